@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
 import ReportTries from './test/report-tries.ts'
 
-// What Node remembers of compiling is shared by the workers and by all programs that tests start, as it is by the runs of one user:
-// a third of a start.
+// Test workers and all programs that tests start share Node's compile cache, which saves a third of each start.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/pharos-compiled')
 
 /**
- * Files whose tests keep nothing: they share processes, which spares the start of one and what they import. Not those that lose the
- * parser of their process, change its folder or its settings, start programs, or have a helper with hooks of its own. Those that crawl
- * do so with ample memory (`test/sites/crawl.ts`): a crawl goes slowly while its process has too much in use.
+ * Test files without side effects on their process: they share processes, which saves starts and imports. Excluded are files that lose the
+ * parser of their process, change its folder or settings, start programs, or use a helper with its own hooks. Those that crawl do so with
+ * ample memory (`test/sites/crawl.ts`), because a crawl slows down while its process uses too much.
  */
 const SHARING = [
   'src/{analysis,core,crawl,plan}/**/!(lost-parser).test.ts',
@@ -30,14 +29,14 @@ const SHARING = [
 ]
 
 /**
- * What starts programs and browsers, or measures real pauses, is tried once more: a machine that is busy for seconds breaks no rule, and
- * a rule that is broken is broken both times. The report names what was retried.
+ * Tests that start programs and browsers, or measure real pauses, are retried once: a busy machine is no defect, and a real defect fails
+ * both times. The report names retried tests.
  */
 const RETRY = 1
 
 /**
- * What is tried again and has a process for each file: it looks at the memory, the threads or the programs of its process, or changes what
- * others would see in it. The rest shares processes, which spares half a second for each file.
+ * Retried files that need their own process: they inspect the memory, threads or programs of the process, or change its global state. The
+ * rest shares processes, which saves half a second per file.
  */
 const ALONE = [
   'src/{cli,core,embed,jobs,library}/**/*.test.ts',
@@ -47,10 +46,10 @@ const ALONE = [
   'test/{determinism,launcher}.test.ts',
 ]
 
-/** What measures real pauses runs first and alone: beside others it would measure how busy the machine is. */
+/** Tests of real pauses run first and alone: beside others they would measure how busy the machine is. */
 const TIMED = ['test/sites/{politeness,retries}.test.ts']
 
-/** What talks to services and to browsers: its tests run last and alone, because how much of it they reach is measured. */
+/** Connectors to services and browsers: their tests run last and alone, because their coverage is measured. */
 const CONNECTORS = [
   'src/readers/**/*',
   'src/fetch/{address-check,agent,chromium*,connect-error,connector,crawl4ai*,find-browser,guard-proxy,service-client}',
@@ -59,13 +58,13 @@ const CONNECTORS = [
   'src/library/operations/{embed-library,open-rendering,sync-vectors}',
   'src/open-connections',
 ]
-/** What needs a PostgreSQL, of which one is started for all. */
+/** Tests that need PostgreSQL; one server is started for all. */
 const POSTGRES = ['test/postgres/**/*.test.ts']
 
 /**
- * What runs a second time with its libraries in PostgreSQL (`test/library-place.ts`). `test/postgres/` has all that a store does for the
- * rest of the program; here a site with something of each rule of crawls is read in several orders, and crawls are asked of a server that
- * is then asked for all it has. With TEST_LONG everything that could differ by where a library is kept is run.
+ * Tests that run a second time with their libraries in PostgreSQL (`test/library-place.ts`). `test/postgres/` covers the store itself. Here
+ * a site with every crawl rule is read in several orders, and crawls run through a server. With TEST_LONG, everything that could depend on
+ * the kind of store runs.
  */
 const ALSO_ON_POSTGRES = [
   'test/sites/any-order.test.ts',
@@ -82,34 +81,31 @@ const ALSO_ON_POSTGRES = [
 
 const CONNECTOR_TESTS = [...CONNECTORS.map((files) => `${files}.test.ts`), 'test/connectors/**/*.test.ts']
 
-/** Of those the ones that look at all programs that their process has started, or change its settings. The others share processes. */
+/** Connector tests that inspect all programs of their process, or change its settings. The others share processes. */
 const CONNECTOR_TESTS_APART = ['test/connectors/{degrade,render/lifetime}.test.ts']
 
-/**
- * The sources are run by Node itself, which remembers what it compiled of them: a third of a second for each process. Not where it is
- * measured how much of them is reached.
- */
+/** Node itself runs the sources, with its compile cache, which saves a third of a second per process. Not for coverage. */
 const RUN_BY_NODE = { deps: { external: [/\/src\/(?!.*(?:\/(?:test|web)\/|\.test\.ts))/] } }
 
-/** Ends a test that hangs. It measures no speed: a busy machine may take many times as long as an idle one. */
+/** Timeout for a hanging test. It measures no speed: a busy machine may be many times slower than an idle one. */
 const HANG_MS = process.env['TEST_LONG'] === undefined ? 300_000 : 1_800_000
 
 export default defineConfig({
   test: {
     pool: 'forks',
-    // One core less is the default, which on two cores leaves one idle: most of the time goes to programs that tests start, and
-    // most of it is spent waiting, for them and for pauses that are tested.
+    // The default is one core less, which leaves one of two cores idle: tests mostly wait for the programs they start and for the pauses
+    // they measure.
     maxWorkers: availableParallelism() + 2,
-    // The built program is run as it is.
+    // The built program is not transformed.
     server: { deps: { external: [/\/dist\//] } },
     setupFiles: ['test/setup.ts'],
-    // Most tests are not about meaning, and each program that embeds loads the model.
+    // Most tests do not concern embeddings, and each program that embeds loads the model.
     env: { PHAROS_EMBED: 'false' },
     reporters: ['default', new ReportTries()],
     testTimeout: HANG_MS,
     hookTimeout: HANG_MS,
     expect: { poll: { timeout: 60_000 } },
-    // They run in the order of their names: the short files of the later ones fill what the long ones of the first leave idle.
+    // Projects run in the order of their names: short files of later ones fill the cores that long files of the first leave idle.
     projects: [
       {
         extends: true,
@@ -154,7 +150,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'timed', server: RUN_BY_NODE, retry: RETRY, include: TIMED } },
-      // Its name sorts before that of the other connectors, so that its two long files do not run last, when nothing is left beside them.
+      // The name sorts before the other connectors, so that the two long files do not run last with nothing beside them.
       { extends: true, test: { name: 'apart-connectors', retry: RETRY, include: CONNECTOR_TESTS_APART } },
       {
         extends: true,
@@ -163,18 +159,18 @@ export default defineConfig({
           retry: RETRY,
           include: CONNECTOR_TESTS,
           exclude: [...configDefaults.exclude, ...CONNECTOR_TESTS_APART],
-          // What it is measured in has to be compiled for each process: a fifth of the time.
+          // With coverage, each process must compile the sources again, which takes a fifth of the time.
           isolate: false,
         },
       },
     ],
-    // Only with --coverage, which scripts/test.mjs gives for the connectors.
+    // Only with --coverage, which scripts/test.mjs sets for the connectors.
     coverage: {
       provider: 'v8',
       include: CONNECTORS.map((files) => `${files}.ts`),
       reportsDirectory: 'node_modules/.cache/pharos-coverage',
       reporter: [['text', { skipFull: true, maxCols: 140 }], 'text-summary'],
-      // All of them together; and none of them may hide behind the others.
+      // Thresholds for all files together, and lower ones for each file.
       thresholds: { lines: 85, branches: 85, perFile: { lines: 75, branches: 65 } },
     },
   },

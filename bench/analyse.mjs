@@ -1,10 +1,10 @@
-// How many pages of news `pharos analyze` gets through in a second of the processor, with the places of the whole world.
+// Measures how many news pages `pharos analyze` processes per CPU second, with the places of the whole world.
 //
 //   npm run bench analyse [--pages 10000] [--data <folder with the gazetteer's packages>] [--keep <library>]
 //
-// The news is generated: 800 to 1,500 words an article with places in every other sentence, and about 75 links around it, as news
-// sites have. The verb runs as a process of its own, start and end included; where its time goes is told by a second run inside this
-// process. `--keep` names a library that is made once and used again.
+// The news is generated: 800 to 1,500 words per article with places in every other sentence, and about 75 links around it, as on news
+// sites. The verb runs in its own process, start and end included; a second run inside this process shows where the time goes. `--keep`
+// names a library that is created once and reused.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -60,7 +60,7 @@ async function fill(path) {
   await library.close()
 }
 
-/** The verb, as somebody types it. */
+/** Runs the verb as a user does. */
 function measureVerb(filled) {
   const path = join(folder, 'verb.db')
   const usageFile = join(folder, 'usage.json')
@@ -79,7 +79,7 @@ function measureVerb(filled) {
   return { progress: JSON.parse(stdout), cpu, rssMb: Math.round(usage.maxRSS / 1024) }
 }
 
-/** The same here, with a watch on its parts. */
+/** Runs the same inside this process, and times its parts. */
 async function measureParts(filled) {
   const path = join(folder, 'parts.db')
   copyFileSync(filled, path)

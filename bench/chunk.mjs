@@ -1,10 +1,9 @@
-// Megabytes of Markdown a CPU second: our chunker beside its own parser, and beside what others split or parse with.
+// Megabytes of Markdown per CPU second: our chunker, our parser alone, and other splitters and parsers.
 //
 //   npm run bench chunk [--megabytes 12]
 //
-// The text is the Markdown of the installed packages, read over and over up to the size. LangChain's splitter looks for
-// separators only; remark builds a whole syntax tree with inline markup: neither does the same work, both are what
-// people use instead.
+// The text is the Markdown of the installed packages, repeated up to the size. LangChain's splitter only looks for separators; remark
+// builds a full syntax tree with inline markup. Neither does the same work, but both are common alternatives.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,11 +1,11 @@
-// How often a page that is an article is taken for one, and others are not, beside two baselines.
+// Measures how well articles are distinguished from other pages, compared with two baselines.
 //
 //   npm run bench classify -- --pages folder
 //
-// The folder holds `html/<id>.html.gz` and `truth.jsonl.gz` with id, type and url of each, as the pages of WCXB come. Articles
-// stand against forums, listings and documentation. The rules were made with these pages in view, so two more figures are
-// given for which a fifth of the pages was put aside: the score from which a page is an article is chosen on the others, and
-// all weights are fitted anew on the others, by a plain logistic regression. Pages of one host are in one fifth.
+// The folder holds `html/<id>.html.gz` and `truth.jsonl.gz` with id, type and url of each page, as WCXB provides them. Articles are
+// compared with forums, listings and documentation. The rules were written with these pages in view, so two further figures use
+// cross-validation with five folds: one chooses the threshold of the score on the other folds, one fits all weights on them with plain
+// logistic regression. Pages of one host are in one fold.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -93,7 +93,7 @@ function atLeast(values, threshold) {
   return values.map((value) => value >= threshold)
 }
 
-/** The least value of an article that gives the best F1. */
+/** The threshold with the best F1. */
 function bestThreshold(values, isOne) {
   let best = { threshold: 0, f1: -1 }
   for (const threshold of new Set(values)) {
@@ -110,7 +110,7 @@ function bestThreshold(values, isOne) {
   return best.threshold
 }
 
-/** What each page is taken for by what was chosen on the pages of the other folds. */
+/** Classifies each page with the threshold chosen on the other folds. */
 function acrossFolds(values, choose) {
   const thresholds = Array.from({ length: FOLDS }, (_, fold) => {
     const others = pages.flatMap((page, i) => (page.fold === fold ? [] : [i]))
@@ -134,7 +134,7 @@ function refitted() {
   return rows.map((row, i) => models[pages[i].fold](row) > 0)
 }
 
-/** Logistic regression by gradient descent, with weights held small. */
+/** Logistic regression by gradient descent, with weight decay. */
 function fit(rows, isOne, rounds = 1500, rate = 0.5, decay = 0.003) {
   const weights = rows[0].map(() => 0)
   let bias = 0

@@ -1,19 +1,19 @@
-// Crawls real documentation sites from this machine and reports pages a second, CPU time and memory beside named peers.
+// Crawls real documentation sites from this machine and reports pages per second, CPU time and memory, compared with named peers.
 //
 //   npm run bench crawl [--only pharos,embed,scrapy,crawlee,fetch,latency,reach,polite] [--program dist/cli/main.js]
 //
-// The sites are those of two Debian packages (postgresql-doc-15, python3.11-doc), served by an nginx of our own on
-// loopback; requests and pages are counted in its log. Every contender runs in a process of its own, one after the other:
-//   pharos   the whole job: fetch, extract, chunk, index, store; then again with nothing changed, every page asked about
-//   embed    the same with and without embedding in turns: pages a second until the last page; without it everywhere else
-//   scrapy   follows every link, one item a page, no text made of it, nothing stored
-//   crawlee  @crawlee/cheerio and turndown: follows every link, whole pages to Markdown, nothing stored
-//   fetch    our client alone, on addresses that are known
-//   latency  pharos once more, from a server that lets every answer wait 50 ms
-//   polite   the site of Python at one page a second, embedding: how long after the last page every chunk has its vector; only when
-//            it is named, because it takes nine minutes
-//   reach    which pages pharos found beside `wget -r`, of both sites
-// Wall time runs from the start of a process to its end. nginx takes part of the machine too; CPU seconds leave it out.
+// The sites come from two Debian packages (postgresql-doc-15, python3.11-doc), served by a local nginx; requests and pages are counted in
+// its log. Every contender runs in its own process, one after the other:
+//   pharos   the whole job: fetch, extract, chunk, index, store; then again with nothing changed, with a request for every page
+//   embed    alternately with and without embedding: pages per second until the last page; all other parts run without embedding
+//   scrapy   follows every link, one item per page, without text extraction or storage
+//   crawlee  @crawlee/cheerio and turndown: follows every link, converts whole pages to Markdown, without storage
+//   fetch    our client alone, on known addresses
+//   latency  pharos again, from a server that delays every response by 50 ms
+//   polite   the Python site at one page per second, with embedding: time from the last page until every chunk has its vector;
+//            runs only when named, because it takes nine minutes
+//   reach    pages that pharos found on both sites, compared with `wget -r`
+// Wall time runs from the start of a process to its end. nginx uses part of the machine too; CPU seconds exclude it.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,12 +29,12 @@ const SITES = {
   'python3.11-doc': '/usr/share/doc/python3.11/html',
 }
 const [site] = Object.values(SITES)
-/** Runs of each kind where they are compared. */
+/** Runs with and without embedding, for the comparison. */
 const EMBED_TURNS = 4
-/** Why a page that was read is not indexed under this address. */
+/** Reasons why a page that was read is not indexed under this address. */
 const REPEATED = new Set(['duplicate', 'redirect', 'canonical'])
 const parts = (option('only') ?? 'pharos,embed,scrapy,crawlee,fetch,latency,reach').split(',')
-/** The others have a server of their own. */
+/** `latency` and `polite` use their own server. */
 const usesNginx = parts.some((part) => !['latency', 'polite'].includes(part))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const program = option('program') ?? join(here, '../dist/cli/main.js')
@@ -99,7 +99,7 @@ async function measurePharos(server) {
   aim('pages/s', 100, first.pages / first.wall)
   aim('pages/CPU s', 100, first.pages / first.cpuSeconds)
   aim('peak MB', -250, first.peakKilobytes / 1024)
-  // Memory that stays level may still vary by a tenth.
+  // Constant memory may still vary by a tenth.
   aim('MB at the end ÷ at 500 pages', -1.1, first.lastKilobytes / first.halfKilobytes, 2)
   const again = await measure(
     'pharos, nothing changed',
@@ -110,7 +110,7 @@ async function measurePharos(server) {
   aim('of them answered 304', again.pages, again.unchanged)
 }
 
-/** Crawls in turns with and without embedding. What is left to embed after the last page is not waited for. */
+/** Crawls alternately with and without embedding. Does not wait for embedding after the last page. */
 async function measureEmbedding(server) {
   const rates = { '--embed': [], '--no-embed': [] }
   for (let i = 0; i < 2 * EMBED_TURNS; i++) {
@@ -130,7 +130,7 @@ async function measureEmbedding(server) {
   aim('pages/s embedding ÷ not embedding', 0.95, embedding / plain, 2)
 }
 
-/** Crawls at one page a second, and measures what is left of the embedding when the last page has come. */
+/** Crawls at one page per second, and measures how long embedding continues after the last page. */
 async function measurePolite() {
   const url = await startSlowServer(SITES['python3.11-doc'], 0)
   const library = join(folder, 'polite.db')
@@ -149,7 +149,7 @@ async function measurePolite() {
   aim('s from the last page to the last vector', -20, left, 1)
 }
 
-/** Gives the address of a server that lets every answer wait. */
+/** Returns the address of a server that delays every response. */
 async function startSlowServer(place, delayMs) {
   const child = spawn(process.execPath, [join(here, 'crawl/slow-server.mjs'), place, String(delayMs)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -162,13 +162,13 @@ async function startSlowServer(place, delayMs) {
 async function measureLatency() {
   const library = join(folder, 'slow.db')
   const args = pharos('add', await startSlowServer(site, 50), '--library', library, '--no-embed')
-  // Nobody counts at this server.
+  // This server keeps no counts.
   const countIndexed = async () => (await readLedger(library)).filter(({ state }) => state === 'indexed').length
   const { pages, wall } = await measure('pharos, 50 ms latency', args, undefined, countIndexed)
   aim('pages/s, 50 ms latency', 60, pages / wall)
 }
 
-/** Runs a process to its end and adds its row: pages and requests as the server counted them, memory as the system did. */
+/** Runs a process to its end and adds its row: pages and requests from the log of the server, memory from the system. */
 async function measure(label, [command, ...args], server, countPages) {
   server?.takeLog()
   rmSync(report, { force: true })
@@ -191,7 +191,7 @@ async function measure(label, [command, ...args], server, countPages) {
   let seen = 0
   const watch = setInterval(() => {
     const count = server?.countPages() ?? 0
-    // What is held after the last page has come is no matter of the crawl.
+    // Memory after the last page does not belong to the crawl.
     if (count === seen) return
     seen = count
     last = readResident(child.pid) ?? last
@@ -211,13 +211,13 @@ async function measure(label, [command, ...args], server, countPages) {
   return { pages, unchanged, wall, cpuSeconds, peakKilobytes, halfKilobytes: half, lastKilobytes: last }
 }
 
-/** Adds a target: at least `wanted`, or at most what it is without its sign. */
+/** Adds a target: at least `wanted`, or, if negative, at most its absolute value. */
 function aim(name, wanted, measured, digits = 0) {
   const isMet = wanted < 0 ? measured <= -wanted : measured >= wanted
   targets.push([name, `${wanted < 0 ? '≤' : '≥'} ${Math.abs(wanted)}`, measured.toFixed(digits), isMet ? 'yes' : 'NO'])
 }
 
-/** Compares the pages of a site that pharos accounts for with those that wget reaches from the same start. */
+/** Compares the pages that pharos accounts for with those that wget reaches from the same start. */
 async function compareReach(name, place) {
   const server = await start(place)
   await run('wget', ['-r', '-l', 'inf', '-q', '-P', join(folder, 'wget'), '--delete-after', server.url])
@@ -270,7 +270,7 @@ async function start(place) {
   return server
 }
 
-/** Runs a process whose figures are of no interest. wget ends with 8 when a link led nowhere. */
+/** Runs a process without measuring it. wget ends with 8 when a link is broken. */
 async function run(command, args) {
   const child = spawn(command, args, { cwd: folder, stdio: 'ignore' })
   const code = await new Promise((resolve, reject) => child.on('close', resolve).on('error', reject))

@@ -1,13 +1,12 @@
-// Megabytes of documents a CPU second, from the bytes of a file to its chunks, beside the library of the format used alone.
+// Megabytes of documents per CPU second, from the bytes of a file to its chunks, compared with the library of the format alone.
 //
 //   npm run bench documents [--megabytes 1] [--kinds pdf,docx]
 //
-// Each kind is one generated document with so many megabytes of text, with headings, paragraphs, tables and code where the format has
-// them, and those of test/documents, which LibreOffice and TeX wrote, ten times over. Megabytes are those of the files: office files
-// and books are packed. We convert a document, find its sections and links and cut it into chunks with ids and hashes. What stands
-// beside does less: `pdf.js` gives text without order, `fflate` with `htmlparser2` trees of XML, `yaml` values, Asciidoctor and
-// `mammoth` HTML, SheetJS lines of CSV, Papa Parse rows. Where nothing stands beside, no library that is used for it was at hand.
-// Contenders take turns; before that each reads a tenth.
+// Each kind is one generated document with the given megabytes of text, with headings, paragraphs, tables and code if the format has them,
+// plus the documents of test/documents, written by LibreOffice and TeX, ten times. Megabytes are those of the files; office files and
+// books are compressed. We convert a document, find its sections and links, and cut it into chunks with ids and hashes. Peers do less:
+// `pdf.js` returns unordered text, `fflate` with `htmlparser2` XML trees, `yaml` values, Asciidoctor and `mammoth` HTML, SheetJS lines of
+// CSV, Papa Parse rows. A format without a peer has no common library for it. Contenders take turns after a warm-up with a tenth.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { convert as convertAsciidoc } from '@asciidoctor/core'
@@ -31,7 +30,7 @@ const words = createWords(20_000, random)
 const samples = fileURLToPath(new URL('../test/documents/', import.meta.url))
 const latin = new TextDecoder()
 
-/** What a document says: sections of a heading, three paragraphs, a table and some code. */
+/** Sections of a document, each with a heading, three paragraphs, a table and some code. */
 function createSections(bytes) {
   const sections = []
   for (let size = 0; size < bytes; ) {
@@ -55,7 +54,7 @@ function createProse() {
 const join = (sections, write) => sections.map(write).join('')
 const table = (rows, row, cell) => rows.map((cells) => row(cells.map(cell).join(''))).join('')
 
-/** Documents of sections, by their formats. */
+/** Writers of documents by format. */
 const WRITERS = {
   pdf: (sections) =>
     written.pdf(
@@ -173,7 +172,7 @@ function describeOperation({ heading, paragraphs, rows }, i) {
   return `  /lamps/${i}:\n    get:\n      summary: ${heading}\n      description: ${paragraphs.join(' ')}\n      responses:\n        '200':\n          description: Found\n          content:\n            application/json:\n              schema:\n                type: object\n                properties:\n${properties.join('')}`
 }
 
-/** Unpacks a document and reads all XML in it into trees. */
+/** Unpacks a document and parses all its XML. */
 function readXml(bytes) {
   for (const [name, member] of Object.entries(unzipSync(bytes))) {
     if (/\.(?:xml|xhtml|opf|ncx|rels)$/.test(name)) parseDocument(latin.decode(member), { xmlMode: true })
@@ -191,7 +190,7 @@ async function readPdf(bytes) {
 }
 
 const XML_ALONE = ['fflate and htmlparser2', readXml]
-/** What is used alone, by the formats. */
+/** Peers by format. */
 const PEERS = {
   pdf: [['pdf.js: getTextContent', readPdf]],
   docx: [XML_ALONE, ['mammoth: HTML', (bytes) => mammoth.convertToHtml({ buffer: Buffer.from(bytes) })]],
@@ -237,7 +236,7 @@ for (const kind of wanted) {
 }
 printTable(['', 'MB', 'CPU s', 'MB a CPU s', 'ours ÷ this'], rows)
 
-/** Rows of what we take for documents and what others do. */
+/** Measures our reader and the peers on documents of one kind, and adds their rows. */
 async function compare(label, path, kind, documents) {
   const contenders = [['pharos: chunks', read], ['pharos: conversion alone', convert], ...(PEERS[kind] ?? [])]
   const small = encode(WRITERS[kind](createSections(megabytes * 1e5)))

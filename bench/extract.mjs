@@ -1,12 +1,12 @@
-// Megabytes of HTML a CPU second, from the text of a page to its Markdown, beside what others do it with.
+// Megabytes of HTML per CPU second, from the text of a page to its Markdown, compared with other libraries.
 //
 //   npm run bench extract -- [--pages folder,folder] [--share 0.1]
 //
-// The pages are those of two documentation sites as Debian packages them (python3.11-doc, postgresql-doc-15). All are read
-// by all but defuddle, which would take many minutes: it gets a share of them, spread evenly, and so do we beside it.
-// turndown turns a whole page into Markdown without looking for its content; defuddle does both, as we do.
-// Contenders take turns, forty pages each, so that a machine that is slower for a while is slower for all of them; before
-// that each reads the same sixteenth of the pages, so that none is measured while its code is still being compiled.
+// The pages come from two documentation sites packaged by Debian (python3.11-doc, postgresql-doc-15). Every contender reads all pages
+// except defuddle, which would take many minutes: it gets an evenly spread share, on which we are measured too. turndown converts a whole
+// page without finding its content; defuddle does both, as we do. Contenders take turns, forty pages each, so that a temporarily slow
+// machine affects all of them. Before that each reads the same sixteenth of the pages, so that none is measured while its code is still
+// being compiled.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Defuddle } from 'defuddle/node'

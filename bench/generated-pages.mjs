@@ -1,4 +1,4 @@
-// Pages of generated chunks as a crawl hands them to a store, and questions to ask of them.
+// Generated pages as a crawl passes them to a store, and questions for them.
 import { createHash } from 'node:crypto'
 import { createIdentifier, createRandom, createWords, pick, pickContent } from './corpus.mjs'
 
@@ -11,7 +11,7 @@ export function createQueries() {
   return Array.from({ length: 1000 }, () => createQuery(2 + Math.floor(random() * 5), words, random))
 }
 
-/** Words as people type them: content words, frequent ones more often, and now and then a function word or a name. */
+/** Words as users type them: content words, frequent ones more often, sometimes a function word or a name. */
 function createQuery(length, words, random) {
   const word = () => {
     const dice = random()
@@ -21,14 +21,14 @@ function createQuery(length, words, random) {
   return Array.from({ length }, word).join(' ')
 }
 
-/** The source that the pages are of. */
+/** The source of the pages. */
 export function createSource() {
   const url = 'https://docs.test/'
   const settings = { seeds: [], llmsTxtUrl: null, llmsFull: 'auto', crawlType: 'docs' }
   return { id: 'docs', name: 'docs', version: null, url, siteUrl: url, scope: {}, settings, createdAt: 1 }
 }
 
-/** A page of chunks, as a crawl hands it to the store. */
+/** A page of chunks, as a crawl passes it to the store. */
 export function createAdoption(chunks) {
   const [{ id, title }] = chunks
   const url = `https://docs.test/${id}`

@@ -1,10 +1,10 @@
-// Crawls sites that mean harm, one after the other, and reports requests, bytes, time and memory beside their bounds.
+// Crawls hostile sites one after the other, and reports requests, bytes, time and memory with their limits.
 //
 //   npm run bench hostile [--only <part of a name>] [--program dist/cli/main.js]
 //
-// Every site is served from loopback by this process, and crawled by `pharos add` in a process of its own with the default settings.
-// Requests and bytes are counted at the server, memory by the system. Some pages of every site are good: all of them have to be indexed.
-// The command ends with code 1 where a bound does not hold or a good page is missing.
+// This process serves every site on loopback; `pharos add` crawls it in its own process with default settings. Requests and bytes are
+// counted at the server, memory by the system. Every site has some good pages, which must all be indexed. Exits with code 1 if a limit is
+// exceeded or a good page is missing.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -18,9 +18,9 @@ import { option, printTable } from './measure.mjs'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const program = option('program') ?? join(here, '../dist/cli/main.js')
 const only = option('only') ?? ''
-/** Bounds of a site that names no others. */
+/** Default limits of a site. */
 const BOUNDS = { requests: 150, megabytes: 5, seconds: 20, memory: 350 }
-/** A crawl that takes so many times as long as it may is ended. */
+/** A crawl is ended after this many times its time limit. */
 const PATIENCE = 4
 
 const GOOD = numbers(10).map((i) => `/good/${i}`)
@@ -43,9 +43,9 @@ function sitemap(urls, kind = 'urlset') {
 
 const text = (body, type = 'text/plain') => ({ type, body })
 const moved = (location, status = 302) => ({ status, headers: { location } })
-/** A page that says the same wherever it leads. */
+/** A page with the same text whatever it links to. */
 const leadOn = (links) => html('one of very many pages', [...links, ...GOOD])
-/** A word for a number, so that texts differ in words. */
+/** A word for a number, so that texts differ in words, not only in digits. */
 const wordOf = (number) => String(number).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)])
 const noise = (seed) => {
   let state = (seed * 2_654_435_761 + 3) >>> 0
@@ -63,7 +63,7 @@ const monthOf = (path) => {
 }
 const thisMonth = new Date().getUTCFullYear() * 12 + new Date().getUTCMonth()
 
-/** A site whose start leads to good pages and to these; what is at every other address the function says. */
+/** A site whose start links to good pages and to `links`; `follow` returns the links of every other page. */
 const endless = (links, follow, more = {}) => ({
   start: links,
   answer: (path, count) => leadOn(follow(path, count)),
@@ -71,11 +71,11 @@ const endless = (links, follow, more = {}) => ({
 })
 
 /**
- * Each site: `start` are links of the start beside the good pages, `pages` answers by path, `answer` what is at every other path; undefined
- * is 404. An answer is HTML, or parts of one, or a function of request and response that answers itself.
+ * Each site: `start` holds links of the start besides the good pages, `pages` responses by path, and `answer` the response for every other
+ * path; undefined is 404. A response is HTML, parts of a response, or a function that handles request and response itself.
  */
 const SITES = {
-  // A few bad addresses.
+  // Single bad addresses.
   'a silent, a resetting and a limited address': {
     start: ['/hangs', '/resets', '/limited', ...numbers(40).map((i) => `/more/${i}`)],
     answer: (path) => (path.startsWith('/more/') ? html(`more ${path}`) : undefined),
@@ -300,7 +300,7 @@ async function crawlSite(name, site) {
   console.error(`${isGood ? 'ok' : 'NO'}  ${name}`)
 }
 
-/** Runs the program to its end, or for so long. */
+/** Runs the program to its end, or until the time limit. */
 async function run(args, seconds) {
   const begun = performance.now()
   const child = spawn(process.execPath, [program, ...args], { stdio: 'ignore' })
@@ -315,7 +315,7 @@ async function run(args, seconds) {
   return { wall: (performance.now() - begun) / 1000, peakKilobytes }
 }
 
-/** The most memory that a process has had; 0 where it has ended. Not by its resource usage, which counts what its parent had. */
+/** Peak memory of a running process; 0 once it has ended. Resource usage would include memory of its parent. */
 function readPeak(pid) {
   try {
     return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
@@ -362,7 +362,7 @@ async function serve({ start, pages, answer }) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${server.address().port}`
   known = pages?.(origin) ?? {}
-  // There the start itself fails at first.
+  // On these sites the start itself fails at first.
   const home = known['/']
   if (home?.thenHome) known['/'] = home.thenHome(() => homeAt('/'))
   return {

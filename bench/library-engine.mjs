@@ -1,9 +1,10 @@
-// A whole library as an engine that ranks documents: each becomes a page, written and searched as the product does it.
-// Also a module for other yardsticks, which give `[{ id, title, text }]` and ask `search(query, k)` for ids:
+// A whole library as a ranking engine: each document becomes a page, written and searched as in the product. Other benchmarks can use it as
+// a module: they pass `[{ id, title, text }]` and call `search(query, k)` for ids:
 //
 //   FUSION=convex|words LIBRARY=<address> node <yardstick> --module bench/library-engine.mjs
 //
-// Unless words alone decide, the documents are embedded first. The library is a file of its own unless an empty database is named, such as postgres://user@host/database.
+// Documents are embedded first, unless FUSION is `words`. The library is a new file unless LIBRARY names an empty database, such as
+// postgres://user@host/database.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,7 +47,7 @@ async function writeDocument(library, sourceId, crawlId, id, title, text) {
   const body = new TextEncoder().encode(html)
   const snapshot = { url, body, headers: { 'content-type': 'text/html; charset=utf-8' } }
   const { record } = await library.readPage(snapshot, url)
-  // A document without text is no page.
+  // A document without text has no page.
   if (record === null) return
   const find = { key: url, url, host: 'bench.example', depth: 1, foundOn: null, discovery: 'manual', refusal: null }
   await library.store.adopt({ sourceId, crawlId, now: Date.now(), find, record, finds: [] })

@@ -1,10 +1,10 @@
-// The page that works on one machine beside the program: the same folder of mixed files goes into both, and the same pack comes out.
-// Wall and CPU seconds of each, the longest that the page was held up, memory of the page with its worker, the first search. Then the
-// same in a browser that has no workers, where the page does the work itself, in slices.
+// Compares the local page with the program: both read the same folder of mixed files and write the same pack. Reports wall and CPU seconds
+// of each, the longest task of the page, memory of the page with its worker, and the first search. Then the same in a browser without
+// workers, where the page does the work itself, in slices.
 //
 //   npm run bench local [--megabytes 50]
 //
-// Wanted: within 1.5 times the program, nothing longer than 100 ms in the page, less than 800 MB.
+// Targets: at most 1.5 times the program, no task of the page longer than 100 ms, less than 800 MB.
 import { createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -21,9 +21,9 @@ const MEGABYTES = Number(option('megabytes') ?? 50)
 const PROGRAM = fileURLToPath(new URL('../pharos', import.meta.url))
 const PAGE = fileURLToPath(new URL('../dist/web/local/', import.meta.url))
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' }
-/** Nothing of it may take longer. */
+/** Timeout of every step. */
 const PATIENCE = { timeout: 600_000 }
-/** What is there without being seen. */
+/** Waits for an element that exists but may be hidden. */
 const KEPT = { ...PATIENCE, state: 'attached' }
 const SAMPLE_MS = 100
 const UPLOAD = 'the browser takes in the upload'
@@ -79,7 +79,7 @@ function stepRows({ steps }) {
   ])
 }
 
-/** Takes the folder through the page, as somebody would who uploads it. `prelude` is run before the page. */
+/** Uploads the folder to the page as a user does. `prelude` runs before the page. */
 async function runPage(source, out, query, prelude = '') {
   const host = await openHost()
   const browser = await chromium.launch({
@@ -113,7 +113,7 @@ async function runPage(source, out, query, prelude = '') {
       await work()
       const wall = (performance.now() - before.wall) / 1000
       const cpu = (await cpuSeconds()) - before.cpu
-      // What is over is told a moment later.
+      // The browser reports long tasks with a short delay.
       await sleep(200)
       const longest = await page.evaluate(
         (since) =>
@@ -126,7 +126,7 @@ async function runPage(source, out, query, prelude = '') {
       steps[name] = { wall, cpu, longest }
     }
     const read = page.getByRole('button', { name: /^Read/ })
-    // The browser lists the folder, opens its dialog's answer and makes a file of each; the page has no say in it.
+    // The browser lists the folder and creates a file object for each entry; the page has no influence on it.
     await measure(UPLOAD, () => page.locator('#folder-input').setInputFiles(source, PATIENCE))
     await measure('looking through', () => read.waitFor(PATIENCE))
     await page.getByText('Limits', { exact: true }).click()
@@ -158,7 +158,7 @@ async function runPage(source, out, query, prelude = '') {
   }
 }
 
-/** The most that the process of the page, in which its worker is a thread, has for itself. */
+/** Peak private memory of the page's process, in which its worker is a thread. */
 function watchMemory(processes) {
   const places = processes.filter(({ type }) => type === 'renderer').map(({ id }) => `/proc/${id}/status`)
   let peak = 0
@@ -174,7 +174,7 @@ function watchMemory(processes) {
   }
 }
 
-/** A file about a process; empty when that is gone. */
+/** Reads a file of /proc; empty if the process has ended. */
 function read(path) {
   try {
     return readFileSync(path, 'latin1')
@@ -183,7 +183,7 @@ function read(path) {
   }
 }
 
-/** The page on a host of plain files. */
+/** Serves the page as static files. */
 async function openHost() {
   const server = createServer(({ url = '' }, response) => {
     const place = join(PAGE, new URL(url, 'http://host/').pathname.replace(/\/$/, '/index.html'))
@@ -201,7 +201,7 @@ async function openHost() {
   }
 }
 
-/** How many files it wrote, and two words that are in many of them. */
+/** Writes a folder of mixed files. Returns their number, and two words that occur in many of them. */
 function writeMixedFolder(root, bytes) {
   const random = createRandom(17)
   const words = createWords(30_000, random)

@@ -1,13 +1,13 @@
-// The MCP server as users start it, and a client of it over stdio.
+// Starts the MCP server as users do, and connects a client over stdio.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** The launcher becomes the program. */
+/** The launcher replaces itself with the program. */
 export const pharos = fileURLToPath(new URL('../pharos', import.meta.url))
 
-/** Starts the server of this or another checkout and shakes hands. */
+/** Starts the server of this or another checkout, and performs the handshake. */
 export async function connect(library, program = pharos) {
   const child = spawn(program, ['mcp', '--read-only', '--library', library], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -37,7 +37,7 @@ export async function connect(library, program = pharos) {
     },
     rssMegabytes() {
       const status = `/proc/${child.pid}/status`
-      // Only Linux tells.
+      // Available on Linux only.
       if (!existsSync(status)) return undefined
       return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1]) / 1024
     },

@@ -1,11 +1,11 @@
-// How the MCP server starts, answers and weighs, beside the figures of docs-mcp-server.
+// Start time, response time and size of the MCP server, compared with docs-mcp-server.
 //
 //   npm run bench mcp [--library <path>] [--calls 600] [--only start,search,vectors,install]
 //
-// Without a library, the documentation of Python is crawled into a temporary one, from Debian's python3.11-doc. The questions
-// are names that its pages define, the titles of those pages, and questions people ask (bench/questions/python.jsonl), one after
-// the other over stdio. `vectors` asks the same of a copy while another process embeds its chunks, and once it has done so.
-// The install is that of the packed program with `npm ci --omit=dev --omit=optional`.
+// Without a library, the documentation of Python (Debian's python3.11-doc) is crawled into a temporary one. The questions are names that
+// its pages define, titles of those pages, and questions of users (bench/questions/python.jsonl), one after the other over stdio. `vectors`
+// asks the same of a copy while another process embeds its chunks, and again afterwards. The install is the packed program with `npm ci
+// --omit=dev --omit=optional`.
 import { spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +40,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Crawls the documentation of Python from a server of our own. */
+/** Crawls the documentation of Python from a local server. */
 async function crawl(library) {
   if (!existsSync(PYTHON)) {
     console.error(`bench: ${PYTHON} is missing: install python3.11-doc, or give --library <path>`)
@@ -66,7 +66,7 @@ async function crawl(library) {
   if (status !== 0) process.exit(1)
 }
 
-/** From the start of the process to the list of tools, the middle of several. */
+/** Median time from the start of the process to the list of tools. */
 async function measureStart(library) {
   const times = []
   for (let i = 0; i < STARTS; i++) {
@@ -79,7 +79,7 @@ async function measureStart(library) {
   aim('start to tools/list, ms', 400, quantile(times, 0.5), PEER.start)
 }
 
-/** Searches by words and meanings, while the library catches up with its vectors and afterwards. */
+/** Searches by words and meaning, while the library is being embedded and afterwards. */
 async function measureVectors(library) {
   const copy = join(folder, 'vectors.db')
   copyFileSync(library, copy)
@@ -96,10 +96,10 @@ async function measureVectors(library) {
   await measureSearch(copy, { name: 'with vectors', p50: 12, p95: 25 })
 }
 
-/** Time of a search by its caller, and the memory of the server after all of them. */
+/** Search time as the caller sees it, and the memory of the server afterwards. */
 async function measureSearch(library, { name, p50, p95, rss: mostRss }) {
   const questions = await listQuestions(library)
-  // Another process: finding the questions has looked at every page.
+  // A new process, because listing the questions has read every page.
   const server = await connect(library)
   const times = []
   for (let i = 0; i < calls + WARM_UP; i++) {
@@ -115,7 +115,7 @@ async function measureSearch(library, { name, p50, p95, rss: mostRss }) {
   await server.close()
 }
 
-/** Names that pages define, titles of those pages, and questions that people ask, in turns. */
+/** Names that pages define, titles of those pages, and questions of users, in turn. */
 async function listQuestions(library) {
   const server = await connect(library)
   const { symbols } = await server.call('list_symbols', { limit: 1000 })
@@ -129,7 +129,7 @@ async function listQuestions(library) {
   return looked.flatMap((name, i) => (i % 2 === 0 ? [name, natural[(i / 2) % natural.length]] : [name]))
 }
 
-/** How much a user gets who installs the program. */
+/** Size of an installation. */
 function measureInstall() {
   const { stdout } = spawnSync('npm', ['pack', '--silent', '--pack-destination', folder], {
     cwd: root,

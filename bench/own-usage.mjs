@@ -1,10 +1,10 @@
-// A program in a process of its own, which reports its own resource usage: what its children use is not counted.
+// Runs a program in its own process, which reports its resource usage without that of its children.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Runs a program of Node to its end; wall and CPU seconds, and the most memory it had in bytes. */
+/** Runs a Node program to its end. Returns wall and CPU seconds, and its peak memory in bytes. */
 export function runMeasured(command, args, environment) {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-usage-'))
   try {

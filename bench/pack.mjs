@@ -1,9 +1,9 @@
-// Packs a generated folder of mixed files and reports time and memory of the program as a whole.
+// Packs a generated folder of mixed files and reports time and memory of the whole program.
 //
 //   npm run bench pack [--megabytes 50]
 //
-// A chunk has about 1,000 characters.
-// Then packs it again with nothing changed, searches it, and packs it in compact form. No peer writes this format.
+// A chunk has about 1,000 characters. Then packs the unchanged folder again, searches the pack, and packs in compact form. No peer writes
+// this format.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Runs the program in a process of its own, which reports its own peak. */
+/** Runs the program in its own process, which reports its own peak. */
 function measure(label, args, environment) {
   const report = join(folder, 'usage.json')
   const script = `

@@ -1,11 +1,10 @@
-// Places in texts: what it costs to open the names of the world, and to look through 1,000 words with them.
+// Cost of finding places in texts: opening the names of the world, and scanning 1,000 words with them.
 //
 //   npm run bench places [--words 20000]
 //
-// Fetches the gazetteer's data with npm unless it is there. The texts are news-like sentences in several scripts with
-// real names of places, one in about fifteen words. Beside it stands what one would write first: a Map of all names,
-// asked for every window of up to six words of a text split at spaces. It has no scores, finds nothing in scripts without
-// spaces and takes every word that is a name.
+// Downloads the gazetteer's data with npm unless it is present. The texts are news-like sentences in several scripts with real place names,
+// about one in fifteen words. The baseline is the obvious solution: a Map of all names, queried for every window of up to six words of a
+// text split at spaces. It has no scores, finds nothing in scripts without spaces, and accepts every word that is a name.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,13 +67,13 @@ const TEXTS = {
   Korean: ['서울에서 열린 회의에 일본 총리가 참석해 두 나라의 관계를 논의했다고 정부가 밝혔다.'],
 }
 
-// Until everything is compiled.
+// Warms up until everything is compiled.
 const warm = Object.values(TEXTS).flat().join(' ')
 for (let i = 0; i < 300; i++) opened.value.inText(warm)
 const rows = []
 for (const [language, sentences] of Object.entries(TEXTS)) {
   const text = Array.from({ length: 40 }, (_, i) => sentences[i % sentences.length]).join(' ')
-  // A word is what a reader of such a script would count: about two characters where nobody writes spaces.
+  // In scripts without spaces, about two characters count as a word.
   const count = /Chinese|Japanese/.test(language) ? text.length / 2 : text.split(/\s+/).length
   const ours = perThousand(() => opened.value.inText(text).length, count)
   const theirs = perThousand(() => lookUp(naive.value, text), count)
@@ -113,7 +112,7 @@ function lookUp(map, text) {
   return found
 }
 
-/** What it gives, its CPU seconds and how much more memory is kept after it. */
+/** Returns the result of the work, its CPU seconds and the memory it retains. */
 function measured(work) {
   globalThis.gc?.()
   const before = process.memoryUsage()

@@ -1,10 +1,10 @@
-// How many requests it takes to find the hubs of a news site: following links, with sitemaps, and by plan.
+// Number of requests needed to find the hubs of a news site: following links, with sitemaps, and with the planner.
 //
 //   npm run bench plan [--articles 4] [--concurrency 8]
 //
-// The two sites are those of test/plan, larger: a newspaper with a hub for all countries but twelve, and one of another grammar with
-// forty, which names five that are not there. Requests are counted in the log of the site. Following links from the start, level by
-// level, is what plain crawlers such as Scrapy do.
+// The two sites are larger versions of those in test/plan: a newspaper with a hub for all countries except twelve, and one with other
+// address patterns and forty hubs, which names five that do not exist. Requests are counted in the log of the site. Following links level
+// by level from the start is what plain crawlers such as Scrapy do.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { createContinental, createMeridian } from '../test/plan/sites.ts'
 import { cpuSeconds, option, printTable } from './measure.mjs'
 
 const TYPES = ['basic', 'basic-with-sitemap', 'intelligent']
-/** After how many requests it is looked how many hubs were found. */
+/** Numbers of requests at which the found hubs are counted. */
 const MARKS = [50, 100, 200, 300, 500, 1000]
 const articles = Number(option('articles') ?? 4)
 const concurrency = Number(option('concurrency') ?? 8)
@@ -38,7 +38,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Crawls a site in each way, each in a library of its own. */
+/** Crawls a site in each way, each in its own library. */
 async function measureSite(label, made) {
   const needed = {}
   for (const crawlType of TYPES) {

@@ -1,11 +1,11 @@
-// A library in PostgreSQL as it grows: what a page of a crawl costs with few and many rows in the ledger, what a page of chunks and a
-// question cost with few and many chunks, what filters cost beside a library in a file, and what a `tsvector` with GIN would. And what each
-// operation of a crawl takes of the server, which the simulation of docs/scale.md reckons with (test/scale/costs.ts).
+// Cost of a library in PostgreSQL as it grows: of a crawled page with few and many ledger rows, of a page of chunks and a question with few
+// and many chunks, of filters compared with a library in a file, and of a `tsvector` with GIN. Also the cost of each crawl operation on the
+// server, which the simulation of docs/scale.md uses (test/scale/costs.ts).
 //
 //   npm run bench postgres [-- --parts ledger,operations,chunks,filters,tsvector] [--rows 10000,100000,1000000] [--chunks 10000,100000,500000]
 //
-// It starts a PostgreSQL of its own, in memory. CPU is that of this process and of all processes of the server, each on its own: how
-// long something takes says more about what else the machine does. Which plans were used is what the server logs of them itself.
+// Starts its own PostgreSQL, in memory. CPU time is given separately for this process and for all server processes, because wall time
+// depends on other load. The plans are read from the log of the server.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,24 +18,24 @@ import { cpuSeconds, option, printTable, quantile } from './measure.mjs'
 const parts = (option('parts') ?? 'ledger,operations,chunks,filters,tsvector').split(',')
 const ledgerSizes = numbers('rows', [10_000, 100_000, 1_000_000])
 const chunkSizes = numbers('chunks', [10_000, 100_000])
-/** Pages that are measured at each size, with so many links each, half of which are known. */
+/** Pages measured at each size, and links per page, half of which are known. */
 const VISITS = 250
 const LINKS = 20
-/** Chunks of a page that a visit stores: so few that the index over them is not taken care of meanwhile. */
+/** Chunks of a page that a visit stores: so few that no index maintenance runs meanwhile. */
 const STORED = 1
 const QUESTIONS = 300
-/** Rows that the ledger has besides, where chunks are measured. */
+/** Further ledger rows while chunks are measured. */
 const ADDRESSES = 100_000
-/** What is measured when it has been done often enough to be planned and in memory. */
+/** Runs before a measurement, so that statements are planned and data is in memory. */
 const WARM = 50
-/** Whose plans are looked at. */
+/** Number of runs whose plans are examined. */
 const FEW = 20
-/** Hosts with something to do, and how often each operation is measured: those that take long, and all others. */
+/** Hosts with pending work, and the number of measurements for slow operations and for all others. */
 const HOSTS = 500
 const ROUNDS = 40
 const TIMES = 2000
 
-/** As on every Linux that there is. */
+/** The same on every Linux. */
 const TICKS_A_SECOND = 100
 
 const EXPLAINED = {
@@ -48,7 +48,7 @@ const EXPLAINED = {
 
 const GROWING =
   /Seq Scan on (ledger|pages|links|chunks|url_aliases|index_blocks|vectors|open_hosts|host_counts|hosts)\b.*actual rows=(\d+)/
-/** A table with fewer rows than this is as well read as a whole. */
+/** Reading a smaller table completely is fine. */
 const FEW_ROWS = 1000
 
 const { openPostgresStore } = await import('../dist/store/postgres/store.js')
@@ -72,7 +72,7 @@ try {
   server.stop()
 }
 
-/** Visits of a crawl whose ledger grows. */
+/** Visits of a crawl with a growing ledger. */
 async function measureLedger() {
   const name = 'ledger'
   const address = await createDatabase(name)
@@ -98,7 +98,7 @@ async function measureLedger() {
   await store.close()
 }
 
-/** Rows as a large site leaves them: most are read, some left out or failed, and many wait. */
+/** Rows as in the crawl of a large site: most are read, some skipped or failed, and many are pending. */
 async function fillLedger(client, first, size) {
   for (let from = first; from < size; from += 50_000) {
     await client.query(
@@ -116,7 +116,7 @@ async function fillLedger(client, first, size) {
   return size
 }
 
-/** What each operation takes of the server, in a crawl of many hosts by a process that has few of them at once. */
+/** Cost of each operation on the server, in a crawl of many hosts by a process that holds few of them at once. */
 async function measureOperations() {
   const address = await createDatabase('operations')
   const store = await openPostgresStore(address, { runner: 'bench' })
@@ -136,7 +136,7 @@ async function measureOperations() {
   }
   const host = (i) => `h${i % HOSTS}.open.test`
   const now = (await measureVisits(store, sum)) + 2000
-  // Something is under way at as many hosts as there may be, so that a sign of life is for all of them.
+  // Leases visits on the maximum number of hosts, so that a liveness signal covers all of them.
   await store.lease(requestAt(now))
   const others = {
     countOpen: () => store.countOpen('docs', now),
@@ -164,7 +164,7 @@ async function measureOperations() {
   await store.close()
 }
 
-/** Leases as a process does that makes sixteen visits at once, and what becomes of them. Tells what time it is then. */
+/** Leases visits like a process with sixteen concurrent visits, and settles them. Returns the time afterwards. */
 async function measureVisits(store, sum) {
   const words = createWords(5000, createRandom(7))
   const random = createRandom(3)
@@ -181,7 +181,7 @@ async function measureVisits(store, sum) {
     return settle(visit, { state: 'indexed', record, finds: [...known, ...listFinds(LINKS / 2, 1e6 + made * LINKS)] })
   }
   for (let round = -2; round < ROUNDS; round++) {
-    // The first are not counted: statements are planned.
+    // The first rounds are not counted, because statements are still being planned.
     const add = round < 0 ? (_name, _count, work) => work() : sum
     now += 2000
     let visits = []
@@ -223,12 +223,12 @@ function createCrawl() {
   return { id: 'crawl', sourceId: 'docs', kind: 'add', options, ...begun }
 }
 
-/** Addresses of many hosts. */
+/** Addresses on many hosts. */
 function listFinds(count, first) {
   return Array.from({ length: count }, (_, i) => findOf(`https://h${(first + i) % HOSTS}.open.test/${first + i}`))
 }
 
-/** Makes visits as a crawl does: leases some, stores what they answer with, offers what they link to. No two pages are the same. */
+/** Makes visits like a crawl: leases some, stores their pages, offers their links. No two pages are the same. */
 function createVisits() {
   const random = createRandom(3)
   const words = createWords(5000, createRandom(7))
@@ -262,7 +262,7 @@ function findOf(url) {
   return { key: url, url, host, depth: 2, foundOn: null, discovery: 'link', refusal: null }
 }
 
-/** Pages of chunks that are taken into the index, and questions, as chunks become many. */
+/** Pages added to the index, and questions, with a growing number of chunks. */
 async function measureChunks() {
   const name = 'chunks'
   const address = await createDatabase(name)
@@ -298,7 +298,7 @@ async function measureChunks() {
     const writePlans = await listPlans(name, (explained) => createPages(explained, `at ${size} `).write(FEW), FEW)
     written.push([size, writing, writePlans])
     asked.push([size, asking, plans, times])
-    // The largest takes many minutes.
+    // Progress output, because the largest size takes many minutes.
     console.error(`${size} chunks: CPU ms a page ${total(writing).toFixed(1)}, a question ${total(asking).toFixed(1)}`)
   }
   console.log(`\na page of ${CHUNKS_PER_PAGE} chunks, written and taken into the index, by chunks of the library`)
@@ -329,7 +329,7 @@ function createPages(store, prefix = '') {
   }
 }
 
-/** Questions with filters, beside the same library in a file. */
+/** Questions with filters, compared with the same library in a file. */
 async function measureFilters() {
   const { openSqliteStore } = await import('../dist/store/sqlite/store.js')
   const { searchHits } = await import('../dist/library/hits.js')
@@ -356,7 +356,7 @@ async function measureFilters() {
   const rows = []
   for (const [name, filter] of Object.entries(filters)) {
     const times = { file: [], postgres: [] }
-    // In turns, so that what else the machine does is the same for both.
+    // Alternately, so that other load affects both.
     for (const query of createQueries().slice(0, 200)) {
       for (const [kind, store] of Object.entries(stores)) {
         const since = performance.now()
@@ -376,8 +376,8 @@ async function measureFilters() {
 }
 
 /**
- * What PostgreSQL's own index would be like: the same stems in a `tsvector`, candidates by GIN. To rank them as everywhere else, the vectors
- * of all of them have to be read; `ts_rank`, which is at hand, knows neither how rare a word is nor how long a text.
+ * PostgreSQL's own index for comparison: the same stems in a `tsvector`, candidates by GIN. Ranking them as elsewhere requires reading the
+ * vectors of all candidates; the built-in `ts_rank` considers neither the rarity of a word nor the length of a text.
  */
 async function measureTsvector() {
   const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
@@ -454,7 +454,7 @@ async function measureTsvector() {
   await store.close()
 }
 
-/** The stems of a text with their places, as PostgreSQL reads them. */
+/** The stems of a text with their positions, as a `tsvector` literal. */
 function writeTsvector(analyzer, text) {
   const places = new Map()
   let place = 0
@@ -465,7 +465,7 @@ function writeTsvector(analyzer, text) {
   return [...places].map(([stem, some]) => `${quoteWord(stem)}:${some.join()}`).join(' ')
 }
 
-/** Any of the words of a question but those that are everywhere. */
+/** Any word of a question except the most frequent ones. */
 function writeTsquery(analyzer, query) {
   const stems = new Set()
   analyzer.visitTokens(query, (source, start, end) => {
@@ -501,7 +501,7 @@ function total({ client, server: there }) {
   return client + there
 }
 
-/** What work takes for each of so many. */
+/** Cost of work per item, for `count` items. */
 async function measure(work, count) {
   const [here, there, since] = [process.cpuUsage(), serverCpu(), performance.now()]
   await work()
@@ -522,7 +522,7 @@ async function timeEach(all, work) {
   return times
 }
 
-/** CPU seconds of all processes of the server, also of those that have ended. */
+/** CPU seconds of all server processes, including those that have ended. */
 function serverCpu() {
   const master = Number(readFileSync(join(server.folder, 'data/postmaster.pid'), 'utf8').split('\n')[0])
   const ticks = readdirSync('/proc')
@@ -536,7 +536,7 @@ function readTicks(pid, master) {
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     return 0
   }
   const [, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -545,7 +545,7 @@ function readTicks(pid, master) {
   return Number(parent) === master ? user + system : 0
 }
 
-/** How the server does what a store asks for, by its own log: of every statement that is run, those in triggers too. */
+/** The plans that the server logs for the statements of a store, including those in triggers. */
 async function listPlans(name, work, count) {
   for (const [setting, value] of Object.entries(EXPLAINED)) {
     await settings.query(`ALTER DATABASE ${name} SET ${setting} TO '${value}'`)
@@ -562,7 +562,7 @@ async function listPlans(name, work, count) {
   return { ...plans, statements: Math.round(statements / count) }
 }
 
-/** The plans of a log: how many, which indexes they use, and which walk over a whole table. */
+/** Summarises the plans of a log: their number, the indexes used, and full table scans. */
 function readPlans(log) {
   const indexes = new Set()
   const walks = new Set()
@@ -584,7 +584,7 @@ async function createDatabase(name) {
   return server.addressOf(name)
 }
 
-/** A connection beside the store's, to the same tables. */
+/** A separate connection to the same tables. */
 async function connect(address) {
   const client = new pg.Client({ connectionString: address })
   await client.connect()

@@ -1,9 +1,9 @@
-// Queries over a large library in an SQLite file, through the real store, beside FTS5 and its bm25() on the same tokens.
+// Queries on a large library in an SQLite file through the real store, compared with FTS5 and its bm25() on the same tokens.
 //
 //   npm run bench query [--chunks 200000] [--engines pharos,fts5] [--limit 100]
 //
-// Every engine runs in a process of its own on the same generated chunks, of which 25 make a page. The whole library is built
-// as a crawl does it, page by page; then the index alone is made once more, which is what the figures of both engines compare.
+// Every engine runs in its own process on the same generated chunks, 25 per page. The whole library is built page by page, as a crawl does;
+// then only the index is built again, which is what the figures of both engines compare.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -77,7 +77,7 @@ async function measure(name, path) {
   const built = await engines[name](path).build(function* () {
     for (let i = 0; i < chunkCount; i++) yield createChunk(i, words, random)
   })
-  // Another process asks, because memory that building took says nothing about asking.
+  // Queries run in another process, so that memory used for building does not count.
   const args = [fileURLToPath(import.meta.url), '--child', name, '--path', path, '--limit', String(limit)]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26 })
   if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
@@ -167,7 +167,7 @@ function openPharos(path) {
   }
 }
 
-/** What the store was before it had an index of its own: stems joined by spaces, positions kept, one rank for all columns. */
+/** The earlier design of the store, before it had its own index: stems joined by spaces, with positions, one rank for all columns. */
 function openFts5(path) {
   const open = async () => {
     const { textAnalyzer } = await import('../dist/core/text/analyzer.js')

@@ -1,12 +1,12 @@
-// How often the right page comes first for questions asked in people's own words, beside a plain SQLite FTS5 query.
+// How often the right page ranks first for questions in the words of users, compared with a plain SQLite FTS5 query.
 //
 //   npm run bench questions -- --library <file> [--engines pharos,fts5] [--sets dev|test|<names>] [--before <checkout>]
 //   npm run bench questions -- --crawl <file>        crawls the documentation sets into a library first
 //
-// The questions are in bench/questions, one file a documentation set; bench/questions/README.md says how they were written. A page
-// of grade 2 or 3 is right. `fts5` asks the same chunks: Porter stems, stop words left out, words joined by OR, columns weighted
-// title 4, headings 2, body 1. `--before` is a checkout of another version of this program, asked in the same way as this one, from a
-// copy of the library. Intervals are 95 %, by bootstrap over questions.
+// The questions are in bench/questions, one file per documentation set; bench/questions/README.md explains how they were written. A page
+// of grade 2 or 3 is right. `fts5` searches the same chunks: Porter stems, no stop words, words joined by OR, columns weighted title 4,
+// headings 2, body 1. `--before` names a checkout of another version of this program, which gets the same questions on a copy of the
+// library. Intervals are 95 %, by bootstrap over questions.
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { connect, pharos } from './mcp-client.mjs'
 import { option, printTable, quantile } from './measure.mjs'
 import { crawlSets } from './questions/crawl-sets.mjs'
 
-/** Weights and rules were chosen on the first half alone. */
+/** Weights and rules were tuned on the first half only. */
 const HALVES = {
   dev: ['apache2', 'git', 'postgresql', 'python', 'rust'],
   test: ['cmake', 'django', 'exim', 'glib', 'handbook', 'sqlalchemy', 'sqlite'],
@@ -61,7 +61,7 @@ async function openEngines(library) {
   const wanted = (option('engines') ?? 'pharos,fts5').split(',')
   const engines = {}
   if (option('before') !== undefined) {
-    // Copied first: this program brings the index of a library up to date, and the other one may not know the new form.
+    // The library is copied first: this program migrates its index, and the other version may not know the new format.
     const copy = join(folder, 'before.db')
     copyFileSync(library, copy)
     engines.before = await openPharos(copy, join(option('before'), 'pharos'))
@@ -107,7 +107,7 @@ function openFts5(library) {
       insert.run(title, JSON.parse(headings).join(' '), content, source, url)
     }
   })()
-  // Each set is asked alone, as the others are; the rarity of words is that of all sets here.
+  // Each set is searched alone, as with the other engines; but word rarity here is that of all sets.
   const select = index.prepare(
     'SELECT url FROM chunks WHERE chunks MATCH ? AND source = ? ORDER BY bm25(chunks, 4, 2, 1) LIMIT 200',
   )

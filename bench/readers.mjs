@@ -1,11 +1,11 @@
-// How many pages a minute a reader gets out of a Crawl4AI service that takes 200 ms for each, five at once.
+// Pages per minute that a reader gets from a Crawl4AI service that takes 200 ms for each, five at once.
 //
 //   npm run bench readers [--urls 150] [--kilobytes 50]
 //
-// The service is the strict one of test/connectors, in a process of its own; its answers hold so many kilobytes of Markdown and four
-// times as much HTML, as real ones do. Once every page takes 200 ms, and once from 100 to 300 ms, by its number. Peers, in the same
-// run: `fetch` for five addresses at once and then the next five, as is written first, and the client of npm's `crawl4ai`, with five
-// workers. The ceiling is 60 s / 200 ms × 5 = 1,500. Pharos checks every address, and keeps order, retries and a circuit breaker.
+// The service is the strict one of test/connectors, in its own process; its responses hold the given kilobytes of Markdown and four times
+// as much HTML, like real ones. In one run every page takes 200 ms, in another from 100 to 300 ms, by its number. Peers in the same run:
+// `fetch` for batches of five addresses, the obvious solution, and the client of npm's `crawl4ai` with five workers. The maximum is 60 s /
+// 200 ms × 5 = 1,500. Pharos also checks every address, keeps the order, retries, and has a circuit breaker.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,7 @@ const CEILING = (60_000 / SERVICE_MS) * CONCURRENCY
 const TARGET = 1200
 const CRAWLER_CONFIG = { type: 'CrawlerRunConfig', params: { cache_mode: 'bypass', word_count_threshold: 10 } }
 
-/** The service: says where it is, and ends with whoever asked. */
+/** The service: sends its origin to the parent process, and exits with it. */
 async function serve() {
   const [, , , spread, kilobytes] = process.argv
   const text = 'A sentence of a page that is long enough. '.repeat((Number(kilobytes) * 1024) / 42)
@@ -35,7 +35,7 @@ async function serve() {
 
 async function measure() {
   const count = Number(option('urls') ?? 150)
-  // A public address, so that no name has to be found. Nothing is connected to there.
+  // A public IP address, so that no name is resolved. No connection is made to it.
   const urls = Array.from({ length: count }, (_, i) => `http://93.184.216.34/${i}`)
   const rows = []
   let met
@@ -47,7 +47,7 @@ async function measure() {
     try {
       const results = {}
       for (const [name, read] of Object.entries(CONTENDERS)) {
-        // Loaded and compiled before the clock runs.
+        // Warms up before the measurement.
         await read(service.origin, urls.slice(0, 2 * CONCURRENCY))
         results[name] = await time(() => read(service.origin, urls), count)
         const { perMinute, cpu, seconds } = results[name]

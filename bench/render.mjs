@@ -1,5 +1,5 @@
-// Rendering pages of an application on loopback: our renderer beside what is usually written with Playwright, a new context for
-// each page that waits for the network to be idle. Pages per second, CPU seconds of everything together, memory of the browser.
+// Rendering pages of an application on loopback: our renderer, compared with the usual Playwright code, a new context for each page that
+// waits for network idle. Pages per second, total CPU seconds, memory of the browser.
 //
 //   node bench/render.mjs [--pages 40] [--concurrency 2]
 
@@ -81,7 +81,7 @@ printTable(
   ],
 )
 
-/** Renders the pages, and gives figures. */
+/** Renders the pages, and returns the figures. */
 async function measure(open) {
   const { render, close } = await open()
   await render(`${origin}/warm`)
@@ -104,7 +104,7 @@ async function measure(open) {
   return [(PAGES / seconds).toFixed(1), cpu.toFixed(1), ((cpu / PAGES) * 1000).toFixed(0), Math.round(peak / 2 ** 20)]
 }
 
-/** CPU time of this process and all below it, those that have ended and were waited for included. */
+/** CPU time of this process and all its descendants, including children that have ended. */
 function cpuSeconds() {
   const ticks = [process.pid, ...below()].map((pid) =>
     readStat(pid)
@@ -114,7 +114,7 @@ function cpuSeconds() {
   return ticks.reduce((sum, one) => sum + one, 0) / CLOCK_TICKS
 }
 
-/** Memory that the processes of the browser have for themselves. */
+/** Private memory of the browser processes. */
 function memoryOfBrowser() {
   const sizes = below().map((pid) => /^RssAnon:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
   return sizes.reduce((sum, one) => sum + Number(one), 0) * 1024
@@ -138,7 +138,7 @@ function readStat(pid) {
   return text.slice(text.lastIndexOf(')') + 2).split(' ')
 }
 
-/** A file about a process; empty when that is gone. */
+/** Reads a file of /proc; empty if the process has ended. */
 function read(path) {
   try {
     return readFileSync(path, 'latin1')

@@ -1,13 +1,12 @@
-// How well our search index ranks, against named peers, on a collection with judged answers.
+// Ranking quality of our search index compared with named peers, on a collection with relevance judgements.
 //
 //   npm run bench retrieval -- --collection <folder> [--engines pharos,minisearch,lunr] [--without stemming,title,…]
 //   npm run bench retrieval -- --collection <folder> --engines library,library-model
 //
-// The folder holds docs.jsonl or docs.jsonl.gz (`{ "id", "title", "text" }` a line), queries.jsonl (`{ "id", "text" }` a
-// line) and qrels.tsv (query, document and, if graded, relevance, separated by tabs): the form in which Cranfield and BEIR
-// are easily written. Ours runs with the fields and weights of the product. `--without` turns off parts of our ranking,
-// several at once if commas join them; `--title-weight 1` tries another weight. `library` is a whole library, searched as users
-// search it by words; `library-model` is the same by words and meaning.
+// The folder holds docs.jsonl or docs.jsonl.gz (`{ "id", "title", "text" }` per line), queries.jsonl (`{ "id", "text" }` per line) and
+// qrels.tsv (query, document and, if graded, relevance, separated by tabs): a form that Cranfield and BEIR convert to easily. Ours uses the
+// fields and weights of the product. `--without` turns off parts of our ranking, several at once if joined by commas; `--title-weight 1`
+// tries another weight. `library` is a whole library, searched by words as users do; `library-model` searches by words and meaning.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -53,7 +52,7 @@ const engines = {
       this.field('text')
       for (const doc of docs) this.add(doc)
     })
-    // The query is words, not lunr's query language, in which a colon or a hyphen has a meaning.
+    // The query is plain words, but a colon or a hyphen has a meaning in lunr's query language.
     return (query) => index.search(query.replace(/[^\p{L}\p{N}]+/gu, ' ')).map(({ ref }) => ref)
   },
 }
@@ -85,7 +84,7 @@ for (const name of engineNames) {
 }
 printTable(['', 'nDCG@10', 'MAP', 'recall'], rows)
 
-/** A library as the other engines are: a function that can be closed. */
+/** Wraps a library like the other engines: a search function with `close`. */
 async function openLibraryEngine(docs, options) {
   const { default: openEngine } = await import('./library-engine.mjs')
   const { search, close } = await openEngine(docs, options)
@@ -104,7 +103,7 @@ function splitLines(bytes) {
   return bytes.toString('utf8').split('\n').filter(Boolean)
 }
 
-/** The relevant documents by query, each with its gain. */
+/** The relevant documents of each query, with their gains. */
 function readJudgements() {
   const gains = new Map()
   for (const line of readLines('qrels.tsv')) {
@@ -117,7 +116,7 @@ function readJudgements() {
   return gains
 }
 
-/** nDCG of the first ten, average precision and recall of all that were given. */
+/** nDCG of the first ten, and average precision and recall of all results. */
 function judge(ids, gains) {
   const ideal = discount([...gains.values()].sort((a, b) => b - a))
   let hits = 0

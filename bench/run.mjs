@@ -1,5 +1,5 @@
-// Runs the benchmarks: `npm run bench` for all, `npm run bench search` for one, its options after it.
-// Builds the program and installs the peers first; the peers live in bench/package.json and nowhere else.
+// Runs the benchmarks: `npm run bench` for all, `npm run bench search` for one, followed by its options. First builds the program and
+// installs the peers, which only bench/package.json lists.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('..', import.meta.url))
 const names = ['search', 'chunk', 'pack', 'plan']
-/** Run only when named, because they need data or programs that are not here. */
+/** Run only when named, because they need data or programs that are not in the repository. */
 const named = [
   'retrieval',
   'questions',
@@ -40,7 +40,7 @@ if (![...names, ...named].includes(wanted[0])) {
 
 run(process.execPath, ['scripts/build.mjs'])
 if (!peersInstalled()) {
-  // The same settings as at the root: no scripts, no addresses in a lock file.
+  // The same npm settings as at the root: no scripts, no addresses in a lock file.
   run('npm', [
     'install',
     '--prefix',

@@ -2,9 +2,9 @@
 //
 //   node_modules/.bin/node bench/scale.mjs [--write] [--results file.json]
 //
-// Without --write the report is printed. What was simulated is kept in the file that --results names, and taken from there when it
-// exists, so that the words of the report can be changed without simulating anew. Ends with exit code 1 where a rule is broken:
-// a host that was asked too early, an address that is lost or there twice.
+// Without --write the report is printed. Simulation results are stored in the file of --results, and read from there if it exists, so that
+// the text of the report can be changed without a new simulation. Exits with code 1 if a rule is broken: a host got a request too early, or
+// an address is lost or duplicated.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ import { LARGE, ONE_DATABASE, ONE_SOURCE, SCARCE, SHORT, WHOLE } from '../test/s
 import { simulate } from '../test/scale/simulate.ts'
 import { cpuSeconds, option } from './measure.mjs'
 
-/** What is under way lives long enough to be copied again and again in a small nursery. */
+/** Pending events live long enough to be copied repeatedly in a small young generation, so it is larger here. */
 const FLAGS = ['--max-semi-space-size=256', '--max-old-space-size=8192']
 
 if (process.execArgv.includes(FLAGS[0])) {

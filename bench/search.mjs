@@ -1,9 +1,9 @@
-// Index build, memory and query time of our search index against named peers, in one run.
+// Index build time, memory and query time of our search index compared with named peers, in one run.
 //
 //   npm run bench search [--chunks 20000] [--engines pharos,minisearch,lunr]
 //
-// Every engine runs in a process of its own, so that memory is its own, on the same generated chunks: no word list and no
-// text is stored, a fixed seed and Zipf's law give every process the same library of about 1.2 KB a chunk.
+// Every engine runs in its own process, so that its memory can be measured, on the same generated chunks: a fixed seed and Zipf's law give
+// every process the same library of about 1.2 KB per chunk without stored texts.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { createChunk, createRandom, createWords, pickContent } from './corpus.mjs'
@@ -24,7 +24,7 @@ const engines = {
     })
     return {
       add: ({ id, ...texts }) => index.add(id, texts),
-      // The inverted lists are made at the first search; they belong to the cost of building.
+      // The first search builds the inverted lists, which belong to the cost of building.
       finish: () => index.search('warm up'),
       search: (query) => index.search(query, { limit }).map(({ key }) => key),
     }
@@ -142,7 +142,7 @@ function usedMemory() {
   return heapUsed + external
 }
 
-/** Two to four words of the kind people type: content words, frequent ones more often. */
+/** Two to four words as users type them: content words, frequent ones more often. */
 function createQuery(words, random) {
   return Array.from({ length: 2 + Math.floor(random() * 3) }, () => pickContent(words, random)).join(' ')
 }

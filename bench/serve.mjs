@@ -1,14 +1,14 @@
-// How the crawl server answers while it works.
+// Response times of the crawl server under load.
 //
 //   npm run bench serve [--only start,loop,streams,search] [--library <path>] [--folder <html>] [--connections 8] [--rounds 10]
 //
-// start:   POST /api/crawl while another crawl runs, several allowed
-// loop:    delay of the event loop of the server during a full crawl
-// streams: 1,000 event streams on a crawl, 100 of which never read; memory of the server, and how late events come to the others
-// search:  GET /api/search with 300 distinct queries; nothing is remembered between them
+// start:   POST /api/crawl while another crawl runs, with several allowed
+// loop:    event loop delay of the server during a full crawl
+// streams: 1,000 event streams on a crawl, 100 of which never read; memory of the server, and delay of events for the others
+// search:  GET /api/search with 300 distinct queries, without a cache
 //
-// Everything is a process of its own: the server, the crawls, the site and the load. Without a library, `search` crawls the
-// documentation of PostgreSQL, from Debian's postgresql-doc-15.
+// The server, the crawls, the site and the load are separate processes. Without a library, `search` crawls the documentation of PostgreSQL,
+// from Debian's postgresql-doc-15.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -23,7 +23,7 @@ const PROGRAM = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const LOAD = fileURLToPath(new URL('serve/load.mjs', import.meta.url))
 const LOOP_DELAY = new URL('serve/loop-delay.mjs', import.meta.url).href
 const SITE = fileURLToPath(new URL('crawl/slow-server.mjs', import.meta.url))
-/** What the launcher gives to Node. */
+/** Flags that the launcher passes to Node. */
 const LAUNCHER_FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=80']
 const STARTS = 15
 const STREAMS = { readers: 900, stuck: 100 }
@@ -46,10 +46,10 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Time of a start by its caller, while another crawl runs. */
+/** Time of a start as the caller sees it, while another crawl runs. */
 async function measureStart() {
   const server = await openServer('start.db', ['--max-crawls', '4'])
-  // It has to go on for longer than all the starts take.
+  // This crawl must last longer than all the starts.
   const busy = await openSite(200)
   const small = await openSite(0)
   const other = await server.post('/api/crawl', { startUrl: busy, crawlType: 'basic', depth: 20, concurrency: 1 })
@@ -68,7 +68,7 @@ async function measureStart() {
   await server.close()
 }
 
-/** Delay of the event loop of the server from the start of a crawl to its end, with somebody who watches. */
+/** Event loop delay of the server from the start to the end of a crawl, with clients that watch it. */
 async function measureLoop() {
   const server = await openServer('loop.db', [])
   const load = await openLoad(['streams', server.origin, '5', '0'])
@@ -89,7 +89,7 @@ async function measureLoop() {
   await server.close()
 }
 
-/** Memory of the server and the delay of events with many who watch, some of whom read nothing. */
+/** Memory of the server and delay of events with many clients, some of which read nothing. */
 async function measureStreams() {
   const server = await openServer('streams.db', [])
   const load = await openLoad(['streams', server.origin, String(STREAMS.readers), String(STREAMS.stuck)])
@@ -122,7 +122,7 @@ async function measureStreams() {
   await server.close()
 }
 
-/** Searches with several connections at once. */
+/** Searches over several concurrent connections. */
 async function measureSearch() {
   const path = option('library')
   const server = await openServer(path ?? 'search.db', [])
@@ -141,13 +141,13 @@ async function measureSearch() {
   )
   atLeast('GET /api/search, requests/s', 200, perSecond)
   tell('GET /api/search p50, p99, ms', `${p50.toFixed(1)}, ${p99.toFixed(1)}`)
-  // On a machine that does other things as well, this tells more than the time.
+  // With other load on the machine, CPU time is more reliable than wall time.
   tell('processor time of the server per search, ms', ((server.cpuSeconds() - cpu) / asked) * 1000)
   tell('memory of the server, MB', server.rss())
   await server.close()
 }
 
-/** Titles of pages and words of them, spread over all pages. */
+/** Titles and words of pages, spread over all pages. */
 async function listQueries(server) {
   const titles = new Set()
   let cursor = ''
@@ -163,7 +163,7 @@ async function listQueries(server) {
   )
 }
 
-/** Starts a server on a library of its own. */
+/** Starts a server on its own library. */
 async function openServer(name, args) {
   const library = name.includes('/') ? name : join(folder, name)
   const child = spawn(
@@ -199,7 +199,7 @@ async function openServer(name, args) {
     get,
     post: (path, body) =>
       ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-    /** Waits until a job is so. */
+    /** Waits until a job satisfies a condition. */
     async until(jobId, isSo) {
       for (;;) {
         const job = await get(`/api/crawls/${jobId}`)
@@ -215,7 +215,7 @@ async function openServer(name, args) {
     rss: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
     cpuSeconds() {
       const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1].split(' ')
-      // Hundredths of a second, on every Linux there is.
+      // Clock ticks are hundredths of a second on every Linux.
       return (Number(fields[11]) + Number(fields[12])) / 100
     },
     async close() {
@@ -226,19 +226,19 @@ async function openServer(name, args) {
   }
 }
 
-/** Starts a site; its address. */
+/** Starts a site, and returns its address. */
 async function openSite(delayMs) {
   const { line } = spawnPiped([SITE, html, String(delayMs)])
   return `http://127.0.0.1:${await line()}/`
 }
 
-/** Starts load that goes on until it is ended. */
+/** Starts a load process that runs until it is ended. */
 async function openLoad(args) {
   const { child, line } = spawnPiped([LOAD, ...args])
   await line()
   return {
     child,
-    /** Ends it; what it measured. */
+    /** Ends the load, and returns its measurements. */
     async end() {
       child.stdin.end()
       return JSON.parse(await line())

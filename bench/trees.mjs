@@ -1,11 +1,11 @@
-// A repository, a folder and archives of 10,000 files into a library: wall and CPU seconds and the most memory of the program with the
-// processes that it starts, then all of it again with nothing changed, and the repository with a hundredth of it changed. Archives of
-// a quarter of the files stand beside those of all of them: what they take of memory does not grow as they do.
+// Indexes a repository, a folder and archives of 10,000 files: wall and CPU seconds and peak memory of the program with its processes, then
+// again with nothing changed, and the repository with one percent changed. Archives with a quarter of the files show that memory does not
+// grow with their size.
 //
 //   npm run bench trees [--files 10000]
 //
-// Four fifths are Markdown, the rest code, 4 kB each. Nothing is made while it is measured. The same folder also becomes a pack, which
-// is cut but neither indexed nor kept in a ledger. Wanted: a repository of 10,000 files within a minute.
+// Four fifths are Markdown, the rest code, 4 kB each. All files are created before the measurement. The same folder is also packed, which
+// chunks it without index and ledger. Target: a repository of 10,000 files within a minute.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { readTreeCpuSeconds } from './process-usage.mjs'
 
 const FILES = Number(option('files') ?? 10_000)
 const WANTED_S = 60
-/** How the programs of the system pack a folder. */
+/** Commands that pack a folder. */
 const PACKERS = {
   zip: (path, archive) => run(path, 'zip', '-q', '-r', archive, '.'),
   'tar.gz': (path, archive) => run(path, 'tar', '-czf', archive, '.'),
@@ -95,7 +95,7 @@ function libraryOf(name) {
   return join(folder, `${name.replaceAll(/\W+/g, '-')}.db`)
 }
 
-/** Runs the program to its end. CPU seconds and memory are those of it and of the process that reads documents for it. */
+/** Runs the program to its end. CPU seconds and memory include the process that reads documents for it. */
 async function measure(label, args) {
   const start = performance.now()
   const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...process.env, HOME: folder }, stdio: 'ignore' })
@@ -122,7 +122,7 @@ function run(cwd, command, ...args) {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`)
 }
 
-/** Files in a hundred folders. */
+/** Writes files into a hundred folders. */
 function writeTree(path, count) {
   let bytes = 0
   for (let i = 0; i < count; i++) bytes += writeFile(path, i)

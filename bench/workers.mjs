@@ -1,13 +1,12 @@
-// What many workers on one library cost, and what they bring.
+// Cost and benefit of many workers on one library.
 //
 //   npm run bench workers [--parts cpu,speed] [--rounds 3] [--sites 8] [--pages 150] [--hosts 12] [--slow-pages 200]
 //
-// cpu:   CPU seconds a page with one, two and four workers that read the same sites, a crawl at a time each; PostgreSQL apart
-// speed: pages a second of one source on many hosts that answer in 300 ms, one request at a time, with one and two workers that may ask
-//        six hosts each
+// cpu: CPU seconds per page with one, two and four workers that read the same sites, one crawl at a time each; PostgreSQL separately
+// speed: pages per second of one source on many hosts that take 300 ms, one request at a time, with one and two workers of six hosts each
 //
-// Everything is a process of its own: the database, the server, the workers, their crawls and the sites. A worker is measured from the
-// moment in which the work begins, a crawl with its start.
+// The database, the server, the workers, their crawls and the sites are separate processes. A worker is measured from the beginning of the
+// work, a crawl including its start.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,12 +21,12 @@ import { readTreeCpuSeconds } from './process-usage.mjs'
 
 const PROGRAM = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const SITES = fileURLToPath(new URL('workers/sites.mjs', import.meta.url))
-/** Links of a page, by which the sites are read; the source on many hosts knows all its addresses. */
+/** Links per page of the sites; all addresses of the source on many hosts are known from the start. */
 const LINKS = 10
 const MOST_CPU = 1.15
 const LEAST_SPEED = 1.6
 const ANSWER_MS = 300
-/** A host that asks for this pause gets one request at a time. */
+/** A host with this crawl delay gets one request at a time. */
 const PAUSE_S = 0.3
 const HOSTS_EACH = 6
 
@@ -43,7 +42,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The same work for one, two and four workers; the rounds take turns, because machines are busy at times. */
+/** The same work for one, two and four workers; the rounds alternate, because other load varies. */
 async function measureCpu() {
   const [sites, pages] = [number('sites', 8), number('pages', 150)]
   const counts = [1, 2, 4]
@@ -91,7 +90,7 @@ async function readSites(origins, pages, count) {
   })
 }
 
-/** One source on many hosts, as quickly as they allow. */
+/** One source on many hosts, as fast as they allow. */
 async function measureSpeed() {
   const [hosts, pages] = [number('hosts', 2 * HOSTS_EACH), number('slow-pages', 200)]
   const origins = await openSites(hosts, pages, 0, ANSWER_MS, PAUSE_S)
@@ -126,7 +125,7 @@ async function readSource(origins, pages, count) {
   })
 }
 
-/** Records a source that somebody has named all addresses of; its id. */
+/** Records a source whose addresses are all known, and returns its id. */
 async function plantSource(path, origins, pages) {
   const { openLibrary } = await import('../dist/open-library.js')
   const { addSource } = await import('../dist/library/operations/add-source.js')
@@ -148,7 +147,7 @@ function findOf(url) {
   return { key: url, url, host, depth: 0, foundOn: null, discovery: 'manual', refusal: null }
 }
 
-/** Starts a database, a server that runs nothing itself, and workers; what they are used for; and ends them. */
+/** Starts a database, a server that runs no crawls itself, and workers; calls `use`; then ends them. */
 async function withWorks(count, flags, use) {
   const postgres = startPostgres()
   const started = []
@@ -159,7 +158,7 @@ async function withWorks(count, flags, use) {
     const workers = []
     for (let i = 0; i < count; i++) workers.push(start(['worker', ...flags], address))
     started.push(...workers.map(({ child }) => child))
-    // Each says that it is there.
+    // Each worker prints a line when it is ready.
     for (const { line } of workers) await line()
     const pids = workers.map(({ child }) => child.pid)
     return await use({ address, server, workers: pids, database: postgres.pid })

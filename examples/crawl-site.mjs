@@ -1,4 +1,4 @@
-// Crawls a small site into a library of its own, asks it what became of an address, and a question.
+// Crawls a small site into its own library, then explains the state of an address and searches the library.
 import { strict as assert } from 'node:assert'
 import { createServer } from 'node:http'
 import { addSource, crawlSource, explainUrl, findChunk, openLibrary, reportSource, searchLibrary } from 'pharos/node'

@@ -1,4 +1,4 @@
-// Loads pages as documents of LangChain, and answers a question from a library in a chain.
+// Loads pages as LangChain documents, and answers a question from a library in a chain.
 import { strict as assert } from 'node:assert'
 import { StringOutputParser } from '@langchain/core/output_parsers'
 import { ChatPromptTemplate } from '@langchain/core/prompts'
@@ -13,7 +13,7 @@ const site = demo.origin
 const library = await openLibrary({ path: ':memory:', version: '0.1.0', allowPrivate: ['127.0.0.1'] })
 
 try {
-  // Single pages.
+  // Loads single pages.
   const loader = new PharosLoader([`${site}/guide/install`, `${site}/internal/roadmap`], {
     allowPrivate: ['127.0.0.1'],
   })
@@ -26,13 +26,13 @@ try {
   )
   assert.match(loader.lastFailures[0].error.message, /robots-disallow/)
 
-  // A whole site, kept in a library.
+  // Crawls a whole site into a library.
   const source = await addSource(library, { url: `${site}/`, name: 'lanternfish' })
   for await (const event of crawlSource(library, source, { kind: 'add' }, AbortSignal.timeout(30_000))) {
     if (event.type === 'settled') console.log(event.state, event.url)
   }
 
-  // Asked for passages that fit a prompt.
+  // Retrieves passages that fit a prompt.
   const retriever = new PharosRetriever({ library, sources: ['lanternfish'], k: 4, tokens: 1500, language: 'en' })
   const passages = await retriever.invoke('how often is a message delivered before it is a dead letter')
   for (const { metadata } of passages) console.log(metadata.score.toFixed(2), metadata.citation)
@@ -41,7 +41,7 @@ try {
   assert.match(passages[0].pageContent, /ten by default, a message moves to the dead letter queue/)
   assert.equal(new URL(passages[0].metadata.url).pathname, '/guide/retries')
 
-  // In a chain. The model that only pretends goes where yours will stand.
+  // The model in this chain is fake: replace it with a real one.
   const model = new FakeListChatModel({ responses: ['After ten deliveries.'] })
   const write = (found) =>
     found.map(({ pageContent, metadata }) => `[${metadata.citation}]\n${pageContent}`).join('\n\n')

@@ -1,6 +1,6 @@
-// Reads pages as documents of LlamaIndex, by Pharos itself and by a Crawl4AI service, cuts them, and finds one again.
+// Reads pages as LlamaIndex documents, with Pharos itself and with a Crawl4AI service, splits them, and finds a passage again.
 //
-// CRAWL4AI_URL names a service of yours. Without it, the strict stand-in of the tests is started on this machine.
+// CRAWL4AI_URL names your service. Without it, the strict test double is started on this machine.
 import { strict as assert } from 'node:assert'
 import { BaseEmbedding, getTopKEmbeddings } from '@llamaindex/core/embeddings'
 import { MarkdownNodeParser, SentenceSplitter } from '@llamaindex/core/node-parser'
@@ -10,7 +10,7 @@ import { documentId } from 'pharos/node'
 import { openDemoSite } from '../dist/cli/demo-site.js'
 import { openCrawl4AIServer } from '../test/connectors/servers/crawl4ai.ts'
 
-/** Counts words instead of asking a model, so that nothing has to be fetched: what a real model does goes in its place. */
+/** A fake embedding model that counts words, so that nothing has to be downloaded: replace it with a real one. */
 class WordCounts extends BaseEmbedding {
   async getTextEmbedding(text) {
     const counts = new Array(1024).fill(0)
@@ -29,7 +29,7 @@ const site = demo.origin
 const endpointUrl = CRAWL4AI_URL ?? service.origin
 
 try {
-  // By itself: nothing but this process is needed. The sample site is on this machine, which has to be allowed.
+  // Reads with Pharos itself, in this process. The sample site is on this machine, so its address must be allowed.
   const reader = await PharosReader.open({ allowPrivate: ['127.0.0.1'], maxConcurrentRequests: 5 })
   const urls = [`${site}/guide/install`, `${site}/guide/retries`, `${site}/guide/nothing`]
   const documents = await reader.loadData(urls)
@@ -48,7 +48,7 @@ try {
   const nodes = new SentenceSplitter({ chunkSize: 256, chunkOverlap: 20 }).getNodesFromDocuments(sections)
   assert(nodes.length >= sections.length && sections.length > 8)
 
-  // Found again in memory.
+  // Finds a passage by its embedding, in memory.
   const model = new WordCounts()
   await model(nodes)
   const question = await model.getQueryEmbedding({ type: 'text', text: 'how long is the pause between attempts' })
@@ -63,7 +63,7 @@ try {
   assert.equal(best.metadata.source_url, urls[1])
   assert.match(best.getText(), /pause doubles with every attempt/)
 
-  // By a service: it fetches, after Pharos has checked that the address is one that may be fetched.
+  // Reads with a Crawl4AI service: Pharos checks each address, then the service fetches it.
   const crawl4ai = await Crawl4AIReader.open({ endpointUrl, allowPrivate: ['127.0.0.1'] })
   const slots = await crawl4ai.loadAll([urls[0], 'http://169.254.169.254/latest/meta-data'])
   const [refused] = crawl4ai.lastFailures

@@ -1,7 +1,7 @@
-// A pipeline for retrieval: crawl a site, cut its pages, embed them (Text Embeddings Inference), keep them in Qdrant, ask.
+// A retrieval pipeline: crawl a site, split its pages, embed them (Text Embeddings Inference), store them in Qdrant, ask.
 //
-// TEI_URL and QDRANT_URL name services of yours. Without them, strict stand-ins of the tests are started on this machine: they follow
-// the published interfaces, but the vectors of the first one count letters, so that its answers are about spelling.
+// TEI_URL and QDRANT_URL name your services. Without them, strict test doubles are started on this machine: they follow the published
+// interfaces, but the vectors of the first one count letters, so that its answers depend on spelling.
 import { strict as assert } from 'node:assert'
 import { randomUUID } from 'node:crypto'
 import {
@@ -28,7 +28,7 @@ const qdrant =
 
 try {
   const site = later(await openDemoSite())
-  // Collections of their own, so that nothing of yours is touched. They are dropped at the end.
+  // Separate collections, so that existing ones are not touched. They are dropped at the end.
   const run = randomUUID().slice(0, 8)
   const [pages, copy] = [`example-pages-${run}`, `example-library-${run}`]
   const drop = (collection) => fetch(`${qdrant}/collections/${collection}`, { method: 'DELETE' })
@@ -49,7 +49,7 @@ try {
     if (event.type === 'settled') console.log(event.state, event.url)
   }
 
-  // Cut, embed and write: the documents of the library go to a collection of their own, as those of any other reader would.
+  // Split, embed and write: the documents of the library go to a separate collection, like those of any other reader.
   const embedder = await library.openEmbedder()
   const { dimensions } = embedder.space
   const vectorStore = later(await openQdrantStore({ url: qdrant, collection: pages, dimensions }))
@@ -60,7 +60,7 @@ try {
   assert.equal(await vectorStore.count(), chunks)
   console.log(`${results.length} documents, ${chunks} points in ${pages}`)
 
-  // Ask: the text of a chunk finds that chunk, and a question finds what is near.
+  // Ask: the text of a chunk finds that chunk, and a question finds the nearest chunks.
   const ask = async (question, use) => {
     const [vector] = await embedder.embed([question], undefined, use)
     return vectorStore.search(vector, { limit: 3, payload: ['source_url', 'section_path', 'chunk_text', 'title'] })
@@ -74,7 +74,7 @@ try {
     console.log(score.toFixed(3), payload.source_url, payload.section_path)
   }
 
-  // Written again, nothing changes: points have the same ids. Removing a page removes its points.
+  // Writing again changes nothing, because points keep their ids. Removing a page removes its points.
   await ingestDocuments(documents, { embedder, vectorStore })
   assert.equal(await vectorStore.count(), chunks)
   const removed = await vectorStore.deleteByUrl(page)

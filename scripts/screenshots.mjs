@@ -27,7 +27,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Waits until the demo has crawled its site; a line before names both addresses. */
+/** Waits until the demo has crawled its site; an earlier line contains both addresses. */
 async function readAddresses() {
   let addresses
   for await (const line of createInterface(demo.stderr)) {
@@ -68,7 +68,7 @@ function run(args) {
   return { stdout }
 }
 
-/** Lines as a terminal shows them. */
+/** Draws lines of text like a terminal. */
 function writeSvg(lines) {
   const [charWidth, lineHeight, margin] = [8.4, 20, 20]
   const width = Math.ceil(Math.max(...lines.map(({ length }) => length)) * charWidth) + 2 * margin

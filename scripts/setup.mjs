@@ -1,10 +1,10 @@
 // Brings a checkout to the point where `./pharos` and `npm test` can run: dependencies installed, sources built.
 // Starts on the machine's Node (20 or later) and before node_modules exists, so it uses Node's own modules only.
 //
-// What is finished is recorded by two stamps, each written after the work it stands for:
+// Two stamps record completed work, each written after it:
 //   node_modules/.pharos-<os>-<cpu>   a copy of the package-lock.json that was installed
 //   dist/.built                       the digest of the sources that were built; its time is when the build began
-// `./pharos` compares the same two stamps in shell, and comes here only when one of them does not hold.
+// `./pharos` compares the same two stamps in shell, and runs this script only when one of them does not match.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -12,7 +12,7 @@ import { hostname, machine, type } from 'node:os'
 import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What the build reads. The launcher looks at the times of the same files. */
+/** Inputs of the build. The launcher checks the modification times of the same files. */
 const BUILD_INPUTS = [
   'src',
   'web',
@@ -29,13 +29,13 @@ const BUILD_INPUTS = [
 const NODE_NEEDED = [22, 19]
 const POLL_MS = 200
 const HEARTBEAT_MS = 5_000
-/** A lock is also given up when nobody has touched it this long: its pid may belong to another program by now. */
+/** A lock is also taken over when it was not touched for this long: its pid may belong to another program by now. */
 const LOCK_OLD_MS = 5 * 60_000
 
-/** A failure whose message is all the reader needs; anything else that is thrown is a bug and keeps its stack. */
+/** A failure whose message is all that the user needs; any other error is a bug and keeps its stack. */
 export class SetupError extends Error {}
 
-/** Installs and builds what is missing or out of date. Several processes may call it at once; one of them works. */
+/** Installs and builds what is missing or out of date. If several processes call it at once, only one does the work. */
 export async function setUp(root) {
   if (isInstalled(root) && isBuilt(root)) return
   if (!isWritable(root)) {
@@ -49,7 +49,7 @@ export async function setUp(root) {
   })
 }
 
-/** Installs the dependencies when they are missing or not those of package-lock.json. */
+/** Installs the dependencies if they are missing or do not match package-lock.json. */
 export async function setUpDependencies(root) {
   if (isInstalled(root)) return
   await withLock(root, async (lock) => {
@@ -57,7 +57,7 @@ export async function setUpDependencies(root) {
   })
 }
 
-/** The Node that runs Pharos: the one from node_modules, or the machine's where there is none for this platform. */
+/** The Node that runs Pharos: the one from node_modules, or that of the machine if there is none for this platform. */
 export function findNode(root) {
   const pinned = join(root, 'node_modules/.bin/node')
   if (fs.existsSync(pinned)) return pinned
@@ -71,7 +71,7 @@ export function toolEnvironment(root) {
   return { ...process.env, PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter) }
 }
 
-/** Identifies what the build would read now. */
+/** A digest of the inputs of the build. */
 export function digestSources(root) {
   const hash = createHash('sha256')
   for (const file of listInputs(root)) {
@@ -101,15 +101,15 @@ function installStamp(root) {
 async function install(root, lock) {
   if (!wasInstalledByHand(root)) {
     say('installing dependencies (once, about half a minute)')
-    // Whatever npm is configured to leave out, the build needs the development tools and the pinned Node.
+    // The build needs the development tools and the pinned Node, even if npm is configured to leave them out.
     const args = ['ci', '--include=dev', '--include=optional']
-    // npm removes everything at once; cut short, it could leave the one file that says all is well.
+    // If npm is interrupted while it removes everything, the file that marks a complete install must not survive.
     fs.rmSync(join(root, 'node_modules/.package-lock.json'), { force: true })
     fs.rmSync(installStamp(root), { force: true })
     await run('npm', args, { root, lock, name: 'install', env: machineEnvironment(root) })
   }
   linkPinnedNode(root)
-  // A bare copy could be cut short and would then look like another lock, which is only ever too careful.
+  // An interrupted copy looks like another lock, which only causes an unnecessary install.
   fs.copyFileSync(join(root, 'package-lock.json'), installStamp(root))
 }
 
@@ -121,9 +121,8 @@ async function build(root, lock) {
 }
 
 /**
- * Recognises a node_modules that the user's own `npm ci` or `npm install` filled, so that it is not installed again.
- * npm writes node_modules/.package-lock.json when everything is in place. This also takes over the work of an npm whose
- * starter was killed.
+ * Recognises a node_modules from the user's own `npm ci` or `npm install`, so that it is not installed again. npm writes
+ * node_modules/.package-lock.json when everything is in place. This also accepts the work of an npm whose parent was killed.
  */
 function wasInstalledByHand(root) {
   const present = readJson(join(root, 'node_modules/.package-lock.json'))?.packages
@@ -161,7 +160,7 @@ function linkPinnedNode(root) {
   fs.symlinkSync(relative(dirname(link), pinned), link)
 }
 
-/** npm must not run on the Node in node_modules, because it is about to delete it. */
+/** npm must not run on the Node in node_modules, because npm deletes that folder. */
 function machineEnvironment(root) {
   const own = join(root, 'node_modules/.bin')
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => resolve(folder) !== own)
@@ -183,11 +182,11 @@ function listInputs(root, { folders = false } = {}) {
   return found
 }
 
-/** Runs a command to its end. Its output goes to a log, of which a failure shows both ends. */
+/** Runs a command to its end. Its output goes to a log; an error shows the beginning and end of the log. */
 async function run(command, args, { root, lock, name, env }) {
   const log = join(lock.folder, `${name}.log`)
   const output = fs.openSync(log, 'w')
-  // To a file and not through us: when this process is killed the command must still be able to finish.
+  // The output goes to a file, not through this process: if this process is killed, the command can still finish.
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', output, output] })
   lock.note(child.pid)
   const problem = await new Promise((done) => {
@@ -198,7 +197,7 @@ async function run(command, args, { root, lock, name, env }) {
   lock.note(undefined)
   if (problem) {
     const lines = (readText(log) ?? '').trimEnd().split('\n')
-    // npm and tsc name the cause first; others last.
+    // npm and tsc report the cause first, other programs last.
     if (lines.length > 24) lines.splice(10, lines.length - 23, '…')
     throw new SetupError([`${name} failed: ${problem}`, ...lines.map((line) => `  ${line}`), `  (${log})`].join('\n'))
   }
@@ -208,9 +207,9 @@ async function run(command, args, { root, lock, name, env }) {
 /**
  * Runs `work` in one process at a time.
  *
- * The lock is the file with the highest number in .pharos-setup. Whoever finds it released, or its owner dead, creates
- * the next number, which only one process can. The highest one is never deleted, so a slow process cannot mistake an
- * old state for the present one: it sees the higher number and steps back.
+ * The lock is the file with the highest number in .pharos-setup. A process that finds it released, or its owner dead, creates the next
+ * number, which only one process can. The file with the highest number is never deleted, so a slow process cannot mistake an old state for
+ * the present one: it sees the higher number and steps back.
  */
 export async function withLock(root, work) {
   const folder = join(root, '.pharos-setup')
@@ -222,7 +221,7 @@ export async function withLock(root, work) {
     await new Promise((done) => setTimeout(done, POLL_MS))
     lock = tryLock(folder)
   }
-  // Rewriting the file also renews its time; the timer does so while a command runs.
+  // Rewriting the file also renews its modification time; the timer does so while a command runs.
   const write = (content) => fs.writeFileSync(lock.file, JSON.stringify({ host: hostname(), ...content }))
   let pids = [process.pid]
   const note = (child) => {
@@ -261,17 +260,17 @@ function tryLock(folder) {
   return { file }
 }
 
-/** Who holds this lock, or undefined when it is free to be taken over. */
+/** Describes the holder of this lock; undefined if the lock can be taken over. */
 function holderOf(file) {
   const stat = fs.statSync(file, { throwIfNoEntry: false })
-  // Deleted since we looked, by the owner of a higher number.
+  // The owner of a higher number has deleted the file since it was listed.
   if (!stat) return 'it was quicker'
   if (Date.now() - stat.mtimeMs > LOCK_OLD_MS) return undefined
   const content = readJson(file)
-  // Being written this moment.
+  // The file is being written at this moment.
   if (!content) return 'it has just begun'
   const { host, pids } = content
-  // On another host, or in another container, the numbers say nothing about who is alive.
+  // Process ids of another host or container do not tell which processes are alive.
   const alive = host === hostname() ? pids.filter(isAlive) : pids
   return alive.length > 0 ? `process ${alive.join(', ')} on ${host}` : undefined
 }
@@ -279,10 +278,10 @@ function holderOf(file) {
 function isAlive(pid) {
   try {
     process.kill(pid, 0)
-    // A killed process keeps its number until its parent asks for it, which in a container may be never.
+    // A killed process keeps its id until its parent collects it, which may never happen in a container.
     return !/\) Z/.test(readText(`/proc/${pid}/stat`) ?? '')
   } catch (error) {
-    // Somebody else's process is alive as well.
+    // A process of another user is alive too.
     return error.code === 'EPERM'
   }
 }
@@ -316,7 +315,7 @@ function readText(file) {
   }
 }
 
-/** Undefined for a file that is missing or not (yet) whole. */
+/** Returns undefined for a missing or incomplete file. */
 function readJson(file) {
   try {
     return JSON.parse(readText(file) ?? '')
@@ -326,7 +325,7 @@ function readJson(file) {
   }
 }
 
-// Standard output belongs to the command the user asked for.
+// Standard output belongs to the command of the user.
 function say(message) {
   process.stderr.write(`pharos: ${message}\n`)
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /*
- * Makes a page that a generator wrote small enough for test/pages: scripts, styles, pictures and what only a browser
- * needs go, while every class, id, role, aria and data attribute stays, for they are what generators are known by.
+ * Shrinks a page of a generator for test/pages: removes scripts, styles, pictures and other parts for browsers only. Keeps every class, id,
+ * role, aria and data attribute, because they identify generators.
  *
  *   node scripts/strip-page.mjs [--keep-styles] < page.html > test/pages/<case>/input.html
  *
- * `--keep-styles` leaves small style elements in the body where they are, for pages that hide text with them.
+ * `--keep-styles` keeps small style elements in the body, for pages that hide text with them.
  */
 import { readFileSync } from 'node:fs'
 
@@ -13,7 +13,7 @@ const MAX_STYLE_CHARS = 400
 const MAX_COMMENT_CHARS = 120
 const keepsStyles = process.argv.includes('--keep-styles')
 
-/** Links in the head that say something about the page itself. */
+/** Links in the head that describe the page itself. */
 const TELLING = /\brel="?(?:canonical|alternate|next|prev|license|author)\b/i
 
 const source = readFileSync(0, 'utf8').replace(/<script\b[^>]*>[\s\S]*?<\/script\s*>/gi, '')

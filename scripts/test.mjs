@@ -1,13 +1,13 @@
-// What `npm test` and CI run: every check there is, in one command. The first step that fails ends it.
+// Runs every check, for `npm test` and CI. The first failing step ends the run.
 //
-// A few test files that fail beside all the others are run once more by themselves, and named: a browser that stands still because the
-// machine was busy fails every test that comes after it in its file, and a rule that is broken is broken then, too.
+// If only a few test files fail, they run once more alone, and are named. A browser that hangs because the machine was busy fails every
+// later test of its file; a broken rule fails again.
 //
 //   npm test                          everything
-//   npm test -- --long                the same tests with their full numbers (TEST_LONG=1)
+//   npm test -- --long                the same tests at full size (TEST_LONG=1)
 //   npm test -- src/core/url -t key   these tests only; all arguments but --long go to vitest
 //
-// Starts on the machine's Node, installs when needed, and runs each step on the Node that Pharos runs on.
+// Starts on the machine's Node, installs if needed, and runs each step on the Node that Pharos uses.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
@@ -18,15 +18,17 @@ if (Number(process.versions.node.split('.')[0]) < 20) {
   console.error(`npm test needs Node.js 20 or later (found ${process.version})`)
   process.exit(1)
 }
-// Imported here, because an older Node could not even parse it.
+// Imported dynamically, because an older Node could not parse it.
 const { SetupError, findNode, setUpDependencies, toolEnvironment } = await import('./setup.mjs')
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const long = process.argv.includes('--long')
-/** Where a step of tests says which files failed (`test/report-tries.ts`), and how many of them are tried again. */
+/** File in which a test step lists its failed files (`test/report-tries.ts`), and the maximum number of files that are run again. */
 const FAILED_FILES = join(root, 'node_modules/.cache/pharos-failed-tests.json')
 const MOST_TRIED_AGAIN = 3
-/** Tests write thousands of small libraries: in memory they never wait for the disk, which takes a third of the time of many files. */
+/**
+ * Temporary files go to memory: tests write thousands of small libraries, and waiting for the disk takes a third of the time of many files.
+ */
 const MEMORY_FOLDER = '/dev/shm'
 const LEAST_MEMORY_BYTES = 8 * 2 ** 30
 const vitestArgs = process.argv.slice(2).filter((argument) => argument !== '--long')
@@ -85,15 +87,15 @@ async function runAllSteps(node, env) {
 }
 
 /**
- * Makes a temporary folder in memory; undefined where there is too little of it, or where no program could be run from it. Full numbers
- * stay on the disk: they write more than memory may have room for.
+ * Creates a temporary folder in memory; undefined if memory is short, or if programs cannot run from it. `--long` stays on disk, because it
+ * writes more than memory may hold.
  */
 function makeTemporaryFolder() {
   if (long || process.env.TMPDIR !== undefined || !fs.existsSync(MEMORY_FOLDER)) return undefined
   const { bavail, bsize } = fs.statfsSync(MEMORY_FOLDER)
   if (bavail * bsize < LEAST_MEMORY_BYTES) return undefined
   const folder = fs.mkdtempSync(join(MEMORY_FOLDER, 'pharos-test-'))
-  // As /tmp: some programs are run as another user.
+  // Same permissions as /tmp, because some programs run as another user.
   fs.chmodSync(folder, 0o1777)
   const program = join(folder, 'program')
   fs.writeFileSync(program, '', { mode: 0o755 })
@@ -118,7 +120,7 @@ async function runLane(node, programs, env, live) {
   return {}
 }
 
-/** Runs a program to its end. What it writes is shown at once, or kept for the case that it fails. */
+/** Runs a program to its end. Its output is shown live, or kept and shown only if the program fails. */
 async function run(node, args, env, live) {
   const child = spawn(node, args, { cwd: root, env, stdio: live ? 'inherit' : ['ignore', 'pipe', 'pipe'] })
   const output = []
@@ -128,12 +130,15 @@ async function run(node, args, env, live) {
   return { problem, output: Buffer.concat(output).toString() }
 }
 
-/** The test files of the last step that failed; none where something else went wrong. */
+/** The failed test files of the last step; empty if something else failed. */
 function listFailedFiles() {
   return fs.existsSync(FAILED_FILES) ? JSON.parse(fs.readFileSync(FAILED_FILES, 'utf8')) : []
 }
 
-/** Lanes of one step run at the same time, programs of a lane one after the other; `again` are lanes that try files that failed once more. */
+/**
+ * Steps of the test run. Lanes of a step run in parallel, programs of a lane in sequence; `again` returns the lanes that run failed files
+ * once more.
+ */
 function listSteps() {
   const vitest = (...args) => [[tool('vitest'), 'run', ...args]]
   const most = ['alone', 'apart', 'postgres', 'together'].map((name) => `--project=${name}`)
@@ -141,13 +146,13 @@ function listSteps() {
   if (vitestArgs.length > 0) return [{ title: 'tests', lanes: [vitest(...vitestArgs)], live: true }]
   return [
     { title: 'lock file', lanes: [[['scripts/complete-lock.mjs', '--check']]] },
-    // Tests of pauses mostly wait: what keeps a core busy beside them takes them no time.
+    // Tests of pauses mostly wait, so CPU-bound programs beside them do not slow them down.
     {
       title: 'build, format, types, unused code, examples, tests of pauses',
       lanes: [
         vitest('--project=timed'),
         [
-          // First, because it may write the program's output, which the types build on and examples run.
+          // First, because it writes dist/, which the type check and the examples need.
           ['scripts/build.mjs'],
           [tool('tsc'), '-b'],
           [tool('biome'), 'check', '--error-on-warnings'],
@@ -165,7 +170,7 @@ function listSteps() {
     {
       title: 'tests of connectors',
       lanes: connectors,
-      // All of them: how much is reached is known only then.
+      // All files again, because coverage needs all of them.
       again: () => connectors,
       live: true,
     },
@@ -179,7 +184,7 @@ function listExamples() {
   return files.sort()
 }
 
-/** A tool of node_modules as a script for the Node we chose, whatever its first line says. */
+/** Path of a tool in node_modules, run by the chosen Node whatever its first line says. */
 function tool(name) {
   return join('node_modules/.bin', name)
 }

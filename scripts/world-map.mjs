@@ -1,16 +1,16 @@
-// Draws the map of the world that places are shown on: land and borders of Natural Earth as one small picture.
+// Draws the world map for places: land and borders of Natural Earth in one small picture.
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import { merge, mesh } from 'topojson-client'
 import world from 'world-atlas/countries-110m.json' with { type: 'json' }
 
-/** Tenths of a degree from the north-west corner, where meridians and parallels are straight lines. */
+/** Equirectangular projection: tenths of a degree from the north-west corner. */
 const project = ([lng, lat]) => [Math.round((lng + 180) * 10), Math.round((90 - lat) * 10)]
 
-/** What is seen of it: all but the ice of the south, which would take a sixth of the room. */
+/** The visible part: everything except Antarctica, which would take a sixth of the height. */
 const VIEW_BOX = '0 60 3600 1420'
 
-/** Antarctica, by the numbers of ISO 3166-1. */
+/** Antarctica in ISO 3166-1 numeric codes. */
 const ICE = '010'
 
 /** Writes the map to a file. */
@@ -29,7 +29,7 @@ export function writeWorldMap(file) {
   fs.writeFileSync(file, svg)
 }
 
-/** An outline that crosses the end of the map is cut there, and what lies beyond comes in from the other side. */
+/** Cuts an outline at the edge of the map, and moves the part beyond it to the other side. */
 function listCopies(ring) {
   let turn = 0
   const whole = ring.map(([lng, lat], i) => {
@@ -42,7 +42,7 @@ function listCopies(ring) {
   return beyond.length < 3 ? [cut] : [cut, beyond.map(([lng, lat]) => [lng - Math.sign(lng) * 360, lat])]
 }
 
-/** A line as steps from point to point; those that are too short to be seen are left out. */
+/** Writes a line as relative steps; steps too short to be visible are left out. */
 function writeLine(points) {
   let last = project(points[0])
   let path = `M${last.join(' ')}l`

@@ -12,7 +12,7 @@ import { PUBLIC_REGISTRIES } from './core/url/package-url.ts'
 import { findMistaken, hidePassword, isPostgres, nameDatabase } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
 
-/** The values in force. */
+/** The effective values of all settings. */
 export interface Config {
   readonly maxFileBytes: number
   readonly maxTotalBytes: number
@@ -31,9 +31,9 @@ export interface Config {
   readonly registryTokens: readonly string[]
   readonly cache: boolean
   readonly cacheFolder: string
-  /** A file, or the address of a database, which may hold a password: {@link shownValue} is what may be shown of it. */
+  /** A file path, or the address of a database, which may hold a password: display it only with {@link shownValue}. */
   readonly library: string
-  /** Empty for one beside the library. */
+  /** Empty for a file beside the library. */
   readonly failures: string
   readonly embed: boolean
   /** 0 for all processors. */
@@ -42,11 +42,11 @@ export interface Config {
   readonly embedder: string
   /** Empty when there is none. */
   readonly embedEndpoint: string
-  /** Empty when the service has only one. */
+  /** Empty if the service has only one model. */
   readonly embedModel: string
   /** Empty when there is none. Never shown. */
   readonly embedKey: string
-  /** 0 for what the model has. */
+  /** 0 for the dimensions of the model. */
   readonly embedDimensions: number
   readonly embedBatch: number
   readonly embedBatchBytes: number
@@ -77,7 +77,7 @@ export interface Config {
   readonly crawl4aiConcurrency: number
   readonly crawl4aiRetries: number
   readonly crawl4aiFailOnError: boolean
-  /** Empty to look for one. */
+  /** Empty to search for a browser. */
   readonly browser: string
   readonly renderConcurrency: number
   /** Milliseconds. */
@@ -109,11 +109,11 @@ export interface Config {
   readonly maxAge: number
   /** Empty when there is none. */
   readonly contactUrl: string
-  /** Empty when there is none. May hold a password: {@link shownValue} is what may be shown of it. */
+  /** Empty when there is none. May hold a password: display it only with {@link shownValue}. */
   readonly proxy: string
-  /** Name or address that the server listens at. */
+  /** Name or address on which the server listens. */
   readonly host: string
-  /** 0 for the first that is free. */
+  /** 0 for the first free port. */
   readonly port: number
   /** Empty when there is none. */
   readonly tokenFile: string
@@ -137,36 +137,38 @@ type Value = Config[SettingName]
 /** Name of a setting. */
 export type SettingName = keyof Config
 
-/** One setting: its type, limits, default and meaning. Flag and variable names follow from its name. */
+/** One setting: its type, limits, default and description. The names of its flag and variable derive from its name. */
 export interface Setting {
   readonly type: 'bytes' | 'count' | 'duration' | 'list' | 'path' | 'switch' | 'text' | 'url'
   readonly default: Value
-  /** Least value of a number. @default 0 */
+  /** Minimum of a number. @default 0 */
   readonly least?: number
-  /** Greatest value of a number. @default none */
+  /** Maximum of a number. @default none */
   readonly most?: number
-  /** The only texts that it may have. @default any */
+  /** The allowed texts. @default any */
   readonly choices?: readonly string[]
-  /** Whether spaces at the ends of a text belong to it. @default false */
+  /** Whether leading and trailing spaces are kept. @default false */
   readonly isVerbatim?: boolean
-  /** What the flag means without a value; one is then joined to it by `=`. @default it has to have one */
+  /** Value of the flag when it has no argument; an argument then needs `=`. @default an argument is required */
   readonly bare?: string
-  /** Whether it has a flag, where one can be given; others are for the file and the environment. @default true */
+  /** Whether the setting has a flag; otherwise only the file and the environment can set it. @default true */
   readonly hasFlag?: boolean
-  /** Whether a value may hold a password, so that it is never repeated as it is. @default false */
+  /** Whether a value may hold a password, so that messages must not repeat it. @default false */
   readonly isSecret?: boolean
-  /** The setting that holds the key of the service at this address, which therefore has no user name and password. @default none */
+  /**
+   * The setting that holds the key of the service at this address; the address itself must have no user name and password. @default none
+   */
   readonly key?: SettingName
-  /** Whether an address may have no user name and password, and nothing holds them instead. @default false */
+  /** Whether the address must have no user name and password, without a setting that holds them instead. @default false */
   readonly isWithoutUser?: boolean
   /** Whether a path may also be the address of a PostgreSQL database. @default false */
   readonly mayBePostgres?: boolean
-  /** Whether it is about the server alone, so that the processes it starts are not told. @default false */
+  /** Whether the setting concerns only the server, so that child processes do not get it. @default false */
   readonly isOfServer?: boolean
   readonly description: string
 }
 
-/** Every setting of the program, once: the file, the environment and the flags are all read by this table. */
+/** All settings: file, environment and flags are parsed with this table. */
 export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   maxFileBytes: {
     type: 'bytes',
@@ -685,7 +687,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   },
 }
 
-/** Variables of other programs that are taken for settings, after our own: what each means, or undefined for nothing. */
+/** Variables of other programs that also set a setting, with lower priority than `PHAROS_…`. `read` returns undefined to ignore a value. */
 const FOREIGN_VARIABLES: Partial<
   Record<SettingName, { readonly name: string; readonly read: (text: string) => string | undefined }>
 > = {
@@ -694,32 +696,32 @@ const FOREIGN_VARIABLES: Partial<
   maxCrawls: { name: 'UI_ALLOW_MULTI_JOBS', read: (text) => (/^(?:1|true)$/i.test(text) ? '4' : undefined) },
 }
 
-/** Where a value came from, the later ones winning. */
+/** Where a value came from, in ascending priority. */
 export type Origin = 'default' | 'file' | 'environment' | 'flag'
 
-/** The values in force, and where each came from. */
+/** The effective values, and the origin of each. */
 export interface EffectiveConfig {
   readonly values: Config
   readonly origins: Readonly<Record<SettingName, Origin>>
   /** The configuration file that was read, if any. */
   readonly file: string | undefined
-  /** `PHAROS_…` variables that no setting has: probably misspelt. */
+  /** `PHAROS_…` variables that match no setting, probably misspelt. */
   readonly unknownVariables: readonly string[]
 }
 
-/** What configuration is read from. */
+/** Inputs of the configuration. */
 export interface ConfigInput {
   /** Values given on the command line, as text, by setting name. */
   readonly flags?: Readonly<Partial<Record<SettingName, string | boolean | readonly string[]>>>
   readonly environment?: Readonly<Record<string, string | undefined>>
   readonly folder?: string
-  /** A configuration file given by name; it has to exist, unless it is `none`. */
+  /** Path of a configuration file, which must exist, or `none`. */
   readonly file?: string | undefined
 }
 
 const FILE_NAME = 'pharos.config.json'
 
-/** Reads the configuration: file, then environment, then flags. Every value is checked, and refused with its origin. */
+/** Reads the configuration: file, then environment, then flags. Checks every value; errors name its origin. */
 export function readConfig(input: ConfigInput = {}): EffectiveConfig {
   const environment = withoutEmpty(input.environment ?? process.env)
   const { file, values: fromFile } = readConfigFile(input.file ?? environment['PHAROS_CONFIG'], input.folder ?? '.')
@@ -744,7 +746,7 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
   }
   const known = new Set([...settingNames().map(variableName), 'PHAROS_CONFIG'])
   return {
-    // Every name of the table was given a value of its type above.
+    // The loop above has set every name to a value of its type.
     values: values as unknown as Config,
     origins: origins as Record<SettingName, Origin>,
     file,
@@ -752,7 +754,7 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
   }
 }
 
-/** What a variable of another program says about a setting. */
+/** Reads the variable of another program for a setting. */
 function readForeign(name: SettingName, environment: Readonly<Record<string, string | undefined>>): Given {
   const { name: label = '', read } = FOREIGN_VARIABLES[name] ?? {}
   return { origin: 'environment', label, value: read?.(environment[label] ?? '') || undefined }
@@ -767,13 +769,16 @@ function checkJitter(least: Value | undefined, most: Value | undefined): void {
 const TOKEN_SETTINGS = ['gitTokens', 'registryTokens'] as const
 type TokenSetting = (typeof TOKEN_SETTINGS)[number]
 
-/** The names of variables that hold tokens, by host. The tokens themselves are no setting: they would be shown and handed on. */
+/**
+ * Maps hosts to the names of the variables with their tokens. The tokens themselves are no settings, because settings are displayed and
+ * passed to child processes.
+ */
 function parseTokens(name: TokenSetting, entries: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
     entries.map((entry) => {
       const [, host = '', variable = ''] = /^([^=/@\s]+)=([A-Z_][A-Z0-9_]*)$/.exec(entry) ?? []
       if (host !== '' && !variable.startsWith('PHAROS_')) return [host.toLowerCase(), variable]
-      // Not repeated: somebody may have written the token itself.
+      // The entry is not repeated in the message, because it may be the token itself.
       const problem =
         'expected hosts with names of variables such as github.com=GITHUB_TOKEN, not PHAROS_…, not the token'
       throw new PharosError('CONFIG_INVALID', { origin: name, problem })
@@ -783,7 +788,7 @@ function parseTokens(name: TokenSetting, entries: readonly string[]): ReadonlyMa
 
 const GIT_VARIABLES = ['PATH', 'HOME', 'SSH_AUTH_SOCK', 'SYSTEMROOT', 'TMPDIR', 'TEMP']
 
-/** Reads what git needs of the environment. Tokens are read when they are needed, and kept nowhere. */
+/** Reads the environment for git. Tokens are read on demand and not stored. */
 export function readGitAccess(
   { gitTokens }: Pick<Config, 'gitTokens'>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -798,7 +803,7 @@ export function readGitAccess(
   }
 }
 
-/** Reads tokens for registries when they are needed; they are kept nowhere. */
+/** Returns a function that reads registry tokens on demand; they are not stored. */
 export function readRegistryTokens(
   { registryTokens }: Pick<Config, 'registryTokens'>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -806,7 +811,7 @@ export function readRegistryTokens(
   return lookUpTokens('registryTokens', registryTokens, environment)
 }
 
-/** The token for a host; undefined for none. Refused where one is named and not there. */
+/** Returns the token for a host, or undefined. Throws if the configured variable is not set. */
 type TokenFor = GitAccess['tokenFor']
 
 function lookUpTokens(
@@ -825,7 +830,7 @@ function lookUpTokens(
   }
 }
 
-/** What kind a service is of, and where it is: an address alone would never be used. */
+/** Pairs of service type and endpoint: an endpoint without a type would never be used. */
 const SERVICES = [
   ['embedder', 'embedEndpoint'],
   ['reranker', 'rerankEndpoint'],
@@ -837,14 +842,14 @@ function refuseUnused(name: SettingName, endpoint: SettingName): never {
   throw new PharosError('CONFIG_INVALID', { origin: name, problem })
 }
 
-/** A value that was given, and what the reader knows its place by. */
+/** A given value, and the name of its origin for messages. */
 interface Given {
   readonly origin: Origin
   readonly label: string
   readonly value: unknown
 }
 
-/** `NAME=` in a script means that it was not given. */
+/** Removes empty variables: `NAME=` in a script means not set. */
 function withoutEmpty(environment: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
 }
@@ -860,7 +865,6 @@ export function variableName(setting: SettingName): string {
 }
 
 function settingNames(): SettingName[] {
-  // The keys of the table are its names.
   return Object.keys(SETTINGS) as SettingName[]
 }
 
@@ -870,21 +874,21 @@ function defaultValue(name: SettingName, environment: Readonly<Record<string, st
   return SETTINGS[name].default
 }
 
-/** Whether the terminal understands no more than text. */
+/** Whether the terminal supports only plain text. */
 export function isDumbTerminal(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
   return environment['TERM'] === 'dumb'
 }
 
-/** Terminals that are known to follow links behind text, by how they call themselves. */
+/** Terminals known to support hyperlinks, by their program name. */
 const LINKING_PROGRAMS = new Set(['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'Hyper', 'rio', 'zed', 'WarpTerminal'])
 const LINKING_TERMS = /^(?:xterm-kitty|xterm-ghostty|alacritty|foot|wezterm|contour|rio)/
 
-/** Whether the terminal makes links clickable that are hidden behind their text (OSC 8). Nothing can be asked of it. */
+/** Whether the terminal supports hyperlinks behind text (OSC 8). Guessed from the environment, because terminals cannot be asked. */
 export function isLinkingTerminal(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
   const forced = environment['FORCE_HYPERLINK'] ?? ''
   if (forced !== '') return forced !== '0'
   const program = environment['TERM_PROGRAM'] ?? ''
-  // What runs inside tmux is shown by tmux, which passes links on since 3.4.
+  // Inside tmux, tmux displays the output; it passes links on since 3.4.
   if (program === 'tmux') return Number.parseFloat(environment['TERM_PROGRAM_VERSION'] ?? '') >= 3.4
   if (environment['TERM'] === 'dumb' || /^(?:screen|tmux)/.test(environment['TERM'] ?? '')) return false
   return (
@@ -895,26 +899,26 @@ export function isLinkingTerminal(environment: Readonly<Record<string, string | 
   )
 }
 
-/** Where Node remembers how our code was compiled: with what else can be made anew at any time. */
+/** Folder of Node's compile cache, inside the cache folder. */
 export function codeCacheFolder(environment: Readonly<Record<string, string | undefined>> = process.env): string {
   return join(cacheHome(withoutEmpty(environment)), 'code')
 }
 
-/** Where programs keep what they can make anew. */
+/** Folder for data that can be recreated. */
 function cacheHome(environment: Readonly<Record<string, string | undefined>>): string {
   return join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'pharos')
 }
 
-/** Where programs keep what they have for a user. */
+/** Folder for user data of programs. */
 function dataFolder(environment: Readonly<Record<string, string | undefined>>): string {
   if (process.platform === 'win32') return environment['LOCALAPPDATA'] || join(homedir(), 'AppData', 'Local')
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support')
   const given = environment['XDG_DATA_HOME'] ?? ''
-  // The specification of these folders has relative ones ignored.
+  // The XDG specification requires relative paths to be ignored.
   return isAbsolute(given) ? given : join(homedir(), '.local', 'share')
 }
 
-/** Where this machine keeps what belongs to a library and is not in it: beside its file, or in a folder of its own for a database. */
+/** Folder for local data that belongs to a library but is not in it: the folder of its file, or a separate one for a database. */
 export function folderOf(
   library: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -924,7 +928,7 @@ export function folderOf(
   return join(dataFolder(environment), 'pharos', 'postgres', digest)
 }
 
-/** A value without what is secret in it: a user name and password, or all of it. */
+/** A value without its secret part: user name and password, or all of it. */
 export function shownValue(name: SettingName, value: Value): Value {
   const { isSecret = false, mayBePostgres = false, type } = SETTINGS[name]
   if (mayBePostgres) return hidePassword(String(value))
@@ -935,12 +939,12 @@ export function shownValue(name: SettingName, value: Value): Value {
   return `${url.protocol}//…@${url.host}${url.pathname}`
 }
 
-/** Stands for no configuration file at all. */
+/** Value that disables the configuration file. */
 const NO_FILE = 'none'
 
 /**
- * The environment of a process that is to work with the same settings, those of the server left out: none of them is a matter of
- * what it starts, and the token least of all. It reads no configuration file, for what is in force is all here.
+ * The environment of a child process with the same settings, except those of the server, above all its token. The child reads no
+ * configuration file, because all effective values are here.
  */
 export function writeEnvironment(
   values: Config,
@@ -953,13 +957,13 @@ export function writeEnvironment(
   return { ...Object.fromEntries(others), ...Object.fromEntries(own), PHAROS_CONFIG: NO_FILE }
 }
 
-/** A value as its variable holds it. */
+/** Formats a value for its environment variable. */
 function writeVariable(name: SettingName, value: Value): string {
   if (SETTINGS[name].type === 'duration') return `${Number(value)}ms`
   return typeof value === 'object' ? value.join(',') : String(value)
 }
 
-/** A value as a person reads it. */
+/** Formats a value for display. */
 export function writeValue(name: SettingName, given: Value): string {
   const value = shownValue(name, given)
   if (typeof value === 'object') return value.length === 0 ? 'none' : value.join(', ')
@@ -967,7 +971,7 @@ export function writeValue(name: SettingName, given: Value): string {
   return value === '' ? 'none' : String(value)
 }
 
-/** Reads a value by the table. A relative path starts at `folder`. */
+/** Parses a value according to the table. A relative path is resolved against `folder`. */
 function parseValue(name: SettingName, { origin, label, value }: Given, folder: string): Value {
   const setting = SETTINGS[name]
   const { least = 0, most = Number.MAX_SAFE_INTEGER } = setting
@@ -977,7 +981,7 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
       ? new PharosError('USAGE', { problem: `${label}: ${problem}` })
       : new PharosError('CONFIG_INVALID', { origin: label, problem })
   }
-  // A list of one would read as its only entry.
+  // Without this check, `String` would turn an array with one entry into that entry.
   const text = typeof value === 'object' ? '' : String(value)
   switch (setting.type) {
     case 'switch':
@@ -1023,20 +1027,20 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
   }
 }
 
-/** A library that would be a file, unless an address was meant. */
+/** Refuses a library path that looks like a mistyped address. */
 function refuseMistaken(value: string, refuse: (expected: string, isRepeated: boolean) => never): string {
   const expected = findMistaken(value)
   return expected === undefined ? value : refuse(expected, false)
 }
 
-/** Which durations a setting may have; examples are given where they all are good. */
+/** Describes the allowed durations, with examples if there is no limit. */
 function describeDuration({ least = 0, most }: Setting): string {
   if (most !== undefined) return `a duration from ${writeDuration(least)} to ${writeDuration(most)}`
   if (least > 1) return `a duration of at least ${writeDuration(least)}`
   return 'a duration such as 200ms, 90s, 15m, 2h or 7d'
 }
 
-/** A list: in a file an array, elsewhere text with commas. Undefined when it is neither. */
+/** Parses a list: an array in a file, comma-separated text elsewhere. Undefined if it is neither. */
 function parseList(value: unknown): readonly string[] | undefined {
   const entries: readonly unknown[] = Array.isArray(value)
     ? value
@@ -1072,7 +1076,7 @@ function readConfigFile(
   return { file, values }
 }
 
-/** Settings that belong together may stand in an object of their own: `{"crawl4ai": {"endpoint": …}}` is `crawl4aiEndpoint`. */
+/** Related settings may be grouped in an object: `{"crawl4ai": {"endpoint": …}}` is `crawl4aiEndpoint`. */
 const GROUPS = ['crawl4ai', 'embed', 'rerank', 'qdrant', 'render']
 
 function flattenGroups(values: Readonly<Record<string, unknown>>, file: string): Readonly<Record<string, unknown>> {
@@ -1080,7 +1084,7 @@ function flattenGroups(values: Readonly<Record<string, unknown>>, file: string):
     throw new PharosError('CONFIG_INVALID', { origin: file, problem })
   }
   const flat = Object.entries(values).flatMap(([key, value]): [string, unknown][] => {
-    // `embed` is a group and a switch.
+    // `embed` is both a group and a switch.
     if (!GROUPS.includes(key) || (Object.hasOwn(SETTINGS, key) && typeof value !== 'object')) return [[key, value]]
     if (!isObject(value)) return refuse(`${key}: expected an object of settings`)
     return Object.entries(value).map(([name, inner]) => [
@@ -1099,14 +1103,14 @@ function parseObject(text: string, file: string): Readonly<Record<string, unknow
     if (isObject(value)) return value
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
-    // The parser quotes what it stumbled over, which may be a password.
+    // The message of the parser quotes the input, which may hold a password, so the quote is removed.
     const problem = `not JSON: ${cause.message.replace(/, (?:\.\.\.)?"[\s\S]*$/, '')}`
     throw new PharosError('CONFIG_UNREADABLE', { file, problem }, { cause })
   }
   throw new PharosError('CONFIG_UNREADABLE', { file, problem: 'expected a JSON object' })
 }
 
-/** Whatever its keys hold is checked setting by setting. */
+/** Checks only the shape; each value is checked with its setting. */
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

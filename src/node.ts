@@ -1,6 +1,4 @@
-/*
- * The Node entry: what touches the file system. A name added here becomes public API.
- */
+/* The Node entry: exports that use the file system. A name added here becomes public API. */
 export { type Config, readConfig } from './config.ts'
 export {
   type ChunkedFolder,

@@ -11,12 +11,12 @@ import type { Store } from './library/store.ts'
 import type { VectorCopy } from './library/vector-copy.ts'
 import type { Embedder, VectorIndex } from './library/vectors.ts'
 
-/** Programs and services beside a library, as their owner configured them. Those that are not given are not used. */
+/** Programs and services beside a library, as configured by the user. Those that are not given are not used. */
 export interface ConnectionOptions {
-  /** The browser that pages are rendered with. @default the first that is found, when it is needed */
+  /** The browser that renders pages. @default the first one found, when it is needed */
   readonly browser?: {
     readonly path?: string
-    /** Pages at once. @default 2 */
+    /** Maximum concurrent pages. @default 2 */
     readonly concurrency?: number
     /** Time after which a page is taken as it is, in milliseconds. @default 30 s */
     readonly timeoutMs?: number
@@ -31,28 +31,28 @@ export interface ConnectionOptions {
     /** @default 3 */
     readonly retries?: number
   }
-  /** Makes vectors instead of the model of this machine. */
+  /** Creates vectors in place of the built-in model. */
   readonly embedding?: EmbeddingOptions
   readonly reranking?: RerankingOptions
-  /** Keeps a copy of all vectors, and finds the nearest. */
+  /** Stores a copy of all vectors and finds the nearest. */
   readonly qdrant?: { readonly url: string; readonly collection?: string; readonly key?: string }
 }
 
-/** A service that makes vectors. */
+/** A service that creates vectors. */
 export interface EmbeddingOptions
   extends Partial<Omit<ServiceEmbedderOptions, 'endpoint' | 'client' | 'clock' | 'signal'>> {
-  /** Text Embeddings Inference, or whatever answers like OpenAI. */
+  /** Text Embeddings Inference, or any service with the API of OpenAI. */
   readonly type: 'tei' | 'openai'
   readonly endpoint: string
-  /** What `openai` is asked for. */
+  /** Model name for `openai`. */
   readonly model?: string
 }
 
-/** A service that judges hits. */
+/** A service that reranks hits. */
 export interface RerankingOptions {
   readonly type: 'tei' | 'hosted'
   readonly endpoint: string
-  /** What `hosted` is asked for. */
+  /** Model name for `hosted`. */
   readonly model?: string
   readonly key?: string
   /** @default 50 */
@@ -61,27 +61,27 @@ export interface RerankingOptions {
   readonly budgetMs?: number
 }
 
-/** What services are opened with. */
+/** Dependencies of the services. */
 export interface ConnectionParts {
   readonly options: ConnectionOptions
   readonly userAgent: string
-  /** What pages may be reached, also by a browser and by a service that fetches. */
+  /** Which addresses pages may be fetched from, also by a browser or a fetching service. */
   readonly allowance: Allowance
   readonly proxy: string | undefined
   readonly maxPageBytes: number | undefined
   readonly clock: Clock
 }
 
-/** The services of a library, each opened once, when it is first needed. */
+/** The services of a library, each opened once on first use. */
 export interface Connections {
-  /** Undefined where no service is configured. */
+  /** Undefined if no service is configured. */
   readonly openEmbedder: (() => Promise<Embedder>) | undefined
   readonly openReranker: () => Promise<Reranker | undefined>
   readonly openRenderer: () => Promise<Renderer>
   readonly openCrawl4AI: () => Promise<Fetcher>
-  /** The vectors of a store, with their copy where there is one. */
+  /** Adds the copy in Qdrant to the vectors of a store, if one is configured. */
   withCopy(vectors: VectorIndex, store: Store): Promise<{ readonly vectors: VectorIndex; readonly copy?: VectorCopy }>
-  /** Closes all of them, also what is still being opened. Whatever is opened afterwards is refused with `INTERRUPTED`. */
+  /** Closes all services, including those still being opened. Later calls throw `INTERRUPTED`. */
   close(): Promise<void>
 }
 
@@ -89,10 +89,10 @@ const CRAWL4AI = { endpoint: 'http://localhost:52004', timeoutMs: 60_000, concur
 const EMBEDDING = { batch: 32, batchBytes: 2 ** 20, timeoutMs: 30_000, textPrefix: '', queryPrefix: '' }
 const RERANKING = { candidates: 50, budgetMs: 1000 }
 const COLLECTION = 'pharos'
-/** Time for the addresses of a host to be found. */
+/** Timeout for resolving a host. */
 const RESOLVE_MS = 10_000
 
-/** Prepares the services that are configured. Nothing is asked of them before it is needed. */
+/** Prepares the configured services. Sends no request before a service is needed. */
 export function openConnections(parts: ConnectionParts): Connections {
   const { options, userAgent, allowance, clock } = parts
   const crawl4ai = { ...CRAWL4AI, ...options.crawl4ai }
@@ -102,7 +102,7 @@ export function openConnections(parts: ConnectionParts): Connections {
     const { openServiceClient } = await import('./fetch/service-client.ts')
     return openServiceClient({ origins, userAgent })
   })
-  // Opened with its first request: whoever configured nothing has no use for it.
+  // Opened with its first request, because a user without services does not need it.
   const client: HttpClient = { request: async (request) => (await openClient()).request(request) }
   const { embedding, reranking, qdrant } = options
   return {
@@ -148,16 +148,16 @@ export function openConnections(parts: ConnectionParts): Connections {
   }
 }
 
-/** Opens things once, when they are first needed, until it is closed. */
+/** Opens things once on first use, until it is closed. */
 interface Keeper {
   /**
-   * Opens once what opens; a failure is not kept, so that it is tried again when it is next needed. So is what is of no use any more,
-   * which it says by `forget`.
+   * Returns a function that opens once. A failure is not cached, so that the next call tries again. `forget` drops the result too, once it
+   * is no longer useful.
    */
   once<T>(open: (forget: () => void) => Promise<T>): () => Promise<T>
-  /** The same for what has to be closed. */
+  /** The same for things that must be closed. */
   keep<T extends Closable>(open: () => Promise<T>): () => Promise<T>
-  /** Closes what is kept, when it is open; whatever is wanted afterwards is refused. */
+  /** Closes everything that `keep` opened; later calls throw. */
   close(): Promise<void>
 }
 
@@ -193,7 +193,7 @@ function createKeeper(): Keeper {
       }),
     async close() {
       isClosed = true
-      // All at once: the end of the client is what ends an opening that waits for a service. What fails to open needs no end.
+      // All at once, because closing the client ends an opening that waits for a service. A failed opening needs no close.
       await Promise.all([...kept].map(async (opening) => (await opening.catch(() => undefined))?.close()))
     },
   }
@@ -207,7 +207,7 @@ export function refusePasswords({ embedding, reranking, qdrant, crawl4ai }: Conn
   refuseCredentials('crawl4ai.endpoint', crawl4ai?.endpoint ?? '', 'token')
 }
 
-/** The origins that may be reached because somebody configured them. */
+/** The origins of configured services, which may be reached. */
 function listOrigins({ embedding, reranking, qdrant }: ConnectionOptions, crawl4ai: string): string[] {
   const places = [crawl4ai, embedding?.endpoint, reranking?.endpoint, qdrant?.url]
   return places.filter((place) => place !== undefined).map((place) => new URL(place).origin)

@@ -32,67 +32,69 @@ import type { Embedder } from './library/vectors.ts'
 import { type ConnectionOptions, openConnections, refusePasswords } from './open-connections.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
 
-/** Where a library is and how it reaches the world. */
+/** Location of a library, and its access to the network. */
 export interface LibraryOptions extends ConnectionOptions {
   /**
-   * Path of the SQLite file, which is made when it is absent, or address of a PostgreSQL database that is there, such as
-   * `postgres://user:password@host:5432/database`. `:memory:` keeps nothing.
+   * Path of the SQLite file, which is created if it does not exist, or address of an existing PostgreSQL database, such as
+   * `postgres://user:password@host:5432/database`. `:memory:` stores nothing.
    */
   readonly path: string
   /** Private hosts, addresses or networks that may be fetched; `*` allows all. @default none */
   readonly allowPrivate?: readonly string[]
-  /** Version named to the sites that are fetched. */
+  /** Version in the User-Agent header. */
   readonly version: string
-  /** Address where those sites learn who crawls them; named to them too. */
+  /** Address for site owners who want to know who crawls them; part of the User-Agent header. */
   readonly contactUrl?: string
   /**
-   * Address of a proxy that everything is fetched through, with user name and password if it wants them. Hosts are resolved and
-   * checked here all the same. Variables such as HTTP_PROXY are not read. @default none
+   * Address of a proxy for all requests, with user name and password if needed. Hosts are still resolved and checked locally. Variables
+   * such as HTTP_PROXY are not read. @default none
    */
   readonly proxy?: string
-  /** Most decoded bytes of an answer. @default 20 MB */
+  /** Maximum decoded size of a response. @default 20 MB */
   readonly maxPageBytes?: number
-  /** Time to the end of the header of an answer, in milliseconds. @default 10 s */
+  /** Timeout until the end of the response header, in milliseconds. @default 10 s */
   readonly firstByteTimeoutMs?: number
-  /** Time to its end. @default 30 s */
+  /** Timeout until the end of the response. @default 30 s */
   readonly answerTimeoutMs?: number
-  /** Most bytes of its header. @default 64 kB */
+  /** Maximum size of the response header. @default 64 kB */
   readonly maxHeaderBytes?: number
   readonly limits?: Partial<CrawlLimits>
-  /** Files of folders that are larger are left out. @default 10 MiB */
+  /** Larger files in folders are left out. @default 10 MiB */
   readonly maxFileBytes?: number
-  /** Absolute paths that are passed over in folders, besides those of the library itself. @default none */
+  /** Absolute paths that are skipped in folders, in addition to the files of the library. @default none */
   readonly exclude?: readonly string[]
-  /** Most bytes of an archive when it is unpacked, a fourth of that when it is downloaded; most bytes of a repository. @default 1 GB */
+  /** Maximum unpacked size of an archive (a quarter of it for the download), and maximum size of a repository. @default 1 GB */
   readonly maxArchiveBytes?: number
-  /** Where packages come from; the owner's own registries may be private. @default the public ones */
+  /** Package registries; those of the user may be private. @default the public ones */
   readonly registries?: Registries
-  /** The token for a registry, by its host. @default none */
+  /** Returns the token for the host of a registry. @default none */
   readonly registryToken?: (host: string) => string | undefined
-  /** What git is lent of this machine: where its programs and keys are, and tokens by host. @default nothing */
+  /** What git may use of this machine: environment for programs and keys, and tokens by host. @default nothing */
   readonly git?: GitAccess
-  /** Opens the grammars that code in folders is cut with. @default those that the build put beside the program */
+  /** Opens the grammars for cutting code. @default those bundled with the program */
   readonly openGrammars?: () => Promise<Grammars>
-  /** Whether what crawls and servers read is embedded by itself, so that it is found by meaning too; programs that crawl by themselves embed with `embedLibrary`. @default no */
+  /**
+   * Whether crawls and servers embed new chunks, so that search finds them by meaning too. Programs that crawl themselves call
+   * `embedLibrary`. @default no
+   */
   readonly embed?: boolean
-  /** Processors that the built-in embedding model may use at once. @default all of them */
+  /** Maximum number of threads of the built-in embedding model. @default all processors */
   readonly embedThreads?: number
-  /** How long a write waits for those of other processes, in milliseconds. @default 30 s */
+  /** How long a write waits for the writes of other processes, in milliseconds. @default 30 s */
   readonly patienceMs?: number
-  /** How much of that this whole process stands still for before others of its work go on meanwhile. @default 250 ms */
+  /** How much of that time a write may block the whole process before other work continues. @default 250 ms */
   readonly busyMs?: number
   /**
-   * Folder in which imports are kept while they are written; only this user can read it. @default beside the file; for a library in
-   * PostgreSQL none are kept
+   * Folder for imports while they are being written; only this user can read it. @default beside the file; none for a library in PostgreSQL
    */
   readonly importFolder?: string
-  /** Connections at once to a library in PostgreSQL. @default 8 */
+  /** Maximum number of connections to a library in PostgreSQL. @default 8 */
   readonly connections?: number
-  /** Told of what whoever uses the library has to know: that it is brought up to date, or read from a copy. */
+  /** Receives messages for the user: the library is being migrated, or is read from a copy. */
   readonly notice?: (text: string) => void
 }
 
-/** Time to find the addresses of a host before a crawl of it begins. */
+/** Timeout for resolving a host before its crawl begins. */
 const RESOLVE_MS = 10_000
 
 /** A library that must be closed. */
@@ -103,14 +105,14 @@ export interface OpenLibrary extends Omit<Library, keyof UnderstandingStore>, Un
   close(): Promise<void>
 }
 
-/** Opens a library on this machine. Nothing is fetched until it is asked for. */
+/** Opens a library on this machine. Sends no request before an operation needs it. */
 export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary> {
   const { path, allowPrivate = [], version, contactUrl, proxy, limits } = options
   const { importFolder = findImportFolder(path) } = options
   const parsed = parseAllowance(allowPrivate)
   if (parsed.type === 'problem') throw new PharosError('USAGE', { problem: `--allow-private: ${parsed.problem}` })
   if (proxy !== undefined && parseProxy(proxy) === undefined) {
-    // Not repeated: it may hold a password.
+    // The value is not repeated, because it may hold a password.
     const problem = '--proxy: expected an address such as http://user:password@proxy.example:3128'
     throw new PharosError('USAGE', { problem })
   }
@@ -121,7 +123,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   const fetcher = createLateFetcher(async () => {
     const { openHttpFetcher } = await import('./fetch/http.ts')
     return openHttpFetcher({
-      // Every visit may be to one origin.
+      // All visits may go to one origin.
       connectionsPerOrigin: crawlLimits.concurrency,
       userAgent,
       allowance: parsed.allowance,
@@ -149,7 +151,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     ...(options.maxArchiveBytes === undefined ? {} : { maxArchiveBytes: options.maxArchiveBytes }),
     ...(options.registries === undefined ? {} : { registries: options.registries }),
     ...(options.git === undefined ? {} : { git: options.git }),
-    // Loaded with the first archive, package or repository that is downloaded.
+    // Loaded with the first download of an archive, package or repository.
     openDownloads: async () => {
       const { openDownloads } = await import('./fetch/download.ts')
       const { ownOrigins } = await import('./ingest/registries.ts')
@@ -203,32 +205,31 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   }
 }
 
-/** Opens the store of a library where it is kept. */
 async function openStore(options: LibraryOptions): Promise<LibraryStore & UnderstandingStore> {
   const { path, patienceMs, connections } = options
   const mistaken = findMistaken(path)
   if (mistaken !== undefined) {
-    // Not repeated: it may hold a password.
+    // The value is not repeated, because it may hold a password.
     throw new PharosError('LIBRARY_UNUSABLE', { library: 'that was named', problem: `expected ${mistaken}` })
   }
   if (!isPostgres(path)) return openSqliteStore(path, patienceMs, options.notice, options.busyMs)
-  // Loaded when it is needed: most libraries are files.
+  // Loaded on demand, because most libraries are files.
   const { openPostgresStore } = await import('./store/postgres/store.ts')
   return openPostgresStore(path, { patienceMs, connections, runner: thisRunner.id })
 }
 
-/** The clock that crawls go by: of a library that several machines use it is its own, because theirs may differ. */
+/** The clock of crawls. A library shared by several machines has its own clock, because theirs may differ. */
 function clockOf({ clockOffset }: LibraryStore): Clock {
   if (clockOffset === undefined) return systemClock
   return createClock({ wall: () => Date.now() + clockOffset(), steady: () => performance.now() })
 }
 
-/** How pages of a class age. */
+/** Kind of page by its class, for the freshness window. */
 const KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
 
 /**
- * Reads the names of the gazetteer when they are first needed, and again when they have changed. A form of another version, or a
- * damaged one, is written anew; where that cannot be, nothing is found, which is not tried again before the gazetteer changes.
+ * Reads the names of the gazetteer on first use, and again after a change. An index of another version, or a damaged one, is rebuilt. If
+ * that fails, no places are found until the gazetteer changes.
  */
 function createPlaces(gazetteer: Gazetteer): () => Promise<PlaceMatcher> {
   let opened: { readonly of: string; readonly places: PlaceMatcher } = { of: '', places: NO_PLACES }
@@ -237,7 +238,7 @@ function createPlaces(gazetteer: Gazetteer): () => Promise<PlaceMatcher> {
     if (opened.of === revision) return opened.places
     let places = await readNames(gazetteer)
     if (places === undefined) {
-      // A library that can only be read stays as it is.
+      // A read-only library cannot be rebuilt.
       await gazetteer.indexNames().catch(() => undefined)
       places = await readNames(gazetteer)
     }
@@ -246,11 +247,11 @@ function createPlaces(gazetteer: Gazetteer): () => Promise<PlaceMatcher> {
   }
 }
 
-/** The names as they are kept; undefined where they cannot be read. */
+/** Opens the stored index of names; undefined if it cannot be read. */
 async function readNames(gazetteer: Gazetteer): Promise<PlaceMatcher | undefined> {
   const index = await gazetteer.readIndex()
   if (index === undefined) return undefined
-  // Loaded with the first names: whoever has none, or only searches, has no use for what finds them in texts.
+  // Loaded with the first names, because a search needs no place matcher.
   const { openPlaceMatcher } = await import('./analysis/open-matcher.ts')
   try {
     const places = openPlaceMatcher(index)
@@ -260,17 +261,17 @@ async function readNames(gazetteer: Gazetteer): Promise<PlaceMatcher | undefined
   }
 }
 
-/** A fetcher that is opened with its first request: whoever only searches has no use for an HTTP client. */
+/** A fetcher that is opened with its first request, because a search needs no HTTP client. */
 function createLateFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {
   const late = openLate(open)
   return { fetch: async (request) => (await late.open()).fetch(request), close: late.close }
 }
 
-/** Something that is opened when it is first needed. */
+/** Something that is opened on first use. */
 interface Late<T> {
-  /** The same for all who ask. Where opening failed it is tried again. Refused with `INTERRUPTED` once it is closed. */
+  /** Returns the same result to all callers. Tries again after a failure. Throws `INTERRUPTED` once closed. */
   open(): Promise<T>
-  /** Closes it, also what is still being opened. */
+  /** Closes it, even while it is being opened. */
   close(): Promise<void>
 }
 
@@ -294,24 +295,24 @@ function openLate<T extends { close(): Promise<void> }>(open: () => Promise<T>):
     },
     async close() {
       isClosed = true
-      // What fails to open needs no end.
+      // A failed opening needs no close.
       await (await opening?.catch(() => undefined))?.close()
     },
   }
 }
 
-/** The grammars that the build put beside the program, loaded when they are needed. */
+/** The grammars bundled with the program, loaded on demand. */
 async function openBundledGrammars(): Promise<Grammars> {
   const { openBundledGrammars: open } = await import('./ingest/grammars.ts')
   return open()
 }
 
-/** Where a library in a file keeps what is being imported. */
+/** Folder for imports of a library in a file. */
 function findImportFolder(path: string): string | undefined {
   return isPostgres(path) || path === ':memory:' ? undefined : `${resolve(path)}.imports`
 }
 
-/** The files that a library is kept in: a folder that is indexed may hold them. */
+/** The files of a library, which an indexed folder may contain. */
 function listLibraryFiles(path: string): string[] {
   if (isPostgres(path)) return []
   return ['', '-wal', '-shm', '-journal', '.failed.jsonl', '.failed.jsonl.1', '.imports'].map(
@@ -319,14 +320,14 @@ function listLibraryFiles(path: string): string[] {
   )
 }
 
-/** The limits of the fetcher that were given. */
+/** The fetch limits that were given. */
 function fetchLimitsOf(options: LibraryOptions): Partial<HttpFetcherOptions> {
   const { maxPageBytes: maxBytes, firstByteTimeoutMs, answerTimeoutMs, maxHeaderBytes } = options
   const limits = { maxBytes, firstByteTimeoutMs, answerTimeoutMs, maxHeaderBytes }
   return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined))
 }
 
-/** The built-in embedding model, whose code is loaded when it is first asked for. */
+/** The built-in embedding model, loaded on first use. */
 function createEmbedders({ embedThreads: threads }: LibraryOptions): Late<Embedder> {
   return openLate(async () => {
     const { openBuiltInEmbedder } = await import('./embed/built-in-embedder.ts')

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 export const VERSION: string = readVersion()
 
 function readVersion(): string {
-  // package.json always has a version, and it is text.
+  // package.json always has a version, which is a string.
   const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string
   }

@@ -1,4 +1,4 @@
-// Crawlee's part in the crawl benchmark: follows every link of the host it starts at and turns each page into Markdown.
+// Crawlee in the crawl benchmark: follows every link on the start host and converts each page to Markdown.
 import { CheerioCrawler, Configuration, log } from '@crawlee/cheerio'
 import TurndownService from 'turndown'
 

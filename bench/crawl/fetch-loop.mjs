@@ -1,4 +1,4 @@
-// The least a crawl can cost: our client fetches addresses that are known, 16 at once, and nothing is done with the pages.
+// The minimum cost of a crawl: our client fetches known addresses, 16 at once, and ignores the pages.
 import { readFileSync } from 'node:fs'
 import { parseAllowance } from '../../dist/fetch/addresses.js'
 import { openHttpFetcher } from '../../dist/fetch/http.js'

@@ -1,11 +1,11 @@
-// An nginx of our own on a free port of this machine, and what its access log says.
+// Runs an nginx on a free port of this machine, and reads its access log.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Where Debian puts it is not on the path of every user. */
+/** Debian installs nginx in a folder that is not on every PATH. */
 const PATH = `${process.env.PATH}:/usr/sbin`
 
 /** Tells whether a program can be started. */
@@ -30,13 +30,13 @@ export async function startNginx(folder, place) {
   }
   return {
     url,
-    /** The requests since this was last asked: `status`, `type`, `path`. */
+    /** Returns the requests since the last call: `status`, `type`, `path`. */
     takeLog() {
       const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1)
       writeFileSync(log, '')
       return lines.map(parseLine)
     },
-    /** How many pages were sent since the log was last taken. */
+    /** Number of pages sent since the log was last taken. */
     countPages: () => readFileSync(log, 'utf8').split('\n').slice(0, -1).map(parseLine).filter(isPage).length,
     stop: () =>
       new Promise((resolve) => {
@@ -46,7 +46,7 @@ export async function startNginx(folder, place) {
   }
 }
 
-/** A page that was sent, or said to be unchanged. */
+/** Whether a request returned a page or a 304. */
 export function isPage({ status, type }) {
   return status === 304 || (status === 200 && type === 'text/html')
 }

@@ -1,4 +1,4 @@
-// Loaded into the processes of the crawl benchmark: writes what they used when they end, their threads included.
+// Loaded into the processes of the crawl benchmark: writes their resource usage, threads included, when they end.
 const { writeFileSync } = require('node:fs')
 const { isMainThread } = require('node:worker_threads')
 

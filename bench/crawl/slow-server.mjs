@@ -1,4 +1,4 @@
-// Serves a folder over HTTP and lets every answer wait, which nginx cannot. Says its port when it listens.
+// Serves a folder over HTTP and delays every response, which nginx cannot. Prints its port when it listens.
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { extname, join } from 'node:path'

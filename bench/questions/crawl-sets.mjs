@@ -1,4 +1,4 @@
-// Crawls the documentation sets of the questions into one library, from Debian's packages, served on loopback.
+// Crawls the documentation sets of the questions into one library, from Debian packages served on loopback.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { extname, join, normalize } from 'node:path'
 import { pharos } from '../mcp-client.mjs'
 
-/** Debian's package of each set, where its pages are, where a crawl begins and which paths it keeps to. */
+/** Debian package of each set, location of its pages, start of the crawl and path filters. */
 const SETS = {
   apache2: { package: 'apache2-doc', root: '/usr/share/doc/apache2-doc/manual/en' },
   cmake: { package: 'cmake-doc', root: '/usr/share/doc/cmake-data/html', block: ['/cmake/_sources/**'] },
@@ -61,7 +61,7 @@ const SETS = {
 
 const TYPES = { '.html': 'text/html; charset=utf-8', '.txt': 'text/plain; charset=utf-8' }
 
-/** Crawls all sets that are installed; says which are not. */
+/** Crawls all installed sets, and reports the missing ones. */
 export async function crawlSets(library) {
   const server = createServer(async (request, response) => {
     try {

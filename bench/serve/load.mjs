@@ -1,7 +1,7 @@
-// Makes load for a server, in a process of its own: its work is not to be measured with that of the server.
+// Generates load for a server, in its own process, so that it is not measured with the server.
 //
-//   node load.mjs streams <origin> <readers> <stuck>    until its input closes; then tells how late events came
-//   node load.mjs search <origin> <connections> <rounds>  reads queries from its input, one a line
+//   node load.mjs streams <origin> <readers> <stuck>      runs until its input closes, then prints the delay of events
+//   node load.mjs search <origin> <connections> <rounds>  reads queries from its input, one per line
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Agent, request } from 'undici'
@@ -9,7 +9,7 @@ import { quantile } from '../measure.mjs'
 
 const [what, origin, ...numbers] = process.argv.slice(2)
 const [first, second] = numbers.map(Number)
-/** So many searches before those that are measured. */
+/** Number of searches before the measurement. */
 const WARM_UP = 50
 const dispatcher = new Agent({ connections: 4000, pipelining: 1, bodyTimeout: 0, headersTimeout: 60_000 })
 if (what === 'streams') await watch(first, second)
@@ -24,7 +24,7 @@ async function watch(readers, stuck) {
     await Promise.all(Array.from({ length: Math.min(50, readers - i) }, () => read(delays, heard, aborting.signal)))
   }
   console.log('ready')
-  // Whoever started it resets what was measured while everybody connected.
+  // A byte from the parent resets the measurements made while the clients connected.
   process.stdin.on('data', () => {
     delays.length = 0
     heard.bytes = 0
@@ -41,7 +41,7 @@ async function watch(readers, stuck) {
   process.exit()
 }
 
-/** Asks for events and reads none. */
+/** Subscribes to events and reads none. */
 function openStuck() {
   const { port, hostname } = new URL(origin)
   return new Promise((resolve, reject) => {
@@ -53,7 +53,7 @@ function openStuck() {
   })
 }
 
-/** Reads events, and notes how late the oldest of each part is. */
+/** Reads events, and records the delay of the first event of each part. */
 async function read(delays, heard, signal) {
   const { body } = await request(`${origin}/events`, { dispatcher, signal })
   body.on('error', () => undefined)
@@ -75,7 +75,7 @@ async function search(connections, rounds) {
     if (statusCode !== 200) throw new Error(`${statusCode}: ${JSON.stringify(answer)}`)
     return { ms: performance.now() - began, passages: answer.passages.length }
   }
-  // Once through, so that what is loaded late is there.
+  // Warms up, so that modules that are loaded on demand are present.
   for (const query of queries.slice(0, WARM_UP)) await ask(query)
   const times = []
   let found = 0

@@ -1,5 +1,5 @@
-// Loaded into a server before its program: tells its parent how late its event loop is. Crawls that it starts load it as well, and
-// have no parent to tell.
+// Loaded into a server before its program: reports its event loop delay to the parent process. Crawls that it starts load it too, but have
+// no parent to report to.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 if (process.send !== undefined) {
@@ -7,7 +7,7 @@ if (process.send !== undefined) {
   delay.enable()
   process.on('message', (message) => {
     if (message === 'reset') delay.reset()
-    // What the timer itself waits is no delay.
+    // The interval of the timer itself is no delay.
     else
       process.send({
         p50: delay.percentile(50) / 1e6 - 1,

@@ -1,10 +1,10 @@
-// Serves some hosts of this machine with generated pages, each after a while; says where they are when it listens.
+// Serves several hosts on this machine with generated pages, each after a delay; prints their addresses when it listens.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createChunk, createRandom, createWords } from '../corpus.mjs'
 
 const [hosts, pages, links, delayMs, crawlDelay] = process.argv.slice(2).map(Number)
-/** Chunks of text on a page. */
+/** Number of text chunks per page. */
 const PARTS = 5
 
 const origins = []

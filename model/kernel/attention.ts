@@ -1,6 +1,6 @@
 /*
- * Attention of one text: every row looks at all rows of the text. Heads are 32 wide. Two rows are done at a time, 16 keys or half a head
- * beside each other, so that nothing is added across lanes.
+ * Attention of one text: every row attends to all rows of the text. Heads are 32 wide. Two rows are processed at a time, with 16 keys or
+ * half a head side by side, so that nothing is added across lanes.
  */
 import { exponential } from './exponential'
 
@@ -25,7 +25,7 @@ export function attend(x: usize, rows: i32, heads: i32, out: usize, scratch: usi
     const column = x + head * HEAD_BYTES
     gather(column + width, column + 2 * width, stride, <usize>rows, padded, keys, values)
     for (let i: usize = 0; i < <usize>rows; i += 2) {
-      // The last of an odd number is done twice.
+      // With an odd number of rows, the last one is computed twice.
       const next = min(i + 1, <usize>rows - 1)
       score(column + i * stride, column + next * stride, keys, line, first, second)
       const a = weigh(first, <usize>rows, line)
@@ -37,7 +37,7 @@ export function attend(x: usize, rows: i32, heads: i32, out: usize, scratch: usi
   }
 }
 
-/** Copies the values of a head, and its keys column by column, zeros after the last. */
+/** Copies the values of a head, and its keys column by column, padded with zeros. */
 @inline
 function gather(from: usize, valuesFrom: usize, stride: usize, rows: usize, padded: usize, keys: usize, values: usize): void {
   const line = padded << 2
@@ -67,7 +67,7 @@ function gather(from: usize, valuesFrom: usize, stride: usize, rows: usize, padd
   }
 }
 
-/** Queries of two rows times all keys. */
+/** Multiplies the queries of two rows with all keys. */
 @inline
 function score(query: usize, other: usize, keys: usize, line: usize, first: usize, second: usize): void {
   const scale = f32x4.splat(SCALE)
@@ -114,7 +114,7 @@ function score(query: usize, other: usize, keys: usize, line: usize, first: usiz
   }
 }
 
-/** Scores become weights; returns one divided by their sum. What stands after the last score becomes 0. */
+/** Turns scores into weights; returns the reciprocal of their sum. Padding after the last score becomes 0. */
 @inline
 function weigh(scores: usize, rows: usize, line: usize): v128 {
   for (let j = rows << 2; j < line; j += 4) store<f32>(scores + j, -1e30)

@@ -1,13 +1,13 @@
 /*
- * The exponential in 32-bit floats, by multiplications, additions and integer operations only: every machine rounds them alike.
- * A table in memory, because V8 would build vector constants anew at each use.
+ * The exponential in 32-bit floats, with multiplications, additions and integer operations only, because every machine rounds them alike.
+ * Constants are in a table in memory, because V8 would rebuild vector constants at each use.
  */
 const LOG2_E: f32 = 1.44269504088896341
 const LN2_HIGH: f32 = 0.693359375
 const LN2_LOW: f32 = -2.12194440e-4
-/** Adding it rounds to an integer, half to even, which then stands in the low bits. */
+/** Adding it rounds to an integer, half to even, in the low bits. */
 const ROUND: f32 = 12582912
-/** Below this the result is taken as 0. */
+/** Below this the result is 0. */
 const LEAST: f32 = -87
 
 const TABLE = memory.data<f32>(

@@ -6,15 +6,15 @@
  * broadcast at a time. A tile is two rows by 16 outputs: eight accumulators, as many as the 16 registers of x64 leave room for.
  */
 
-/** Sixteen-bit ones. V8 would build a constant anew at each use; it keeps a loaded value in a register. */
+/** 16-bit ones. V8 would rebuild a constant at each use, but keeps a loaded value in a register. */
 const ONES = memory.data<i16>([1, 1, 1, 1, 1, 1, 1, 1], 16)
 const LOW_BYTES = memory.data<i16>([255, 255, 255, 255, 255, 255, 255, 255], 16)
 /** Four bytes of 127, and four of 255. */
 const PROBE = memory.data<i32>([0x7f7f7f7f, -1], 16)
 
 /**
- * Whether the machine multiplies and adds four bytes at once (VNNI of newer x64, SDOT of arm64), which is then the fastest way. Older x64
- * does it in steps, of which one saturates if a byte is larger than those of activations: that is how it is known.
+ * Whether the machine multiplies and adds four bytes in one instruction (VNNI on newer x64, SDOT on arm64), which is then the fastest way.
+ * Older x64 does it in steps, one of which saturates for bytes above the range of activations; this probe detects that.
  */
 export function hasDot(): bool {
   if (!ASC_FEATURE_RELAXED_SIMD) return false
@@ -25,8 +25,8 @@ export function hasDot(): bool {
 }
 
 /**
- * out[i][j] = (activations[i] · weights[j] + offsets[j]) × rowScales[i] × scales[j] + biases[j], plus what is there if `adds`.
- * Rows come in pairs: one more is computed where their number is odd.
+ * out[i][j] = (activations[i] · weights[j] + offsets[j]) × rowScales[i] × scales[j] + biases[j], added to the old value if `adds`. Rows are
+ * processed in pairs: with an odd number, one more row is computed.
  */
 export function product(
   activations: usize,
@@ -44,7 +44,7 @@ export function product(
   multiply(activations, rowScales, rows, inputs, outputs, weights, scales, biases, offsets, out, adds, false)
 }
 
-/** The same by the instruction that {@link hasDot} tells of. A function of its own: V8 makes slower code of both in one. */
+/** The same with the instruction that {@link hasDot} detects. A separate function, because V8 generates slower code for both in one. */
 export function dotProduct(
   activations: usize,
   rowScales: usize,
@@ -157,7 +157,7 @@ function addProducts(sum: v128, weights: v128, activations: v128, ones: v128, do
     : i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.relaxed_dot_i8x16_i7x16_s(weights, activations), ones))
 }
 
-/** Bytes at even and at odd places, as 16 bits each. */
+/** Adds the products of bytes at even and at odd positions, each widened to 16 bits. */
 @inline
 function addHalves(sum: v128, even: v128, odd: v128, xEven: v128, xOdd: v128): v128 {
   return i32x4.add(sum, i32x4.add(i32x4.dot_i16x8_s(even, xEven), i32x4.dot_i16x8_s(odd, xOdd)))

@@ -1,6 +1,5 @@
 /*
- * What is done to rows of numbers between two products. Sums are taken in a fixed order: four lanes each, then the lanes from the first
- * to the last.
+ * Operations on rows between two matrix products. Sums have a fixed order: four lanes each, then the lanes from first to last.
  */
 
 /** Activations are bytes from 1 to 127: 64 plus −63 to 63. */
@@ -11,15 +10,15 @@ const ROUND_BITS: i32 = 0x4b400000
 const LEAST: f32 = 1e-8
 const EPSILON: f32 = 1e-12
 
-/** GELU is read from a table and interpolated. This far from 0 it is 0 or the number itself; between, it is off by 4e-7 at most. */
+/** GELU is interpolated from a table. Beyond this distance from 0 it is 0 or the number itself; within, the error is at most 4e-7. */
 const GELU_RANGE: f32 = 7.9
-/** Steps of the table in one; it reaches from −8 to 8. */
+/** Table entries per unit; the table covers −8 to 8. */
 const GELU_STEPS: f32 = 512
 const GELU_MIDDLE: i32 = 4096
 /** 2^23 holds integers only: adding half less than it rounds down, and leaves the integer in the low bits. */
 const TWO_TO_23: f32 = 8388608
 
-// V8 builds vector constants anew at each use, so they are read from memory.
+// V8 rebuilds vector constants at each use, so they are read from memory.
 const CONSTANTS = memory.data<f32>(
   [GELU_RANGE, -GELU_RANGE, GELU_STEPS, <f32>GELU_MIDDLE, TWO_TO_23 - 0.5, TWO_TO_23, 0],
   16,
@@ -46,7 +45,7 @@ function maxLanes(v: v128): f32 {
   )
 }
 
-/** Token rows of int8 with a scale each become floats. */
+/** Converts token rows of int8, each with a scale, to floats. */
 export function expand(tokens: usize, scales: usize, rows: i32, width: i32, out: usize): void {
   for (let i: usize = 0; i < <usize>rows; i++) {
     const scale = v128.load32_splat(scales + (i << 2))
@@ -80,7 +79,7 @@ function writeBytes(row: usize, width: usize, largest: v128, bytes: usize, scale
   }
 }
 
-/** Rows of floats become rows of bytes with a scale each. */
+/** Quantises rows of floats to bytes, with a scale for each row. */
 export function quantize(x: usize, rows: i32, width: i32, bytes: usize, scales: usize): void {
   const length = <usize>width << 2
   for (let i: usize = 0; i < <usize>rows; i++) {
@@ -91,7 +90,7 @@ export function quantize(x: usize, rows: i32, width: i32, bytes: usize, scales: 
   }
 }
 
-/** The same after GELU, x × Φ(x). */
+/** Applies GELU, x × Φ(x), then quantises. */
 export function activate(x: usize, rows: i32, width: i32, bytes: usize, scales: usize, table: usize): void {
   const length = <usize>width << 2
   for (let i: usize = 0; i < <usize>rows; i++) {
@@ -112,7 +111,7 @@ function gelu(x: v128, table: usize): v128 {
   const at = f32x4.add(f32x4.mul(inside, constant(2)), constant(3))
   const floor = f32x4.add(at, constant(4))
   const offsets = v128.and(i32x4.shl(floor, 2), v128.load32_splat(LOW_BITS))
-  // Each entry with the one after it.
+  // Loads each entry together with the next one.
   let low = v128.load64_zero(table + i32x4.extract_lane(offsets, 0))
   low = v128.load64_lane(table + i32x4.extract_lane(offsets, 1), low, 1)
   let high = v128.load64_zero(table + i32x4.extract_lane(offsets, 2))
@@ -124,20 +123,23 @@ function gelu(x: v128, table: usize): v128 {
   return f32x4.add(v, f32x4.pmax(f32x4.sub(x, inside), constant(6)))
 }
 
-/** Writes the table of GELU: 8,193 floats. By the formula 7.1.26 of Abramowitz and Stegun for the error function, off by 1.5e-7 at most. */
+/**
+ * Writes the GELU table: 8,193 floats. Uses formula 7.1.26 of Abramowitz and Stegun for the error function, with an error of at most
+ * 1.5e-7.
+ */
 export function writeGelu(table: usize): void {
   for (let i: i32 = 0; i <= 2 * GELU_MIDDLE; i++) {
     const x = <f64>(i - GELU_MIDDLE) / <f64>GELU_STEPS
     const z = abs<f64>(x) / Math.SQRT2
     const t = 1 / (1 + 0.3275911 * z)
     const p = (((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592
-    // AssemblyScript compiles this exponential into the module: the host has no part in it.
+    // AssemblyScript compiles this exponential into the module, so the result does not depend on the host.
     const e = 1 - p * t * Math.exp(-z * z)
     store<f32>(table + (<usize>i << 2), <f32>(x * 0.5 * (1 + (x < 0 ? -e : e))))
   }
 }
 
-/** Layer norm in place; the rows as bytes beside it. */
+/** Layer norm in place; also writes the rows as bytes. */
 export function normalize(x: usize, rows: i32, width: i32, gains: usize, biases: usize, bytes: usize, scales: usize): void {
   const length = <usize>width << 2
   for (let i: usize = 0; i < <usize>rows; i++) {
@@ -162,7 +164,7 @@ export function normalize(x: usize, rows: i32, width: i32, gains: usize, biases:
   }
 }
 
-/** The mean of rows, brought to length 1. */
+/** The mean of rows, normalised to length 1. */
 export function pool(x: usize, rows: i32, width: i32, out: usize): void {
   const length = <usize>width << 2
   let squares: f64 = 0

@@ -39,19 +39,19 @@ import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
 import { Spellings } from './spellings.ts'
 import { walkRows } from './walk-rows.ts'
 
-/** Addresses remembered as already offered; beyond that the ledger is asked again. */
+/** Offered addresses that are cached in memory. When the cache is full it is cleared, and the ledger recognises repeats. */
 const MAX_REMEMBERED = 500_000
-/** Addresses of sitemaps that are taken where pages are capped, unless the cap allows more requests. */
+/** Sitemap addresses accepted when pages are capped, unless the cap allows more requests. */
 const MOST_LISTED_CAPPED = 10_000
-/** Finds of one kind that are visited first; each time as many again are visited later. */
+/** Finds per kind (listed or linked) in the first turn; each later turn doubles the number. */
 const FIRST_TURN = 8
-/** States of rows that may hold links of this crawl or, where the page failed now, of an earlier one. */
+/** States of rows whose stored links are offered again; a page that failed now has links from an earlier crawl. */
 const LINKING_STATES: readonly LedgerState[] = ['indexed', 'unchanged', 'skipped', 'failed']
-/** Stands for the depth of what is known from lists alone: a link to it is news. */
+/** Depth of an address known only from lists, so that any link to it counts as shorter. */
 const LISTED_DEPTH = Infinity
-/** How old what others have done may be when it is told. */
+/** Maximum age of the cached counts of other processes. */
 const HELP_AGE_MS = 1000
-/** Visits of others after which it is counted anew what all have come to, and how many times more there are each time after that. */
+/** Milestones are recounted after this many visits by other processes, and again each time that number grows by the factor below. */
 const FIRST_RECOUNT = 10
 const RECOUNT_FACTOR = 4
 
@@ -60,17 +60,17 @@ export interface Finding {
   readonly depth: number
   readonly foundOn: string | null
   readonly discovery: Discovery
-  /** A reason not to fetch what the gate would let through. */
+  /** Refuses addresses that the gate would admit. */
   readonly refusal?: Refusal
 }
 
-/** Finds for the ledger, and what they taught about equal addresses. */
+/** Finds for the ledger, and the aliases that were learned from them. */
 export interface Finds {
   readonly finds: readonly Find[]
   readonly aliases: readonly Alias[]
 }
 
-/** A crawl while it runs: what it knows, counts and says. */
+/** The state of a running crawl: settings, counters, and the events it emits. */
 export class ActiveCrawl implements RunCounts {
   readonly run: CrawlRun
   readonly ports: CrawlPorts
@@ -82,15 +82,15 @@ export class ActiveCrawl implements RunCounts {
   readonly events: EventQueue<CrawlEvent> = new EventQueue()
   readonly startedAt: number
   readonly signal: AbortSignal
-  /** Addresses being visited, that is waited for, fetched or read, and since when. */
+  /** Addresses being visited (waiting, fetching or reading), and since when. */
   readonly visiting: Map<string, number> = new Map()
-  /** Keys of visits that were told to have begun and have not come to an end. */
+  /** Keys of visits whose `begun` event was emitted and that are not settled yet. */
   readonly #begun = new Set<string>()
-  /** Requests under way, by their address, and when each began. */
+  /** Requests in progress by address, and when each began. */
   readonly #fetching = new Map<string, number>()
-  /** Visits whose answers are large. As they are read one after the other, more of them would only wait in memory. */
+  /** Limits visits with large responses: pages are parsed one at a time, so more of them would only wait in memory. */
   readonly largeVisits: Room<Visit> = new Room(3)
-  /** What a planner makes of it, where there is one. */
+  /** Present only if the crawl has a planner. */
   readonly planning: Planning | undefined
   readonly milestones: ProgressMilestones
   gate: Gate
@@ -110,62 +110,62 @@ export class ActiveCrawl implements RunCounts {
   requests = 0
   /** Requests of visits. */
   pageRequests = 0
-  /** Whether lists are being read: until then, what pages link to has to wait. */
+  /** Whether lists are being read; links of pages wait until that is done. */
   isReadingLists = false
-  /** Why it cannot even begin. */
+  /** Reason why the crawl cannot start. */
   refusal: Reason | null = null
-  /** The same in words. */
+  /** Text for `refusal`. */
   refusalDetail: string | null = null
-  /** Set when the cap left something out. */
+  /** The page cap, once it has left something out. */
   cappedAt: number | null = null
-  /** Set when the cap bit because its requests for pages were used up. */
+  /** Set when the cap was reached because its page requests were used up. */
   spent: CrawlSummary['spent']
-  /** Pages of earlier runs that are kept as they are because the cap was reached before their turn. */
+  /** Pages of earlier runs that stay unchanged because the cap was reached before their turn. */
   keptByCap = 0
-  /** Whether it is known which pages llms-full.txt holds now. */
+  /** Whether the current pages of llms-full.txt are known. */
   isFullKnown = false
-  /** Whether llms-full.txt was to be the only content, and holds none. */
+  /** Whether llms-full.txt was to be the only content but holds no page. */
   isFullMissing = false
-  /** Why nothing may be concluded from what was not found, in words; null while everything could be looked at. */
+  /** Why a missing address proves nothing in this run, as text; null while everything could be checked. */
   incomplete: string | null = null
-  /** Whether it was begun by another process, which does all but visits. */
+  /** Whether another process started the crawl; this process then only makes visits. */
   readonly isJoined: boolean
-  /** Whether the start has answered: then it is known where the site is. */
+  /** Whether the start has responded, so that the location of the site is known. */
   #isAnswered: boolean
-  /** What others were told who may take part. */
+  /** The state last shared with other processes, as JSON. */
   #shared: string | undefined
-  /** Requests that were told to whoever adds them up. */
+  /** Requests that `takeRequests` has already reported. */
   #toldRequests = 0
-  /** What others have done, and when that was asked. */
+  /** Cached counts of other processes, and when they were read. */
   #help: { readonly done: Help; readonly at: number } = { done: NO_HELP, at: Number.NEGATIVE_INFINITY }
-  /** Visits of others at which milestones are counted anew. */
+  /** Number of visits by other processes at which milestones are recounted. */
   #recountAt = FIRST_RECOUNT
-  /** Where the site is from now on. */
+  /** Site address to store at the end of the crawl. */
   #keptSite: string
   readonly #startOrigin: string
-  /** Keys of the start and of every address it led to, and whether only permanent redirects lead there. */
+  /** Keys of the start and of its redirect targets, and whether only permanent redirects lead there. */
   readonly #startKeys = new Map<string, boolean>()
-  /** How many redirects in a row led to a key. */
+  /** Number of consecutive redirects that led to a key. */
   readonly #hops = new Map<string, number>()
   /** Key of a start that was settled before the crawl was interrupted. */
   #settledStart: string | undefined
   #discovery: Promise<void> | undefined
   readonly #offered = new Map<string, number>()
   readonly #stripped = new Set<string>()
-  /** Keys that only the plan has named so far. */
+  /** Keys that only the planner has named so far. */
   readonly #guesses = new Set<string>()
-  /** Keys of guesses that this run has tried in vain. */
+  /** Keys of planner guesses that this run requested and did not find. */
   readonly #missed = new Set<string>()
-  /** Hosts of the site: the one that was given, and those it turned out to be at. */
+  /** Hosts of the site: the given one, and those it redirected to. */
   readonly #hosts = new Set<string>()
-  /** Whether the crawl visits pages that it did not find; those that the scope refuses are removed. */
+  /** Whether the crawl visits pages that it did not find; those outside the scope are removed. */
   asksUnlinked = false
   readonly #traps = new ContentTraps(this.#hosts)
   readonly #spellings = new Spellings()
-  /** Keys of pages that llms-full.txt holds, by the same without a slash at the end. */
+  /** Keys of pages that llms-full.txt holds, indexed by the key without its trailing slash. */
   readonly #covered = new Map<string, string>()
   readonly #lists = new ListTrials()
-  /** Finds so far. */
+  /** Finds so far, by kind. */
   readonly #counts = { listed: 0, linked: 0 }
 
   constructor(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal, shared?: SharedCrawl) {
@@ -195,7 +195,7 @@ export class ActiveCrawl implements RunCounts {
     this.pacer = pacer
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
     const { startedAt: since } = this
-    // Every run reads robots.txt anew, so that a new rule holds from the next run on.
+    // Every run reads robots.txt again, so that a changed rule applies from the next run.
     this.robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock, setDelay: pacer.setDelay, since })
     const judgeRobots = (url: string, signal?: AbortSignal) => this.robots.judge(url, signal)
     const fetchResource = createResourceFetcher({ fetcher: this, pacer, judgeRobots })
@@ -205,7 +205,7 @@ export class ActiveCrawl implements RunCounts {
     }
   }
 
-  /** Fetches, counted; what comes of it sets the pace of the host. */
+  /** Sends a request and counts it; the response adjusts the pace of the host. */
   async fetch(
     request: FetchRequest,
     leave: Leave,
@@ -230,7 +230,7 @@ export class ActiveCrawl implements RunCounts {
     }
     const outcome = await this.pacer.send(leave, send, signal).finally(() => this.#fetching.delete(request.url))
     if (outcome.type === 'fetched') this.bytes += outcome.snapshot.body.length
-    // What the network guard refused was never sent.
+    // The network guard refuses a request before it is sent, so it does not count.
     if (isUnsent(outcome) || (outcome.type === 'failed' && outcome.reason === 'address-refused')) {
       this.requests--
       if (isOfPage) this.pageRequests--
@@ -239,13 +239,13 @@ export class ActiveCrawl implements RunCounts {
     return outcome
   }
 
-  /** Whether the server did not begin to answer the last time that an address was requested. */
+  /** Whether the last request for an address timed out before the server began to respond. */
   async wasSilent({ attempts, sourceId, key }: Visit): Promise<boolean> {
     const row = attempts > 0 ? await this.ports.ledger.findRow(sourceId, key) : undefined
     return row?.reason === 'timeout' && row.status === null
   }
 
-  /** Has the scripts of a page run that was fetched. */
+  /** Runs the scripts of a fetched page. */
   render(renderer: Renderer, snapshot: Snapshot): Promise<RenderOutcome> {
     const { url } = snapshot
     this.#fetching.set(url, this.ports.clock.now())
@@ -253,7 +253,7 @@ export class ActiveCrawl implements RunCounts {
     return renderer.render(snapshot, { headers, signal: this.signal }).finally(() => this.#fetching.delete(url))
   }
 
-  /** Reads a page. One that brings the reader down must not bring the crawl down: a text says what is wrong with it. */
+  /** Reads a page. A page that crashes the reader must not crash the crawl, so a text that describes the problem is returned. */
   async read(snapshot: Snapshot, key: string, options?: ReadOptions): Promise<PageReading | string> {
     try {
       return await this.ports.readPage(snapshot, key, options)
@@ -263,7 +263,7 @@ export class ActiveCrawl implements RunCounts {
     }
   }
 
-  /** Judges addresses that were found. What this crawl has offered before, by no longer way, is left out. */
+  /** Judges found addresses. Leaves out those that this crawl already offered at the same or a smaller depth. */
   judge(urls: Iterable<string>, finding: Finding): Finds {
     const finds: Find[] = []
     const aliases: Alias[] = []
@@ -271,7 +271,7 @@ export class ActiveCrawl implements RunCounts {
     return { finds, aliases }
   }
 
-  /** Remembers what the ledger has taken, and says what it made of it. */
+  /** Remembers the finds that the ledger has taken, and emits their events. */
   note(finds: readonly Find[], results: readonly FindResult[]): void {
     if (this.#offered.size + finds.length > MAX_REMEMBERED) this.#offered.clear()
     finds.forEach((find, i) => {
@@ -292,7 +292,7 @@ export class ActiveCrawl implements RunCounts {
     })
   }
 
-  /** Offers addresses that came from no page. */
+  /** Offers addresses to the ledger. Returns how many were admitted. */
   async offer(urls: Iterable<string>, finding: Finding): Promise<number> {
     const { finds, aliases } = this.judge(urls, finding)
     if (finds.length === 0 && aliases.length === 0) return 0
@@ -301,7 +301,7 @@ export class ActiveCrawl implements RunCounts {
     return results.filter((result) => result === 'admitted').length
   }
 
-  /** Hands finds to the ledger, and says what it made of them. */
+  /** Writes finds to the ledger and returns its results. */
   async record(finds: readonly Find[], aliases: readonly Alias[] = []): Promise<readonly FindResult[]> {
     const { crawlId, sourceId, limits } = this.run
     const { ledger, clock } = this.ports
@@ -310,12 +310,12 @@ export class ActiveCrawl implements RunCounts {
     return results
   }
 
-  /** Whether nobody but the plan has named an address. */
+  /** Whether only the planner has named an address. */
   isGuess({ key, discovery }: Pick<Visit, 'key' | 'discovery'>): boolean {
     return discovery === 'planner' && (this.#guesses.has(key) || !this.#offered.has(key))
   }
 
-  /** Takes note of what an address held. A second reading says nothing new about its shape, and addresses of a list are no trap. */
+  /** Passes content to the trap detection. Second readings and listed addresses are left out: neither is evidence of a trap. */
   noteContent({ url, depth, discovery, isFinal, isConfirmation }: Visit, content: PageContent): void {
     const isNews = !isFinal && !isConfirmation && !isListed(discovery)
     if (this.run.scope.trapGuards && isNews) this.#traps.note(url, depth, content)
@@ -328,7 +328,9 @@ export class ActiveCrawl implements RunCounts {
     return isSpared ? { ...verdict, refusal: null } : verdict
   }
 
-  /** Reads the lists of the site, once. Whoever settles the start waits for it, so that what they name is theirs first. */
+  /**
+   * Reads the lists of the site once. The visit of the start waits for it, so that listed addresses are recorded as listed, not as links.
+   */
   discovered(startKey?: string): Promise<void> {
     if (this.#discovery === undefined) {
       this.isReadingLists = true
@@ -339,12 +341,12 @@ export class ActiveCrawl implements RunCounts {
     return this.#discovery
   }
 
-  /** Whether the cap on pages, or the requests that it allows, are used up. */
+  /** Whether the page cap, or the requests that it allows, are used up. */
   get isCapped(): boolean {
     return this.pagesTaken >= (this.run.scope.maxPages ?? Infinity) || this.pageRequests >= this.#maxPageRequests
   }
 
-  /** Most addresses that are taken from sitemaps: many more than a cap on pages lets be visited would only take time. */
+  /** Maximum number of sitemap addresses: far more than a page cap allows would only cost time. */
   get maxListed(): number {
     return Math.min(this.run.limits.sitemapEntries, Math.max(this.#maxPageRequests, MOST_LISTED_CAPPED))
   }
@@ -353,15 +355,15 @@ export class ActiveCrawl implements RunCounts {
     return (this.run.scope.maxPages ?? Infinity) * REQUESTS_PER_PAGE + FURTHER_REQUESTS
   }
 
-  /** Most pages for now: lists may take half of the cap before what pages link to is known. */
+  /** Page limit for now: lists may use half of the cap before links are known. */
   get maxPagesNow(): number {
     const maxPages = this.run.scope.maxPages ?? Infinity
     return this.isReadingLists ? Math.ceil(maxPages / 2) : maxPages
   }
 
   /**
-   * Depth up to which addresses are visited in any order, so that lists and links take turns. While lists are read, an address one link
-   * away may still turn out to be listed.
+   * Depth up to which addresses are visited in any order, so that lists and links take turns. While lists are being read, an address one
+   * link away may still turn out to be listed.
    */
   get firstLevel(): number {
     return this.isReadingLists || this.isJoined ? 0 : 1
@@ -372,12 +374,12 @@ export class ActiveCrawl implements RunCounts {
     return this.#startKeys.has(key) ? depth : Math.max(depth, Math.min(1, this.run.scope.maxDepth ?? 1))
   }
 
-  /** Takes note of what became of an address that a list names. */
+  /** Records whether a listed address exists, and samples or sets aside its list. */
   async noteListed({ foundOn, discovery }: Visit, settled: Settled, status: number | null): Promise<void> {
     if (foundOn === null || !isListed(discovery)) return
     const { state, reason } = settled
     const isMissing = state === 'failed' && isAbsent(reason)
-    // Other failures leave open whether there is a page. Redirects and pages that are not indexed count as found.
+    // Other failures do not prove whether the page exists. Redirects and pages that are not indexed count as found.
     const isFound = state === 'indexed' || state === 'unchanged' || (state === 'skipped' && status !== null)
     // While the list is being read, a sample would cover its beginning only.
     if (this.isReadingLists || (!isFound && !isMissing)) return
@@ -386,7 +388,7 @@ export class ActiveCrawl implements RunCounts {
     if (next === 'set-aside') await this.#setAside(foundOn, discovery)
   }
 
-  /** Has a sample of a list visited before everything else. */
+  /** Moves a sample of a list to the front of the frontier. */
   async #sampleList(list: string): Promise<void> {
     const { run, ports } = this
     const sample = new SpreadSample<Find>()
@@ -399,7 +401,7 @@ export class ActiveCrawl implements RunCounts {
     if (sample.items.length > 0) await this.record(sample.items)
   }
 
-  /** Leaves out what a stale list names, but for what pages link to as well. */
+  /** Skips the pending addresses of a stale list, then offers links again, because pages may link to some of them. */
   async #setAside(list: string, discovery: Discovery): Promise<void> {
     const { run, ports } = this
     const now = ports.clock.now()
@@ -410,7 +412,7 @@ export class ActiveCrawl implements RunCounts {
     if (count > 0 && run.followsLinks) await this.#offerLinksAgain()
   }
 
-  /** Offers all links of this crawl again. They come from the ledger, because an interrupted run may have read some of the pages. */
+  /** Offers all links of this crawl again. Reads them from the ledger, because an interrupted run may have fetched some of the pages. */
   async #offerLinksAgain(): Promise<void> {
     const { run, ports } = this
     this.#offered.clear()
@@ -425,7 +427,7 @@ export class ActiveCrawl implements RunCounts {
     }
   }
 
-  /** Reads the lists if no visit of the start came to it. Tells whether it did. */
+  /** Reads the lists if no visit of the start did. Returns whether it read them. */
   async discoverLate(): Promise<boolean> {
     if (this.#discovery !== undefined || !this.#readsLists) return false
     await this.discovered(this.#settledStart)
@@ -434,8 +436,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /**
-   * Follows the start of an interrupted crawl; once that is settled, its lists have been read too. A recrawl reads them again,
-   * because it has to know whether they can be read before it concludes from what was not found.
+   * Follows the redirects of the start of a resumed crawl. Once the start is settled, its lists have been read too. A recrawl reads them
+   * again, because only lists that can be read now prove that an address is missing.
    */
   async resumeStart(): Promise<void> {
     const { sourceId, crawlId, limits } = this.run
@@ -456,8 +458,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /**
-   * Says where an address leads. If that is the start, the site may be at another host than the one that was given; its folder
-   * stays, unless the answer left it. What leads there for now only counts for this crawl.
+   * Records where an address redirects. If it is the start, the site may be on another host; its folder stays, unless the redirect left it.
+   * A temporary redirect counts for this crawl only.
    */
   passStartOn(key: string, target: string, isPermanent: boolean): void {
     const isKept = this.#startKeys.get(key)
@@ -471,13 +473,13 @@ export class ActiveCrawl implements RunCounts {
     this.#moveSite(isInside ? new URL(site.pathname, to.origin).href : to.href, isKept && isPermanent)
   }
 
-  /** Says that an address answered with a page of its own. If that is the start as it was given, the site is there (again). */
+  /** Records that an address responded with its own page. If it is the start as given, the site is (again) there. */
   answerStart(key: string): void {
     if (key === this.gate.keyOf(this.run.startUrl) && this.siteUrl !== this.run.startUrl)
       this.#moveSite(this.run.startUrl, true)
   }
 
-  /** How many redirects in a row led to a key. */
+  /** Number of consecutive redirects that led to a key. */
   countHops(key: string): number {
     return this.#hops.get(key) ?? 0
   }
@@ -487,12 +489,12 @@ export class ActiveCrawl implements RunCounts {
     this.#hops.set(key, hops)
   }
 
-  /** Whether the lists have to be read before what a page links to counts: of the start, and of what the start led to. */
+  /** Whether the lists must be read before links of this page count: true for the start and its redirect targets. */
   waitsForLists(key: string): boolean {
     return this.#readsLists && this.#startKeys.has(key)
   }
 
-  /** Takes note of a visit that begins. One that came too early for its host, and begins again, is no news. */
+  /** Records the beginning of a visit. A visit that is repeated because it was too early for its host emits no second event. */
   begin({ key, url, depth }: Visit): void {
     this.visiting.set(url, this.ports.clock.now())
     if (this.#begun.has(key)) return
@@ -500,20 +502,20 @@ export class ActiveCrawl implements RunCounts {
     this.events.push({ type: 'begun', url, depth })
   }
 
-  /** Lets others take part once it is known where the site is, and tells them when more is. */
+  /** Lets other processes join once the location of the site is known, and shares later changes. */
   async share(isAnswered = false): Promise<void> {
     this.#isAnswered ||= isAnswered
     const shared: SharedCrawl = { siteUrl: this.siteUrl, isFullKnown: this.isFullKnown }
     const text = JSON.stringify(shared)
     if (!this.#isAnswered || this.#shared === text) return
     this.#shared = text
-    // Nothing depends on it: it is told again after the next visit.
+    // A failed write is harmless: the next visit shares the state again.
     await this.ports.share?.(shared).catch(() => {
       this.#shared = undefined
     })
   }
 
-  /** What others have done, as it was told a moment ago at most. */
+  /** Counts of other processes, at most `HELP_AGE_MS` old. */
   async readHelp(isNow = false): Promise<Help> {
     const now = this.ports.clock.now()
     if (this.ports.readHelp !== undefined && (isNow || now - this.#help.at >= HELP_AGE_MS)) {
@@ -522,20 +524,20 @@ export class ActiveCrawl implements RunCounts {
     return this.#help.done
   }
 
-  /** Requests that nobody was told of yet. */
+  /** Returns the number of requests since the last call. */
   takeRequests(): number {
     const untold = this.requests - this.#toldRequests
     this.#toldRequests = this.requests
     return untold
   }
 
-  /** Counts what became of a visit and tells it. Answers whether it brought a page. */
+  /** Counts a settled visit and emits its event. Returns whether it brought a page. */
   count(settlement: Settlement, settled: Settled, bytes: number): boolean {
     this.#begun.delete(settlement.visit.key)
     const { visit, status, detail, record, finds = [], aliases = [] } = settlement
     const { state, reason } = settled
     if (settled.type === 'lost') {
-      // Nothing of it was written: whoever makes the visit again has to teach it again.
+      // Nothing was written, so the process that repeats the visit must be able to record the aliases again.
       for (const { url, aliasUrl } of aliases) {
         this.#stripped.delete(url)
         this.#stripped.delete(aliasUrl)
@@ -557,25 +559,25 @@ export class ActiveCrawl implements RunCounts {
     return state === 'indexed' || state === 'unchanged'
   }
 
-  /** Tells the milestones that a visit has led to. Kept first: one that is told twice is worse than one that is missed. */
+  /** Emits the milestones that a visit has reached. Each is stored before it is emitted: missing one is better than a duplicate. */
   async reach(visit: Parameters<ProgressMilestones['note']>[0]): Promise<void> {
-    // Whoever sees a part of a crawl cannot tell.
+    // A joined process sees only a part of the crawl.
     if (this.isJoined) return
     await this.#tellReached(this.milestones.note(visit))
     const { visited } = await this.readHelp()
     if (visited >= this.#recountAt) await this.#recount(visited)
   }
 
-  /** Tells the milestones that all processes have come to together. */
+  /** Emits the milestones that all processes have reached together. */
   async reachTogether(): Promise<void> {
     await this.#recount((await this.readHelp(true)).visited)
   }
 
-  /** Counts milestones by what is in the ledger: what others visit is not told to this process. */
+  /** Counts milestones from the ledger, because visits of other processes are not reported to this one. */
   async #recount(visited: number): Promise<void> {
     const { milestones } = this.ports
     if (visited === 0 || milestones === undefined || !this.milestones.isOpen) return
-    // Set before anything is waited for: of visits that end at once, one counts.
+    // Set before the first await, so that only one of several concurrent visits recounts.
     this.#recountAt = Math.max(this.#recountAt, visited) * RECOUNT_FACTOR
     await this.#tellReached(this.milestones.take(await milestones.read()))
   }
@@ -587,14 +589,14 @@ export class ActiveCrawl implements RunCounts {
     }
   }
 
-  /** Why an address is not fetched that differs only in a slash at the end from one that llms-full.txt holds; null for all others. */
+  /** Refuses an address that differs only by a trailing slash from a page in llms-full.txt; null for all others. */
   findCovering(key: string): Refusal | null {
     const target = this.#covered.get(dropSlash(key))
     if (target === undefined || target === key) return null
     return { reason: 'covered', pattern: 'llms-full.txt', target }
   }
 
-  /** Counts a page that came without a visit and tells it. */
+  /** Counts a page taken from llms-full.txt without a visit, and emits its event. */
   countAdopted(url: string, settled: Settled, chunks: number): void {
     const { state, reason } = settled
     countState(this, settled)
@@ -605,17 +607,17 @@ export class ActiveCrawl implements RunCounts {
     this.events.push({ type: 'settled', url, state, reason, status: null, detail, bytes: 0, chunks })
   }
 
-  /** What this process has done. */
+  /** Counts of this process. */
   get done(): Help {
     const { visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests, pacer } = this
     const parked = [...pacer.parked].map(([host, detail]) => ({ host, detail }))
     return { visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests, parked }
   }
 
-  /** Where the crawl stands. */
+  /** Current progress of the crawl. */
   async progress(): Promise<CrawlProgress> {
     const now = this.ports.clock.now()
-    // Counted often, and told to everybody: when something may be done next is another question, which takes longer.
+    // Progress is read often, so it leaves out the slower query for the next due time.
     const { states } = await this.ports.ledger.countLedger(this.run.sourceId)
     const own = { visited: this.visited, bytes: this.bytes }
     const { visited, indexed, unchanged, skipped, failed, bytes } = addHelp(this.done, await this.readHelp())
@@ -634,14 +636,14 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /**
-   * Keeps where the site turned out to be, if it is to stay there. Not before the end, so that a crawl that is resumed finds it
-   * out again; and not in a refresh, because the next crawl that looks for pages has to know that they may be elsewhere.
+   * Stores the new address of a site that moved permanently. Only at the end, so that a resumed crawl detects the move again. Never in a
+   * refresh, because the next crawl that discovers pages must notice the move.
    */
   async keepSite(): Promise<void> {
     if (this.#readsLists && this.#keptSite !== this.run.siteUrl) await this.ports.moveSite(this.#keptSite)
   }
 
-  /** Fetches an address to see whether its host answers at all; the answer itself is not used. */
+  /** Requests an address only to check whether its host responds; the response is not used. */
   async #probe(url: string, leave: Leave): Promise<FetchOutcome> {
     const { signal } = this
     const headers = this.#headersFor(new URL(url).origin)
@@ -652,10 +654,10 @@ export class ActiveCrawl implements RunCounts {
     return outcome
   }
 
-  /** Puts into the frontier what the plan wants to be visited. Answers which of it waits there now. */
+  /** Adds the seeds of the planner to the frontier. Returns which of them wait there now. */
   async #offerSeeds(urls: readonly string[]): Promise<{ waiting: readonly string[]; admitted: number }> {
     const depth = Math.max(1, this.run.scope.maxDepth ?? 1)
-    // That something was supposed which is none of the source's need not be written down.
+    // Guesses outside the scope are not recorded.
     const allowed = urls.filter((url) => this.gate.judge(url, depth).refusal === null)
     const admitted = await this.offer(allowed, { depth, foundOn: null, discovery: 'planner' })
     const waiting: string[] = []
@@ -663,7 +665,7 @@ export class ActiveCrawl implements RunCounts {
     return { waiting, admitted }
   }
 
-  /** Has what waits in the frontier visited sooner; what was left out, for whatever reason, stays out. */
+  /** Moves waiting addresses forward in the frontier; refused addresses stay refused. */
   async #hasten(urls: readonly string[]): Promise<void> {
     for (const url of urls) {
       const row = await this.#findWaiting(url)
@@ -682,11 +684,11 @@ export class ActiveCrawl implements RunCounts {
     this.gate = this.#openGate(siteUrl)
     this.#hosts.add(new URL(siteUrl).host)
     if (isKept) this.#keptSite = siteUrl
-    // What was at the old place may still be there.
+    // Pages at the old address may still exist.
     this.incomplete ??= `the site was looked for at ${this.run.siteUrl} and is at ${siteUrl}`
   }
 
-  /** What was given for one origin is nobody else's business, even where the site has moved. */
+  /** Configured headers may hold credentials, so they go to the origin of the start only, even if the site has moved. */
   #headersFor(origin: string): CrawlRun['headers'] {
     return origin === this.#startOrigin ? this.run.headers : {}
   }
@@ -722,12 +724,12 @@ export class ActiveCrawl implements RunCounts {
     const aside: Refusal | null =
       kind === 'refresh' && !discover ? { reason: 'new-in-refresh', pattern: null, target: null } : null
     const barred = refused ?? finding.refusal ?? aside ?? (isGiven ? null : this.findCovering(key))
-    // The ledger has to know that the site itself names what was only supposed.
+    // The ledger must learn that the site itself names an address that was only a guess.
     const isNamed = discovery !== 'planner' && this.#guesses.delete(key)
     if (discovery === 'planner' && known === undefined) this.#guesses.add(key)
     const find = { key, url, host, depth, foundOn, discovery, ...(isNewOnly ? { isNewOnly } : {}) }
     const isKnown = known !== undefined && (barred === null ? known <= depth : barred.reason !== 'covered')
-    // What waits already may be wanted earlier.
+    // The planner may offer a waiting address again to move it forward.
     if (isKnown && !isNamed && discovery !== 'planner') return
     if (barred !== null) {
       finds.push({ ...find, refusal: barred })
@@ -743,8 +745,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /**
-   * Lets addresses of lists and links of pages take turns: a few of each are visited first, then as many again of each, which
-   * doubles both with every turn. A list of any length delays links no longer than that, and links delay lists no longer.
+   * Lets listed addresses and links take turns: a few of each are visited first, then twice as many of each, and so on. Neither a long list
+   * nor many links can delay the other for long.
    */
   #weighTurn(discovery: Discovery): number {
     if (discovery !== 'link' && !isListed(discovery)) return 0
@@ -753,8 +755,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /**
-   * An address whose query says nothing, or that carries the id of a session, is known by the one without: that is offered instead,
-   * and the alias kept. Of sessions one alias is kept for each address, as there is no end of them.
+   * Replaces an address that has a superfluous query or a session id with the address without it, and keeps the alias. Session ids are
+   * unlimited, so only one alias per address is kept.
    */
   #noteStripped(url: string, stripped: string, refusal: Refusal | null, depth: number, aliases: Alias[]): void {
     const isSession = refusal?.reason === 'session-id'
@@ -769,12 +771,12 @@ export class ActiveCrawl implements RunCounts {
     this.events.push({ type: 'dropped', url, depth, reason, pattern, target: this.gate.keyOf(stripped) ?? null })
   }
 
-  /** What was left out for being the same may have been something else. */
+  /** Pages left out as repetitions may have been different, so their absence proves nothing. */
   #noteSame(reason: Reason | null, pattern: string | null | undefined): void {
     if (reason === 'same-content') this.incomplete ??= `addresses like ${pattern} were left out as repetitions`
   }
 
-  /** A guess that was tried in vain fails after all where the site names it. What an earlier run tried is not of this one's count. */
+  /** A missed guess becomes a failure once the site names it. Guesses of earlier runs do not change the counts of this run. */
   #countNamed(key: string): void {
     if (!this.#missed.delete(key)) return
     this.skipped--
@@ -782,7 +784,7 @@ export class ActiveCrawl implements RunCounts {
   }
 
   #noteOverflow({ key, url, depth }: Find): void {
-    // Whoever finds it again finds no more room than now.
+    // Depth 0 keeps the address from being offered again: the ledger stays full.
     this.#offered.set(key, 0)
     this.overflow++
     const pattern = String(this.run.limits.ledgerRows)

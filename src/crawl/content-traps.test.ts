@@ -3,7 +3,7 @@ import { ContentTraps, type PageContent, shapeOf } from './content-traps.ts'
 
 const OWN: ReadonlySet<string> = new Set(['a.example', 'a.example:8443'])
 
-describe('the shape of an address', () => {
+describe('shapeOf', () => {
   test.each([
     ['https://a.example/list/7?page=2', 'a.example/list/#?page=*'],
     ['https://a.example/list/7/?page=2&x', 'a.example/list/#/?page=*&x'],
@@ -20,7 +20,7 @@ describe('the shape of an address', () => {
     ['https://10.0.0.1.example/', '*.0.0.1.example/'],
     ['https://127.0.0.1:8080/7', '127.0.0.1:8080/#'],
     ['https://[::1.2.3.4]/7', '[::1.2.3.4]/#'],
-  ])('%s is %s', (url, shape) => {
+  ])('shapeOf(%s) is %s', (url, shape) => {
     expect(shapeOf(url, OWN)).toBe(shape)
   })
 
@@ -35,14 +35,14 @@ describe('the shape of an address', () => {
     'https://a.example/docs/1.2/intro',
     'https://a.example/docs/v1.2.3-rc.1/',
     'https://a.example/docs/release-11.x/',
-  ])('%s has none', (url) => {
+  ])('%s has no shape', (url) => {
     expect(shapeOf(url, OWN)).toBeUndefined()
   })
 })
 
-describe('the same content under many addresses', () => {
+describe('ContentTraps', () => {
   const text = (words: string): PageContent => ({ text: `# List\n\n${words} are here.`, links: [] })
-  /** Notes so many pages of one shape, each found on the one before, and tells whether the next one is left out. */
+  /** Records pages of one shape, each one link deeper than the one before, and returns the trap of the next one, if any. */
   const read = (
     count: number,
     contentOf: (i: number) => PageContent,
@@ -59,18 +59,18 @@ describe('the same content under many addresses', () => {
     links: [`https://a.example/list/${i + 1}?x=${'abcdefgh'[i % 8]}`],
   })
 
-  test('makes a trap of its shape from the twenty-fifth page on', () => {
+  test('reports a trap after twenty-five identical pages of a shape', () => {
     expect(read(24, () => text('apples'))).toBeUndefined()
     expect(read(25, () => text('apples'))).toBe('a.example/list/#')
   })
 
-  test('makes a trap of its shape from the fiftieth page on where the pages are empty', () => {
+  test('reports a trap after fifty empty pages of a shape', () => {
     const nothing: PageContent = { text: '', links: [] }
     expect(read(49, () => nothing)).toBeUndefined()
     expect(read(50, () => nothing)).toBe('a.example/list/#')
   })
 
-  test('makes a trap of hosts without end, and none of those of the site', () => {
+  test('reports a trap for endless subdomains, but not for hosts of the site', () => {
     const hostOf = (i: number) => `https://h${'abcdefghij'[i % 10]}${i}.a.example/`
     expect(read(24, () => text('apples'), hostOf)).toBeUndefined()
     expect(read(25, () => text('apples'), hostOf)).toBe('*.a.example/')
@@ -107,7 +107,7 @@ describe('the same content under many addresses', () => {
     ).toBeUndefined()
   })
 
-  test('knows a host of the site that is added later', () => {
+  test('accepts a host of the site that is added later', () => {
     const hosts = new Set(OWN)
     const traps = new ContentTraps(hosts)
     hosts.add('www.a.example')
@@ -116,7 +116,7 @@ describe('the same content under many addresses', () => {
     expect(traps.find('https://www.a.example/')).toBeUndefined()
   })
 
-  test('is the same wherever exactly its links lead', () => {
+  test('ignores the exact targets of links', () => {
     const linked = (i: number): PageContent => ({
       text: `[Next](https://a.example/list/${i}?x=${'abcdefgh'[i % 8]})`,
       links: [`https://a.example/list/${i}?x=${'abcdefgh'[i % 8]}`],
@@ -124,12 +124,12 @@ describe('the same content under many addresses', () => {
     expect(read(50, linked)).toBeDefined()
   })
 
-  test('is the same but for numbers and dates from the fiftieth page on', () => {
+  test('reports a trap after fifty pages that differ only in numbers and dates', () => {
     expect(read(49, dated)).toBeUndefined()
     expect(read(50, dated)).toBeDefined()
   })
 
-  test('is no trap where only numbers differ and all stand at one place', () => {
+  test('reports no trap for pages that differ only in numbers and are at one depth', () => {
     expect(read(5000, dated, undefined, () => 1)).toBeUndefined()
     expect(read(5000, dated, undefined, (i) => i % 9)).toBeUndefined()
     const byQuery = (i: number) => `https://a.example/list?id=${i}`
@@ -137,13 +137,13 @@ describe('the same content under many addresses', () => {
     expect(read(100, dated, byQuery, (i) => i % 2)).toBeDefined()
   })
 
-  test('pages have the limit for different numbers when only one of them differs in a number', () => {
+  test('applies the limit for different numbers when one page differs in a number', () => {
     const numbered = (i: number) => text(i === 20 ? 'apples 7' : 'apples 8')
     expect(read(49, numbered)).toBeUndefined()
     expect(read(50, numbered)).toBeDefined()
   })
 
-  test('makes a trap after four times as many pages where a few differ before', () => {
+  test('requires four times as many pages after a few have differed', () => {
     for (const odd of [0, 1, 23]) {
       const read1 = (count: number) => read(count, (i) => text(i === odd ? 'pears' : 'apples'))
       expect(read1(odd + 100)).toBeUndefined()
@@ -154,7 +154,7 @@ describe('the same content under many addresses', () => {
     expect(read(207, calendar)).toBeDefined()
   })
 
-  test('is no trap where a page differs now and again', () => {
+  test('reports no trap when a page differs now and then', () => {
     const letters = (i: number) => String(i).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')
     expect(read(5000, (i) => text(i % 20 === 0 ? 'pears' : 'apples'))).toBeUndefined()
     expect(read(5000, (i) => (i % 49 === 48 ? text('pears') : dated(i)))).toBeUndefined()
@@ -162,7 +162,7 @@ describe('the same content under many addresses', () => {
     expect(read(5000, (i) => ({ text: '', links: [`https://a.example/${letters(i)}`] }))).toBeUndefined()
   })
 
-  test('says nothing about addresses of another shape or none', () => {
+  test('reports no trap for addresses of another shape or without a shape', () => {
     const traps = new ContentTraps(OWN)
     for (let i = 0; i < 100; i++) {
       traps.note(`https://a.example/list/${i}`, i, text('apples'))
@@ -173,7 +173,7 @@ describe('the same content under many addresses', () => {
     expect(traps.find('https://a.example/fixed')).toBeUndefined()
   })
 
-  test('is forgotten where too many shapes were read since', () => {
+  test('forgets a trap after too many other shapes', () => {
     const traps = new ContentTraps(OWN)
     const note = (folder: string, count: number) => {
       for (let i = 0; i < count; i++) traps.note(`https://a.example/${folder}/${i}`, i, text('apples'))
@@ -187,7 +187,7 @@ describe('the same content under many addresses', () => {
     expect(traps.find('https://a.example/first/1')).toBeUndefined()
     note('first', 1)
     expect(traps.find('https://a.example/first/1')).toBeDefined()
-    // That pages of a shape differ is remembered much longer.
+    // Diverse shapes are remembered much longer.
     for (let i = 0; i < 12; i++) traps.note('https://a.example/second/1', 1, text(i % 2 === 0 ? 'pears' : 'plums'))
     noteOthers('y')
     note('second', 200)

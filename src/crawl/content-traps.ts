@@ -1,39 +1,42 @@
 import { compareUtf8 } from '../core/text/order.ts'
 import { DAY_WORDS, MONTHS } from '../core/url/calendar-words.ts'
 
-/** Pages of a shape in a row that make it a trap, if they are the same; and if they are empty, or the same but for numbers. */
+/**
+ * Consecutive pages of a shape that make it a trap: the first if they are identical, the second if they are empty or differ only in
+ * numbers.
+ */
 const LEAST_PAGES = 25
 const LEAST_ALIKE = 50
-/** How many times as many it takes once a page of the shape has differed. */
+/** Factor on these limits once a page of the shape has differed. */
 const CAUTION = 4
-/** Pages of a shape that differ from the one before, after which the shape is no trap, whatever follows. */
+/** A shape whose pages changed more often than this is never a trap. */
 const MOST_CHANGES = 10
 /**
- * Pages that differ in numbers only may be the numbered pages of a list that has an end, which stand at one depth. What has none
- * leads on from page to page, by as many links at least; where only a query varies, fewer are enough.
+ * Pages that differ only in numbers may be the numbered pages of a finite list, which are all at the same depth. An endless sequence links
+ * from page to page, so it spans at least this many depths; where only a query varies, fewer are enough.
  */
 const LEAST_DEPTHS = 10
 const LEAST_QUERY_DEPTHS = 2
-/** Shapes that are remembered, and those of which it is only known that their pages differ; the oldest are forgotten first. */
+/** Limits of remembered shapes, and of shapes known only to be diverse; the oldest are evicted first. */
 const MAX_SHAPES = 2000
 const MAX_DIVERSE = 500_000
-/** Most characters and links of a page that are compared. */
+/** Maximum number of characters and links of a page that are compared. */
 const MAX_TEXT = 200_000
 const MAX_LINKS = 2000
 
-/** Pages of one shape that were read in a row, all of them alike. */
+/** Consecutive similar pages of one shape. */
 interface Shape {
   pages: number
-  /** Whether they were the same in numbers too. */
+  /** Whether their numbers were identical too. */
   isSame: boolean
   readonly isEmpty: boolean
   readonly first: Fingerprint
   readonly depths: Set<number>
-  /** How often a page differed from those before. */
+  /** How often a page differed from the ones before. */
   readonly changes: number
 }
 
-/** Numbers that two pages have in common: `whole` if they are the same, `form` if they are but for numbers and dates. */
+/** Hashes for comparing pages: `whole` is equal for identical pages, `form` for pages that differ only in numbers and dates. */
 interface Fingerprint {
   readonly whole: number
   readonly form: number
@@ -41,33 +44,32 @@ interface Fingerprint {
 
 /** The parts of a page that are compared. */
 export interface PageContent {
-  /** Empty for an answer that says that there is nothing. */
+  /** Empty if the response has no content. */
   readonly text: string
   /** Absolute addresses. */
   readonly links: readonly string[]
 }
 
 /**
- * Recognises, in one run of a crawl, that a site repeats its content under endless addresses. Addresses that differ in numbers, in the
- * values of a query, in how often a folder repeats or in the name of a host that is not one of the site have one shape. Once enough
- * pages of a shape in a row did not differ, the rest of the shape is a trap: the pages that are left out would repeat those that were
- * read. Where a page has differed before, as the few months of a calendar do that have events, it takes more of them. A reference
- * with thousands of pages is none, however small they are: their words differ, or the names of what they link to. Which pages of a
- * trap were read before that depends on which answered first; nothing else does.
+ * Detects, within one run, that a site repeats its content under endless addresses. Addresses that differ only in numbers, query values,
+ * repeated folders or the name of a foreign host have one shape. Once enough consecutive pages of a shape do not differ, the rest of the
+ * shape is a trap. If a page has differed before, as months with events do in a calendar, more pages are needed. A reference with thousands
+ * of small pages is no trap, because their words or the names of their links differ. Which pages of a trap are read depends on the order of
+ * the responses; nothing else does.
  */
 export class ContentTraps {
   readonly #hosts: ReadonlySet<string>
   readonly #shapes = new Map<string, Shape>()
   readonly #traps = new Set<string>()
-  /** Shapes whose pages differ, each as a number. */
+  /** Hashes of shapes whose pages differ. */
   readonly #diverse = new Set<number>()
 
-  /** `hosts` are those of the site, with their ports; more may be added later. */
+  /** `hosts` are the hosts of the site with their ports; the caller may add more later. */
   constructor(hosts: ReadonlySet<string>) {
     this.#hosts = hosts
   }
 
-  /** Takes note of what an address held; `depth` is the number of links between the start and the address. */
+  /** Records the content of an address; `depth` is its distance from the start in links. */
   note(url: string, depth: number, content: PageContent): void {
     const name = shapeOf(url, this.#hosts)
     if (name === undefined || this.#traps.has(name) || this.#diverse.has(hashOf(name))) return
@@ -95,7 +97,7 @@ export class ContentTraps {
     forgetOldest(this.#shapes, MAX_SHAPES)
   }
 
-  /** The shape of an address, if that is one of a trap. */
+  /** Returns the shape of an address if it is a trap. */
   find(url: string): string | undefined {
     if (this.#traps.size === 0) return undefined
     const name = shapeOf(url, this.#hosts)
@@ -124,9 +126,9 @@ function forgetOldest<T>(
 }
 
 /**
- * The shape that an address shares with others: `docs.example/list/#?page=*` for `https://docs.example/list/7?page=2`, and
- * `*.docs.example/` for `https://k3j9.docs.example/` where that is none of the hosts of the site. Undefined where nothing in it
- * varies. A version stays what it is: the index of each is the only way to its pages.
+ * Returns the shape that an address shares with others: `docs.example/list/#?page=*` for `https://docs.example/list/7?page=2`, and
+ * `*.docs.example/` for `https://k3j9.docs.example/` if that is no host of the site. Undefined if nothing in the address varies. Versions
+ * are kept, because the index of each version is the only way to its pages.
  */
 export function shapeOf(url: string, hosts: ReadonlySet<string>): string | undefined {
   const start = url.indexOf('//') + 2
@@ -142,9 +144,9 @@ export function shapeOf(url: string, hosts: ReadonlySet<string>): string | undef
 }
 
 const DIGIT = /\d/
-/** `v2`, `1.2`, `v1.2.3-rc.1`, `release-2.0`; a number alone may be anything. */
+/** Matches `v2`, `1.2`, `v1.2.3-rc.1`, `release-2.0`, but not a plain number, which may be anything. */
 const VERSION = /^(?:v\d+|(?:[a-z]+-)?v?\d+(?:\.(?:\d+|x))+(?:[-.+]?[a-z]+[.\d]*)?)$/i
-/** Stands behind folders of which one repeats. */
+/** Suffix of a path with a repeated folder. */
 const AGAIN = '…'
 
 /** The host of an absolute address, with its port. */
@@ -154,7 +156,7 @@ function hostOf(url: string): string {
   return end < 0 ? url.slice(start) : url.slice(start, end)
 }
 
-/** The shape of a host: its subdomain varies. An IP address, or a name without a dot, has no subdomain. */
+/** The shape of a host, with a wildcard for the subdomain. An IP address, or a name without a dot, has no subdomain. */
 function shapeOfHost(host: string): string {
   const dot = host.indexOf('.')
   return dot < 0 || IN_NUMBERS.test(host) ? host : `*${host.slice(dot)}`
@@ -162,7 +164,7 @@ function shapeOfHost(host: string): string {
 
 const IN_NUMBERS = /^(?:\d+(?:\.\d+){3}(?::\d+)?$|\[)/
 
-/** A path whose folders repeat is known by its folders, in whatever order they follow each other. */
+/** A path with a repeated folder is reduced to its set of folders, in any order. */
 function writePath(names: readonly string[]): string {
   const words = names.filter((name) => name !== '' && name !== '#')
   const known = new Set(words)
@@ -178,10 +180,7 @@ function shapeOfQuery(query: string): string {
   return `?${keys.join('&')}`
 }
 
-/**
- * The fingerprint that pages are compared by. The exact targets of links do not count, but the names in them do, except those of hosts
- * with the shape `siblings`.
- */
+/** Returns the fingerprint of a page. Link targets count only by the names in them, without the host if it has the shape `siblings`. */
 function fingerprint({ text, links }: PageContent, siblings: string | undefined): Fingerprint {
   let whole = OFFSET
   let form = OFFSET
@@ -207,9 +206,8 @@ const ADDRESS = /https?:\/\/[^\s<>()]*/g
 const VALUE = /=[^&]*/g
 
 /**
- * Goes through the words of a text, each as a number, and tells which have a digit in them or are names of months and days. Every
- * page whose address varies is scanned, so no word is copied out of the text. Only ASCII letters have a case, and every character
- * beyond ASCII counts as a letter.
+ * Calls `visit` with the hash of each word, and whether the word contains a digit or is the name of a month or day. It copies no words,
+ * because every page whose address varies is scanned. Only ASCII letters are case-folded; every character beyond ASCII counts as a letter.
  */
 function scanWords(text: string, visit: (word: number, isVariable: boolean) => void): void {
   let hash = OFFSET
@@ -241,12 +239,12 @@ function mix(hash: number, part: number): number {
   return Math.imul(hash ^ part, PRIME) >>> 0
 }
 
-/** Two numbers of 32 bits as one; what does not fit is cut off. */
+/** Combines two 32-bit numbers into one; the low bits of the second are dropped. */
 function join(a: number, b: number): number {
   return a * 2 ** 21 + (b >>> 11)
 }
 
-/** Names of months and days, as numbers. */
+/** Hashes of the names of months and days. */
 const DATE_WORDS: ReadonlySet<number> = new Set([...MONTHS.keys(), ...DAY_WORDS].map(hashOf))
 
 function hashOf(word: string): number {

@@ -1,14 +1,14 @@
-/** What may be asked of a crawl while it runs. */
+/** Lets the caller pause a running crawl and limit its concurrency. */
 export interface CrawlControl {
-  /** Whether it is to begin nothing new for now. What it has begun comes to its end. */
+  /** Whether the crawl must start nothing new. Requests in progress are completed. */
   readonly isPaused: boolean
-  /** Visits at once, if fewer than its limit. */
+  /** Maximum concurrent visits, if below the limit of the crawl. */
   readonly maxVisits: number
-  /** Resolves when one of them has changed, or rejects when the signal is aborted. */
+  /** Resolves when `isPaused` or `maxVisits` has changed; rejects when the signal is aborted. */
   changed(signal: AbortSignal): Promise<void>
 }
 
-/** Resolves while nobody has paused, or as soon as that is over. */
+/** Resolves at once unless the crawl is paused, otherwise when it resumes. */
 export async function untilResumed(control: CrawlControl | undefined, signal: AbortSignal): Promise<void> {
   while (control?.isPaused === true) await control.changed(signal)
 }

@@ -13,9 +13,8 @@ import { type Supervisor, supervise } from './supervise.ts'
 import { visitPage } from './visit.ts'
 
 /**
- * Crawls a source and tells what happens. Ends with the event `ended`, whatever becomes of it; an aborted signal stops it at
- * the next good place. Every address is in the ledger with its state and reason before anything is told about it. While the store
- * cannot be written, the crawl waits.
+ * Crawls a source and yields events; the last event is always `ended`. An aborted signal stops the crawl at the next safe point. The ledger
+ * is written before an event about an address is emitted. While the store cannot be written, the crawl waits.
  */
 export function crawl(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal): AsyncGenerator<CrawlEvent, void, void> {
   const open = (patient: CrawlPorts, { signal: either, patience, pulse }: Supervisor) =>
@@ -23,7 +22,6 @@ export function crawl(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal): As
   return supervise({ run, ports, open, work: visitEverything, finish: finishCrawl }, signal)
 }
 
-/** Makes all visits. */
 async function visitEverything(active: ActiveCrawl): Promise<void> {
   await begin(active)
   await active.share()
@@ -36,23 +34,23 @@ async function visitEverything(active: ActiveCrawl): Promise<void> {
   await active.reachTogether()
 }
 
-/** Whether there is use in visiting more than what was found. */
+/** Whether the planner may still add visits. */
 function isGoingOn({ refusal, cappedAt, signal }: ActiveCrawl): boolean {
   return refusal === null && cappedAt === null && !signal.aborted
 }
 
-/** Puts into the frontier what the crawl begins with. What an interrupted one left there is still there. */
+/** Fills the frontier at the start of a crawl. A resumed crawl still has its rows there. */
 async function begin(active: ActiveCrawl): Promise<void> {
   const { run, ports } = active
   const now = ports.clock.now()
   if (run.isResumed) {
     active.pagesTaken = await ports.ledger.countPages(run.sourceId, run.crawlId)
     await active.resumeStart()
-    // It may have been stopped after the cap had bitten, and nothing is left that would tell.
+    // A crawl that was stopped after it reached the cap has no pending rows that would show it.
     const { maxPages } = run.scope
     if (maxPages !== null && active.pagesTaken >= maxPages) {
       active.cappedAt = maxPages
-      // Pages that the cap kept count as pages of this crawl.
+      // Pages that the cap kept count towards this crawl.
       active.keptByCap = active.pagesTaken - maxPages
     }
     const reached = await ports.milestones?.read()
@@ -68,7 +66,7 @@ async function begin(active: ActiveCrawl): Promise<void> {
   await active.offer([startUrl, ...run.seeds], { depth: 0, foundOn: null, discovery: 'manual' })
 }
 
-/** Visits until nothing is due any more. The first failure that is no outcome of a visit ends all. */
+/** Visits until nothing is due. An error that is not the outcome of a visit ends the crawl. */
 export async function visitAll(active: ActiveCrawl, options?: FrontierOptions): Promise<void> {
   const frontier = new Frontier(active, options)
   const workers = Array.from({ length: active.run.limits.concurrency }, () => visitOneByOne(active, frontier))
@@ -101,7 +99,7 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
   const { ledger } = active.ports
   try {
     const result = await visitPage(active, visit)
-    // Whoever forgot to allow a private site is told so, and nothing is written about the pages it has.
+    // A user who forgot to allow a private site gets this error, and the stored pages stay unchanged.
     const isRefused = visit.hasPage && result?.settlement.reason === 'address-refused'
     if (isRefused) {
       active.refusal = 'address-refused'
@@ -131,7 +129,7 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
   }
 }
 
-/** What kind of page was read, or is still there. */
+/** Kind of the page, from this visit or from the stored page. */
 async function kindAfter(
   { ports, milestones, planning, isJoined }: ActiveCrawl,
   { visit, record }: Settlement,
@@ -145,7 +143,7 @@ async function kindAfter(
 
 const PAGE_KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
 
-/** Where a page leads: as it was read, or as it is known to. */
+/** Links of a page: from this visit, or the stored ones if it is unchanged. */
 async function linksAfter({ ports }: ActiveCrawl, settlement: Settlement): Promise<readonly string[]> {
   const { visit, record, links, state } = settlement
   if (record !== undefined || links !== undefined) return record?.links ?? links ?? []
@@ -169,15 +167,12 @@ function describeVisit(
   }
 }
 
-/** Leaves the pages of a site that may not be reached as they were. */
+/** Removes pending rows of a site that may not be requested from the frontier; stored pages stay. */
 async function putBack({ run, ports }: ActiveCrawl, reason: Reason): Promise<void> {
   await ports.ledger.skipPending(run.sourceId, reason, null, ports.clock.now(), run.crawlId)
 }
 
-/**
- * Requests addresses that the start no longer leads to before the pages there and behind them count as gone: the start may be a
- * placeholder for a while.
- */
+/** Requests addresses that the start no longer leads to before their pages count as gone: the start may show a placeholder for a while. */
 async function requeueUnlinked(active: ActiveCrawl): Promise<boolean> {
   const { run, ports, signal } = active
   if (signal.aborted || !(await isConclusive(active))) return false
@@ -185,7 +180,7 @@ async function requeueUnlinked(active: ActiveCrawl): Promise<boolean> {
   return (await ports.ledger.requeue(run.sourceId, run.crawlId, 'unlinked', ports.clock.now())) > 0
 }
 
-/** Addresses whose content is kept under another one are read for themselves when that one holds it no longer, or is to go. */
+/** Requeues aliases whose content is no longer held by their target, or whose target is about to be removed. */
 async function requeueOrphans(active: ActiveCrawl): Promise<boolean> {
   const { run, ports, signal } = active
   if (signal.aborted) return false

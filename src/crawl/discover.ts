@@ -8,12 +8,12 @@ import { type Attempt, findLlmsFull, findLlmsTxt } from './discovery/llms-txt.ts
 import { readSitemaps } from './discovery/sitemaps.ts'
 import type { Discovery, Find, ListRecord, Settled } from './ledger.ts'
 
-/** Addresses of a list are offered so many at a time. */
+/** Number of list addresses offered at once. */
 const BATCH = 500
 
 /**
- * Reads the lists of a site: llms.txt, llms-full.txt and sitemaps, each supplementing the one before. `startKey` is the page
- * that is being settled now, and keeps its own content.
+ * Reads the lists of a site: llms.txt, llms-full.txt and sitemaps, each supplementing the one before. `startKey` is the start page that is
+ * being settled; it keeps its own content.
  */
 export async function readLists(active: ActiveCrawl, startKey?: string): Promise<void> {
   const { run, signal } = active
@@ -51,7 +51,7 @@ export async function readLists(active: ActiveCrawl, startKey?: string): Promise
   if (run.usesSitemaps) await offerSitemaps(active)
 }
 
-/** A list that answered with something else than a list, or not to us. */
+/** A list whose response was not a list, or that refused access. */
 interface Doubt {
   readonly url: string
   readonly detail: string
@@ -67,8 +67,8 @@ function settledOf(tried: readonly Attempt[], hitUrl: string | undefined): Set<s
 }
 
 /**
- * A list that is kept from us now may still name what it named before. So where pages are missing that came from a list which was
- * neither read nor is gone, nothing is concluded from their absence. A guessed place that never was a list raises no doubts.
+ * A list that cannot be read now may still name the same pages as before. So if pages are missing that came from a list that was neither
+ * read nor proven gone, their absence proves nothing. A guessed address that never was a list raises no doubt.
  */
 async function checkDoubts(
   active: ActiveCrawl,
@@ -87,7 +87,7 @@ async function checkDoubts(
   return false
 }
 
-/** Tells what was looked for. A list that is not there says something; one that could not be asked for says nothing. */
+/** Reports the requests for a list. A list without any response makes the crawl incomplete; a missing list does not. */
 function report(active: ActiveCrawl, discovery: Discovery, tried: readonly Attempt[], found: number): void {
   for (const { url, detail, isAnswered } of tried) {
     active.events.push({ type: 'discovery', discovery, url, found: url === tried.at(-1)?.url ? found : 0, detail })
@@ -95,10 +95,10 @@ function report(active: ActiveCrawl, discovery: Discovery, tried: readonly Attem
   }
 }
 
-/** Reports an llms.txt that the user named and that is none. Another one that was found is used in its place. */
+/** Reports an llms.txt that the user named and that is invalid. Another llms.txt that was found is used instead. */
 function reportManual({ events }: ActiveCrawl, tried: readonly Attempt[], hitUrl: string | undefined): void {
   const manual = tried.find(({ place }) => place === 'manual')
-  // The hit, where there is one, is the last attempt.
+  // A hit is always the last attempt.
   if (manual === undefined || (hitUrl !== undefined && manual === tried.at(-1))) return
   const { url, detail } = manual
   const instead = hitUrl === undefined ? 'no other was found' : `${hitUrl} was read instead`
@@ -106,7 +106,7 @@ function reportManual({ events }: ActiveCrawl, tried: readonly Attempt[], hitUrl
   events.push({ type: 'problem', kind: 'llms-txt-unusable', target: url, message, details: { detail } })
 }
 
-/** Reports that the only file that was to be read is not there, or holds nothing. Pages that it held before stay. */
+/** Reports that llms-full.txt, the only content wanted, is missing or holds no page. Its earlier pages stay. */
 function reportNoFull(active: ActiveCrawl, tried: readonly Attempt[], isThere: boolean): void {
   const problem = isThere ? 'llms-full.txt holds no page of the source' : 'no llms-full.txt was found'
   const places = tried.map(({ url, detail }) => `${url} (${detail})`).join(', ')
@@ -116,19 +116,19 @@ function reportNoFull(active: ActiveCrawl, tried: readonly Attempt[], isThere: b
   active.isFullMissing = true
 }
 
-/** What else than its text decides what is made of an llms-full.txt. */
+/** Hash of everything besides its text that affects how an llms-full.txt is read. */
 function contextOf({ run, siteUrl }: ActiveCrawl, llmsTxt: LlmsTxt | undefined, startKey: string | undefined): string {
   const { startUrl, scope, followsLinks } = run
   return sha256(JSON.stringify([[...titlesOf(llmsTxt)], startKey ?? null, startUrl, siteUrl, scope, followsLinks]))
 }
 
-/** What is known of an llms-full.txt, where everything that was made of it is still there and would be made of it again. */
+/** Returns the stored record of an llms-full.txt if all its pages are still stored and reading it again would give the same result. */
 async function findSameList(
   { run, ports, gate }: ActiveCrawl,
   url: string,
   context: string,
 ): Promise<ListRecord | undefined> {
-  // A cap may leave out other pages than before.
+  // A cap may leave out other pages than last time.
   if (run.full || run.scope.maxPages !== null) return undefined
   const known = await ports.ledger.readList(run.sourceId, url)
   if (known?.contextHash !== context) return undefined
@@ -136,10 +136,10 @@ async function findSameList(
   return pages.length === known.pages ? known : undefined
 }
 
-/** As many pages as no file has. */
+/** Page count that matches no file, so that the list is read again. */
 const UNKNOWN = -1
 
-/** Takes what an llms-full.txt holds. Returns how many pages that are. */
+/** Stores or confirms the pages of an llms-full.txt. Returns their number. */
 async function takeFull(
   active: ActiveCrawl,
   hit: {
@@ -166,17 +166,17 @@ async function takeFull(
     return 0
   }
   const record = { url, etag, lastModified, contentHash, contextHash: context, pages: UNKNOWN, named: [] }
-  // While its pages are being stored, the file is none that they could be confirmed by.
+  // Until all pages are stored, the record must not confirm them.
   await ports.ledger.writeList(run.sourceId, run.crawlId, record)
   const { count, offered } = await adoptPages(active, url, text, llmsTxt, startKey)
   const stored = await ports.ledger.listPagesOf(run.sourceId, url, active.gate.keyOf(url) ?? url)
-  // Where a page repeats another one, or an older file held more, the next crawl reads it again.
+  // If a page duplicates another one, or an older file held more, the counts differ and the next crawl reads the file again.
   if (stored.length === count)
     await ports.ledger.writeList(run.sourceId, run.crawlId, { ...record, pages: count, named: offered })
   return count
 }
 
-/** The file is what it was, and so are its pages; what they and the file lead to is found again. */
+/** Confirms the pages of an unchanged file, and offers their links and the addresses it names again. */
 async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListRecord): Promise<void> {
   const { run, ports } = active
   const { ledger, clock } = ports
@@ -201,8 +201,8 @@ async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListReco
 const UNCHANGED: Settled = { type: 'settled', state: 'unchanged', reason: null, target: null, finds: [] }
 
 /**
- * Stores the pages an llms-full.txt holds, so that they need not be fetched. Answers how many there are, and the addresses that
- * were offered instead.
+ * Stores the pages of an llms-full.txt, so that they need not be fetched. Returns their number, and the addresses that were offered for
+ * fetching instead.
  */
 async function adoptPages(
   active: ActiveCrawl,
@@ -243,7 +243,7 @@ async function adoptPages(
   return { count, offered }
 }
 
-/** Addresses by title. A title that several pages have says nothing. */
+/** Addresses by title. A title shared by several pages is left out. */
 function titlesOf(llmsTxt: LlmsTxt | undefined): Map<string, string> {
   const titles = new Map<string, string>()
   const ambiguous = new Set<string>()
@@ -255,7 +255,7 @@ function titlesOf(llmsTxt: LlmsTxt | undefined): Map<string, string> {
   return titles
 }
 
-/** Stores one page, unless it is none of the source's. What is not stored is an address like any other. */
+/** Stores one page if it is in scope. A page that is not stored is recorded as an ordinary find. */
 async function adoptPage(active: ActiveCrawl, fileUrl: string, url: string, page: GivenPage): Promise<boolean> {
   const { finds } = active.judge([url], { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
   const [find] = finds
@@ -265,12 +265,12 @@ async function adoptPage(active: ActiveCrawl, fileUrl: string, url: string, page
   return false
 }
 
-/** Whether the cap leaves room for a page, besides those being visited. */
+/** Whether the page cap leaves room, counting the visits in progress. */
 function hasRoom({ run, pagesTaken, visiting }: ActiveCrawl): boolean {
   return pagesTaken + visiting.size < (run.scope.maxPages ?? Infinity)
 }
 
-/** What a list holds of a page. */
+/** A page as an llms-full.txt holds it. */
 type GivenPage = Pick<LlmsFullPage, 'title' | 'markdown'>
 
 async function adoptRecord(active: ActiveCrawl, find: Find, { title, markdown }: GivenPage): Promise<boolean> {

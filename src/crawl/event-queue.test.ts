@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EventQueue } from './event-queue.ts'
 
-test('gives everything to its reader in order, also what was added before and after it was closed', async () => {
+test('EventQueue yields all values in order, including those pushed before reading and unread at close', async () => {
   const queue = new EventQueue<number>()
   queue.push(1)
   queue.push(2)
@@ -17,7 +17,7 @@ test('gives everything to its reader in order, also what was added before and af
   expect([queue.pushed, queue.read]).toEqual([3, 3])
 })
 
-test('holds up whoever adds while too many are unread, until somebody reads or it is closed', async () => {
+test('EventQueue blocks writers while it is full, until a value is read or the queue is closed', async () => {
   const queue = new EventQueue<number>(2)
   queue.push(1)
   await queue.hasRoom()

@@ -1,7 +1,7 @@
-/** Hands values from where they arise to one reader that asks for them. Whoever adds waits while too many are unread. */
+/** Queue with one reader. Writers await `hasRoom`, which blocks while too many values are unread. */
 export class EventQueue<T> {
   readonly #capacity: number
-  /** How many were added, and how many of them were read. */
+  /** Number of values added and read so far. */
   pushed = 0
   read = 0
   #values: T[] = []
@@ -13,7 +13,7 @@ export class EventQueue<T> {
     this.#capacity = capacity
   }
 
-  /** Adds a value. What comes too late is not told any more. */
+  /** Adds a value. Values after `close` are ignored. */
   push(value: T): void {
     if (this.#isClosed) return
     this.pushed++
@@ -21,12 +21,12 @@ export class EventQueue<T> {
     this.#wakeReader?.()
   }
 
-  /** Whether too many are unread. */
+  /** Whether the number of unread values has reached the capacity. */
   get isFull(): boolean {
     return this.#values.length >= this.#capacity
   }
 
-  /** Resolves when there is room. */
+  /** Resolves when the queue has room or is closed. */
   async hasRoom(): Promise<void> {
     while (this.isFull && !this.#isClosed) {
       await new Promise<void>((resolve) => {
@@ -35,7 +35,7 @@ export class EventQueue<T> {
     }
   }
 
-  /** Says that nothing will be added any more; what is unread stays readable. */
+  /** Ends the queue; unread values stay readable. */
   close(): void {
     this.#isClosed = true
     this.#wakeReader?.()

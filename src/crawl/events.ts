@@ -8,19 +8,22 @@ export const CRAWL_KINDS = ['add', 'recrawl', 'refresh', 'retry'] as const
 /** One of {@link CRAWL_KINDS}. */
 export type CrawlKind = (typeof CRAWL_KINDS)[number]
 
-/** How a crawl can end. `gate`: it would have removed more than is allowed, and removed nothing. */
+/** How a crawl can end. `gate`: the crawl would have removed more pages than allowed, so it removed none. */
 export const CRAWL_ENDS = ['completed', 'cancelled', 'gate', 'failed'] as const
 
 /** One of {@link CRAWL_ENDS}. */
 export type CrawlEnd = (typeof CRAWL_ENDS)[number]
 
-/** What a crawl may have to wait for: room on the disk, a library that others keep locked, the right to write, memory, whoever paused it. */
+/**
+ * What a crawl may wait for: disk space, a library that another process locks, an unreachable library, write permission, memory, or a pause
+ * by the user.
+ */
 export type PauseCause = 'disk-full' | 'locked' | 'unreachable' | 'read-only' | 'memory' | 'requested'
 
-/** One thing that happened in a crawl. Progress lines, live events and stored history are made from this stream. */
+/** One event of a crawl. Progress lines, live events and stored history are made from this stream. */
 export type CrawlEvent =
   | { readonly type: 'started'; readonly crawlId: string; readonly kind: CrawlKind; readonly isResumed: boolean }
-  /** Something was looked for where links are listed: what it was, where, and what came of it. */
+  /** The crawl requested a list of addresses: its kind, address and result. */
   | {
       readonly type: 'discovery'
       readonly discovery: Discovery
@@ -37,7 +40,7 @@ export type CrawlEvent =
       readonly pattern: string | null
       readonly target: string | null
     }
-  /** A visit begins; once more for each time that it is tried again. */
+  /** A visit begins; emitted again for each retry. */
   | { readonly type: 'begun'; readonly url: string; readonly depth: number }
   | {
       readonly type: 'retry'
@@ -55,127 +58,127 @@ export type CrawlEvent =
       readonly detail: string | null
       readonly bytes: number
       readonly chunks: number
-      /** Of a page that was taken as it is stored, without an answer that holds it: how old that is. */
+      /** Age of the stored page when it was kept without a response that holds it. */
       readonly storedMs?: number
     }
-  /** A robots.txt asks for longer pauses than it gets. */
+  /** A robots.txt asks for a longer crawl delay than it is granted. */
   | { readonly type: 'paced'; readonly host: string; readonly intervalMs: number; readonly askedMs: number }
-  /** A host is left alone for a while: it asked for that, or kept failing. */
+  /** A host is in back-off: it asked for it, or kept failing. */
   | {
       readonly type: 'held'
       readonly host: string
       readonly untilMs: number
-      /** Null where that was before this crawl. */
+      /** Null if the back-off began before this crawl. */
       readonly reason: Reason | null
-      /** How often in a row it had to be. */
+      /** Number of consecutive back-offs. */
       readonly strikes: number
     }
-  /** A host is left alone for the rest of the crawl. */
+  /** A host gets no more requests in this crawl. */
   | { readonly type: 'parked'; readonly host: string; readonly reason: Reason; readonly detail: string }
-  /** Nothing goes on until something outside changes. */
+  /** The crawl is blocked until an external condition changes. */
   | { readonly type: 'paused'; readonly cause: PauseCause; readonly detail: string }
   | { readonly type: 'resumed'; readonly cause: PauseCause; readonly pausedMs: number }
-  /** The plan, or the user, expected something that was not found, or that cannot be used. */
+  /** Something that the planner or the user expected was not found or cannot be used. */
   | ({ readonly type: 'problem' } & PlanNote)
-  /** The plan, or the crawl, has come to know something about the site. Each kind once a crawl. */
+  /** The planner or the crawl has learned something about the site. Each kind is emitted once per crawl. */
   | ({ readonly type: 'milestone' } & PlanNote)
-  /** What the plan thinks, for those who want to follow it; the higher the level, the smaller the matter. */
+  /** A message of the planner for observers; a higher level is less important. */
   | { readonly type: 'plan'; readonly level: number; readonly message: string }
   | ({ readonly type: 'progress' } & CrawlProgress)
   | { readonly type: 'ended'; readonly summary: CrawlSummary }
 
-/** Something that was learnt about a site. */
+/** A fact that was learned about a site. */
 export interface PlanNote {
   readonly kind: string
-  /** Address, host or pattern that it is about. */
+  /** Address, host or pattern that the note is about. */
   readonly target: string
   readonly message: string
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** Where a crawl stands. */
+/** Progress of a crawl. */
 export interface CrawlProgress {
-  /** Visits that came to an end in this run. */
+  /** Visits completed in this run. */
   readonly visited: number
   readonly indexed: number
   readonly unchanged: number
   readonly skipped: number
   readonly failed: number
   readonly bytes: number
-  /** What this process has done of it. @default all of it */
+  /** The share of this process. @default everything */
   readonly own?: { readonly visited: number; readonly bytes: number }
-  /** Rows that are still to be fetched. */
+  /** Rows still to be fetched. */
   readonly queued: number
   /** Addresses being fetched, and for how long. */
   readonly current: readonly { readonly url: string; readonly ageMs: number }[]
-  /** Whether it was asked to begin nothing new for now. */
+  /** Whether the crawl is paused by the user. */
   readonly isPaused: boolean
-  /** Whether the robots.txt of its site has been read, or is known not to be there. */
+  /** Whether robots.txt of the site was read, or is known to be missing. */
   readonly hasRobots: boolean
   readonly hosts: readonly HostProgress[]
-  /** How long hosts took to begin their answers; left out where nothing is fetched. */
+  /** Time to first byte of the hosts; left out if nothing is fetched. */
   readonly latencies?: DurationCounts
   readonly elapsedMs: number
 }
 
-/** How one host is treated. */
+/** Request rate of one host. */
 export interface HostProgress {
   readonly host: string
   readonly requests: number
   /** Requests in the last minute. */
   readonly rpm: number
-  /** Requests a minute that its pause allows; null without one. */
+  /** Requests per minute that the interval allows; null without an interval. */
   readonly limitRpm: number | null
   readonly intervalMs: number
-  /** When it is asked again, while it is left alone. */
+  /** When the back-off ends; null without one. */
   readonly backoffUntil: number | null
-  /** How long that is from now; 0 while it is not. */
+  /** Remaining back-off; 0 without one. */
   readonly backoffMs: number
-  /** How long it takes to answer lately; null while that is not known. */
+  /** Recent latency; null while unknown. */
   readonly latencyMs: number | null
 }
 
-/** What a crawl came to. */
+/** Result of a crawl. */
 export interface CrawlSummary {
   readonly crawlId: string
   readonly kind: CrawlKind
   readonly end: CrawlEnd
-  /** The ledger of the source after it. */
+  /** The ledger of the source after the crawl. */
   readonly ledger: LedgerCounts
-  /** What this run did. */
+  /** Counts of this run. */
   readonly visited: number
   readonly indexed: number
   readonly unchanged: number
   readonly skipped: number
   readonly failed: number
   readonly removed: number
-  /** Pages that stay although this run could not find them, because more would have gone than is allowed. */
+  /** Pages kept although this run did not find them, because removing them would exceed the allowed loss. */
   readonly withheld: number
-  /** The cap that bit, if one did. */
+  /** The page cap, if it was reached. */
   readonly cappedAt: number | null
-  /** Known addresses that the cap kept from being read, those of pages from earlier runs among them. @default 0 */
+  /** Known addresses that were not read because of the cap, including pages from earlier runs. @default 0 */
   readonly unread?: number
-  /** Requests for pages that used up what the cap allows, and the pages that they brought; left out where the pages reached the cap. */
+  /** Requests and pages when the cap ended the crawl by its number of requests; left out if the number of pages reached the cap. */
   readonly spent?: { readonly requests: number; readonly pages: number }
-  /** The scope that the source probably needs, where its own leaves only a few pages. @default its own fits */
+  /** A suggested scope, if the own scope leaves only a few pages. @default no suggestion */
   readonly wider?: WiderScope
-  /** Hosts that were left alone for the rest of the run, and why; their addresses failed without being asked. */
+  /** Hosts that got no more requests in this run, with the reason; their remaining addresses failed without a request. */
   readonly parked: readonly { readonly host: string; readonly detail: string }[]
-  /** Why nothing was concluded from what was not found, in words. */
+  /** Why a missing address proves nothing in this run, as text. */
   readonly incomplete: string | null
-  /** Addresses that were found and not recorded, because the source has as many as it may have. */
+  /** Addresses found but not recorded, because the source has reached its maximum number of rows. */
   readonly overflow: number
-  /** Addresses that a refresh saw for the first time and left alone. */
+  /** New addresses that a refresh found and did not fetch. */
   readonly newInRefresh: number
   readonly bytes: number
   readonly requests: number
   readonly elapsedMs: number
-  /** Why it failed or was stopped, in words. */
+  /** Why the crawl failed or was stopped, as text. */
   readonly problem: string | null
-  /** The reason that kept it from reading anything, if one did. */
+  /** The reason why nothing could be read, if there is one. */
   readonly vainReason: Reason | null
-  /** Of a folder: which one it was when it was last read in full, by something that another in its place does not share. */
+  /** For a folder: an identity of the folder that was last read completely, which differs for another folder at the same path. */
   readonly place?: string
-  /** Of a folder: those of the removed pages whose content is at another path now. @default 0 */
+  /** For a folder: removed pages whose content is now at another path. @default 0 */
   readonly moved?: number
 }

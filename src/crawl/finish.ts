@@ -17,7 +17,7 @@ import { walkRows } from './walk-rows.ts'
 import { Stall, TAKEN_OVER } from './watch.ts'
 import { findWiderScope } from './wider-scope.ts'
 
-/** Ends a crawl: removes what it proved gone, as far as that is allowed, and adds up. */
+/** Ends a crawl: removes the pages proven gone, within the allowed loss, and returns the summary. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { run, ports } = active
   await active.pacer.forgetFailures()
@@ -78,7 +78,7 @@ function countLeftByCap({ reasons }: LedgerCounts): number {
   return reasons['skipped/page-cap'] ?? 0
 }
 
-/** The cap that was reached, and what it kept from being read. A cap that left nothing unread was none. */
+/** The cap that was reached, and the number of addresses it left unread. A cap that left nothing unread is not reported. */
 export async function describeCap(
   { run, ports, cappedAt, keptByCap, spent }: CappedCrawl,
   ledger: LedgerCounts,
@@ -88,7 +88,7 @@ export async function describeCap(
   return unread === 0 ? { cappedAt: null } : { cappedAt, unread, ...(spent === undefined ? {} : { spent }) }
 }
 
-/** The facts that tell which addresses a cap left unread. */
+/** The part of a crawl that `describeCap` needs. */
 interface CappedCrawl {
   readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'kind'>
   readonly ports: { readonly ledger: Pick<Ledger, 'countRemovable'> }
@@ -97,7 +97,7 @@ interface CappedCrawl {
   readonly spent?: CrawlSummary['spent'] | undefined
 }
 
-/** Pages of earlier runs that a crawl of everything did not come to. */
+/** Counts pages of earlier runs that a full crawl did not reach. */
 async function countUnseen(
   { sourceId, crawlId, kind }: CappedCrawl['run'],
   ledger: CappedCrawl['ports']['ledger'],
@@ -108,15 +108,15 @@ async function countUnseen(
   return all.removable - proven.removable
 }
 
-/** Why a crawl is not to end as one that has done all, if it is not. Whoever stood still may find that it is another's by now. */
+/** Returns the reason if the crawl must not end as completed. After a long suspension another process may have taken it over. */
 async function findStop({ signal, ports }: ActiveCrawl): Promise<{ readonly reason: unknown } | undefined> {
   if (signal.aborted) return { reason: signal.reason }
-  // What cannot be told now is told where the end is written.
+  // If the store does not respond now, the takeover is detected when the end is written.
   const isOurs = await ports.touch().catch(() => true)
   return isOurs ? undefined : { reason: new Error(TAKEN_OVER) }
 }
 
-/** How a crawl comes to its end, before it is known whether everything is accounted for. */
+/** The end of a crawl before the ledger is checked for open addresses. */
 export interface Ending {
   readonly end: CrawlEnd
   readonly problem: string | null
@@ -124,18 +124,18 @@ export interface Ending {
   readonly withheld: number
 }
 
-/** What a crawl needs to end. */
+/** The part of a crawl that `removeGone` needs. */
 interface EndingCrawl {
   readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'acceptLoss' | 'limits'> & {
-    /** Pages that runs shortly before have removed: together they may remove no more than one. @default 0 */
+    /** Pages removed by recent runs: together they may remove no more than one run. @default 0 */
     readonly lostBefore?: number
-    /** Those of the removable pages whose content is at another place now, which are no loss. @default 0 */
+    /** Removable pages whose content is at another address now, so that they are no loss. @default 0 */
     readonly moved?: number
   }
   readonly ports: Pick<CrawlPorts, 'ledger' | 'clock'>
 }
 
-/** Removes what a crawl proved gone, unless that is more than it may remove. `isComplete`: what it did not see is gone too. */
+/** Removes the pages that a crawl proved gone, unless the loss is too large. `isComplete`: pages that were not seen count as gone too. */
 export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolean): Promise<Ending> {
   const { removable, pages } = await ports.ledger.countRemovable(run.sourceId, run.crawlId, isComplete)
   const { lostBefore = 0, moved = 0 } = run
@@ -149,14 +149,14 @@ export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolea
   return { end: 'completed', problem: null, removed, withheld: 0 }
 }
 
-/** Whether a crawl has looked at everything that names addresses, as far as it got an answer. */
+/** Whether a crawl has read every list and page that can name an address. */
 function namedAll({ run, cappedAt, incomplete }: ActiveCrawl): boolean {
   return run.kind === 'recrawl' && cappedAt === null && incomplete === null && !run.isScopeChanged
 }
 
 /**
- * Gives up addresses that the cap of an earlier run left unread and that a run without a cap did not find: no run would ever read them,
- * and the source would never be complete.
+ * Drops addresses that the cap of an earlier run left unread and that a run without a cap did not find. Otherwise no run would ever read
+ * them, and the source would never be complete.
  */
 export async function dropUnnamed({
   run,
@@ -175,7 +175,7 @@ export async function dropUnnamed({
 
 const UNNAMED: Refusal = { reason: 'unlinked', pattern: null, target: null }
 
-/** Gives pages that were not seen because the scope refuses them the reason of that refusal. */
+/** Records the reason of the scope for removed pages that the scope refuses. */
 async function refuseRemoved(active: ActiveCrawl): Promise<void> {
   const { run, ports, gate } = active
   for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'gone', reason: 'unlinked' })) {
@@ -191,10 +191,10 @@ function refuseRow({ key, url, host, depth, foundOn, discovery }: LedgerRow, ref
   return { key, url, host, depth, foundOn, discovery, refusal }
 }
 
-/** More than half of a source is too much to lose, however small it is, from this many pages on. */
+/** From this many pages on, losing more than half of the source is too much. */
 const MIN_MOST_PAGES = 3
 
-/** Whether so many of so many pages are more than may go without somebody's consent. */
+/** Whether removing this many pages needs the consent of the user. */
 export function isHeavyLoss(
   { lossPages, lossShare }: Pick<CrawlRun['limits'], 'lossPages' | 'lossShare'>,
   removable: number,
@@ -204,30 +204,30 @@ export function isHeavyLoss(
   return isMost || (removable > lossPages && removable > pages * lossShare)
 }
 
-/** The end of a crawl that was stopped, by the reason it was stopped for. */
+/** The ending of a stopped crawl, from the abort reason. */
 export function describeStop(reason: unknown): Ending {
   const problem = reason instanceof Error ? reason.message : 'stopped'
   return { end: reason instanceof Stall ? 'failed' : 'cancelled', problem, removed: 0, withheld: 0 }
 }
 
-/** Whether a page that was not found in this crawl is really not there: everything was looked at that could lead to it. */
+/** Whether a page that this crawl did not find is gone: everything that could lead to it was read. */
 export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
   const { run, cappedAt } = active
   if (run.kind !== 'recrawl' || cappedAt !== null || run.isScopeChanged || (await findDoubt(active)) !== null)
     return false
   const start = await findStart(active)
-  // A start that answered with something else than a page says nothing about the site behind it.
+  // A start that did not respond with a page says nothing about the site.
   return start !== undefined && isRead(start)
 }
 
 /**
- * Why nothing may be concluded from what was not found, in words; null when there is no reason. What became of addresses is
- * asked of the ledger, because a crawl that was interrupted remembers nothing else.
+ * Returns why a missing address proves nothing, as text; null if it does. Reads the ledger, because a resumed crawl has no other memory of
+ * earlier outcomes.
  */
 async function findDoubt(active: ActiveCrawl): Promise<string | null> {
   const { run, ports, incomplete } = active
   if (incomplete !== null || run.kind !== 'recrawl') return incomplete
-  // One that goes on does not know what there was no room for before, nor does one that others take part in.
+  // A resumed or shared crawl does not know which addresses had no room before.
   const isShort = run.isResumed || (await active.readHelp(true)).overflow > 0
   const isFull = isShort && (await ports.ledger.countLedger(run.sourceId)).total >= run.limits.ledgerRows
   if (isFull) return `the source has the ${run.limits.ledgerRows} addresses it may have`
@@ -239,7 +239,7 @@ async function findDoubt(active: ActiveCrawl): Promise<string | null> {
   return reason === 'too-many-links' ? `${url}: not all links were read` : `${url} could not be read (${reason})`
 }
 
-/** The row that holds what the start led to. */
+/** The row of the start after its redirects. */
 async function findStart({ run, ports, gate }: ActiveCrawl): Promise<LedgerRow | undefined> {
   let key = gate.keyOf(run.startUrl)
   let row: LedgerRow | undefined
@@ -251,7 +251,7 @@ async function findStart({ run, ports, gate }: ActiveCrawl): Promise<LedgerRow |
   return row
 }
 
-/** What forbids to call a crawl completed: addresses that nobody can account for. */
+/** Returns why a crawl cannot count as completed: some addresses are open or missing from the counts. */
 export function findImbalance({ total, states }: LedgerCounts): string | null {
   const sum = Object.values(states).reduce((all, count) => all + count, 0)
   if (sum !== total) return `${total} addresses are known and ${sum} accounted for`
@@ -259,7 +259,7 @@ export function findImbalance({ total, states }: LedgerCounts): string | null {
   return open > 0 ? `${open} addresses were not visited` : null
 }
 
-/** Why a crawl was in vain: it could not begin, every page failed, or the start led to nothing. */
+/** Returns why a crawl was useless: it could not start, every page failed, or nothing is stored. */
 function findVainReason(
   { run, refusal, pagesTaken, provenGone }: ActiveCrawl,
   { visited, failed }: Help,
@@ -267,9 +267,9 @@ function findVainReason(
   start: LedgerRow | undefined,
 ): Reason | null {
   if (refusal !== null) return refusal
-  // To try again what failed, and fail, is a result.
+  // A retry whose addresses fail again is still a valid result.
   if (run.kind === 'retry') return null
-  // What an interrupted run had read before counts for the one that goes on.
+  // Pages that the interrupted run had read count for the resumed one.
   const hasAll = visited > 0 && failed + provenGone === visited && !(run.isResumed && pagesTaken > 0)
   const hasNothing = run.kind !== 'refresh' && ledger.states.indexed + ledger.states.unchanged === 0
   return hasAll || hasNothing ? (start?.reason ?? 'empty') : null

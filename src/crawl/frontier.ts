@@ -4,29 +4,29 @@ import { skipForCap } from './finish.ts'
 import type { Visit } from './ledger.ts'
 import { MemoryGate } from './memory-gate.ts'
 
-/** Slots of a host are reserved at most this far ahead, so that other processes get theirs. */
+/** Host slots are reserved at most this far ahead, so that other processes get slots too. */
 export const HORIZON_MS = 1000
-/** How soon and how late to look again when nothing can be taken now. */
+/** Minimum and maximum poll interval while no visit can be taken. */
 export const LEAST_WAIT_MS = 20
 export const MOST_WAIT_MS = 500
-/** How soon to look again whether there is memory. */
+/** Poll interval while memory is short. */
 const MEMORY_WAIT_MS = 100
 
-/** How the frontier is worked off. */
+/** Options of a frontier. */
 export interface FrontierOptions {
-  /** Ends once there was nothing to do here for so long, although others may be at work. @default it waits until all is done */
+  /** Ends after this idle time, although other processes may still work. @default waits until everything is done */
   readonly leaveAfterMs?: number
-  /** Begins nothing more once this is aborted. */
+  /** Starts no more visits once this is aborted. */
   readonly leaves?: AbortSignal
 }
 
-/** The part of the ledger that is due. Hands out one visit after the other, each when its host's clock allows. */
+/** The due part of the ledger. Returns visits one by one, each when the clock of its host allows. */
 export class Frontier {
   readonly #active: ActiveCrawl
   readonly #leaveAfterMs: number
   readonly #leaves: AbortSignal | undefined
   readonly #memory: MemoryGate
-  /** Since when there was nothing to do. */
+  /** Since when there has been nothing to do. */
   #idleSince: number | undefined
   #ready: Visit[] = []
   #leasing: Promise<void> | undefined
@@ -34,7 +34,7 @@ export class Frontier {
   #isDone = false
   #pausing: Promise<void> | undefined
   #wake: (() => void) | undefined
-  /** Those who wait for others to end. */
+  /** Callbacks of workers that wait for a free place. */
   readonly #waiting = new Set<() => void>()
 
   constructor(active: ActiveCrawl, { leaveAfterMs = Infinity, leaves }: FrontierOptions = {}) {
@@ -50,7 +50,7 @@ export class Frontier {
     })
   }
 
-  /** The next visit, at the moment it may be made; undefined when nothing is left to do. */
+  /** The next visit, at the moment it may be made; undefined when nothing is left. */
   async next(): Promise<Visit | undefined> {
     const { ports, signal } = this.#active
     for (;;) {
@@ -89,14 +89,14 @@ export class Frontier {
     }
   }
 
-  /** Says that a visit has come to its end, and whether it brought a page. */
+  /** Records the end of a visit, and whether it brought a page. */
   done(isPage: boolean): void {
     this.#inFlight--
     if (isPage) this.#active.pagesTaken++
     this.#notify()
   }
 
-  /** Gives back what was not visited. */
+  /** Releases the visits that were not made. */
   async close(): Promise<void> {
     this.#isDone = true
     this.#notify()
@@ -123,7 +123,7 @@ export class Frontier {
     }
   }
 
-  /** Gives back what is not begun, as its turn will have passed, and waits until the crawl goes on. */
+  /** Releases visits that have not begun, because their slots will have passed, and waits until the crawl resumes. */
   async #sitOutPause(): Promise<void> {
     const { ports, signal } = this.#active
     await this.#leasing
@@ -131,7 +131,7 @@ export class Frontier {
     await untilResumed(ports.control, signal)
   }
 
-  /** Waits until a visit has ended, or more of them may be made at once. */
+  /** Waits until a visit ends, or the limit of concurrent visits changes. */
   async #waitForPlace(): Promise<void> {
     const { ports, signal } = this.#active
     const isOver = new AbortController()
@@ -148,7 +148,7 @@ export class Frontier {
     }
   }
 
-  /** Takes visits from the ledger; several who ask at once wait for one answer. */
+  /** Leases visits from the ledger; concurrent callers share one request. */
   #fill(): Promise<void> {
     this.#leasing ??= this.#lease().finally(() => {
       this.#leasing = undefined
@@ -161,7 +161,7 @@ export class Frontier {
     const now = ports.clock.now()
     const { concurrency, leaseMs, hosts, aliveMs } = run.limits
     const { maxDepth } = run.scope
-    // A plan changes what comes next with every visit: what is taken ahead would keep it waiting.
+    // The planner reorders the frontier after every visit, so leasing ahead would ignore its newer choices.
     const wanted = this.#active.planning === undefined ? concurrency * 2 : concurrency - this.#inFlight
     const room = Math.min(wanted, this.#active.maxPagesNow - this.#active.pagesTaken - this.#inFlight)
     const leased = await ports.ledger.lease({
@@ -172,21 +172,21 @@ export class Frontier {
       until: now + leaseMs,
       horizon: now + HORIZON_MS,
       jitter: this.#active.pacer.jitter,
-      // With a depth limit, every shorter path is tried before a longer one. With a cap alone, any order will do.
+      // With a depth limit, shorter paths are visited before longer ones. With a page cap alone, any order will do.
       isLevelled: maxDepth !== null,
       firstLevel: this.#active.firstLevel,
       id: ports.newId(),
       maxHosts: hosts,
       hostsUntil: now + aliveMs,
     })
-    // Whoever waits for a later slot must not keep one that is free now waiting.
+    // A visit that waits for a later slot must not delay one whose slot is free now.
     this.#ready = [...this.#ready, ...leased].sort((a, b) => a.notBefore - b.notBefore)
     if (leased.length === 0) return
     this.#idleSince = undefined
     this.#notify()
   }
 
-  /** The cap was reached: what is left is left out, and said so. */
+  /** Takes the remaining rows out of the frontier after the cap was reached, and records it. */
   async #skipRest(): Promise<void> {
     const { ports, run, pageRequests: requests, pagesTaken: pages } = this.#active
     const { maxPages } = run.scope
@@ -197,13 +197,13 @@ export class Frontier {
     if (left > 0) this.#active.cappedAt = maxPages
     if (left > 0 && isSpent) this.#active.spent = { requests, pages }
     this.#active.keptByCap += kept
-    // Others must not be woken before there is something new: they would wake this one in turn, without end.
+    // Waking other workers without a change would make them wake this one in an endless loop.
     if (this.#inFlight > 0) return this.#waitForChange()
     this.#isDone = true
     this.#notify()
   }
 
-  /** Waits until something may have changed; several who wait do so together. */
+  /** Waits for a possible change; concurrent callers share one wait. */
   #waitForChange(): Promise<void> {
     this.#pausing ??= this.#pause().finally(() => {
       this.#pausing = undefined
@@ -211,7 +211,7 @@ export class Frontier {
     return this.#pausing
   }
 
-  /** Waits until a visit ends, a row is due or a host is free; ends the frontier when nothing can come any more. */
+  /** Waits until a visit ends, a row is due or a host is free; ends the frontier when nothing can follow. */
   async #pause(): Promise<void> {
     const { ports, run, signal } = this.#active
     const changed = new Promise<void>((resolve) => {
@@ -225,23 +225,23 @@ export class Frontier {
       this.#isDone = true
       return
     }
-    // A row may be due and still have to wait for others, so that its time alone would have us look without end.
+    // A due row may still wait for other visits, so a wait computed from its due time alone could be 0 and loop.
     const wait =
       open.nextAt === null ? MOST_WAIT_MS : Math.min(Math.max(open.nextAt - now, LEAST_WAIT_MS), MOST_WAIT_MS)
     const awake = new AbortController()
     const timer = ports.clock.sleep(wait, AbortSignal.any([signal, awake.signal])).catch(() => undefined)
     await Promise.race([changed, timer])
-    // Nobody reads the reason; without one, each pause would cost an error with its stack.
+    // The reason is never read. A string avoids creating an error with a stack for each wait.
     awake.abort('awake')
   }
 
-  /** Whether there has been nothing to do for long enough. Called where nothing is under way. */
+  /** Whether the idle time has been reached. Called only with no visit in progress. */
   #isIdle(now: number): boolean {
     this.#idleSince ??= now
     return now - this.#idleSince >= this.#leaveAfterMs
   }
 
-  /** Hosts that are held may be all that is waited for. Tells whether any of them has asked for more patience than there is. */
+  /** Parks hosts in back-off that ask for a longer wait than allowed, as they may be all that is left. Returns whether any was parked. */
   async #parkHeld(now: number): Promise<boolean> {
     const { ports, run, pacer } = this.#active
     let isAny = false
@@ -252,7 +252,7 @@ export class Frontier {
     return isAny
   }
 
-  /** Rows of hosts that are left alone for the rest of the crawl are not waited for. Tells whether there were any. */
+  /** Fails the pending rows of parked hosts. Returns whether there were any. */
   async #giveUpParked(): Promise<boolean> {
     const { ports, run, pacer } = this.#active
     let count = 0

@@ -42,7 +42,7 @@ describe('the gate', () => {
     expect({ refusal, stripped }).toEqual({ refusal: { reason, pattern, target: null }, stripped: null })
   })
 
-  test('refuses what no allow pattern matches, and names them all', () => {
+  test('refuses an address that no allow pattern matches and names all patterns', () => {
     const narrow = open({ allow: ['/docs/a/**', '/docs/b/**'], block: ['/docs/a/old/**'] })
     expect(narrow.judge('https://example.com/docs/a/x', 0).refusal).toBeNull()
     expect(reasonOf(narrow, 'https://example.com/docs/a/old/x')).toBe('blocked')
@@ -53,7 +53,7 @@ describe('the gate', () => {
     })
   })
 
-  test('sends an address with a superfluous query to the one without, which has its key', () => {
+  test('replaces an address that has a superfluous query with the one without', () => {
     const verdict = gate.judge('https://example.com/docs/a/?utm_source=x&Gclid=%7e#part', 9)
     expect(verdict).toEqual({
       url: 'https://example.com/docs/a/?utm_source=x&Gclid=%7e',
@@ -65,7 +65,7 @@ describe('the gate', () => {
     expect(gate.judge(verdict.stripped ?? '', 1)).toMatchObject({ key: verdict.key, refusal: null })
   })
 
-  test('takes an address with a superfluous query as it is on request', () => {
+  test('keeps a superfluous query with allowQueryUrls', () => {
     expect(open({ allowQueryUrls: true }).judge('https://example.com/docs/a?utm_source=x', 0)).toEqual({
       url: 'https://example.com/docs/a?utm_source=x',
       key: 'https://example.com/docs/a?utm_source=x',
@@ -75,7 +75,7 @@ describe('the gate', () => {
     })
   })
 
-  test('sends an address with the id of a session to the one without, which has its key', () => {
+  test('replaces an address that has a session id with the one without', () => {
     const verdict = gate.judge('https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2#part', 9)
     expect(verdict).toEqual({
       url: 'https://example.com/docs/a/;jsessionid=1F?utm_source=x&lang=de&PHPSESSID=2',
@@ -87,7 +87,7 @@ describe('the gate', () => {
     expect(gate.judge(verdict.stripped ?? '', 1)).toMatchObject({ key: verdict.key, refusal: null })
   })
 
-  test('judges an address with the id of a session by where the one without is', () => {
+  test('judges an address that has a session id by the address without it', () => {
     expect(gate.judge('https://example.com/(S(x1))/docs/a', 0)).toMatchObject({
       refusal: { reason: 'session-id', pattern: 'session' },
       stripped: 'https://example.com/docs/a',
@@ -101,7 +101,7 @@ describe('the gate', () => {
     })
   })
 
-  test('takes off ids of sessions even where queries are kept, unless there are no guards', () => {
+  test('removes session ids even with allowQueryUrls, unless trap guards are off', () => {
     const url = 'https://example.com/docs/a?view=1&PHPSESSID=2'
     expect(open({ allowQueryUrls: true }).judge(url, 0)).toMatchObject({
       key: 'https://example.com/docs/a?view=1',
@@ -112,7 +112,7 @@ describe('the gate', () => {
     expect(bare.keyOf(url)).toBe(url)
   })
 
-  test('refuses paths that repeat themselves and calendars that go on for ever, but none that was given', () => {
+  test('refuses repeating paths and endless calendars, but not addresses given by the user', () => {
     const now = Date.UTC(2026, 0, 1)
     const guarded = open({ maxDepth: 3 }, now)
     const nested = 'https://example.com/docs/a/b/a/b/a/b'
@@ -139,21 +139,21 @@ describe('the gate', () => {
     expect(guarded.judge('https://example.org/docs/', 0, true).refusal).toMatchObject({ reason: 'off-site' })
   })
 
-  test('takes the start for no trap, whoever finds it', () => {
+  test('never refuses the start as a trap', () => {
     const startUrl = 'https://example.com/a/a/a/a/2050/05/'
     const gate = createGate({ startUrl, siteUrl: startUrl, scope: DEFAULT_SCOPE, now: 0 })
     expect(reasonOf(gate, startUrl)).toBeUndefined()
     expect(reasonOf(gate, `${startUrl}b`)).toBe('path-trap')
   })
 
-  test('knows what an address is known by in its source', () => {
+  test('returns the key of an address', () => {
     const url = 'https://EXAMPLE.com/docs/a/?id=1&view=%7e&gclid=2#x'
     expect(gate.keyOf(url)).toBe('https://example.com/docs/a/?id=1&view=~')
     expect(open({ allowQueryUrls: true }).keyOf(url)).toBe('https://example.com/docs/a/?id=1&view=~&gclid=2')
     expect(gate.keyOf('mailto:a@example.com')).toBeUndefined()
   })
 
-  test('judges the depth anew each time, and only what nothing else refuses', () => {
+  test('applies the depth limit on each call, after all other checks', () => {
     const url = 'https://example.com/docs/deep'
     expect(gate.judge(url, 3).refusal).toBeNull()
     expect(gate.judge(url, 4).refusal).toEqual({ reason: 'max-depth', pattern: '3', target: null })
@@ -163,14 +163,14 @@ describe('the gate', () => {
     expect(reasonOf(open({ maxDepth: 0 }), url, 1)).toBe('max-depth')
   })
 
-  test('admits parts of pages, but no archives and no llms.txt, without the default excludes', () => {
+  test('admits images but no archives or llms.txt without the default excludes', () => {
     const bare = open({ useDefaultExcludes: false })
     expect(reasonOf(bare, 'https://example.com/docs/a.png')).toBeUndefined()
     expect(reasonOf(bare, 'https://example.com/docs/a.zip')).toBe('excluded')
     expect(reasonOf(bare, 'https://example.com/docs/llms.txt')).toBe('excluded')
   })
 
-  test('holds exclusions, reach and globs not against the start, but the rest', () => {
+  test('exempts the start from excludes, scope and globs, but not from the query check', () => {
     const startUrl = 'http://example.com/docs/all.zip'
     const siteUrl = 'https://www.example.com/docs/all.zip'
     const scope = { ...DEFAULT_SCOPE, allow: ['/none'], block: ['/docs/**'] }
@@ -182,7 +182,7 @@ describe('the gate', () => {
     expect(reasonOf(strict, 'https://api.example.com/docs/all.zip')).toBe('excluded')
   })
 
-  test('knows what is no address of the web by its text, without credentials and within limits', () => {
+  test('uses the text of a non-web address as its key, without credentials and cut to the length limit', () => {
     expect(gate.judge('mailto:a@example.com', 0)).toMatchObject({
       url: 'mailto:a@example.com',
       key: 'mailto:a@example.com',
@@ -195,11 +195,11 @@ describe('the gate', () => {
     expect(long).toMatchObject({ url: long.key, refusal: { reason: 'bad-url' } })
   })
 
-  test('does not count a fragment as length', () => {
+  test('ignores the fragment in the length of an address', () => {
     expect(reasonOf(gate, `https://example.com/docs/a#${'x'.repeat(5000)}`)).toBeUndefined()
   })
 
-  test('remembers an address, and goes on when it has remembered too many', () => {
+  test('caches verdicts and clears the cache when it is full', () => {
     const busy = open({})
     const url = 'https://example.com/docs/a'
     const first = busy.judge(url, 0)
@@ -209,11 +209,11 @@ describe('the gate', () => {
     expect(busy.judge(url, 0)).toEqual(first)
   })
 
-  test.each(['', 'example.com', 'ftp://example.com/'])('is not built for the start %j', (startUrl) => {
+  test.each(['', 'example.com', 'ftp://example.com/'])('createGate throws for the start %j', (startUrl) => {
     expect(() => createGate({ startUrl, siteUrl: startUrl, scope: DEFAULT_SCOPE })).toThrow(`got "${startUrl}"`)
   })
 
-  test('is not built with a glob that cannot be read', () => {
+  test('createGate throws for an invalid glob', () => {
     expect(() => open({ block: ['/a[b'] })).toThrow('got "/a[b"')
   })
 })

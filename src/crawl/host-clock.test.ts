@@ -24,8 +24,8 @@ function clock(more: Partial<HostClock> = {}): HostClock {
   return { nextAt: NOW, intervalMs: 200, floorMs: 200, heldUntil: 0, slowedAt: 0, strikes: 0, ...more }
 }
 
-describe('a slot', () => {
-  test('follows the one before by the pause and its own jitter', () => {
+describe('host slots', () => {
+  test('a slot follows the one before after the interval and its own jitter', () => {
     const slots: number[] = []
     let known = clock()
     for (const jitter of [25, 50, 30]) {
@@ -36,18 +36,18 @@ describe('a slot', () => {
     expect([...slots, known.nextAt]).toEqual([NOW, NOW + 225, NOW + 475, NOW + 705])
   })
 
-  test('is now where the last one has long passed, and never before the host may be asked', () => {
+  test('a slot begins now if the last one has long passed, and never within a back-off', () => {
     expect(takeSlot(clock({ nextAt: NOW - 5000 }), NOW, 25)).toMatchObject({ slot: NOW, clock: { nextAt: NOW + 225 } })
     const held = clock({ heldUntil: NOW + 9000 })
     expect(opensAt(held)).toBe(NOW + 9000)
     expect(takeSlot(held, NOW, 25)).toMatchObject({ slot: NOW + 9000, clock: { nextAt: NOW + 9225 } })
   })
 
-  test('of a host without a pause has no jitter either', () => {
+  test('a slot of a host without an interval has no jitter', () => {
     expect(takeSlot(clock({ intervalMs: 0 }), NOW, 50)).toMatchObject({ slot: NOW, clock: { nextAt: NOW } })
   })
 
-  test('that has passed is taken anew: now where nobody has the next one, otherwise after all others', () => {
+  test('a missed slot is replaced by one that begins now, or after all reserved slots if there are any', () => {
     const { slot, clock: last } = takeSlot(clock(), NOW, 50)
     const late = NOW + 400
     expect(retakeSlot(last, slot, late, 30, 50)).toMatchObject({ slot: late, clock: { nextAt: late + 230 } })
@@ -61,32 +61,32 @@ describe('a slot', () => {
   })
 })
 
-describe('a clock that was wrong', () => {
+describe('host clock with wrong times', () => {
   test.each([
     ['nextAt', ASTRAY_MS],
     ['slowedAt', ASTRAY_MS],
     ['heldUntil', MOST_HOLD_MS],
-  ] as const)('is mended: %s', (name, most) => {
+  ] as const)('corrects a %s that is too far ahead', (name, most) => {
     const right = clock({ [name]: NOW + most })
     expect(mendClock(right, NOW)).toBe(right)
     expect(mendClock(clock({ [name]: NOW + most + 1 }), NOW)).toEqual(clock({ [name]: NOW }))
   })
 
-  test('is mended before a slot is taken, and before it is set', () => {
+  test('is corrected before a slot is taken and before the floor is set', () => {
     const wrong = clock({ nextAt: NOW + 10 * HOUR, heldUntil: NOW + 100 * HOUR })
     expect(takeSlot(wrong, NOW).slot).toBe(NOW)
     expect(setFloor(wrong, 200, 1000, NOW)).toMatchObject({ nextAt: NOW, heldUntil: NOW })
   })
 
-  test('is not one that keeps slots behind the longest time a host is left alone for failing', () => {
+  test('keeps slots that follow the longest back-off after failures', () => {
     const heldUntil = NOW + 900_000 * 1.1
     const { clock: known } = takeSlot(clock({ heldUntil }), NOW, 25)
     expect(takeSlot(known, NOW, 25).slot).toBe(heldUntil + 225)
   })
 })
 
-describe('a host', () => {
-  test('is met gently, and slots of before are void', () => {
+describe('openClock', () => {
+  test('starts a new host slowly and voids earlier slots', () => {
     expect(openClock(FREE_CLOCK, 200, 1000, NOW)).toEqual({
       ...FREE_CLOCK,
       intervalMs: 1000,
@@ -97,12 +97,12 @@ describe('a host', () => {
     expect(openClock(FREE_CLOCK, 0, 0, NOW)).toMatchObject({ intervalMs: 0, floorMs: 0, slowedAt: 0 })
   })
 
-  test('that is known goes on as it is, whatever floor the one who meets it would give it', () => {
+  test('leaves a known host unchanged whatever floor is given', () => {
     const known = clock({ intervalMs: 2000, floorMs: 2000, nextAt: NOW + 1500, strikes: 2 })
     expect(openClock(known, 200, 1000, NOW)).toEqual(known)
   })
 
-  test('that was not asked for an hour is met like a new one', () => {
+  test('treats a host without requests for an hour like a new one', () => {
     const known = clock({ intervalMs: 30_000, strikes: 2 })
     expect(openClock(known, 200, 1000, NOW + HOUR)).toEqual(known)
     expect(openClock(known, 200, 1000, NOW + HOUR + 1)).toMatchObject({ intervalMs: 1000, strikes: 0 })
@@ -110,8 +110,8 @@ describe('a host', () => {
   })
 })
 
-describe('the shortest pause', () => {
-  test('begins at once where it is longer than the pause, and voids what was reserved', () => {
+describe('setFloor', () => {
+  test('a longer minimum interval applies at once and voids reserved slots', () => {
     const known = clock({ nextAt: NOW + 300 })
     expect(setFloor(known, 2000, 1000, NOW)).toEqual(
       clock({ intervalMs: 2000, floorMs: 2000, nextAt: NOW + 2000, slowedAt: NOW }),
@@ -119,32 +119,32 @@ describe('the shortest pause', () => {
     expect(setFloor(clock({ nextAt: NOW + 9000 }), 2000, 1000, NOW)).toMatchObject({ nextAt: NOW + 9000 })
   })
 
-  test('that is gone lets the host begin anew, and no later than its new pause', () => {
+  test('a shorter minimum interval restarts the host, at most one new interval from now', () => {
     const known = clock({ intervalMs: 60_000, floorMs: 60_000, nextAt: NOW + 59_000 })
     expect(setFloor(known, 200, 1000, NOW)).toMatchObject({ intervalMs: 1000, floorMs: 200, nextAt: NOW + 1000 })
     expect(setFloor(known, 0, 0, NOW)).toMatchObject({ intervalMs: 0, floorMs: 0, nextAt: NOW })
   })
 
-  test('that is gone leaves the slots that others have the pause behind them', () => {
+  test('a shorter minimum interval keeps its distance from slots reserved by others', () => {
     const { clock: known } = takeSlot(clock({ intervalMs: 10_000, floorMs: 10_000, nextAt: NOW + 8000 }), NOW, 25)
     const { slot } = takeSlot(setFloor(known, 200, 1000, NOW), NOW, 25)
     expect(slot - (NOW + 8000)).toBe(1025)
   })
 
-  test('does not make a host quicker that had to be slowed down', () => {
+  test('a shorter minimum interval does not speed up a host that was slowed down', () => {
     const slowed = clock({ intervalMs: 8000, floorMs: 2000 })
     expect(setFloor(slowed, 200, 1000, NOW)).toEqual({ ...slowed, floorMs: 200 })
     expect(setFloor(slowed, 9000, 1000, NOW)).toMatchObject({ intervalMs: 9000, floorMs: 9000, slowedAt: NOW })
   })
 
-  test('that is the same changes nothing', () => {
+  test('an equal minimum interval changes nothing', () => {
     const known = clock({ intervalMs: 500 })
     expect(setFloor(known, 200, 1000, NOW)).toEqual(known)
   })
 })
 
-describe('a pause', () => {
-  test('gets longer by a factor, from an eighth of a second at least, up to a most', () => {
+describe('host interval', () => {
+  test('grows by a factor, from at least 125 ms, up to the maximum', () => {
     expect(slowClock(clock(), NOW, NOW, { factor: 2 })).toEqual(
       clock({ intervalMs: 400, nextAt: NOW + 400, slowedAt: NOW }),
     )
@@ -155,7 +155,7 @@ describe('a pause', () => {
     expect(slowClock(clock(), NOW, NOW, { factor: 2, mostMs: 300 })).toMatchObject({ intervalMs: 300 })
   })
 
-  test('never gets shorter by that, nor longer by what was asked before it last got longer', () => {
+  test('ignores a smaller maximum and requests sent before the last slow-down', () => {
     const longer = clock({ intervalMs: 3000 })
     expect(slowClock(longer, NOW, NOW, { factor: 2, mostMs: 2000 })).toBe(longer)
     const slowed = clock({ slowedAt: NOW })
@@ -163,7 +163,7 @@ describe('a pause', () => {
     expect(slowClock(slowed, NOW, NOW + 50, { factor: 2 })).toMatchObject({ intervalMs: 400 })
   })
 
-  test('gets shorter by a fifth, and at last is exactly the shortest', () => {
+  test('shrinks by a fifth per step and ends exactly at the minimum', () => {
     const pauses: number[] = []
     for (let known = clock({ intervalMs: 1000 }); pauses.length < 10; known = easeClock(known))
       pauses.push(Math.round(known.intervalMs))
@@ -172,7 +172,7 @@ describe('a pause', () => {
   })
 })
 
-describe('a host that is left alone', () => {
+describe('host back-off', () => {
   const holds = (strikes: number) => strikes * 10_000
 
   test('a host keeps its pause, unless a longer one is requested', () => {
@@ -184,7 +184,7 @@ describe('a host that is left alone', () => {
     )
   })
 
-  test('gets one strike for all that were under way, also those sent at the same moment', () => {
+  test('counts one strike for all requests in progress, including those sent at the same moment', () => {
     let known = holdClock(clock(), NOW - 100, NOW, { holdMsOf: holds, factor: 4 })
     for (const askedAt of [NOW - 99, NOW - 1, NOW])
       known = holdClock(known, askedAt, NOW + 50, { holdMsOf: holds, factor: 4 })
@@ -196,7 +196,7 @@ describe('a host that is left alone', () => {
     })
   })
 
-  test('is never left alone for less than it was, nor for more than a day', () => {
+  test('never gets shorter and never exceeds a day', () => {
     const known = clock({ heldUntil: NOW + 90_000, strikes: 1, slowedAt: NOW - 1 })
     expect(holdClock(known, NOW, NOW, { holdMsOf: () => 5, factor: 4 })).toMatchObject({
       heldUntil: NOW + 90_000,
@@ -207,24 +207,24 @@ describe('a host that is left alone', () => {
     })
   })
 
-  test('recovers with one success: no strikes, and the pause of before', () => {
+  test('ends with one success, which clears the strikes and restores the interval', () => {
     const known = clock({ strikes: 2, slowedAt: NOW, intervalMs: 8000, nextAt: NOW + 8001 })
     const recovered = { strikes: 0, slowedAt: NOW, intervalMs: 400, nextAt: NOW + 401 }
     const slowdown = (fromMs: number) => ({ fromMs, toMs: 8000 })
     expect(recoverClock(known, NOW + 1, NOW + 1, slowdown(400))).toEqual(clock(recovered))
     expect(recoverClock(known, NOW + 1, NOW + 1, null)).toMatchObject({ strikes: 0, intervalMs: 8000 })
-    // Never quicker than the shortest pause, and never slower than it is.
+    // The interval never drops below the minimum and never grows.
     expect(recoverClock(known, NOW + 1, NOW + 1, slowdown(0))).toMatchObject({ intervalMs: 200 })
     expect(recoverClock(known, NOW + 1, NOW + 1, slowdown(9000))).toMatchObject({ intervalMs: 8000 })
   })
 
-  test('keeps a pause that has grown further than the slow-down that ends', () => {
+  test('leaves an interval that has grown beyond the slow-down that ends', () => {
     const known = clock({ strikes: 2, slowedAt: NOW, intervalMs: 8000, nextAt: NOW + 8001 })
     const recovered = recoverClock(known, NOW + 1, NOW + 1, { fromMs: 200, toMs: 4000 })
     expect(recovered).toMatchObject({ strikes: 0, intervalMs: 8000 })
   })
 
-  test('a host does not recover by the success of an earlier request', () => {
+  test('does not end with the success of an earlier request', () => {
     const known = clock({ strikes: 2, slowedAt: NOW, intervalMs: 8000 })
     expect(recoverClock(known, NOW, NOW + 5, { fromMs: 200, toMs: 8000 })).toBe(known)
   })

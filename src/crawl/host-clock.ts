@@ -1,40 +1,39 @@
 /**
- * When a host may be asked, and how often. There is one record of a host, for everybody who asks it; what follows is all that ever
- * changes it.
+ * When a host may get its next request, and at which interval. All processes share one record per host; only the functions below change it.
  */
 export interface HostClock {
-  /** When the next slot begins. */
+  /** Start of the next free slot. */
   readonly nextAt: number
-  /** Pause after each request, as it is now. */
+  /** Current interval between requests. */
   readonly intervalMs: number
-  /** The shortest pause it may have: ours, or what its robots.txt asks for; less than 0 while nobody has said so. */
+  /** Minimum interval: the configured one, or the crawl delay of robots.txt; negative while unknown. */
   readonly floorMs: number
-  /** No slot begins before: the host asked to be left alone, or kept failing. */
+  /** No slot begins before this time: the host asked for a back-off, or kept failing. */
   readonly heldUntil: number
-  /** Since when it is as slow as it is. Answers to what was asked before say nothing new, and slots from before are void. */
+  /** When the interval last grew. Responses to earlier requests are ignored, and earlier slots are void. */
   readonly slowedAt: number
-  /** How often in a row it had to be left alone. */
+  /** Number of consecutive back-offs. */
   readonly strikes: number
 }
 
-/** The clock of a host that nobody has asked yet. */
+/** The clock of a host without any request so far. */
 export const FREE_CLOCK: HostClock = { nextAt: 0, intervalMs: 0, floorMs: -1, heldUntil: 0, slowedAt: 0, strikes: 0 }
 
-/** The longest pause between two requests that a host is granted, or gets because it struggles. */
+/** Maximum interval between two requests, granted or caused by failures. */
 export const MOST_INTERVAL_MS = 60_000
-/** Nobody reserves slots this far ahead, not even behind the longest time for which a host that failed is left alone. */
+/** Limit for valid slots: no process reserves so far ahead, even after the longest back-off of a failing host. */
 export const ASTRAY_MS = 1_200_000
-/** Nobody is left alone for longer. */
+/** Maximum back-off. */
 export const MOST_HOLD_MS = 86_400_000
-/** A host that was not asked for so long is met like a new one. */
+/** A host without requests for this long is treated like a new one. */
 const FORGOTTEN_MS = 3_600_000
-/** A pause that grows has at least this length before it does. */
+/** A shorter interval is raised to this before it is multiplied. */
 const LEAST_SLOW_MS = 125
-/** Each step towards the shortest pause, unless a larger one is asked for; the last one is not drawn out. */
+/** Factor of each step towards the minimum interval; a remaining difference below `LEAST_STEP_MS` is dropped at once. */
 const EASE = 0.8
 const LEAST_STEP_MS = 20
 
-/** A clock as it is to be read: what points further ahead than anybody reserves was written by a clock that was wrong. */
+/** Corrects a stored clock: values further ahead than any process reserves come from a machine with a wrong time. */
 export function mendClock(clock: HostClock, now: number): HostClock {
   const isAstray = clock.nextAt - now > ASTRAY_MS
   const isHeldAstray = clock.heldUntil - now > MOST_HOLD_MS
@@ -48,12 +47,12 @@ export function mendClock(clock: HostClock, now: number): HostClock {
   }
 }
 
-/** The earliest moment at which a host may be asked; it may be past. */
+/** The earliest moment for a request; it may be in the past. */
 export function opensAt({ nextAt, heldUntil }: HostClock): number {
   return Math.max(nextAt, heldUntil)
 }
 
-/** Takes the next slot. The one after it begins a pause and the jitter later. */
+/** Takes the next slot. The following slot begins one interval and the jitter later. */
 export function takeSlot(clock: HostClock, now: number, jitterMs = 0): { slot: number; clock: HostClock } {
   const mended = mendClock(clock, now)
   const slot = Math.max(now, opensAt(mended))
@@ -62,9 +61,8 @@ export function takeSlot(clock: HostClock, now: number, jitterMs = 0): { slot: n
 }
 
 /**
- * Takes another slot instead of one that has passed. That is now where nobody has taken one after it; otherwise the next that is
- * free, because those who have theirs rely on the pause before it. `mostJitterMs` is what the pause after the one that has passed may have had
- * on top.
+ * Takes a new slot in place of a missed one. The slot is now if no later slot was taken; otherwise the next free one, because owners of
+ * later slots rely on the interval before theirs. `mostJitterMs` is the maximum jitter that the missed slot may have added.
  */
 export function retakeSlot(
   clock: HostClock,
@@ -78,7 +76,7 @@ export function retakeSlot(
   return takeSlot(isLast ? { ...mended, nextAt: passed } : mended, now, jitterMs)
 }
 
-/** Meets a host: a new one begins gently, at `startMs`; one that is known goes on as it is. */
+/** Opens the clock of a host: a new host starts at `startMs`; a known host continues at its pace. */
 export function openClock(clock: HostClock, floorMs: number, startMs: number, now: number): HostClock {
   const mended = mendClock(clock, now)
   const isKnown = mended.floorMs >= 0 && now - opensAt(mended) <= FORGOTTEN_MS
@@ -88,14 +86,14 @@ export function openClock(clock: HostClock, floorMs: number, startMs: number, no
 }
 
 /**
- * Sets the shortest pause of a host, once it is known what it wants. One that had to be slowed down keeps its pace. With a shorter
- * pause it is free no later than that pause from now, or from the last slot that somebody has.
+ * Sets the minimum interval of a host once it is known. A host that was slowed down keeps its pace. With a shorter interval, the next slot
+ * moves forward to one interval after now or after the last reserved slot.
  */
 export function setFloor(clock: HostClock, floorMs: number, startMs: number, now: number): HostClock {
   const mended = openClock(clock, floorMs, startMs, now)
   const gentle = Math.max(floorMs, startMs)
   if (floorMs === mended.floorMs) return mended
-  // At its shortest pause it was as quick as it might be: there it begins anew.
+  // A host at its old minimum was not slowed down, so it starts again at the gentle interval.
   const wasSlow = mended.intervalMs > mended.floorMs
   const intervalMs = wasSlow ? Math.max(mended.intervalMs, floorMs) : gentle
   if (intervalMs === mended.intervalMs) return { ...mended, floorMs }
@@ -103,7 +101,7 @@ export function setFloor(clock: HostClock, floorMs: number, startMs: number, now
   return { ...mended, floorMs, ...change(mended, intervalMs, now) }
 }
 
-/** Makes the pause longer because of the answer to something asked at `askedAt`. */
+/** Lengthens the interval after the response to a request sent at `askedAt`. */
 export function slowClock(
   clock: HostClock,
   askedAt: number,
@@ -116,17 +114,17 @@ export function slowClock(
   return { ...clock, ...lengthen(clock, intervalMs, now) }
 }
 
-/** How a host is left alone. */
+/** A back-off of a host. */
 export interface Hold {
-  /** How long, by how often in a row it had to be. */
+  /** Duration of the back-off, by the number of consecutive ones. */
   readonly holdMsOf: (strikes: number) => number
-  /** How much longer its pause gets. @default 1 */
+  /** Factor on the interval. @default 1 */
   readonly factor?: number
-  /** Whether it was a page that was asked for: further lists are no further strike. @default true */
+  /** Whether the request was for a page: further lists add no strike. @default true */
   readonly isPage?: boolean
 }
 
-/** Leaves a host alone. Those who asked it before it was told to be left alone are no further strike. */
+/** Starts a back-off. Responses to requests sent before the back-off began add no strike. */
 export function holdClock(
   clock: HostClock,
   askedAt: number,
@@ -144,20 +142,20 @@ export function holdClock(
   return { ...clock, ...lengthen(clock, intervalMs, now), heldUntil, strikes }
 }
 
-/** Makes the pause a step shorter. */
+/** Shortens the interval by one step. */
 export function easeClock(clock: HostClock, factor: number = EASE): HostClock {
   const { intervalMs, floorMs } = clock
   const next = intervalMs * factor
   return { ...clock, intervalMs: next - floorMs < LEAST_STEP_MS ? floorMs : next }
 }
 
-/** A pause that failures made longer. */
+/** An increase of the interval caused by failures. */
 export interface Slowdown {
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** Makes a pause as short again as it was before a slow-down. One that has grown further since, for another reason, stays. */
+/** Restores the interval from before a slow-down. An interval that has grown further since, for another reason, stays. */
 export function endSlowdown(clock: HostClock, now: number, { fromMs, toMs }: Slowdown): HostClock {
   const intervalMs = Math.max(fromMs, clock.floorMs)
   if (clock.intervalMs > toMs || intervalMs >= clock.intervalMs) return clock
@@ -165,8 +163,8 @@ export function endSlowdown(clock: HostClock, now: number, { fromMs, toMs }: Slo
 }
 
 /**
- * Ends the back-off of a host that answered a request sent at `askedAt`: no strikes are left, and the slow-down is over. An answer to a
- * request sent before the back-off began ends nothing.
+ * Ends the back-off of a host that responded to a request sent at `askedAt`: clears its strikes and its slow-down. A request sent before
+ * the back-off began changes nothing.
  */
 export function recoverClock(clock: HostClock, askedAt: number, now: number, slowdown: Slowdown | null): HostClock {
   if (askedAt <= clock.slowedAt) return clock

@@ -15,7 +15,7 @@ import {
 const NOW = 1_000_000
 const taken = takeHost(FREE_LEASE, 'one', NOW, NOW + 30_000)
 
-test('a host that nobody has may be taken, and then by nobody else until it runs out', () => {
+test('a free host can be taken, and no other process can take it until the lease expires', () => {
   expect(judgeHost(FREE_LEASE, 'one', NOW)).toBe('free')
   expect(taken).toEqual({ holder: 'one', token: 1, leasedUntil: NOW + 30_000, takenAt: NOW, wantedAt: 0 })
   expect(judgeHost(taken, 'one', NOW + 1)).toBe('ours')
@@ -23,7 +23,7 @@ test('a host that nobody has may be taken, and then by nobody else until it runs
   expect(judgeHost(taken, 'two', NOW + 30_000)).toBe('free')
 })
 
-test('the token grows when a host changes hands, and only then', () => {
+test('the token grows only when a host changes hands', () => {
   const renewed = takeHost(taken, 'one', NOW + 9, NOW + 40_000)
   expect(renewed).toEqual({ ...taken, leasedUntil: NOW + 40_000 })
   expect(takeHost(giveHostBack(taken), 'one', NOW + 9, NOW + 40_000)).toMatchObject({ token: 1, takenAt: NOW + 9 })
@@ -31,15 +31,15 @@ test('the token grows when a host changes hands, and only then', () => {
   expect(freeHost(taken)).toEqual({ ...FREE_LEASE, token: 2 })
 })
 
-test('one that ran out while nobody wanted it is still its holder’s', () => {
+test('an expired lease that no other process wants still belongs to its holder', () => {
   expect(judgeHost(taken, 'one', NOW + 90_000)).toBe('ours')
 })
 
-test('what points further ahead than anybody takes a host for holds nobody up', () => {
+test('a lease beyond the maximum does not block other processes', () => {
   expect(judgeHost({ ...taken, leasedUntil: NOW + MOST_LEASE_MS + 1 }, 'two', NOW)).toBe('free')
 })
 
-test('whoever has a host that others want keeps it for its turn, gives it back, and leaves it to them', () => {
+test('the holder keeps a wanted host for its turn, gives it back, and leaves it to others', () => {
   const wanted = wantHost(taken, NOW + 4500)
   expect(judgeHost(wanted, 'one', NOW + TURN_MS - 1)).toBe('ours')
   expect(judgeHost(wanted, 'one', NOW + TURN_MS)).toBe('yielded')
@@ -49,13 +49,13 @@ test('whoever has a host that others want keeps it for its turn, gives it back, 
   expect(takeHost(given, 'two', NOW + TURN_MS, NOW + 40_000)).toMatchObject({ token: 2, wantedAt: 0 })
 })
 
-test('a wish that is not repeated is forgotten', () => {
+test('a wish expires unless it is repeated', () => {
   const wanted = wantHost(taken, NOW + TURN_MS)
   expect(judgeHost(wanted, 'one', NOW + TURN_MS + WISH_MS)).toBe('ours')
   expect(judgeHost(giveHostBack(wanted), 'one', NOW + TURN_MS + WISH_MS)).toBe('free')
 })
 
-test('a wish is written no more often than it has to be', () => {
+test('a wish is written at most once per interval', () => {
   const wanted = wantHost(taken, NOW)
   expect(wantHost(wanted, NOW + WISH_AGAIN_MS - 1)).toBe(wanted)
   expect(wantHost(wanted, NOW + WISH_AGAIN_MS)).toMatchObject({ wantedAt: NOW + WISH_AGAIN_MS })

@@ -1,57 +1,58 @@
 /**
- * Who may ask a host, where several processes share a library. One process has a host at a time; what follows is all that ever changes that.
- * When a host may be asked is a matter of its clock, which everybody shares.
+ * Which process may send requests to a host when several share a library. One process holds a host at a time; only the functions below
+ * change that. The host clock, which all processes share, decides when a request may be sent.
  */
 export interface HostLease {
-  /** The process that has it, or had it last; null for one that nobody had yet. */
+  /** The process that holds the host, or held it last; null if no process has held it. */
   readonly holder: string | null
-  /** Grows whenever the host changes hands. What was taken under another one is not its taker's any more. */
+  /** Grows whenever the host changes hands. Slots taken under an older token are void. */
   readonly token: number
-  /** Until when it is the holder's without a further sign of life; 0 once it was given back. */
+  /** End of the lease unless it is renewed; 0 once it was given back. */
   readonly leasedUntil: number
-  /** Since when the holder has it. */
+  /** When the holder took the host. */
   readonly takenAt: number
-  /** When another process last wanted it; 0 where none did since it was taken. */
+  /** When another process last asked for the host; 0 if none has since it was taken. */
   readonly wantedAt: number
 }
 
-/** Stands for the host of what has none: files are nobody's, and may be read by all at once. */
+/** Host of addresses without one: files need no lease, so all processes may read them at once. */
 export const NO_HOST = ''
 
-/** A host that nobody had yet. */
+/** The lease of a host that no process has held. */
 export const FREE_LEASE: HostLease = { holder: null, token: 0, leasedUntil: 0, takenAt: 0, wantedAt: 0 }
 
-/** So long a host that others want stays with whoever has it. */
+/** The holder keeps a host that others want for this long. */
 export const TURN_MS = 5000
-/** A wish that was not repeated for so long is nobody's any more. */
+/** A wish expires after this time unless it is repeated. */
 export const WISH_MS = 3000
-/** So often a wish is repeated at most. */
+/** Minimum interval between repeated wishes. */
 export const WISH_AGAIN_MS = 1000
-/** Nobody takes a host for longer: what points further ahead was written by a clock that was wrong. */
+/** Maximum lease: longer ones come from a machine with a wrong time. */
 export const MOST_LEASE_MS = 600_000
 
 /**
- * How a host stands to a process. `ours`: it may go on with it. `free`: it may take it. `others`: another process has it. `yielded`: others
- * want it and its turn is over, so that it begins nothing new there, and gives it back when nothing is under way any more.
+ * Relation of a host to a process. `ours`: the process may continue. `free`: it may take the host. `others`: another process holds it.
+ * `yielded`: others want it and the turn is over, so the process starts nothing new there and gives the host back when its requests are
+ * done.
  */
 export type HostStanding = 'ours' | 'free' | 'others' | 'yielded'
 
-/** Tells how a host stands to a process. */
+/** Determines how a host relates to a process. */
 export function judgeHost(lease: HostLease, asking: string, now: number): HostStanding {
   if (lease.holder !== asking) return isHostHeld(lease, now) ? 'others' : 'free'
   const isGivenBack = lease.leasedUntil === 0
-  // Whoever has given it back because others want it leaves it to them.
+  // A process that gave a host back because others want it must leave it to them.
   if (isWanted(lease, now) && (isGivenBack || now - lease.takenAt >= TURN_MS)) return 'yielded'
-  // One that ran out and that nobody has taken since is still its holder's.
+  // An expired lease that no other process has taken still belongs to its holder.
   return isGivenBack ? 'free' : 'ours'
 }
 
-/** Whether somebody has a host at a moment. */
+/** Whether a process holds the host at a moment. */
 export function isHostHeld({ holder, leasedUntil }: HostLease, now: number): boolean {
   return holder !== null && leasedUntil > now && leasedUntil - now <= MOST_LEASE_MS
 }
 
-/** Takes a host, or keeps it: one that is free, or the process has. It changes hands where another process had it before. */
+/** Takes a free host or renews the own lease. The token grows if another process held the host before. */
 export function takeHost(lease: HostLease, asking: string, now: number, until: number): HostLease {
   const isItsOwn = lease.holder === asking
   if (isItsOwn && lease.leasedUntil > 0) return { ...lease, leasedUntil: until }
@@ -59,17 +60,17 @@ export function takeHost(lease: HostLease, asking: string, now: number, until: n
   return { holder: asking, token, leasedUntil: until, takenAt: now, wantedAt: 0 }
 }
 
-/** Says that another process wants a host. The same lease where that was said a moment ago. */
+/** Records that another process wants a host. Returns the same lease if that was recorded a moment ago. */
 export function wantHost(lease: HostLease, now: number): HostLease {
   return Math.abs(now - lease.wantedAt) < WISH_AGAIN_MS ? lease : { ...lease, wantedAt: now }
 }
 
-/** Gives a host back, once nothing of it is under way. */
+/** Gives a host back once none of its requests is in progress. */
 export function giveHostBack(lease: HostLease): HostLease {
   return { ...lease, leasedUntil: 0 }
 }
 
-/** Takes a host from a process that is gone: whatever it does from now on is too late. */
+/** Takes a host from a dead process; the new token voids everything that process may still do. */
 export function freeHost({ token }: HostLease): HostLease {
   return { ...FREE_LEASE, token: token + 1 }
 }

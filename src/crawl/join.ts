@@ -7,20 +7,20 @@ import type { CrawlPorts, CrawlRun } from './run.ts'
 import type { SharedCrawl } from './sharing.ts'
 import { type Supervisor, supervise } from './supervise.ts'
 
-/** Whoever takes part in a crawl leaves when there was nothing to do for it for so long. */
+/** A joined process leaves after this idle time. */
 const LEAVE_AFTER_MS = 3000
 
-/** What is known of a crawl that this process takes part in. */
+/** The crawl that this process joins. */
 export interface Partaking {
-  /** As it was when this process came. */
+  /** State of the crawl when this process joined. */
   readonly shared: SharedCrawl
-  /** Says that this process is alive. What is known by now; undefined when the crawl is over. */
+  /** Signals that this process is alive. Returns the current state; undefined when the crawl is over. */
   readonly look: () => Promise<SharedCrawl | undefined>
 }
 
 /**
- * Takes part in a crawl that another process has begun: makes visits on hosts that are free, and nothing else. Ends with the event
- * `ended`, which tells what this process has done, when there is nothing to do for it any more.
+ * Joins a crawl that another process started: only makes visits, on hosts that are free. Ends with the event `ended`, with the counts of
+ * this process, when it has nothing left to do.
  */
 export function joinCrawl(
   run: CrawlRun,
@@ -30,10 +30,10 @@ export function joinCrawl(
 ): AsyncGenerator<CrawlEvent, void, void> {
   const over = new AbortController()
   let active: ActiveCrawl | undefined
-  // That a crawl is over is no failure of those who took part in it.
+  // Always true: for a joined process the end of the crawl is no failure.
   const touch = async (): Promise<boolean> => {
     const now = await look()
-    // Whoever knows the site at another place judges its addresses wrongly.
+    // If the site has moved, this process would judge addresses by the wrong location, so it leaves.
     if (now?.siteUrl !== shared.siteUrl) over.abort()
     else if (active !== undefined) active.isFullKnown = now.isFullKnown
     return true
@@ -64,7 +64,7 @@ async function addUp(active: ActiveCrawl): Promise<CrawlSummary> {
   }
 }
 
-/** Whoever may not reach the site is of no help; those who may go on. */
+/** A process that may not reach the site fails alone; the others continue. */
 function describeEnd({ refusal, refusalDetail }: ActiveCrawl): Ending {
   return refusal === null ? AT_EASE : { ...AT_EASE, end: 'failed', problem: refusalDetail ?? refusal }
 }

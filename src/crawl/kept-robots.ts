@@ -1,10 +1,10 @@
 import { parseRobots } from '../core/robots/robots.ts'
 import type { RobotsRecord } from './ledger.ts'
 
-/** Rules that cannot be fetched anew are used until they are this old (RFC 9309, 2.4). */
+/** Maximum age of rules that cannot be fetched again (RFC 9309, 2.4). */
 export const MOST_AGE_MS = 86_400_000
 
-/** The pause that a robots.txt asks for which was kept, if it says anything about now; 0 for none. */
+/** The crawl delay of a stored robots.txt that is not too old; 0 for none. */
 export function readKeptDelay(record: RobotsRecord | undefined, now: number): number {
   if (record?.type !== 'rules' || Math.abs(now - record.fetchedAt) >= MOST_AGE_MS) return 0
   return parseRobots(record.body, `${record.origin}/robots.txt`).crawlDelayMs ?? 0

@@ -1,19 +1,19 @@
 import type { Chunk, Classification, Page, PageClass } from '../core/model.ts'
 import type { HostClock } from './host-clock.ts'
 
-/** Where an address can stand. Each address of a source is in exactly one state. */
+/** States of an address. Each address of a source is in exactly one state. */
 export const LEDGER_STATES = ['pending', 'leased', 'indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const
 
 /** One of {@link LEDGER_STATES}. */
 export type LedgerState = (typeof LEDGER_STATES)[number]
 
-/** Why an address is in its state. The list is closed: what is not in it cannot be recorded. */
+/** Why an address is in its state. The list is closed: no other reason can be recorded. */
 export const REASONS = [
-  // Refused by the gate, in its order. They depend on how an address was found.
+  // Refused by the gate, in the order of its checks. These reasons depend on how an address was found.
   'bad-url',
   'scheme',
   'excluded',
-  // An ignore file of a folder names it.
+  // An ignore file of the folder matches it.
   'ignored',
   'off-site',
   'out-of-scope',
@@ -21,53 +21,53 @@ export const REASONS = [
   'not-allowed',
   'query-skip',
   'session-id',
-  // Another linked address differs from it only in something that means nothing on its host.
+  // Another linked address differs only in a part that has no meaning on its host.
   'spelling',
   'path-trap',
   'calendar-trap',
   'max-depth',
-  // The ledger holds as many addresses of the source as it may; this one has no row.
+  // The ledger holds the maximum number of addresses of the source; this one has no row.
   'overflow',
-  // The page that was looked at does not vouch for it, or its crawl was not to follow.
+  // The page marks the link as nofollow, or the crawl does not follow links.
   'nofollow',
-  // The page that was looked at has more links than are read.
+  // The page has more links than are read.
   'too-many-links',
   'new-in-refresh',
-  // Refused when it was to be fetched.
+  // Refused when it was about to be fetched.
   'robots-disallow',
   'robots-unreachable',
   'page-cap',
   // The list that names it holds only missing pages, judged by a sample.
   'stale-list',
-  // Addresses of its shape have held the same again and again.
+  // Addresses of its shape returned the same content again and again.
   'same-content',
-  // The plan of the crawl has enough of what one hub lists, or it is older than was asked for.
+  // The planner has enough addresses from one hub, or the address is older than requested.
   'hub-cap',
   'hub-age',
-  // Only a plan supposed that it is there.
+  // Only the planner guessed the address, and it does not exist.
   'guess-missed',
-  // Known by another address.
+  // The content belongs to another address.
   'redirect',
   'canonical',
   'duplicate',
   'covered',
-  // Seen, and left alone on request.
+  // The page asks not to be indexed.
   'noindex',
-  // Answered, but not with a page.
+  // The response is not a page.
   'not-text',
-  // A document that asks for a password, or that no reader of its format understands.
+  // A document that needs a password, or that its parser cannot read.
   'encrypted',
   'damaged',
-  // A file that holds several pages, each with an address of its own.
+  // A file of several pages, each with its own address.
   'container',
-  // It holds what looks like a credential.
+  // The content looks like it contains a credential.
   'secret',
   'empty',
   'login',
   'challenge',
   'soft-404',
   'needs-rendering',
-  // Not answered well.
+  // The request failed.
   'not-found',
   'removed',
   'http-client-error',
@@ -80,12 +80,12 @@ export const REASONS = [
   'too-large',
   'redirect-loop',
   'bad-answer',
-  // The service that reads pages is in trouble, which says nothing of the page or its host.
+  // The service that reads pages failed, which says nothing about the page or its host.
   'service-failed',
   'page-defect',
-  // A file that the system does not let be read.
+  // The system denies access to the file.
   'unreadable',
-  // Its host kept failing, or asked for more patience than there is; it was not asked itself.
+  // Its host kept failing, or asked for a longer back-off than allowed; the address itself was not requested.
   'host-parked',
   // Removed from the library.
   'unlinked',
@@ -96,10 +96,10 @@ export type Reason = (typeof REASONS)[number]
 
 const GATE_REASONS: ReadonlySet<Reason> = new Set(REASONS.slice(0, REASONS.indexOf('robots-disallow')))
 
-/** Refusals of what names an address: what one hub or list may not add, another hub or a link may. */
+/** Refusals that concern the list or hub that names an address: another hub or a link may still add it. */
 const REASONS_OF_FINDERS: ReadonlySet<Reason> = new Set<Reason>(['hub-cap', 'hub-age', 'stale-list'])
 
-/** Whether a reason depends on how the address was found, so that a find by a better way may overrule it. */
+/** Whether a reason depends on how the address was found, so that a better find may overrule it. */
 export function isGateReason(reason: Reason | null): boolean {
   return reason !== null && (GATE_REASONS.has(reason) || REASONS_OF_FINDERS.has(reason))
 }
@@ -113,12 +113,12 @@ const TRAP_REASONS: ReadonlySet<Reason> = new Set<Reason>([
   'overflow',
 ])
 
-/** Whether a reason only guards against addresses without end. What holds a page is none of those: it is visited all the same. */
+/** Whether a reason only guards against endless addresses. An address that already holds a page is visited all the same. */
 export function isTrapReason(reason: Reason | null): boolean {
   return reason !== null && TRAP_REASONS.has(reason)
 }
 
-/** Reasons that prove that nothing is behind an address, or that what is there was looked at: all others leave it open. */
+/** Reasons that prove that an address has no content, or that its content was read; all others leave it open. */
 const TOLD: ReadonlySet<Reason> = new Set<Reason>([
   'robots-disallow',
   'guess-missed',
@@ -137,21 +137,21 @@ const TOLD: ReadonlySet<Reason> = new Set<Reason>([
   'unlinked',
 ])
 
-/** Reasons for which nobody knows where an address would have led: what was not found in a crawl may be behind it. */
+/** Reasons that leave open where an address leads: pages that a crawl did not find may be behind it. */
 export const OPEN_REASONS: readonly Reason[] = REASONS.filter(
   (reason) => !TOLD.has(reason) && (!GATE_REASONS.has(reason) || reason === 'too-many-links'),
 )
 
-/** Why a page that was read is not kept at its address. */
+/** Reasons why a page that was read is not stored at its address. */
 const READ_REASONS: ReadonlySet<Reason> = new Set<Reason>(['noindex', 'canonical', 'duplicate', 'covered'])
 
-/** Whether a row was settled as a page that was read, whether it is kept there or not. */
+/** Whether a row was settled as a page that was read, stored at this address or not. */
 export function isRead({ state, reason }: Pick<LedgerRow, 'state' | 'reason'>): boolean {
   if (state === 'indexed' || state === 'unchanged') return true
   return state === 'skipped' && reason !== null && READ_REASONS.has(reason)
 }
 
-/** How an address became known. */
+/** How an address was found. */
 export const DISCOVERIES = [
   'manual',
   'llms-txt',
@@ -169,10 +169,10 @@ export const DISCOVERIES = [
 /** One of {@link DISCOVERIES}. */
 export type Discovery = (typeof DISCOVERIES)[number]
 
-/** How addresses become known that a list of the site names. */
+/** The discoveries that are lists of the site. */
 export const LIST_DISCOVERIES: readonly Discovery[] = ['llms-txt', 'llms-full', 'sitemap']
 
-/** Whether a list of the site names an address, as far as its first find tells. */
+/** Whether a list of the site names an address, judged by its first find. */
 export function isListed(discovery: Discovery): boolean {
   return LIST_DISCOVERIES.includes(discovery)
 }
@@ -180,14 +180,14 @@ export function isListed(discovery: Discovery): boolean {
 /** Everything that is known about one address of a source. */
 export interface LedgerRow {
   readonly sourceId: string
-  /** What the address is known by; equal for spellings of one address. */
+  /** Normalised address; equal for all spellings of one address. */
   readonly key: string
-  /** The address as it was written where it was first found; this is what is fetched. */
+  /** The address as written where it was first found; requests use this one. */
   readonly url: string
   readonly host: string
   readonly state: LedgerState
   readonly reason: Reason | null
-  /** The pattern, rule or figure that caused the state. */
+  /** The pattern, rule or number that caused the state. */
   readonly pattern: string | null
   /** Key of the address that holds the content of this one. */
   readonly target: string | null
@@ -197,29 +197,29 @@ export interface LedgerRow {
   readonly discovery: Discovery
   readonly etag: string | null
   readonly lastModified: string | null
-  /** Hash of the content it last answered with. */
+  /** Hash of the content of its last response. */
   readonly contentHash: string | null
-  /** Fetches since its last good answer. */
+  /** Requests since its last successful response. */
   readonly attempts: number
-  /** Status of its last answer. */
+  /** Status of its last response. */
   readonly status: number | null
-  /** Its last outcome in words. */
+  /** Its last outcome as text. */
   readonly detail: string | null
   readonly firstSeenAt: number
-  /** When what it holds was last confirmed; without a page, when it was last asked. */
+  /** When its content was last confirmed; without a page, when it was last requested. */
   readonly checkedAt: number | null
   readonly changedAt: number | null
-  /** When it may be fetched next, as far as it has been said. */
+  /** When it may be fetched next, if that is set. */
   readonly dueAt: number | null
   /** The crawl that last saw it. */
   readonly crawlId: string | null
   /** Whether the library holds content for it. */
   readonly hasPage: boolean
-  /** Whether its answer was empty until a browser had run its scripts, as far as one did. */
+  /** Whether its last response was empty until a browser ran its scripts. */
   readonly isShell: boolean
 }
 
-/** An address that was found, with what the gate said of it. */
+/** An address that was found, with the decision of the gate. */
 export interface Find {
   readonly key: string
   readonly url: string
@@ -227,13 +227,13 @@ export interface Find {
   readonly depth: number
   readonly foundOn: string | null
   readonly discovery: Discovery
-  /** Why it is not to be fetched; null admits it. */
+  /** Why it must not be fetched; null admits it. */
   readonly refusal: Refusal | null
-  /** Counts only where the address was never seen before. */
+  /** The find counts only for an address that has never been seen. */
   readonly isNewOnly?: boolean
   /**
-   * A whole number from -1000 to 1000 by which it is visited earlier or later than others; the least first. A hundred different ones
-   * in one frontier are fine, thousands make it slow. @default 0
+   * Integer from -1000 to 1000; lower weights are visited first. A hundred distinct weights in one frontier are fine, thousands make it
+   * slow. @default 0
    */
   readonly weight?: number
 }
@@ -242,18 +242,18 @@ export interface Find {
 export interface Refusal {
   readonly reason: Reason
   readonly pattern: string | null
-  /** Key of the address that stands for it. */
+  /** Key of the address that replaces it. */
   readonly target: string | null
 }
 
 /**
- * What a find did to the ledger: `admitted` and `refused` changed a row in this crawl, `known` did not (it was settled, admitted
- * or refused before in the same crawl), `named` made a failure of what a plan had supposed in vain, and `overflow` was to be a row more
- * than the source may have: nothing was recorded.
+ * What a find did to the ledger. `admitted` and `refused` changed a row in this crawl. `known` changed nothing, because the crawl had
+ * already settled, admitted or refused the row. `named` turned a missed guess of the planner into a failure. `overflow` recorded nothing,
+ * because the source has its maximum number of rows.
  */
 export type FindResult = 'admitted' | 'refused' | 'known' | 'named' | 'overflow'
 
-/** A row taken out of the frontier to be fetched. */
+/** A row that is leased to be fetched. */
 export interface Visit {
   readonly sourceId: string
   readonly key: string
@@ -264,27 +264,27 @@ export interface Visit {
   /** Address of the page or list where it was first found. */
   readonly foundOn: string | null
   readonly attempts: number
-  /** Validators, where an answer that nothing changed would be enough. */
+  /** Validators, if a 304 response would be enough. */
   readonly etag: string | null
   readonly lastModified: string | null
-  /** The address that gave the stored content and its validators, if it is known: a spelling of this one, or its Markdown. */
+  /** The address that returned the stored content and its validators, if known: another spelling of this one, or its Markdown. */
   readonly contentUrl: string | null
   readonly contentHash: string | null
   readonly checkedAt: number | null
   readonly hasPage: boolean
-  /** Whether it was read before, so that its links can be replayed. */
+  /** Whether the address was read before, so that its links can be replayed. */
   readonly hasLinks: boolean
-  /** Whether its answer was empty then until a browser had run its scripts. */
+  /** Whether its last response was empty until a browser ran its scripts. */
   readonly isShell: boolean
-  /** Key of the address whose content this one repeated when it was last read. */
+  /** Key of the address whose content this one duplicated when it was last read. */
   readonly target: string | null
-  /** Asked a second time, because the first answer would remove it. */
+  /** A second request, because the first response would remove the page. */
   readonly isConfirmation: boolean
-  /** Take the content as it is, whatever the page says about its proper address: that one turned out to hold nothing. */
+  /** Store the content here and ignore the canonical address of the page, because that one holds nothing. */
   readonly isFinal: boolean
-  /** The slot of its host: not to be fetched before. */
+  /** Start of the reserved host slot; the request must not be sent earlier. */
   readonly notBefore: number
-  /** Proof that this lease is still ours. */
+  /** Identifies the lease; another value in the row means that it was lost. */
   readonly lease: string
 }
 
@@ -300,27 +300,27 @@ export interface Alias {
     | 'session-id'
     | 'markdown-variant'
   readonly reason: string | null
-  /** Whether something is at `aliasUrl`; null where it was never asked, or its answer does not tell. Left out before anybody has looked. */
+  /** Whether `aliasUrl` exists; null if it was never requested or its response does not tell. Left out before the first check. */
   readonly exists?: boolean | null
-  /** When it was last looked up. */
+  /** When it was last checked. */
   readonly checkedAt?: number
-  /** What was known of it then. */
+  /** State of the target at that time. */
   readonly metadata?: AliasFacts
 }
 
-/** What an address turned out to be that others stand for. */
+/** State of the target of an alias. */
 export interface AliasFacts {
-  /** Null where nobody has found it: it has no row. */
+  /** Null if the address has no row. */
   readonly state: LedgerState | null
   readonly reason: Reason | null
   readonly status: number | null
-  /** What kind of page it holds, where somebody has looked. */
+  /** Classification of its page, if there is one. */
   readonly kind: PageClass | null
-  /** Of the page it holds; left out without one. */
+  /** Title of its page; left out without one. */
   readonly title?: string
 }
 
-/** Whether something is at an address, as far as it told: null where it was not asked, or did not say. */
+/** Whether an address exists, as far as its row tells; null if it was not requested or the response does not tell. */
 export function isThere({ reason, status, hasPage }: Pick<LedgerRow, 'reason' | 'status' | 'hasPage'>): boolean | null {
   if (hasPage) return true
   if (isAbsent(reason)) return false
@@ -328,31 +328,31 @@ export function isThere({ reason, status, hasPage }: Pick<LedgerRow, 'reason' | 
   return isAsked && status < 400 ? true : null
 }
 
-/** Whether a reason says that nothing is at an address. */
+/** Whether a reason means that nothing exists at an address. */
 export function isAbsent(reason: Reason | null): boolean {
   return reason !== null && ABSENT_REASONS.has(reason)
 }
 
 const ABSENT_REASONS: ReadonlySet<Reason> = new Set<Reason>(['not-found', 'removed', 'soft-404', 'guess-missed'])
 
-/** A page with everything that is indexed and replayed for it. */
+/** A page with everything that is indexed, and the links to replay. */
 export interface PageRecord {
   readonly page: Page
   readonly chunks: readonly Chunk[]
-  /** Links to replay when the page turns out unchanged: absolute addresses that may be followed. */
+  /** Links to replay when the page is unchanged: absolute addresses that may be followed. */
   readonly links: readonly string[]
-  /** What kind of page it is, where somebody has looked. */
+  /** The kind of page, if it was classified. */
   readonly classification?: Classification
 }
 
-/** What became of a visit. Everything in it is written in one transaction. */
+/** The outcome of a visit. The store writes all of it in one transaction. */
 export interface Settlement {
   readonly visit: Visit
   readonly crawlId: string
   readonly now: number
-  /** When it was last told what the row holds, where that was not now: nothing was asked, or the answer did not say. @default now */
+  /** When the content of the row was last confirmed, if not now: nothing was requested, or the response did not tell. @default now */
   readonly checkedAt?: number | null
-  /** `pending` puts it back: to be tried again at `dueAt`, or confirmed when everything else is done. */
+  /** `pending` puts the row back, for a retry at `dueAt` or for a confirmation after everything else. */
   readonly state: 'indexed' | 'unchanged' | 'skipped' | 'failed' | 'pending'
   readonly reason?: Reason | null
   readonly pattern?: string | null
@@ -361,79 +361,81 @@ export interface Settlement {
   readonly detail?: string | null
   readonly etag?: string | null
   readonly lastModified?: string | null
-  /** The address that gave the answer, where its validators are kept. */
+  /** The address that returned the response, to which its validators belong. */
   readonly contentUrl?: string | null
-  /** Where a reader opens it from now on: addresses of some files tell which state of them was read. @default as it was before */
+  /** The address that readers open from now on: addresses of some files include the revision that was read. @default unchanged */
   readonly url?: string
-  /** Whether its answer was empty until a browser had run its scripts. @default as it was before */
+  /** Whether its response was empty until a browser ran its scripts. @default unchanged */
   readonly isShell?: boolean
   readonly contentHash?: string | null
   readonly dueAt?: number | null
-  /** Whether the host failed rather than this address: that is no attempt. It is put back only as often as hosts are left alone. */
+  /**
+   * Whether the host failed rather than this address, so that it does not count as an attempt. The number of back-offs of the host limits
+   * the retries.
+   */
   readonly isHostAtFault?: boolean
-  /** Whether a second answer of the same kind is to be awaited, after everything else. */
+  /** Whether the row waits for a second response of the same kind, after everything else. */
   readonly awaitsConfirmation?: boolean
-  /** Whether this answer proves that the page is gone; it is removed when the crawl ends well. */
+  /** Whether this response proves that the page is gone; it is removed when the crawl completes. */
   readonly isProvenGone?: boolean
   /**
-   * New content; replaces the old as a whole. Required for `indexed`. With `unchanged`: what is said about the same content now,
-   * such as another title.
+   * New content that replaces the old. Required for `indexed`. With `unchanged`: new metadata for the same content, such as another title.
    */
   readonly record?: PageRecord
-  /** The links as they are now, of whatever was read without being stored anew. */
+  /** The current links of a page that was read but not stored again. */
   readonly links?: readonly string[]
   readonly aliases?: readonly Alias[]
   readonly finds?: readonly Find[]
-  /** Most rows of the source. @default any number */
+  /** Maximum number of rows of the source. @default unlimited */
   readonly maxRows?: number
-  /** What it took, and what else was fetched meanwhile, in a crawl that the process only takes part in. */
+  /** Bytes and requests since the last settlement, in a process that has joined the crawl. */
   readonly cost?: { readonly bytes: number; readonly requests: number }
 }
 
-/** A page that came without a visit. */
+/** A page that is stored without a visit. */
 export interface Adoption {
   readonly sourceId: string
   readonly crawlId: string
   readonly now: number
   readonly find: Find
   readonly record: PageRecord
-  /** Whether it is stored anew although its content is what it was. @default false */
+  /** Whether it is stored again although its content is unchanged. @default false */
   readonly isFull?: boolean
   readonly finds: readonly Find[]
-  /** Most rows of the source. @default any number */
+  /** Maximum number of rows of the source. @default unlimited */
   readonly maxRows?: number
 }
 
-/** What the ledger made of a page for which it has no row and no room. */
+/** The result for a page that has no row and no room in the ledger. */
 export function overflowed(finds: Settled['finds']): Settled {
   return { type: 'settled', state: 'skipped', reason: 'overflow', target: null, finds }
 }
 
-/** An address that lost its content to a better one. */
+/** An address that lost its content to a preferred one. */
 export interface Demoted {
   /** The state it had before. */
   readonly state: LedgerState
   readonly checkedAt: number | null
 }
 
-/** What the ledger made of a settlement. */
+/** The result of a settlement. */
 export interface Settled {
-  /** `lost` when the lease had run out and somebody else has the row: nothing was written. */
+  /** `lost` if the lease had expired and another process has the row: nothing was written. */
   readonly type: 'settled' | 'lost'
-  /** The state it got; `skipped` where the content was already there under another address. */
+  /** The new state; `skipped` if another address already holds the content. */
   readonly state: LedgerState
   readonly reason: Reason | null
   /** Key of the address that holds the same content. */
   readonly target: string | null
-  /** The address that lost its content to this one, as the same crawl had settled it before. @default none did */
+  /** The address that lost its content to this one, as the same crawl had settled it before. @default none */
   readonly demoted?: Demoted | null
   /** Whether it holds a page. @default false */
   readonly hasPage?: boolean
-  /** In the order of the finds. */
+  /** Results in the order of the finds. */
   readonly finds: readonly FindResult[]
 }
 
-/** Rows by state, and by reason within those that have one. */
+/** Numbers of rows by state, and by state and reason. */
 export interface LedgerCounts {
   readonly total: number
   readonly states: Readonly<Record<LedgerState, number>>
@@ -441,28 +443,28 @@ export interface LedgerCounts {
   readonly reasons: Readonly<Record<string, number>>
 }
 
-/** A robots.txt as it was last read. */
+/** The last response for a robots.txt. */
 export interface RobotsRecord {
   readonly origin: string
   readonly fetchedAt: number
-  /** `rules` came with a body, `none` allows everything, `unreachable` nothing. */
+  /** `rules`: there is a body. `none`: everything is allowed. `unreachable`: nothing is allowed. */
   readonly type: 'rules' | 'none' | 'unreachable'
   readonly body: string
   readonly status: number | null
 }
 
-/** A list that holds pages, as it was last read: what tells whether it is still the same, and what it led to. */
+/** A list that holds pages, as last read: its validators and hashes, and what it named. */
 export interface ListRecord {
   readonly url: string
   readonly etag: string | null
   readonly lastModified: string | null
   /** Hash of its text. */
   readonly contentHash: string
-  /** Hash of what else decides what is made of it. */
+  /** Hash of everything else that affects how it is read. */
   readonly contextHash: string
-  /** Pages that were stored from it. */
+  /** Number of pages stored from it. */
   readonly pages: number
-  /** Addresses it names, other than those. */
+  /** Addresses that it names without their content. */
   readonly named: readonly string[]
 }
 
@@ -472,43 +474,43 @@ export interface ListedPage {
   readonly url: string
 }
 
-/** How visits are taken out of the frontier. */
+/** A request for visits from the frontier. */
 export interface LeaseRequest {
   readonly sourceId: string
-  /** On behalf of which crawl; one that does not run any more gets nothing. */
+  /** The crawl that asks; a crawl that no longer runs gets nothing. @default not checked */
   readonly crawlId?: string
   readonly limit: number
   readonly now: number
-  /** When the leases run out. */
+  /** When the leases expire. */
   readonly until: number
-  /** Slots later than this are not reserved yet. */
+  /** Slots after this time are not reserved yet. */
   readonly horizon: number
-  /** Milliseconds by which the slot after one is late; asked for each. @default none */
+  /** Returns the jitter in milliseconds for each following slot. @default none */
   readonly jitter?: () => number
-  /** Whether rows of one depth have to be settled before the next depth begins: then weights count within a depth only. */
+  /** Whether all rows of one depth must be settled before the next depth begins; weights then count within a depth only. */
   readonly isLevelled: boolean
   /** Rows up to this depth are one level. @default 0 */
   readonly firstLevel?: number
-  /** By which a store knows the request again that is made once more, because its answer was lost. @default it does not */
+  /** Identifies a repeated request whose response was lost, so that the store returns the same visits. @default no detection */
   readonly id?: string
-  /** Most hosts that this process has at once, in a library that several machines share. @default any number */
+  /** Maximum number of hosts that this process may hold in a library shared by several machines. @default unlimited */
   readonly maxHosts?: number
-  /** Until when hosts are its own there, without a sign of life. @default until */
+  /** When the host leases expire without renewal. @default until */
   readonly hostsUntil?: number
 }
 
-/** Which rows of the ledger to list. */
+/** Which rows to list. */
 export interface RowFilter {
   readonly state?: LedgerState
   readonly reason?: Reason
-  /** Rows after this key, in the order of keys. */
+  /** Rows after this key, in key order. */
   readonly after?: string
   /** Rows before this key. */
   readonly before?: string
   readonly limit: number
 }
 
-/** What remains to be done for a source. */
+/** Work that remains for a source. */
 export interface OpenWork {
   readonly pending: number
   readonly leased: number
@@ -517,63 +519,63 @@ export interface OpenWork {
 }
 
 /**
- * Rows that are visited again. `pages`: all pages. `unlinked`: rows that the crawl has not seen, of pages known without the query they were
- * linked with, and of addresses at most one link from the start that held a page or answered and that no list named. `failed`: addresses
- * that failed.
+ * Rows to visit again. `pages`: all pages. `unlinked`: rows that the crawl has not seen, namely pages known without the query they were
+ * linked with, and addresses at most one link from the start that held a page or responded and that no list named. `failed`: addresses that
+ * failed.
  */
 export type Requeued = 'pages' | 'unlinked' | 'failed'
 
-/** Rows that are visited once more because the address that held their content lost it. */
+/** Rows to visit again because the address that held their content lost it. */
 export interface Orphans {
   readonly requeued: number
-  /** How many of them the same crawl had settled since the given moment. */
+  /** Rows among them that the same crawl had settled since the given time. */
   readonly settled: number
 }
 
-/** No rows at all. */
+/** Result if no row was requeued. */
 export const NO_ORPHANS: Orphans = { requeued: 0, settled: 0 }
 
 /**
- * What the engine needs to keep: the ledger with its frontier, the clocks of hosts, and robots.txt files.
+ * What the crawl engine stores: the ledger with its frontier, host clocks and robots.txt files.
  *
- * What is written on behalf of a crawl is written only while that crawl runs and nobody else has taken it over, which is looked at
- * in the same transaction. Otherwise nothing happens: finds are `known`, a settlement is `lost`, and numbers are 0.
+ * Writes for a crawl succeed only while that crawl runs and no other process has taken it over, which the same transaction checks.
+ * Otherwise nothing happens: finds are `known`, a settlement is `lost`, and counts are 0.
  */
 export interface Ledger {
-  /** Records finds, and what they taught about equal addresses, in one transaction. */
+  /** Records finds and aliases in one transaction. */
   offer(
     sourceId: string,
     crawlId: string,
     finds: readonly Find[],
     now: number,
     aliases?: readonly Alias[],
-    /** Most rows of the source. @default any number */
+    /** Maximum number of rows of the source. @default unlimited */
     maxRows?: number,
   ): Promise<FindResult[]>
   /**
-   * Takes visits that are due, by host clock, confirmations last, then by weight, depth and age; reserves a slot of the host for
-   * each. Leases that ran out are pending again, unless a crawl of the source runs: then they are its own until it is over.
+   * Leases due visits by host clock, confirmations last, then by weight, depth and age, and reserves a host slot for each. Expired leases
+   * are pending again, unless a crawl of the source runs: then they belong to it until it ends.
    */
   lease(request: LeaseRequest): Promise<Visit[]>
-  /** Writes what became of a visit, with content, aliases and finds, in one transaction. */
+  /** Writes the outcome of a visit, with content, aliases and finds, in one transaction. */
   settle(settlement: Settlement): Promise<Settled>
   /**
-   * Stores a page that came without a visit, such as one that llms-full.txt holds. Answers `unchanged` where the content is
-   * what it was, and `skipped` as `overflow` where there is no room for a row: of the page nothing is then recorded.
+   * Stores a page without a visit, such as one from llms-full.txt. Returns `unchanged` for unchanged content, and `skipped` with `overflow`
+   * if there is no room for a row: then nothing of the page is recorded.
    */
   adopt(adoption: Adoption): Promise<Settled>
-  /** Puts leased rows back as they were. */
+  /** Makes leased rows pending again, otherwise unchanged. */
   release(visits: readonly Visit[]): Promise<void>
-  /** Counts what is still to be done. */
+  /** Counts the remaining work. */
   countOpen(sourceId: string, now: number): Promise<OpenWork>
-  /** Hosts that pending rows wait for and that are left alone until after a moment, in the order of their names. */
+  /** Hosts of pending rows whose back-off ends after a moment, ordered by name. */
   listHeldHosts(sourceId: string, now: number, after: number): Promise<readonly string[]>
-  /** Counts the pages that a crawl has taken in or found unchanged so far. */
+  /** Counts the pages that a crawl has indexed or found unchanged so far. */
   countPages(sourceId: string, crawlId: string): Promise<number>
   /**
-   * Takes every pending row out of the frontier, and returns how many there were: one without a page becomes skipped for the
-   * reason, one with a page `unchanged` without having been checked, because nothing speaks against what it holds. With `list`, only
-   * rows without a page that this list names.
+   * Takes every pending row out of the frontier, and returns their number. A row without a page becomes skipped with the reason. A row with
+   * a page becomes `unchanged` without a check, because nothing contradicts its content. With `list`, only rows without a page that this
+   * list names.
    */
   skipPending(
     sourceId: string,
@@ -583,50 +585,50 @@ export interface Ledger {
     crawlId?: string,
     list?: string,
   ): Promise<number>
-  /** Gives up every pending row of a host, and returns how many there were. What their pages hold stays. */
+  /** Fails every pending row of a host, and returns their number. Their pages stay. */
   failPending(sourceId: string, crawlId: string, host: string, reason: Reason, pattern: string | null): Promise<number>
-  /** Makes rows pending again and counts them. */
+  /** Makes rows pending again, and returns their number. */
   requeue(sourceId: string, crawlId: string, which: Requeued, now: number): Promise<number>
   /**
-   * Makes rows pending and final that rely on another address for their content when that one does not hold it (any more):
-   * duplicates whose target has other content, canonical ones whose target has none. A target that is about to be removed holds
-   * nothing: it is one of those that `countRemovable` counts with the same `withUnseen`. Each row once a crawl.
+   * Makes rows pending and final whose content is at another address that no longer holds it: duplicates whose target has other content,
+   * canonical ones whose target has none. A target that is about to be removed (counted by `countRemovable` with the same `withUnseen`)
+   * holds nothing. Each row once per crawl.
    */
   requeueOrphanedAliases(sourceId: string, crawlId: string, since: number, withUnseen?: boolean): Promise<Orphans>
-  /** Links of a stored page, to be replayed. */
+  /** Links of a stored page, for replay. */
   readLinks(sourceId: string, key: string): Promise<readonly string[]>
   findRow(sourceId: string, key: string): Promise<LedgerRow | undefined>
-  /** Rows in the order of keys. */
+  /** Rows in key order. */
   listRows(sourceId: string, filter: RowFilter): Promise<LedgerRow[]>
   readList(sourceId: string, url: string): Promise<ListRecord | undefined>
   writeList(sourceId: string, crawlId: string, record: ListRecord): Promise<void>
-  /** Pages as an llms-full.txt has them, by its address; `key` is that of the file, which may hold what is left of it. In the order of keys. */
+  /** Pages of the llms-full.txt with this address, in key order; `key` is that of the file, which may hold the remainder as a page. */
   listPagesOf(sourceId: string, url: string, key: string): Promise<readonly ListedPage[]>
-  /** Confirms them all at once, and counts them. */
+  /** Confirms all these pages at once, and returns their number. */
   confirmPagesOf(sourceId: string, crawlId: string, url: string, key: string, now: number): Promise<number>
-  /** Lists of a kind on which addresses were found that lead to content and that a crawl has not seen, in order. */
+  /** Lists of a kind that named addresses with content which this crawl has not seen, in order. */
   listUnseenLists(sourceId: string, crawlId: string, discovery: Discovery): Promise<readonly string[]>
   /**
-   * The first row, by key, that this crawl settled for one of these reasons without ever having seen its links; or that it read,
-   * and that has such a reason because not all of its links are kept.
+   * The first row, by key, that this crawl settled for one of these reasons and whose links are unknown; or one that it read and that has
+   * such a reason because some of its links are not stored.
    */
   findUnread(sourceId: string, crawlId: string, reasons: readonly Reason[]): Promise<LedgerRow | undefined>
   /**
-   * Looks up what became of the addresses that others were found to stand for: whether each exists, and as what. Called when a crawl
-   * ends, because most of them are visited after they were found; answers how many were looked up. `listAliases` tells then.
+   * Checks whether the targets of aliases exist, and as what, for `listAliases`. Called at the end of a crawl, because most targets are
+   * visited after they were found. Returns the number of checked targets.
    */
   checkAliases(sourceId: string, now: number): Promise<number>
   countLedger(sourceId: string): Promise<LedgerCounts>
-  /** The clock of a host, mended. */
+  /** The corrected clock of a host. */
   readClock(host: string, now: number): Promise<HostClock>
-  /** That of the host of a visit; undefined where the host is another process's by now. @default no host changes hands */
+  /** The clock of the host of a visit; undefined if another process holds the host now. @default hosts never change hands */
   readClockFor?(visit: Pick<Visit, 'host' | 'lease'>, now: number): Promise<HostClock | undefined>
-  /** Changes it in one transaction, and returns what it is then. `change` may be called more than once. */
+  /** Changes a clock in one transaction, and returns the new one. `change` may be called more than once. */
   changeClock(host: string, now: number, change: (clock: HostClock) => HostClock): Promise<HostClock>
   readRobots(origin: string): Promise<RobotsRecord | undefined>
   writeRobots(record: RobotsRecord): Promise<void>
-  /** Pages that this crawl proved gone, or that a complete one did not see. */
+  /** Counts pages that this crawl proved gone, and with `withUnseen` those that it did not see. */
   countRemovable(sourceId: string, crawlId: string, withUnseen: boolean): Promise<{ removable: number; pages: number }>
-  /** Removes them, some at a time: content, index rows; their ledger rows become `gone`. Returns how many pages went. */
+  /** Removes these pages in batches, with content and index rows; their ledger rows become `gone`. Returns their number. */
   removeProven(sourceId: string, crawlId: string, withUnseen: boolean, now: number): Promise<number>
 }

@@ -1,27 +1,27 @@
-/** Addresses of one list that are missing in a row before a sample of the whole list is requested; twice as many after each sample. */
+/** Consecutive missing addresses of a list after which a sample of the whole list is requested; doubled after each sample. */
 const SUSPICIOUS = 50
-/** Addresses of a sample. */
+/** Size of a sample. */
 const SAMPLE = 200
-/** Further missing addresses that set a list aside: the sample is among them, whatever else was under way when it was taken. */
+/** Further missing addresses after which a list is set aside: the whole sample, plus visits in progress when it was taken. */
 const STALE = SAMPLE + 50
 
 interface Trial {
-  /** Missing addresses since the last one that was there. */
+  /** Missing addresses since the last existing one. */
   misses: number
-  /** Misses that call for the next sample. */
+  /** Number of misses that triggers the next sample. */
   suspiciousAt: number
-  /** Misses that set the list aside; undefined until a sample was taken. */
+  /** Number of misses that sets the list aside; undefined until a sample was taken. */
   staleAt: number | undefined
 }
 
 /**
- * Watches which addresses of each list are there. After many missing ones in a row, a sample from all over the list is to be requested
- * next; where the sample is missing as well, the rest of the list is stale. Counts begin anew with each run of a crawl.
+ * Tracks which addresses of each list exist. After many consecutive missing ones, a sample from the whole list is requested next. If the
+ * sample is missing too, the rest of the list is stale. Counts start again with each run of a crawl.
  */
 export class ListTrials {
   readonly #trials = new Map<string, Trial>()
 
-  /** Takes note of an address of a list that answered. Tells what has to be done next, if anything. */
+  /** Records whether an address of a list exists. Returns the next step, if there is one. */
   note(list: string, isMissing: boolean): 'sample' | 'set-aside' | undefined {
     const trial = this.#trials.get(list) ?? { misses: 0, suspiciousAt: SUSPICIOUS, staleAt: undefined }
     this.#trials.set(list, trial)
@@ -39,7 +39,7 @@ export class ListTrials {
   }
 }
 
-/** Picks items from all over a sequence of unknown length: {@link SAMPLE} of them, or all. */
+/** Picks {@link SAMPLE} items, or all if there are fewer, evenly from a sequence of unknown length. */
 export class SpreadSample<T> {
   #picked: T[] = []
   #step = 1

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { CrawlEvent } from './events.ts'
 import { MemoryGate } from './memory-gate.ts'
 
-/** A gate of 1,000 bytes whose memory and time are set by hand. */
+/** A gate with a limit of 1,000 bytes whose memory and time the test sets. */
 function openGate() {
   const state = { used: 0, now: 0, relieved: 0 }
   const told: CrawlEvent[] = []
@@ -20,7 +20,7 @@ function openGate() {
   return { gate, state, told }
 }
 
-test('everything passes while there is memory, and where nothing is known of it', () => {
+test('MemoryGate admits every visit while memory is sufficient or not measured', () => {
   const { gate, told } = openGate()
   expect(gate.admits(99)).toBe(true)
   expect(told).toEqual([])
@@ -28,7 +28,7 @@ test('everything passes while there is memory, and where nothing is known of it'
   expect(new MemoryGate({ memory: undefined, limitBytes: 1, clock, tell: () => undefined }).admits(99)).toBe(true)
 })
 
-test('while there is too little, visits wait until there is clearly enough', () => {
+test('MemoryGate blocks concurrent visits until memory is clearly below the limit', () => {
   const { gate, state, told } = openGate()
   state.used = 1001
   expect(gate.admits(1)).toBe(false)
@@ -46,7 +46,7 @@ test('while there is too little, visits wait until there is clearly enough', () 
   expect(state.relieved).toBe(0)
 })
 
-test('with nothing under way memory is given back, and one after the other goes on all the same', () => {
+test('MemoryGate frees memory while idle, then admits one visit at a time', () => {
   const { gate, state, told } = openGate()
   state.used = 2000
   expect(gate.admits(0)).toBe(false)

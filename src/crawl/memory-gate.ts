@@ -1,41 +1,41 @@
 import type { CrawlEvent } from './events.ts'
 import type { Clock } from './ports.ts'
 
-/** What a process has in use, and how it gets rid of what it does not need. */
+/** Measures the memory of the process and can free some. */
 export interface Memory {
-  /** Bytes that are in use now. */
+  /** Bytes currently in use. */
   used(): number
-  /** Gives back what can be given back. */
+  /** Frees memory that is not needed. */
   relieve(): Promise<void>
 }
 
-/** What the gate works with. */
+/** Options of a memory gate. */
 export interface MemoryGateOptions {
-  /** Without it everything passes. */
+  /** Without it, the gate admits every visit. */
   readonly memory: Memory | undefined
   readonly limitBytes: number
   readonly clock: Clock
   readonly tell: (event: Extract<CrawlEvent, { type: 'paused' | 'resumed' }>) => void
 }
 
-/** Below this share of the limit the pause is over, so that it does not begin again with the next page. */
+/** The pause ends below this share of the limit, so that the next page does not trigger it again. */
 const ENOUGH = 0.85
-/** How long to wait for memory while nothing of ours is under way that could give some back. */
+/** Maximum wait for memory while no visit is in progress. */
 const MOST_WAIT_MS = 5000
 
-/** Lets no visit begin beside others while too much memory is in use. One at a time goes on whatever happens. */
+/** Admits no concurrent visits while too much memory is in use. One visit at a time always continues. */
 export class MemoryGate {
   readonly #options: MemoryGateOptions
-  /** Since when there is too little memory. */
+  /** Since when memory has been short. */
   #tightSince: number | undefined
-  /** Since when nothing was under way meanwhile. */
+  /** Since when no visit has been in progress during that time. */
   #idleSince: number | undefined
 
   constructor(options: MemoryGateOptions) {
     this.#options = options
   }
 
-  /** Whether a visit may begin now, beside so many others. */
+  /** Whether a visit may begin now, beside `inFlight` others. */
   admits(inFlight: number): boolean {
     const { memory, limitBytes, clock, tell } = this.#options
     if (memory === undefined) return true
@@ -54,7 +54,7 @@ export class MemoryGate {
     if (inFlight > 0) return false
     if (this.#idleSince === undefined) {
       this.#idleSince = now
-      // Whether it helped is seen when the next one asks.
+      // The next call to `admits` measures the effect.
       memory.relieve().catch(() => undefined)
     }
     return now - this.#idleSince >= MOST_WAIT_MS

@@ -18,7 +18,7 @@ const LIMITS: PacerOptions['limits'] = {
 
 const GOOD: FetchOutcome = { type: 'gone', status: 404 }
 
-/** Leave to ask. */
+/** Matches a permission to send a request. */
 const LEAVE: unknown = expect.objectContaining({ slot: expect.any(Number) })
 
 function failed(more: Partial<Extract<FetchOutcome, { type: 'failed' }>> = {}): FetchOutcome {
@@ -36,7 +36,7 @@ function retryAfter(seconds: number): FetchOutcome {
   return failed({ status: 429, reason: 'rate-limited', retryAfterMs: seconds * 1000 })
 }
 
-/** A pacer on a clock that stands still unless somebody sleeps. */
+/** A pacer with a clock that only advances when a caller sleeps. */
 function setUp(
   more: {
     store?: ReturnType<typeof createMemoryStore>
@@ -54,7 +54,7 @@ function setUp(
     now: () => time.now,
     sleep: async (ms: number, signal?: AbortSignal) => {
       const until = time.now + ms
-      // Others who sleep have their turn first.
+      // Other sleepers wake first.
       await Promise.resolve()
       signal?.throwIfAborted()
       time.now = Math.max(time.now, until)
@@ -71,7 +71,7 @@ function setUp(
     ...(more.signal === undefined ? {} : { signal: more.signal }),
   })
   let asked = 0
-  /** Asks for another address each time, or for the path, and gets this; returns when it asked. */
+  /** Requests a new address each time, or the given path, notes the outcome, and returns the time of the request. */
   const ask = async (outcome: FetchOutcome = GOOD, host = HOST, path = `${asked++}`): Promise<number> => {
     expect(await pacer.takeTurn(host)).toEqual(LEAVE)
     const askedAt = time.now
@@ -99,7 +99,7 @@ function setUp(
   return { pacer, store, time, events, ask, askOften, reserve, read, interval, held }
 }
 
-/** A clock of a machine that stands still for so long before anybody wakes, and then wakes all who should have been awake. */
+/** The clock of a machine that freezes for `frozenMs` before each wake-up, and then wakes all overdue sleepers. */
 function createFrozenClock(time: { now: number }, frozenMs: number) {
   let timers: { readonly at: number; readonly wake: () => void }[] = []
   return {
@@ -107,7 +107,7 @@ function createFrozenClock(time: { now: number }, frozenMs: number) {
     sleep: (ms: number) => new Promise<void>((wake) => timers.push({ at: time.now + ms, wake })),
     async run(): Promise<void> {
       for (;;) {
-        // Nobody has anything else to do any more.
+        // Runs all pending work before the next wake-up.
         await new Promise((resolve) => setTimeout(resolve))
         if (timers.length === 0) return
         time.now = Math.min(...timers.map(({ at }) => at)) + frozenMs
@@ -123,26 +123,26 @@ function gaps(moments: readonly number[]): number[] {
   return moments.slice(1).map((moment, i) => Math.round(moment - (moments[i] ?? 0)))
 }
 
-describe('the pace of a host', () => {
-  test('is gentle at first, and a step quicker after ten quick answers, down to the shortest pause', async () => {
+describe('pace of a host', () => {
+  test('starts slowly and shrinks the interval after every ten quick responses, down to the minimum', async () => {
     const { askOften, interval } = setUp()
     const moments = await askOften(100)
     const expected = [1000, 800, 640, 512, 410, 328, 262, 200, 200, 200].flatMap((pause) => Array(10).fill(pause))
-    // The slot after the tenth answer was reserved before it came.
+    // The slot after the tenth response was reserved before the response came.
     expect(gaps(moments).map((gap) => gap - 37.5)).toEqual(
       expected.slice(0, 99).map((pause) => expect.closeTo(pause, -0.5)),
     )
     expect(await interval()).toBe(200)
   })
 
-  test('has jitter of its own for each slot', async () => {
+  test('adds separate jitter to each slot', async () => {
     const draws = [0, 1, 0.2, 0.8, 0.4]
     let drawn = 0
     const { askOften } = setUp({ random: () => draws[drawn++ % draws.length] ?? 0 })
     expect(gaps(await askOften(6))).toEqual([1025, 1050, 1030, 1045, 1035])
   })
 
-  test('is that of one host, and none at all on this machine', async () => {
+  test('is independent for each host and unlimited on this machine', async () => {
     const { ask, time, interval } = setUp()
     await ask()
     await ask(GOOD, 'other.test')
@@ -158,7 +158,7 @@ describe('the pace of a host', () => {
     }
   })
 
-  test('a host on this machine has a pause where one is requested, also after a run without', async () => {
+  test('applies a configured interval to this machine, even after a run without one', async () => {
     const host = 'localhost:1'
     const quick = setUp()
     await quick.ask(GOOD, host)
@@ -173,14 +173,14 @@ describe('the pace of a host', () => {
     expect(await next.interval(host)).toBe(0)
   })
 
-  test('goes on with the next pacer, which is not gentle again', async () => {
+  test('continues at the same pace with the next pacer', async () => {
     const first = setUp()
     const last = (await first.askOften(100)).at(-1) ?? 0
     const second = setUp({ store: first.store, time: first.time })
     expect((await second.ask()) - last).toBeCloseTo(237.5)
   })
 
-  test('is gentle again after an hour', async () => {
+  test('starts slowly again after an hour without requests', async () => {
     const first = setUp()
     await first.askOften(100)
     first.time.now += 3_601_000
@@ -188,7 +188,7 @@ describe('the pace of a host', () => {
     expect(gaps(await second.askOften(2))).toEqual([1038])
   })
 
-  test('holds although timers were late', async () => {
+  test('keeps the interval although timers are late', async () => {
     const { pacer, time, askOften, reserve } = setUp()
     await askOften(100)
     const slots = [await reserve(), await reserve(), await reserve()]
@@ -201,7 +201,7 @@ describe('the pace of a host', () => {
     for (const gap of gaps(moments)) expect(gap).toBeGreaterThanOrEqual(200)
   })
 
-  test('holds between two pacers, one of which is late', async () => {
+  test('keeps the interval between two pacers when one is late', async () => {
     const first = setUp()
     await first.askOften(100)
     const { time } = first
@@ -214,14 +214,14 @@ describe('the pace of a host', () => {
     expect(time.now - theirs).toBeGreaterThanOrEqual(200)
     const after = await second.reserve()
     expect(after - time.now).toBeGreaterThanOrEqual(200)
-    // What is late by no more than the jitter goes at once, whoever comes after it.
+    // A request that is late by no more than the jitter is sent at once, even if other slots follow.
     await first.reserve()
     time.now = after + 25
     expect(await second.pacer.enter(HOST, after)).toEqual(LEAVE)
     expect(time.now).toBe(after + 25)
   })
 
-  test('holds where many come at once, on a machine that stands still again and again', async () => {
+  test('keeps the interval for many concurrent callers on a machine that freezes repeatedly', async () => {
     const first = setUp()
     await first.askOften(100)
     const { store, time } = first
@@ -237,7 +237,7 @@ describe('the pace of a host', () => {
     for (const gap of gaps(moments)) expect(gap).toBeGreaterThanOrEqual(200)
   })
 
-  test('holds between two pacers, one of which stood still while it was told the clock', async () => {
+  test('keeps the interval between two pacers when one freezes while it reads the clock', async () => {
     const first = setUp()
     await first.askOften(100)
     const { time, store } = first
@@ -268,7 +268,7 @@ describe('the pace of a host', () => {
     expect(time.now - asked).toBeGreaterThanOrEqual(200)
   })
 
-  test('holds between two pacers where the late one was the last to reserve', async () => {
+  test('keeps the interval between two pacers when the late one reserved last', async () => {
     const first = setUp()
     await first.askOften(100)
     const { time } = first
@@ -280,7 +280,7 @@ describe('the pace of a host', () => {
     expect((await second.ask()) - (mine + 190)).toBeGreaterThanOrEqual(200)
   })
 
-  test('is kept by whoever is late again and again with as few questions as can be', async () => {
+  test('reads the clock only once for a caller that is late repeatedly', async () => {
     const { store, time, askOften, reserve } = setUp()
     await askOften(100)
     const slot = await reserve()
@@ -288,7 +288,7 @@ describe('the pace of a host', () => {
     let reads = 0
     const ledger: PacerOptions['ledger'] = {
       readRobots: (origin) => store.readRobots(origin),
-      // Each answer takes longer than a slot may be late.
+      // Each response takes longer than the allowed delay of a slot.
       async changeClock(...args) {
         const changed = await store.changeClock(...args)
         time.now += 30
@@ -306,7 +306,7 @@ describe('the pace of a host', () => {
     expect(reads).toBe(1)
   })
 
-  test('holds behind whoever is late even for a slot that was taken instead', async () => {
+  test('keeps the interval after a caller that is late even for its replacement slot', async () => {
     const first = setUp()
     await first.askOften(100)
     const { store, time } = first
@@ -315,7 +315,7 @@ describe('the pace of a host', () => {
     const ledger: PacerOptions['ledger'] = {
       readRobots: (origin) => store.readRobots(origin),
       readClock: (...args) => store.readClock(...args),
-      // Each answer takes longer than the pause of the host.
+      // Each response takes longer than the interval of the host.
       async changeClock(...args) {
         const changed = await store.changeClock(...args)
         time.now += 600
@@ -336,7 +336,7 @@ describe('the pace of a host', () => {
     ['each time', [3000, 3000, 3000, 3000, 3000, 3000]],
     ['the first time', [3000]],
     ['longer and longer', [300, 700, 1500, 3200]],
-  ])('holds where a connection takes long to make, %s', async (_, waits) => {
+  ])('keeps the interval when opening a connection takes long, %s', async (_, waits) => {
     const first = setUp()
     await first.askOften(100)
     const { store, time } = first
@@ -356,14 +356,14 @@ describe('the pace of a host', () => {
       expect(outcome).toBe(GOOD)
       return asked
     }
-    // Nobody is kept from asking, however often.
+    // Every request is sent in the end, after a few attempts.
     expect(await send(first.pacer, [...waits])).toBeLessThanOrEqual(5)
     for (const pacer of [second.pacer, first.pacer, second.pacer]) await send(pacer, [])
     expect(sent).toHaveLength(4)
     for (const gap of gaps(sent)) expect(gap).toBeGreaterThanOrEqual(200)
   })
 
-  test('holds where many wait for one name, and all connections are there at once', async () => {
+  test('keeps the interval when many connections open at the same moment', async () => {
     const { pacer, time, askOften, reserve } = setUp()
     await askOften(100)
     const leaves = []
@@ -385,11 +385,11 @@ describe('the pace of a host', () => {
     }
     expect(sent).toHaveLength(8)
     for (const gap of gaps(sent)) expect(gap).toBeGreaterThanOrEqual(200)
-    // What was not sent was no request.
+    // Only requests that were sent count.
     expect(pacer.progress()[0]?.requests).toBe(108)
   })
 
-  test('lets nothing be sent that a host was asked to wait for meanwhile, and puts its visit off', async () => {
+  test('sends nothing after a back-off has begun meanwhile and postpones the visit', async () => {
     const { pacer, time, askOften, reserve } = setUp()
     await askOften(100)
     const slot = await reserve()
@@ -404,7 +404,7 @@ describe('the pace of a host', () => {
     expect(outcome).toBe(POSTPONED)
   })
 
-  test('is nothing to whoever has lost the host', async () => {
+  test('returns later to a process that has lost the host', async () => {
     const { store, time, askOften, reserve } = setUp()
     await askOften(100)
     const slot = await reserve()
@@ -427,7 +427,7 @@ describe('the pace of a host', () => {
     expect(new Set(leases)).toEqual(new Set(['lost', 'kept']))
   })
 
-  test('is nothing to whoever has lost the host while it stood still', async () => {
+  test('returns later to a process that lost the host while it was frozen', async () => {
     const { store, time, askOften, reserve } = setUp()
     await askOften(100)
     const slot = await reserve()
@@ -438,7 +438,7 @@ describe('the pace of a host', () => {
       changeClock: (...args) => store.changeClock(...args),
       async readClockFor({ host }, now) {
         const known = isLost ? undefined : await store.readClock(host, now)
-        // It stands still before it can look at what it was told.
+        // The process freezes before it can use the response.
         time.now += 60_000
         isLost = true
         return known
@@ -449,7 +449,7 @@ describe('the pace of a host', () => {
     expect(await pacer.enter(HOST, slot, undefined, 'visit')).toBe('later')
   })
 
-  test('voids slots of before the host got slow', async () => {
+  test('voids slots reserved before the host was slowed down', async () => {
     const { pacer, time, ask, reserve } = setUp()
     const askedAt = await ask()
     const slot = await reserve()
@@ -463,7 +463,7 @@ describe('the pace of a host', () => {
     expect(await ask()).toBeGreaterThanOrEqual(slot + 2000)
   })
 
-  test('can be given up while it is waited for', async () => {
+  test('rejects when the signal is aborted during the wait', async () => {
     const { pacer, ask } = setUp()
     await ask()
     const stop = new AbortController()
@@ -472,9 +472,9 @@ describe('the pace of a host', () => {
   })
 })
 
-describe('a host that says 429', () => {
+describe('host that responds with 429', () => {
   test.each([0, 0.5, 0.999])(
-    'at three addresses in a row is left alone for half a minute, then five, then a quarter of an hour (%d)',
+    'gets a back-off of 30 s, 5 min and 15 min after three addresses in a row (random %d)',
     async (draw) => {
       const { pacer, ask, askOften, held, events, time } = setUp({ random: () => draw })
       const spread = 0.9 + draw * 0.2
@@ -505,7 +505,7 @@ describe('a host that says 429', () => {
     [1, 1000],
     [7, 7000],
     [600, 600_000],
-  ])('and for how long is left alone exactly so long: %i s', async (seconds, ms) => {
+  ])('gets a back-off of exactly the time in Retry-After: %i s', async (seconds, ms) => {
     const { pacer, ask, events } = setUp()
     const askedAt = await ask(retryAfter(seconds))
     expect(events).toMatchObject([{ type: 'held', untilMs: askedAt + ms }])
@@ -514,7 +514,7 @@ describe('a host that says 429', () => {
     expect(next - askedAt).toBeCloseTo(Math.max(ms, 1037.5))
   })
 
-  test('a host that says 429 at one address only is left alone for the time it names, then asked as before', async () => {
+  test('keeps its pace after the back-off if only one address responds with 429', async () => {
     const { ask, askOften, interval, held, events } = setUp()
     await askOften(100)
     for (let i = 0; i < 3; i++) await ask(TOO_MANY, HOST, 'limited')
@@ -525,7 +525,7 @@ describe('a host that says 429', () => {
     expect(await interval()).toBe(200)
   })
 
-  test('a host that says 429 at a second address is asked four times less often, although others answer', async () => {
+  test('gets four times the interval after 429 at a second address, although others succeed', async () => {
     const { ask, askOften, interval, held } = setUp()
     await askOften(100)
     await ask(TOO_MANY)
@@ -541,7 +541,7 @@ describe('a host that says 429', () => {
     { between: 10, pauseMs: 0, withinMs: 10_000 },
     { between: 3, pauseMs: 250, withinMs: 20_000 },
   ])(
-    'once at each of six addresses, with Retry-After, stalls nothing ($between answers between)',
+    'does not stall after one Retry-After at each of six addresses ($between successes between)',
     async ({ between, pauseMs, withinMs }) => {
       const { ask, interval, time } = setUp()
       const host = 'localhost:1'
@@ -554,7 +554,7 @@ describe('a host that says 429', () => {
     },
   )
 
-  test('a host that says 429 at address after address gets a longer pause once a minute', async () => {
+  test('gets a longer interval at most once a minute when many addresses respond with 429', async () => {
     const { ask, askOften, interval } = setUp()
     await askOften(100)
     const pauses: number[] = []
@@ -571,7 +571,7 @@ describe('a host that says 429', () => {
     expect(await interval()).toBe(3200)
   })
 
-  test('keeps its longer pause when a second process begins to ask it', async () => {
+  test('keeps its longer interval when a second process starts', async () => {
     const first = setUp()
     for (let i = 0; i < 2; i++) {
       await first.ask(TOO_MANY)
@@ -588,7 +588,7 @@ describe('a host that says 429', () => {
     expect(await third.interval()).toBe(4000)
   })
 
-  test('keeps its longer pause when failures of another process are over', async () => {
+  test('keeps its longer interval when the slow-down of another process ends', async () => {
     const first = setUp()
     await first.askOften(100)
     const second = setUp({ store: first.store, time: first.time })
@@ -603,22 +603,25 @@ describe('a host that says 429', () => {
     expect(await second.interval()).toBe(3200)
   })
 
-  test.each([601, 1199, 86_400, 10_000_000])('and asks for more than ten minutes is parked: %i s', async (seconds) => {
-    const first = setUp()
-    await first.ask(retryAfter(seconds))
-    expect(first.pacer.parked.get(HOST)).toBe(`Retry-After ${seconds}`)
-    expect(first.events).toMatchObject([{ type: 'parked', reason: 'rate-limited' }])
-    const second = setUp({ store: first.store, time: first.time })
-    expect(await second.pacer.takeTurn(HOST)).toBe('parked')
-    expect(second.time.now).toBe(first.time.now)
-    expect(second.events).toMatchObject([{ type: 'parked', host: HOST }])
-    const third = setUp({ store: first.store, time: first.time })
-    expect(await third.pacer.parkIfHeld(HOST)).toBe(true)
-    expect(await third.pacer.parkIfHeld('other.test')).toBe(false)
-    expect(await setUp({ store: first.store, time: first.time }).pacer.enter(HOST, START)).toBe('parked')
-  })
+  test.each([601, 1199, 86_400, 10_000_000])(
+    'is parked if Retry-After is longer than ten minutes: %i s',
+    async (seconds) => {
+      const first = setUp()
+      await first.ask(retryAfter(seconds))
+      expect(first.pacer.parked.get(HOST)).toBe(`Retry-After ${seconds}`)
+      expect(first.events).toMatchObject([{ type: 'parked', reason: 'rate-limited' }])
+      const second = setUp({ store: first.store, time: first.time })
+      expect(await second.pacer.takeTurn(HOST)).toBe('parked')
+      expect(second.time.now).toBe(first.time.now)
+      expect(second.events).toMatchObject([{ type: 'parked', host: HOST }])
+      const third = setUp({ store: first.store, time: first.time })
+      expect(await third.pacer.parkIfHeld(HOST)).toBe(true)
+      expect(await third.pacer.parkIfHeld('other.test')).toBe(false)
+      expect(await setUp({ store: first.store, time: first.time }).pacer.enter(HOST, START)).toBe('parked')
+    },
+  )
 
-  test('after failing again and again is not parked by the next pacer, which waits', async () => {
+  test('is not parked by the next pacer, which waits for the back-off', async () => {
     const first = setUp({ random: () => 0.999 })
     await first.askOften(5, TOO_MANY)
     const heldUntil = first.pacer.heldUntil(HOST)
@@ -628,7 +631,7 @@ describe('a host that says 429', () => {
     expect(second.events).toEqual([{ type: 'held', host: HOST, untilMs: heldUntil, reason: null, strikes: 3 }])
   })
 
-  test('sixteen times at once gets one strike, and none where good answers are among them', async () => {
+  test('gets one strike for sixteen concurrent responses, and none if successes are among them', async () => {
     for (const isMixed of [false, true]) {
       const { pacer, time, read, events, ask, interval } = setUp()
       await ask()
@@ -643,7 +646,7 @@ describe('a host that says 429', () => {
     }
   })
 
-  test('has a clean slate after one good answer', async () => {
+  test('has no strikes left after one success', async () => {
     const { ask, askOften, held, read, events } = setUp()
     await askOften(4, TOO_MANY)
     await ask()
@@ -653,7 +656,7 @@ describe('a host that says 429', () => {
     expect(events.map((event) => (event.type === 'held' ? event.strikes : event.type))).toEqual([1, 2, 1])
   })
 
-  test('while somebody waits lets nobody in before the hold is over', async () => {
+  test('lets no waiting caller in before the back-off ends', async () => {
     const { pacer, ask, time, read } = setUp()
     const askedAt = await ask()
     const { nextAt } = await read()
@@ -663,7 +666,7 @@ describe('a host that says 429', () => {
     expect(await ask()).toBeGreaterThanOrEqual(askedAt + 9000)
   })
 
-  test('comes back to its shortest pause', async () => {
+  test('returns to the minimum interval after many successes', async () => {
     const { ask, askOften, interval } = setUp()
     await ask(TOO_MANY)
     await ask(TOO_MANY)
@@ -673,7 +676,7 @@ describe('a host that says 429', () => {
   })
 })
 
-describe('a host that struggles', () => {
+describe('host that fails', () => {
   test.each([
     ['503', BUSY, [1000, 1000, 2000, 4000, 8000]],
     ['502', failed({ status: 502 }), [1000, 1000, 2000, 4000, 8000]],
@@ -681,31 +684,34 @@ describe('a host that struggles', () => {
     ['connections that break', BROKEN, [1000, 1000, 2000, 4000, 8000]],
     ['timeouts', TIMEOUT, [1000, 1000, 2000, 4000, 8000]],
     ['answers that take too long', failed({ reason: 'timeout', isTransient: false }), [1000, 1000, 2000, 4000, 8000]],
-    // It does answer.
+    // The host does respond.
     ['errors of an application', ERROR, [1000, 1000, 2000, 2000, 2000]],
-  ])('has its pause doubled by each address from the third in a row on: %s', async (_name, outcome, expected) => {
-    const { ask, interval } = setUp()
-    const pauses: number[] = []
-    for (const _ of expected) {
-      await ask(outcome)
-      pauses.push(await interval())
-    }
-    expect(pauses).toEqual(expected)
-  })
+  ])(
+    'gets twice the interval for each address from the third failure in a row: %s',
+    async (_name, outcome, expected) => {
+      const { ask, interval } = setUp()
+      const pauses: number[] = []
+      for (const _ of expected) {
+        await ask(outcome)
+        pauses.push(await interval())
+      }
+      expect(pauses).toEqual(expected)
+    },
+  )
 
   test.each([
     ['503', BUSY],
     ['connections that break', BROKEN],
     ['timeouts', TIMEOUT],
     ['errors of an application', ERROR],
-  ])('is not one of which one or two addresses fail, however often: %s', async (_name, outcome) => {
+  ])('keeps its pace if only one or two addresses fail, however often: %s', async (_name, outcome) => {
     const { ask, interval, events } = setUp()
     for (let i = 0; i < 20; i++) await ask(outcome, HOST, `bad/${i % 2}`)
     expect(await interval()).toBe(1000)
     expect(events).toEqual([])
   })
 
-  /** A probe that always gets this, and the addresses that it requested. */
+  /** A probe with a fixed outcome, and the addresses it requested. */
   function createProbe(outcome: FetchOutcome) {
     const probed: string[] = []
     const probe = async (url: string) => {
@@ -719,19 +725,19 @@ describe('a host that struggles', () => {
     ['timeouts', TIMEOUT],
     ['connections that break', BROKEN],
     ['errors of an application', ERROR],
-  ])('is not one that still answers at another address: %s', async (_name, outcome) => {
+  ])('keeps its pace if another address still responds: %s', async (_name, outcome) => {
     const { probe, probed } = createProbe(GOOD)
     const { ask, askOften, interval, events } = setUp({ probe })
     await ask(GOOD, HOST, 'good')
     await askOften(30, outcome)
     expect(await interval()).toBe(1000)
     expect(events).toEqual([])
-    // Once for three that failed.
+    // One probe for every three failures.
     expect(probed).toEqual(Array(10).fill('/good'))
   })
 
   test.each([502, 503, 504])(
-    'has a longer pause, and is not left alone, where another address still answers: %i',
+    'gets a longer interval but no back-off if another address still responds: %i',
     async (status) => {
       const { probe } = createProbe(GOOD)
       const { ask, askOften, interval, events } = setUp({ probe })
@@ -752,7 +758,7 @@ describe('a host that struggles', () => {
     ['timeouts', TIMEOUT],
     ['connections that break', BROKEN],
     ['503', BUSY],
-  ])('is left alone at once where what it answered before fails too: %s', async (_name, outcome) => {
+  ])('gets a back-off at once if known good pages fail too: %s', async (_name, outcome) => {
     for (const [paths, requested] of [
       [['a', 'b', 'c'], ['/good/2']],
       [['a', 'b', 'a'], ['/good/2']],
@@ -770,7 +776,7 @@ describe('a host that struggles', () => {
       expect(probed).toEqual(requested)
       expect(await held()).toBeCloseTo(30_000)
       expect(await interval()).toBe(4000)
-      // From then on one is enough, until it answers again.
+      // From now on one failure is enough, until the host responds again.
       await ask(outcome, HOST, 'a')
       expect(await held()).toBeCloseTo(300_000)
       await ask()
@@ -781,7 +787,7 @@ describe('a host that struggles', () => {
     }
   })
 
-  test('is as quick as before where one address keeps failing and what it answered before still answers', async () => {
+  test('keeps its pace if one address keeps failing and a known good page responds', async () => {
     const { probe } = createProbe(GOOD)
     const { ask, interval, events } = setUp({ probe })
     await ask(GOOD, HOST, 'good')
@@ -790,7 +796,7 @@ describe('a host that struggles', () => {
     expect(events).toEqual([])
   })
 
-  test('is not left alone where another page is answered while a probe fails', async () => {
+  test('gets no back-off if another page is received while a probe fails', async () => {
     const { pacer, ask, askOften, events, time } = setUp({
       probe: async () => {
         await pacer.note(`${ORIGIN}/other`, GOOD, time.now)
@@ -802,7 +808,7 @@ describe('a host that struggles', () => {
     expect(events).toEqual([])
   })
 
-  test('a Retry-After in the answer of a probe is obeyed', async () => {
+  test('applies a Retry-After in the response to a probe', async () => {
     const { probe } = createProbe(retryAfter(7))
     const { ask, askOften, held } = setUp({ probe })
     await ask(GOOD, HOST, 'good')
@@ -810,7 +816,7 @@ describe('a host that struggles', () => {
     expect(await held()).toBe(7000)
   })
 
-  test('is not probed while it is held', async () => {
+  test('is not probed during a back-off', async () => {
     const { probe, probed } = createProbe(GOOD)
     const { pacer, ask, time } = setUp({ probe })
     const askedAt = await ask(GOOD, HOST, 'good')
@@ -821,7 +827,7 @@ describe('a host that struggles', () => {
     expect(time.now).toBeLessThan(until)
   })
 
-  test('is not waited for by a probe when it asks for patience before the slot of the probe', async () => {
+  test('does not make a probe wait for a back-off that begins before its slot', async () => {
     const { probe, probed } = createProbe(GOOD)
     const { pacer, ask, time } = setUp({ probe })
     const askedAt = await ask(GOOD, HOST, 'good')
@@ -833,7 +839,7 @@ describe('a host that struggles', () => {
     expect(time.now).toBeLessThan(pacer.heldUntil(HOST))
   })
 
-  test('is not waited for by a probe once the crawl is stopped', async () => {
+  test('does not make a probe wait once the crawl is stopped', async () => {
     const { probe, probed } = createProbe(GOOD)
     const stop = new AbortController()
     const { pacer, ask } = setUp({ probe, signal: stop.signal })
@@ -844,7 +850,7 @@ describe('a host that struggles', () => {
     expect(probed).toEqual([])
   })
 
-  test('is as quick as before after one success', async () => {
+  test('returns to its earlier pace after one success', async () => {
     const { ask, askOften, interval, read } = setUp()
     await askOften(100)
     await askOften(6, TIMEOUT)
@@ -853,7 +859,7 @@ describe('a host that struggles', () => {
     expect(await read()).toMatchObject({ intervalMs: 200, strikes: 0 })
   })
 
-  test('is as quick as before for the next crawl, which sits out the hold', async () => {
+  test('has its earlier pace in the next crawl, which waits for the back-off', async () => {
     const first = setUp()
     await first.askOften(100)
     await first.askOften(9, BUSY)
@@ -866,7 +872,7 @@ describe('a host that struggles', () => {
     expect(second.events).toMatchObject([{ type: 'held' }])
   })
 
-  test('begins anew with the next pacer after one success, although the process before was killed', async () => {
+  test('returns to the initial pace with the next pacer after one success, although the earlier process was killed', async () => {
     const first = setUp()
     await first.askOften(100)
     await first.askOften(9, BUSY)
@@ -877,7 +883,7 @@ describe('a host that struggles', () => {
     expect(await second.read()).toMatchObject({ intervalMs: 1000, strikes: 0 })
   })
 
-  test('is not asked more often because of answers to what was asked before', async () => {
+  test('does not speed up because of responses to earlier requests', async () => {
     const { pacer, ask, interval, time } = setUp()
     const askedAt = await ask()
     time.now += 100
@@ -888,7 +894,7 @@ describe('a host that struggles', () => {
     expect(await interval()).toBe(1000)
   })
 
-  test('never gets slower than once a minute', async () => {
+  test('never gets an interval of more than a minute', async () => {
     const { askOften, interval, pacer } = setUp()
     await pacer.setDelay(ORIGIN, 50_000)
     await askOften(4, BUSY)
@@ -899,13 +905,13 @@ describe('a host that struggles', () => {
     ['503', BUSY],
     ['connections that break', BROKEN],
     ['timeouts', TIMEOUT],
-  ])('is left alone after eight addresses failed in a row: %s', async (_name, outcome) => {
+  ])('gets a back-off after eight failed addresses in a row: %s', async (_name, outcome) => {
     const { ask, askOften, held, events, pacer } = setUp()
     await askOften(7, outcome)
     expect(events).toEqual([])
     await ask(outcome)
     expect(await held()).toBeCloseTo(30_000)
-    // From then on one is enough.
+    // From now on one failure is enough.
     await ask(outcome)
     expect(await held()).toBeCloseTo(300_000)
     await ask(outcome)
@@ -915,7 +921,7 @@ describe('a host that struggles', () => {
     expect(events.map(({ type }) => type)).toEqual(['held', 'held', 'held', 'parked'])
   })
 
-  test('is not left alone where good answers are among the failures', async () => {
+  test('gets no back-off if successes are among the failures', async () => {
     const { ask, askOften, events } = setUp()
     for (let i = 0; i < 3; i++) {
       await askOften(7, BUSY)
@@ -924,7 +930,7 @@ describe('a host that struggles', () => {
     expect(events).toEqual([])
   })
 
-  test('is left alone where it asks for it with 503, and not for what nobody can mend', async () => {
+  test('gets a back-off for 503 with Retry-After, and none for permanent failures', async () => {
     const { ask, held, read, interval } = setUp()
     await ask(failed({ status: 503, retryAfterMs: 5000 }))
     expect(await held()).toBe(5000)
@@ -936,7 +942,7 @@ describe('a host that struggles', () => {
   })
 })
 
-test('a service that fails says nothing of the host that it was to ask', async () => {
+test('a failed service does not change the pace of the host it should have requested', async () => {
   const { askOften, read, events, pacer } = setUp()
   await askOften(3)
   const before = await read()
@@ -946,10 +952,10 @@ test('a service that fails says nothing of the host that it was to ask', async (
   expect([pacer.parked.size, events]).toEqual([0, []])
 })
 
-describe('a host that answers more slowly than it did', () => {
+describe('host that slows down', () => {
   const answered = (latencyMs: number): FetchOutcome => ({ ...GOOD, latencyMs })
 
-  test('is asked no more often than it answers, and quicker again when it is', async () => {
+  test('gets requests no faster than it responds, and speeds up when it recovers', async () => {
     const { askOften, interval, pacer } = setUp()
     await askOften(100, answered(50))
     expect(await interval()).toBe(200)
@@ -961,7 +967,7 @@ describe('a host that answers more slowly than it did', () => {
     expect(await interval()).toBe(200)
   })
 
-  test('is left as it is while it takes less than three times as long, or less than half a second more', async () => {
+  test('keeps its pace below three times the best latency or below half a second more', async () => {
     for (const [best, slow] of [
       [400, 1100],
       [50, 540],
@@ -973,7 +979,7 @@ describe('a host that answers more slowly than it did', () => {
     }
   })
 
-  test('on this machine gets a pause, and loses it again', async () => {
+  test('gets an interval on this machine too, and loses it when it recovers', async () => {
     const { ask, interval } = setUp()
     const host = '127.0.0.1:80'
     for (let i = 0; i < 20; i++) await ask(answered(5), host)
@@ -984,15 +990,15 @@ describe('a host that answers more slowly than it did', () => {
     expect(await interval(host)).toBe(0)
   })
 
-  test('is not measured by answers that tell nothing', async () => {
+  test('has no latency if no response reports one', async () => {
     const { askOften, pacer } = setUp()
     await askOften(20)
     expect(pacer.progress()[0]?.latencyMs).toBeNull()
   })
 })
 
-describe('a Crawl-delay', () => {
-  test('is the shortest pause, from the first request after it is known', async () => {
+describe('Crawl-delay', () => {
+  test('is the minimum interval from the first request after it is known', async () => {
     const { pacer, ask, askOften } = setUp()
     const robots = await ask()
     await pacer.setDelay(ORIGIN, 2500)
@@ -1001,7 +1007,7 @@ describe('a Crawl-delay', () => {
     expect(new Set(gaps(moments).map((gap) => Math.abs(gap - 2537) <= 1))).toEqual(new Set([true]))
   })
 
-  test('of more than a minute is told, and granted a minute', async () => {
+  test('is limited to a minute and reported if it is longer', async () => {
     const { pacer, ask, interval, events } = setUp()
     await ask()
     await pacer.setDelay(ORIGIN, 600_000)
@@ -1010,7 +1016,7 @@ describe('a Crawl-delay', () => {
     expect(await interval()).toBe(60_000)
   })
 
-  test('holds on this machine too, and is gone when robots.txt has none any more', async () => {
+  test('applies to this machine too, and ends when robots.txt no longer has it', async () => {
     const host = 'localhost:9'
     const { pacer, ask, interval } = setUp()
     await pacer.setDelay(`http://${host}`, 500)
@@ -1022,7 +1028,7 @@ describe('a Crawl-delay', () => {
     expect(await ask(GOOD, host)).toBe(third)
   })
 
-  test('of one origin is not undone by another origin of the host that has none', async () => {
+  test('stays when another origin of the host has none', async () => {
     const { pacer, interval } = setUp()
     await pacer.setDelay(`https://${HOST}`, 3000)
     await pacer.setDelay(`http://${HOST}`, null)
@@ -1031,7 +1037,7 @@ describe('a Crawl-delay', () => {
     expect(await interval()).toBe(1000)
   })
 
-  test('of an origin that only another process knows is not undone either, unless it is of long ago', async () => {
+  test('stays when only another process has read it, unless it is a day old', async () => {
     const first = setUp()
     const { store, time } = first
     const body = 'User-agent: *\nCrawl-delay: 10\n'
@@ -1047,7 +1053,7 @@ describe('a Crawl-delay', () => {
     expect(await third.read()).toMatchObject({ floorMs: 200, intervalMs: 1000 })
   })
 
-  test('holds for the next pacer before that has read robots.txt', async () => {
+  test('applies to the next pacer before it has read robots.txt', async () => {
     const first = setUp()
     await first.pacer.setDelay(ORIGIN, 5000)
     const last = await first.ask()
@@ -1059,7 +1065,7 @@ describe('a Crawl-delay', () => {
   })
 })
 
-test('a clock that was hours ahead does not stop anybody', async () => {
+test('a stored clock that is hours ahead does not block requests', async () => {
   const { store, time, ask } = setUp()
   await store.changeClock(HOST, time.now, (clock) => ({
     ...clock,
@@ -1072,7 +1078,7 @@ test('a clock that was hours ahead does not stop anybody', async () => {
   expect(await ask()).toBe(START)
 })
 
-test('progress tells the rate, the limit, the pause and the back-off of each host', async () => {
+test('progress reports the rate, limit, interval and back-off of each host', async () => {
   const { pacer, askOften, ask, time } = setUp()
   await ask(GOOD, '127.0.0.1:1')
   const moments = await askOften(100, { ...GOOD, latencyMs: 40 })
@@ -1118,7 +1124,7 @@ test('progress tells the rate, the limit, the pause and the back-off of each hos
 })
 
 describe('lists of a site', () => {
-  test('lists that are refused one after the other do not change the pace', async () => {
+  test('do not change the pace when they are refused one after the other', async () => {
     const { pacer, time, read, events, interval } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)
@@ -1130,7 +1136,7 @@ describe('lists of a site', () => {
     expect(events).toEqual([])
   })
 
-  test('lists that ask for patience one after the other get it, and park no host', async () => {
+  test('get a back-off for Retry-After one after the other, but do not park the host', async () => {
     const { pacer, time, read, events } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)
@@ -1141,7 +1147,7 @@ describe('lists of a site', () => {
   })
 })
 
-test('an address that never answers does not make its host count as slow', async () => {
+test('an address that times out does not make its host count as slow', async () => {
   const { ask, askOften, interval } = setUp()
   const quick: FetchOutcome = { ...GOOD, latencyMs: 20 }
   await askOften(80, quick)

@@ -22,87 +22,87 @@ import type { Ledger, Reason } from './ledger.ts'
 import type { Clock, FetchOutcome, FetchRequest } from './ports.ts'
 import type { CrawlLimits } from './run.ts'
 
-/** Whoever asks for more patience than this is left alone for the rest of the crawl. */
+/** A host that asks for a longer wait than this gets no more requests in this crawl. */
 const MOST_PATIENCE_MS = 600_000
-/** A host that failed is left alone for a time that differs by this share, up or down. */
+/** Random spread of a back-off, as a share up or down. */
 const HOLD_SPREAD = 0.1
-/** A slot may be used as late as this: that much the jitter makes up for. */
+/** Maximum delay within a slot; the jitter compensates for it. */
 const LATE_MS = 25
-/** So much later may a slot be used that is taken instead of one that has passed, and twice as much each time it passes again. */
+/** Extra delay allowed for a slot that replaces a missed one; doubled each time it is missed again. */
 const ROOM_MS = 100
-/** No more room is given at once, however late a request was. */
+/** Maximum extra delay, however late a request was. */
 const MOST_ROOM_MS = 2000
-/** Whoever is late by more may have lost the host meanwhile. */
+/** After a longer delay the process may have lost the host. */
 const LOST_MS = 1000
-/** So many answers in a row that are quick, or all within so long, make the pause a step shorter. */
+/** The interval shrinks by one step after this many consecutive quick responses, or after responses that cover this time. */
 const QUICK_ANSWERS = 10
 const QUICK_MS = 10_000
-/** The step for a host that took long for a while. */
+/** Step factor for a host whose interval grew only because of slow responses. */
 const RELIEF = 0.5
-/** Different addresses that fail in a row, without a success between, before the host is slowed down: fewer are a matter of those pages. */
+/** Different addresses that must fail in a row before the host is slowed down: fewer failures are attributed to the pages. */
 const IN_TROUBLE = 3
-/** Different addresses that fail in a row before a host is left alone that has answered no page yet. */
+/** Different addresses that must fail in a row before a back-off, for a host that has not responded with a page yet. */
 const KEEPS_FAILING = 8
-/** Growth of the pause each time a host is left alone because it fails: the first answer afterwards tells whether it is back. */
+/** Factor on the interval for each back-off after failures: the first response afterwards shows whether the host has recovered. */
 const HELD_FACTOR = 4
-/** Pages that a host answered last, to be requested again before it is left alone. */
+/** Number of recent good pages to request again as a probe before a back-off. */
 const MAX_GOOD_URLS = 2
-/** Longest pause because of errors of a host that does answer. */
+/** Maximum interval caused by server errors of a host that responds. */
 const MOST_FOR_ERRORS_MS = 2000
 /**
- * Growth of the pause when a second address asks to slow down: less where Retry-After says how long, because the host is held that long
- * anyway. The pause grows once a minute at most, and gets shorter step by step.
+ * Factor on the interval when a second address asks to slow down: smaller with Retry-After, because the host gets a back-off of that length
+ * anyway. The interval grows at most once a minute, and shrinks step by step.
  */
 const REFUSED_FACTOR = 4
 const REFUSED_FACTOR_WITH_TIME = 2
 const REFUSED_AGAIN_MS = 60_000
-/** Stands for all lists of a site among the addresses that fail: those that a site does not have are often refused one and all. */
+/** Stands for all lists of a site among the failing addresses: servers often refuse every list that they do not have. */
 const LISTS = 'lists'
-/** Hosts that are named in one report. */
+/** Maximum number of hosts in a progress report. */
 const MOST_REPORTED = 100
-/** An answer is slow when it takes so many times, and so much, longer than it took this host at its best. */
+/** A response is slow if it takes longer than the best latency of the host by both this factor and this time. */
 const SLOW_FACTOR = 3
 const SLOW_MS = 500
-/** Answers before anything is said about how quick a host is, and the weight of each new one. */
+/** Responses before the best latency counts, and the weight of each new response in the average. */
 const LEAST_ANSWERS = 5
 const WEIGHT = 0.2
 
-/** What a pacer works with. */
+/** Options of a pacer. */
 export interface PacerOptions {
   readonly ledger: Pick<Ledger, 'readClock' | 'readClockFor' | 'changeClock' | 'readRobots'>
   readonly clock: Clock
-  /** Number from 0 up to 1, for jitter. */
+  /** Random number from 0 up to 1, for jitter. */
   readonly random: () => number
   readonly limits: Pick<CrawlLimits, 'intervalMs' | 'loopbackIntervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
-  /** Asks once more for an address that a host has answered. Without it, addresses that fail in a row are enough to suspect the host. */
+  /** Requests an address again that the host has responded to. Without it, consecutive failing addresses are enough to suspect the host. */
   readonly probe?: (url: string, leave: Leave) => Promise<FetchOutcome>
-  /** Ends the wait for a probe. */
+  /** Cancels the wait for a probe. */
   readonly signal?: AbortSignal
   readonly tell?: (event: Extract<CrawlEvent, { type: 'held' | 'parked' | 'paced' }>) => void
 }
 
-/** Leave to ask a host, in a slot of it. */
+/** Permission to send a request to a host in a slot. */
 export interface Leave {
   readonly host: string
   readonly slot: number
-  /** So much later than any other it may be used. */
+  /** Extra delay allowed beyond the usual one. */
   readonly roomMs: number
-  /** Of the visit that it is for, if it is for one. */
+  /** Lease of the visit, if the permission is for a visit. */
   readonly lease: string | undefined
-  /** When it was given, and when the host had last been asked before. */
+  /** When the permission was given, and the last request to the host before it. */
   readonly givenAt: number
   readonly askedBefore: number
 }
 
-/** What became of a wish to ask a host. `later`: not in this slot. `parked`: not in this crawl. */
+/** Result of waiting for a host. `later`: not in this slot. `parked`: not in this crawl. */
 export type Turn = Leave | 'later' | 'parked'
 
-/** Fetches what there is leave for. */
+/** Sends requests with a permission of the pacer. */
 export interface PacedFetcher {
   fetch(request: FetchRequest, leave: Leave): Promise<FetchOutcome>
 }
 
-/** Stands for the answer of a host that is left alone. */
+/** Outcome for a host that gets no more requests. */
 export const LEFT_ALONE: FetchOutcome = {
   type: 'failed',
   status: null,
@@ -112,23 +112,22 @@ export const LEFT_ALONE: FetchOutcome = {
   retryAfterMs: null,
 }
 
-/** Stands for an answer that is asked for later, from the beginning. */
+/** Outcome of a request that must be repeated later from the beginning. */
 export const POSTPONED: FetchOutcome = { ...LEFT_ALONE, isTransient: true }
 
-/** Whether nobody was asked. */
+/** Whether no request was sent. */
 export function isUnsent(outcome: FetchOutcome): boolean {
   return outcome === LEFT_ALONE || outcome === POSTPONED
 }
 
 /**
- * Keeps the pace at which each host is asked: evenly spaced, gentle at first, quicker while answers stay quick, slower when the host
- * struggles, not at all while it wants to be left alone. The clock of a host is in the ledger, where everybody shares it; how
- * the answers of this process came is kept here.
+ * Controls the request rate of each host: evenly spaced, slow at first, faster while responses are quick, slower when the host struggles,
+ * and none during a back-off. The clock of a host is in the ledger, shared by all processes; statistics of the responses are kept here.
  */
 export class Pacer {
   readonly #options: PacerOptions
   readonly #watches = new Map<string, Watch>()
-  /** Hosts that are left alone for the rest of the crawl, and why. */
+  /** Parked hosts with the reason. */
   readonly #parked = new Map<string, string>()
   readonly #latencies = new Array<number>(DURATION_ENDS.length + 1).fill(0)
   #latencySumMs = 0
@@ -137,7 +136,7 @@ export class Pacer {
     this.#options = options
   }
 
-  /** Milliseconds by which the next slot of a host is late. */
+  /** Random jitter for the next slot of a host, in milliseconds. */
   readonly jitter = (): number => {
     const [least, most] = this.#options.limits.jitterMs
     return least + this.#options.random() * (most - least)
@@ -153,7 +152,7 @@ export class Pacer {
     }
   }
 
-  /** Waits for the next slot of a host, and answers `later` where the host was held or slowed down meanwhile. */
+  /** Waits for the next slot of a host; returns `later` if a back-off or slow-down began meanwhile. */
   async #takeNext(host: string, signal: AbortSignal | undefined): Promise<Turn> {
     const { ledger, clock } = this.#options
     let slot = 0
@@ -169,8 +168,8 @@ export class Pacer {
   }
 
   /**
-   * Tells whether a host may be asked now, in a slot that was reserved before, and waits for what little is missing. For a visit, its
-   * lease says whether the host is still this process's.
+   * Checks whether a reserved slot may be used now, and waits for the remaining time. With the lease of a visit, also checks whether this
+   * process still holds the host.
    */
   async enter(host: string, slot: number, signal?: AbortSignal, lease?: string): Promise<Turn> {
     await this.#open(host)
@@ -180,9 +179,9 @@ export class Pacer {
   }
 
   /**
-   * Sends a request in its slot. A connection may take long to make, and the process may be stopped meanwhile: a request that misses its
-   * slot is sent in another one, the last of which is as long as needed. The outcome is {@link POSTPONED} for a visit that has to wait for
-   * longer or has lost its host, and for a request that is not `isPatient`.
+   * Sends a request in its slot. Opening a connection may take long, or the process may be suspended. A request that misses its slot is
+   * sent in another one, with a growing allowance for delay. The outcome is {@link POSTPONED} for a visit that has to wait longer or has
+   * lost its host, and for a request that is not `isPatient`.
    */
   async send(
     leave: Leave,
@@ -204,7 +203,7 @@ export class Pacer {
     }
   }
 
-  /** Whether what there is leave for may be sent now, as far as this process knows. */
+  /** Whether the request may be sent now, as far as this process knows. */
   #isInTime({ host, slot, roomMs }: Leave): boolean {
     const watch = this.#watchOf(host)
     const now = this.#options.clock.now()
@@ -215,12 +214,12 @@ export class Pacer {
     return true
   }
 
-  /** Gets leave again for what was not sent. */
+  /** Gets a new permission for a request that was not sent. */
   async #renew(leave: Leave, lateMs: number, signal?: AbortSignal): Promise<Turn> {
     const { host, roomMs, givenAt, askedBefore } = leave
     const watch = this.#watchOf(host)
     if (watch.askedAt === givenAt) watch.askedAt = askedBefore
-    // The connection that it was waited for is there now. Where it is not any more in the next slot, to make another takes as long again.
+    // The connection is open now. If it closes before the next slot, opening another takes as long again, so the allowance covers that.
     const nextRoomMs = roomMs === 0 ? ROOM_MS : Math.min(lateMs, MOST_ROOM_MS)
     return this.#enter(leave, nextRoomMs, signal)
   }
@@ -235,29 +234,29 @@ export class Pacer {
     let own = { slot, roomMs }
     for (let isKnown = false; ; ) {
       const known = isKnown ? watch.clock : await this.#read(host, lease)
-      // Whoever has it now asks for the same.
+      // The process that holds the host now makes the same request.
       if (known === undefined) return 'later'
       watch.clock = known
       isKnown = false
-      // Not before the answer: whoever stood still while it was on its way would take that moment for this one.
+      // Read the clock only after the ledger has responded: this process may have been suspended meanwhile.
       const now = clock.now()
       const { heldUntil, intervalMs, slowedAt } = watch.clock
       if (this.#parked.has(host)) return 'parked'
       if (heldUntil > now) return (await this.parkIfHeld(host)) ? 'parked' : 'later'
       if (intervalMs <= 0) break
       if (own.slot < slowedAt) return 'later'
-      // A timer that was late, or a slot of before the pause got longer, must not bring two requests closer together.
+      // A late timer, or a slot from before the interval grew, must not bring two requests closer together.
       const wait = Math.max(own.slot, watch.askedAt + intervalMs) - now
       if (wait > 0) {
         await clock.sleep(wait, signal)
         continue
       }
-      // Nor two of different processes. On a machine where every timer is late nobody would ever get to go, were it not for the room that
-      // a slot gets which is taken instead: so much longer is the pause behind it.
+      // The same holds for requests of different processes. Where every timer is late, no slot would ever be met, so a replacement slot
+      // allows more delay, and the interval after it grows by the same amount.
       const lateMs = now - own.slot
       if (lateMs <= LATE_MS + own.roomMs) break
       own = await this.#retake(watch, own, Math.max(nextRoomMs, 2 * own.roomMs))
-      // To ask for what it was just told would make it late again. Whose the host is by now it was not told.
+      // Reading the clock again would cause another delay. But the clock does not tell whether the host has been lost.
       isKnown = lease === undefined || lateMs < LOST_MS
     }
     const askedBefore = watch.askedAt
@@ -267,14 +266,14 @@ export class Pacer {
   }
 
   /**
-   * Learns from the outcome of a request that was sent at `askedAt`. One address that fails says nothing about its host. Several different
-   * ones in a row, or one that fails again without a success between, make the host suspect: then pages that it answered before are
-   * requested again. The host is left alone where these fail too. Where one answers, only 502, 503 and 504 slow the host down. One success
-   * ends a back-off. A time in Retry-After holds for the whole host, and no longer than it says.
+   * Learns from the outcome of a request sent at `askedAt`. One failing address says nothing about its host. Several different ones in a
+   * row, or one that fails again without a success between, make the host suspect: then known good pages are requested as probes. If these
+   * fail too, the host gets a back-off. If one responds, only 502, 503 and 504 slow the host down. One success ends a back-off. Retry-After
+   * applies to the whole host, for exactly that time.
    */
   async note(url: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
     const watch = this.#watchOf(new URL(url).host)
-    // An address that never answers says nothing about how quickly the others do.
+    // The timeout of one address says nothing about the latency of the others.
     if (outcome.type !== 'failed' || outcome.reason !== 'timeout') watch.noteLatency(outcome.latencyMs)
     this.#countLatency(outcome.latencyMs)
     if (outcome.type !== 'failed') {
@@ -288,7 +287,7 @@ export class Pacer {
     const address = isPage ? url : LISTS
     const isFurther = watch.noteFailure(address)
     if (isRefusal(outcome)) return this.#noteRefusal(watch, address, outcome, askedAt, isPage)
-    // A host that is held already needs no further verdict.
+    // A host in back-off needs no further decision.
     if (watch.clock.heldUntil > this.#options.clock.now()) return
     const isBusy = status === 502 || status === 503 || status === 504
     const isOverload = isBusy || reason === 'timeout' || reason === 'network'
@@ -305,7 +304,7 @@ export class Pacer {
     if (isFurther && isInTrouble) await this.#slow(watch, askedAt, isOverload ? MOST_INTERVAL_MS : MOST_FOR_ERRORS_MS)
   }
 
-  /** Obeys a host that asks to slow down. */
+  /** Applies the request of a host to slow down. */
   async #noteRefusal(watch: Watch, address: string, outcome: Failure, askedAt: number, isPage: boolean): Promise<void> {
     const now = this.#options.clock.now()
     const factor = watch.noteRefusal(address, outcome.retryAfterMs !== null, now)
@@ -314,7 +313,7 @@ export class Pacer {
     await this.#change(watch, (clock) => slowClock(clock, askedAt, now, { factor }))
   }
 
-  /** Ends the longer pauses that failures caused: the next crawl finds out for itself how a host is. Holds stay. */
+  /** Ends slow-downs caused by failures, so that the next crawl measures the host itself. Back-offs stay. */
   async forgetFailures(): Promise<void> {
     for (const watch of this.#watches.values()) {
       const { slowdown } = watch
@@ -324,7 +323,7 @@ export class Pacer {
     }
   }
 
-  /** Sets the pause that the robots.txt of an origin asks for, if any. A host gets the longest that its origins ask for. */
+  /** Sets the crawl delay that the robots.txt of an origin asks for, if any. A host gets the longest delay of its origins. */
   readonly setDelay = async (origin: string, delayMs: number | null): Promise<void> => {
     const { host } = new URL(origin)
     const watch = this.#watchOf(host)
@@ -336,34 +335,31 @@ export class Pacer {
       this.#options.tell?.({ type: 'paced', host, intervalMs: granted, askedMs: delayMs })
   }
 
-  /** Until when a host is left alone; it may be past. */
+  /** End of the back-off of a host; it may be in the past. */
   heldUntil(host: string): number {
     return this.#watches.get(host)?.clock.heldUntil ?? 0
   }
 
-  /** Hosts that are left alone for the rest of the crawl, each with what it was for. */
+  /** Parked hosts with the reason. */
   get parked(): ReadonlyMap<string, string> {
     return this.#parked
   }
 
-  /** Leaves a host alone for the rest of the crawl. */
+  /** Sends no more requests to a host in this crawl. */
   park(host: string, reason: Reason, detail: string): void {
     if (this.#parked.has(host)) return
     this.#parked.set(host, detail)
     this.#options.tell?.({ type: 'parked', host, reason, detail })
   }
 
-  /**
-   * Looks at a host that may be held: one that has asked for more patience than there is is left alone for the rest of the crawl.
-   * Tells whether it is.
-   */
+  /** Checks a host in back-off, and parks it if it asks for a longer wait than allowed. Returns whether the host is parked. */
   async parkIfHeld(host: string): Promise<boolean> {
     const { ledger, clock, limits, tell } = this.#options
     const now = clock.now()
     const watch = this.#watchOf(host)
     watch.clock = await ledger.readClock(host, now)
     const { heldUntil, strikes } = watch.clock
-    // What it got because it failed is sat out.
+    // A back-off that Pharos chose because of failures is waited for, even if it is longer.
     const gotMs = holdOf(limits.holdsMs, strikes) * (1 + HOLD_SPREAD)
     if (heldUntil - now > Math.max(MOST_PATIENCE_MS, gotMs)) {
       const until = new Date(heldUntil).toISOString().replace(/\.\d+/, '')
@@ -375,12 +371,12 @@ export class Pacer {
     return this.#parked.has(host)
   }
 
-  /** How long hosts took to begin their answers. */
+  /** Distribution of the time to first byte. */
   get latencies(): DurationCounts {
     return { counts: [...this.#latencies], sumMs: this.#latencySumMs }
   }
 
-  /** How each host is treated, of many those that are asked most. */
+  /** Progress of each host; only the busiest if there are many. */
   progress(): HostProgress[] {
     const now = this.#options.clock.now()
     const watches = [...this.#watches.values()]
@@ -417,26 +413,26 @@ export class Pacer {
     const { latency } = watch
     if (latency !== null && watch.isSlow()) {
       watch.quick = 0
-      // It is asked no more often than it answers.
+      // A host gets requests no faster than it responds.
       if (watch.clock.intervalMs >= latency) return
       const how = { factor: 2, mostMs: latency }
       await this.#change(watch, (known) => slowClock(known, askedAt, this.#options.clock.now(), how))
       watch.isOnlySlow = true
       return
     }
-    // That it was quick before it got slow says nothing.
+    // Quick responses from before the slow-down do not count.
     if (askedAt < watch.clock.slowedAt || watch.clock.intervalMs <= watch.clock.floorMs) return
-    // Far from its shortest pause few answers come, and each says more.
+    // At a long interval few responses come, so fewer of them are enough.
     const enough = Math.min(QUICK_ANSWERS, Math.ceil(QUICK_MS / watch.clock.intervalMs))
-    // A host that was slow, and nothing else, shows by each answer that it is not any more.
+    // A host that was only slow speeds up after half as many quick responses.
     if (++watch.quick < (watch.isOnlySlow ? enough / 2 : enough)) return
     watch.quick = 0
     await this.#change(watch, (known) => easeClock(known, watch.isOnlySlow ? RELIEF : undefined))
   }
 
   /**
-   * Requests pages that a suspected host answered before, until one answers or enough different addresses have failed. Returns the time
-   * of the request that was answered. Returns undefined where no such page is known, or the host is held by now.
+   * Requests pages that a suspected host responded to before, until one responds or enough different addresses have failed. Returns the
+   * time of the successful request. Returns undefined if no such page is known, or the host is in back-off by now.
    */
   #probe(watch: Watch): Promise<number | 'down' | undefined> {
     watch.probing ??= this.#probeInTurn(watch).finally(() => {
@@ -450,14 +446,14 @@ export class Pacer {
     const { successes } = watch
     let verdict: 'down' | undefined
     for (const url of probe === undefined ? [] : [...watch.goodUrls].reverse()) {
-      // A worker that sat out a hold here would be missing for other hosts.
+      // A worker that waited here would be missing for other hosts.
       if ((await this.parkIfHeld(watch.host)) || watch.clock.heldUntil > clock.now()) return undefined
       const turn = await this.#takeNext(watch.host, signal)
       if (typeof turn === 'string') return undefined
       const askedAt = clock.now()
       const outcome = (await probe?.(url, turn)) ?? POSTPONED
       if (isUnsent(outcome)) return undefined
-      // Another page may have been answered while the probe was under way.
+      // Another page may have been received while the probe was in progress.
       const isAnswered = outcome.type !== 'failed' || !mayBlameHost(outcome) || watch.successes > successes
       if (isAnswered) return askedAt
       if (outcome.retryAfterMs !== null) {
@@ -471,13 +467,13 @@ export class Pacer {
     return verdict
   }
 
-  /** Makes the pause of a host twice as long because addresses fail, until one answers. */
+  /** Doubles the interval of a host because addresses fail, until one responds. */
   #slow(watch: Watch, askedAt: number, mostMs: number): Promise<void> {
     const how = { factor: 2, mostMs }
     return this.#backOff(watch, (known) => slowClock(known, askedAt, this.#options.clock.now(), how))
   }
 
-  /** Changes the clock of a host because addresses fail. One that answers ends the longer pause. */
+  /** Changes the clock of a host because addresses fail. The next success restores the interval. */
   async #backOff(watch: Watch, change: (clock: HostClock) => HostClock): Promise<void> {
     const before = watch.slowdown
     await this.#change(watch, (known) => {
@@ -511,7 +507,7 @@ export class Pacer {
     }
   }
 
-  /** Takes a slot instead of one that has passed, with room to be late for it. */
+  /** Takes a new slot in place of a missed one, with an allowance for delay. */
   async #retake(
     watch: Watch,
     passed: { readonly slot: number; readonly roomMs: number },
@@ -540,8 +536,8 @@ export class Pacer {
     watch.opening ??= this.#change(watch, (known) =>
       openClock(known, floorMs, startMs, this.#options.clock.now()),
     ).then(() => {
-      // An earlier run left the host slowed down: the first success shows that this is over. While other processes ask the host, its
-      // pause is theirs, too.
+      // If an earlier run left the host slowed down, the first success ends that. While other processes use the host, the interval belongs
+      // to them too.
       const toMs = watch.clock.intervalMs
       const fromMs = Math.max(floorMs, startMs)
       const isIdle = this.#options.clock.now() > opensAt(watch.clock) + toMs
@@ -550,7 +546,10 @@ export class Pacer {
     await watch.opening
   }
 
-  /** Sets the shortest pause of a host, as an origin of it asks. Before it gets shorter, the other origin is heard: another process may have been there. */
+  /**
+   * Sets the minimum interval of a host from an origin. Before shortening it, reads the stored robots.txt of the other origin, which
+   * another process may have fetched.
+   */
   async #setFloor(watch: Watch, origin: string): Promise<void> {
     const { clock, ledger } = this.#options
     const { floorMs, startMs } = this.#leastOf(watch)
@@ -566,7 +565,7 @@ export class Pacer {
     await this.#change(watch, (known) => setFloor(known, Math.max(floorMs, delayMs), startMs, clock.now()))
   }
 
-  /** The shortest pause of a host, by what this process knows, and the one it begins with. */
+  /** The minimum interval of a host as known to this process, and the initial one. */
   #leastOf({ host, delays }: Watch): { readonly floorMs: number; readonly startMs: number } {
     const { intervalMs, loopbackIntervalMs, startIntervalMs } = this.#options.limits
     const isOwn = isLoopback(host)
@@ -593,39 +592,39 @@ export class Pacer {
   }
 }
 
-/** How one host answers this process. */
+/** Statistics of one host in this process. */
 class Watch {
   readonly host: string
-  /** Its clock as it was last seen. */
+  /** The host clock as last read. */
   clock: HostClock = FREE_CLOCK
   opening: Promise<void> | undefined
-  /** The pauses that the robots.txt files of its origins get. */
+  /** Granted crawl delays by origin. */
   readonly delays: Map<string, number> = new Map()
   requests = 0
   readonly recent: MinuteCount = new MinuteCount()
-  /** When it was last asked. */
+  /** Time of the last request. */
   askedAt = Number.NEGATIVE_INFINITY
-  /** The hold that was last told. */
+  /** End of the last reported back-off. */
   toldUntil = 0
-  /** Quick answers in a row. */
+  /** Consecutive quick responses. */
   quick = 0
   /** Different addresses that failed since the last success, at most {@link KEEPS_FAILING}. */
   readonly failing: Set<string> = new Set()
-  /** The last pages that it answered, at most {@link MAX_GOOD_URLS}. */
+  /** The last pages received, at most {@link MAX_GOOD_URLS}. */
   readonly goodUrls: Set<string> = new Set()
   probing: Promise<number | 'down' | undefined> | undefined
-  /** Answers that were no failures. */
+  /** Number of successful responses. */
   successes = 0
-  /** The first address that asked to slow down lately, and the successes when the last one did. */
+  /** The first address that recently asked to slow down, and the number of successes at the last such response. */
   #refusing: string | undefined
   #successesBefore = 0
-  /** When the pause last grew because addresses asked to slow down. */
+  /** When the interval last grew because addresses asked to slow down. */
   #refusedAt = Number.NEGATIVE_INFINITY
-  /** How failures made the pause longer, until a success ends that. */
+  /** The increase of the interval by failures, until a success ends it. */
   slowdown: Slowdown | null = null
-  /** Whether its pause is what it is because answers took long. */
+  /** Whether the interval grew only because of slow responses. */
   isOnlySlow = false
-  /** How long it takes to answer lately, and took at its best. */
+  /** Average latency, and the best one. */
   latency: number | null = null
   #best = Number.POSITIVE_INFINITY
   #answers = 0
@@ -640,14 +639,14 @@ class Watch {
     if (++this.#answers >= LEAST_ANSWERS) this.#best = Math.min(this.#best, this.latency)
   }
 
-  /** Takes note of an address that failed. Tells whether it is another one than those that failed since the last success. */
+  /** Records a failed address. Returns whether it is a new one since the last success. */
   noteFailure(address: string): boolean {
     const before = this.failing.size
     if (before < KEEPS_FAILING) this.failing.add(address)
     return this.failing.size > before
   }
 
-  /** Takes note of a page that answered. */
+  /** Records a received page. */
   noteGood(url: string): void {
     this.goodUrls.delete(url)
     this.goodUrls.add(url)
@@ -655,15 +654,15 @@ class Watch {
     if (this.goodUrls.size > MAX_GOOD_URLS && oldest !== undefined) this.goodUrls.delete(oldest)
   }
 
-  /** Takes note of a success. Many of them show that the pace was not too fast. */
+  /** Records a success. Enough successes show that the pace was not too fast. */
   noteSuccess(): void {
     this.failing.clear()
     if (++this.successes - this.#successesBefore >= QUICK_ANSWERS) this.#refusing = undefined
   }
 
   /**
-   * Takes note of an address that asks to slow down. Returns the growth of the pause: a second address shows that it is the pace, and
-   * not the page.
+   * Records an address that asks to slow down. Returns the factor on the interval: a second address shows that the pace is the cause, not
+   * the page.
    */
   noteRefusal(address: string, hasTime: boolean, now: number): number {
     this.#successesBefore = this.successes
@@ -679,7 +678,7 @@ class Watch {
   }
 }
 
-/** Counts what happened in the last minute, by the second. */
+/** Counts events of the last minute, by the second. */
 class MinuteCount {
   readonly #counts = new Array<number>(60).fill(0)
   #second = 0
@@ -704,7 +703,7 @@ class MinuteCount {
 
 type Failure = Extract<FetchOutcome, { type: 'failed' }>
 
-/** Whether a failure may be the fault of the host. A service that failed may not have asked the host at all. */
+/** Whether the host may have caused a failure. A failed service may not have contacted the host at all. */
 function mayBlameHost({ reason, isTransient }: Failure): boolean {
   return reason !== 'service-failed' && (isTransient || reason === 'timeout')
 }
@@ -714,17 +713,17 @@ function isRefusal({ reason, retryAfterMs }: Failure): boolean {
   return reason === 'rate-limited' || retryAfterMs !== null
 }
 
-/** How long a host is left alone that had to be so often in a row. */
+/** Duration of a back-off, by the number of consecutive ones. */
 function holdOf(holdsMs: readonly number[], strikes: number): number {
   return holdsMs[Math.min(strikes, holdsMs.length) - 1] ?? 0
 }
 
-/** The other origin that a host may have, by the other scheme. */
+/** The origin with the other scheme on the same host. */
 function siblingOf(origin: string): string {
   return origin.startsWith('https:') ? origin.replace('https:', 'http:') : origin.replace('http:', 'https:')
 }
 
-/** Whether a host is this machine, by its name. */
+/** Whether a host name refers to this machine. */
 function isLoopback(host: string): boolean {
   return /^(?:localhost|[\w.-]+\.localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/.test(host)
 }

@@ -1,2 +1,2 @@
-/** A page that cannot be read whatever is tried; the message says why, as what follows "the page". */
+/** A page that cannot be read at all. The message continues a sentence that begins with "the page". */
 export class PageDefect extends Error {}

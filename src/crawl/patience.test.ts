@@ -6,7 +6,7 @@ import { createPatientLedger, describeTime, Patience } from './patience.ts'
 
 const FULL = new PharosError('LIBRARY_FULL', { library: 'library.db', problem: 'the disk is full' })
 
-/** Patience on a clock that goes on by what is slept. */
+/** Patience with a clock that advances by the time slept. */
 function stagePatience(pauseMs = 60_000) {
   const sleeps: number[] = []
   const told: CrawlEvent[] = []
@@ -36,7 +36,7 @@ function stagePatience(pauseMs = 60_000) {
   return { patience, sleeps, told, problems, stop }
 }
 
-/** Work that fails so often before it can be done. */
+/** Work that fails a number of times before it succeeds. */
 function failing(times: number, error: unknown = FULL) {
   let tries = 0
   const work = async () => {
@@ -46,8 +46,8 @@ function failing(times: number, error: unknown = FULL) {
   return { work, tries: () => tries }
 }
 
-describe('a write that is not possible', () => {
-  test('is tried again with longer and longer pauses until it is', async () => {
+describe('Patience with a failing write', () => {
+  test('retries with growing delays until the write succeeds', async () => {
     const { patience, sleeps, told } = stagePatience()
     const { work, tries } = failing(8)
     await expect(patience.keep(work)).resolves.toBe('done')
@@ -64,13 +64,13 @@ describe('a write that is not possible', () => {
     ['LIBRARY_FULL', 'disk-full'],
     ['LIBRARY_LOCKED', 'locked'],
     ['LIBRARY_READ_ONLY', 'read-only'],
-  ] as const)('because of %s is told as %s', async (code, cause) => {
+  ] as const)('reports %s as a pause with the cause %s', async (code, cause) => {
     const { patience, told } = stagePatience()
     await patience.keep(failing(1, new PharosError(code)).work)
     expect(told).toMatchObject([{ cause }, { cause }])
   })
 
-  test('holds up all others, which are not even tried, and is told once', async () => {
+  test('blocks all other writes and reports the pause once', async () => {
     const { patience, told } = stagePatience()
     const first = failing(5)
     const others = Array.from({ length: 10 }, () => failing(1))
@@ -84,12 +84,12 @@ describe('a write that is not possible', () => {
     expect(others[0]?.tries()).toBe(0)
     await Promise.all(all)
     expect(late.tries()).toBe(1)
-    // Those that fail when the first one has come through are held up by each other.
+    // Writes that fail after the first has succeeded block each other.
     expect(told.map(({ type }) => type).slice(0, 2)).toEqual(['paused', 'resumed'])
     expect(told.filter(({ type }) => type === 'paused')).toHaveLength(told.length / 2)
   })
 
-  test('of several that fail at once is told once', async () => {
+  test('reports one pause for several writes that fail at once', async () => {
     const { patience, told } = stagePatience()
     let isFull = true
     let tries = 0
@@ -103,11 +103,11 @@ describe('a write that is not possible', () => {
     isFull = false
     await Promise.all(all)
     expect(told.map(({ type }) => type)).toEqual(['paused', 'resumed'])
-    // The first eight, and then one of them for all.
+    // The first eight attempts, then one write retries for all.
     expect(tries).toBeLessThan(8 + 4 + 8)
   })
 
-  test('is given up after a while, in words', async () => {
+  test('gives up after the maximum wait and describes the problem', async () => {
     const { patience, problems, told, stop } = stagePatience(10_000)
     const other = failing(Infinity)
     const kept = [patience.keep(failing(Infinity).work), patience.keep(other.work)]
@@ -122,7 +122,7 @@ describe('a write that is not possible', () => {
     expect(stop.signal.aborted).toBe(true)
   })
 
-  test('is not waited for when the crawl is stopped, but tried once more', async () => {
+  test('does not wait after the crawl is stopped, but still tries once', async () => {
     const { patience, told, stop } = stagePatience()
     const waiting = patience.keep(failing(Infinity).work)
     await new Promise((resolve) => setImmediate(resolve))
@@ -134,7 +134,7 @@ describe('a write that is not possible', () => {
     expect(told.map(({ type }) => type)).toEqual(['paused'])
   })
 
-  test('for any other reason fails at once', async () => {
+  test('throws other errors at once', async () => {
     const { patience, told } = stagePatience()
     const error = new TypeError('no')
     await expect(patience.keep(failing(1, error).work)).rejects.toBe(error)
@@ -144,7 +144,7 @@ describe('a write that is not possible', () => {
   })
 })
 
-test('a patient ledger waits with what is written and reads meanwhile', async () => {
+test('a patient ledger delays writes but not reads', async () => {
   const { patience, told } = stagePatience()
   const release = failing(3)
   const ledger = createPatientLedger(
@@ -170,6 +170,6 @@ test.each([
   [7_200_000, '2 hours'],
   [600_000, '10 minutes'],
   [1500, '2 seconds'],
-])('%i milliseconds are %s', (ms, words) => {
+])('describeTime(%i) is %s', (ms, words) => {
   expect(describeTime(ms)).toBe(words)
 })

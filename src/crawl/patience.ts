@@ -4,41 +4,41 @@ import type { Ledger } from './ledger.ts'
 import type { Clock } from './ports.ts'
 import type { CrawlPorts } from './run.ts'
 
-/** The first pause before a write that was not possible is tried again; each is twice as long as the one before, up to the last. */
+/** First delay before a failed write is retried; each delay doubles, up to the maximum. */
 const FIRST_PAUSE_MS = 250
 const MOST_PAUSE_MS = 5000
 
-/** What patience needs. */
+/** Options of {@link Patience}. */
 export interface PatienceOptions {
   readonly clock: Clock
-  /** Aborted, nothing is waited for any more: what cannot be written then fails at once. */
+  /** Once aborted, nothing waits: a failing write then throws at once. */
   readonly signal: AbortSignal
-  /** How long to wait altogether before it is given up. */
+  /** Maximum total wait by cause. */
   readonly pauseMs: (cause: PauseCause) => number
   readonly tell: (event: Extract<CrawlEvent, { type: 'paused' | 'resumed' }>) => void
-  /** Called when it is given up, with the reason in words. */
+  /** Called with the problem as text when the maximum wait is reached. */
   readonly giveUp: (problem: string) => void
 }
 
 /**
- * Waits where a library cannot be written for now: a full disk, one that others keep locked, one that can only be read. However many
- * writes wait, one of them tries, so that what happens is told once and a struggling disk is left alone.
+ * Waits while a library cannot be written: the disk is full, another process holds the lock, or it is read-only. Only one of the waiting
+ * writes retries, so that each pause is reported once and a struggling disk gets few requests.
  */
 export class Patience {
   readonly #options: PatienceOptions
-  /** Resolves when what is waited for has come, or will not. */
+  /** Resolves when the wait has ended, successfully or not. */
   #waiting: Promise<void> | undefined
 
   constructor(options: PatienceOptions) {
     this.#options = options
   }
 
-  /** Whether something is being waited for. */
+  /** Whether a write is waiting. */
   get isWaiting(): boolean {
     return this.#waiting !== undefined
   }
 
-  /** Does a piece of work that writes, again and again until it could be done. */
+  /** Runs a write, and retries it until it succeeds. */
   async keep<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this.#options
     for (;;) {
@@ -52,7 +52,7 @@ export class Patience {
     }
   }
 
-  /** Does a piece of work that only reads. What cannot be written does not hold it up; it waits where nothing can be asked at all. */
+  /** Runs a read. Failed writes do not delay it; it waits only while the store is unreachable. */
   async ask<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -87,7 +87,7 @@ export class Patience {
     let waitedMs = 0
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MOST_PAUSE_MS)) {
       await clock.sleep(pause, signal)
-      // Not by the clock: time in which this process or its machine stood still is no time in which anybody could have helped.
+      // Adds up the delays instead of reading the clock: while the process or machine is suspended, the cause cannot be fixed.
       waitedMs += pause
       try {
         return await work()
@@ -101,7 +101,7 @@ export class Patience {
   }
 }
 
-/** A ledger whose writes wait until they are possible. What only reads goes on meanwhile, unless nothing can be asked at all. */
+/** Wraps a ledger so that its writes wait until they succeed. Reads continue, unless the store is unreachable. */
 export function createPatientLedger(ledger: Ledger, patience: Patience): Ledger {
   const methods = new Map<PropertyKey, unknown>()
   return new Proxy(ledger, {
@@ -120,7 +120,7 @@ export function createPatientLedger(ledger: Ledger, patience: Patience): Ledger 
   })
 }
 
-/** The same ports of a crawl, which wait for the library where they ask it past the ledger. */
+/** Wraps the ports of a crawl that access the library outside the ledger, so that they wait too. */
 export function createPatientPorts(ports: CrawlPorts, patience: Patience): CrawlPorts {
   const { milestones, readHelp } = ports
   return {
@@ -152,7 +152,7 @@ const READS: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
   'readRobots',
 ])
 
-/** Failures of a store that somebody can do something about while the crawl waits. */
+/** Store errors that a user can fix while the crawl waits. */
 const CAUSES: Readonly<Partial<Record<ErrorCode, PauseCause>>> = {
   LIBRARY_FULL: 'disk-full',
   LIBRARY_LOCKED: 'locked',
@@ -160,7 +160,7 @@ const CAUSES: Readonly<Partial<Record<ErrorCode, PauseCause>>> = {
   LIBRARY_READ_ONLY: 'read-only',
 }
 
-/** What has to be waited for after a failure; undefined where waiting does not help. */
+/** The cause to wait for after an error; undefined if waiting does not help. */
 export function causeOf(error: unknown): PauseCause | undefined {
   return error instanceof PharosError ? CAUSES[error.code] : undefined
 }
@@ -174,7 +174,7 @@ const WORDS: Readonly<Record<PauseCause, string>> = {
   requested: 'the crawl has been paused',
 }
 
-/** A span of time in its largest unit: `1 hour`, `10 minutes`, `3 seconds`. */
+/** Formats a duration in its largest unit: `1 hour`, `10 minutes`, `3 seconds`. */
 export function describeTime(ms: number): string {
   const [unitMs, unit] = ms >= 3_600_000 ? [3_600_000, 'hour'] : ms >= 60_000 ? [60_000, 'minute'] : [1000, 'second']
   const count = Math.round(ms / unitMs)

@@ -12,7 +12,7 @@ export interface PlannedFind {
   readonly discovery: Discovery
 }
 
-/** A visit that came to its end. */
+/** A completed visit. */
 export interface PlannedVisit {
   readonly url: string
   readonly key: string
@@ -21,54 +21,54 @@ export interface PlannedVisit {
   readonly state: LedgerState
   readonly reason: Reason | null
   readonly status: number | null
-  /** Key of the address that it leads to, or that holds its content. */
+  /** Key of the redirect target, or of the address that holds the content. */
   readonly target: string | null
-  /** What it holds, where it was read now. */
+  /** The page, if it was read in this visit. */
   readonly page: Page | null
   readonly classification: Classification | null
-  /** The same, also of a page that is as it was. */
+  /** The kind of page, known for an unchanged page too. */
   readonly kind: PageKind
-  /** Where it leads: absolute addresses, also of a page that is as it was. */
+  /** Absolute addresses of its links, known for an unchanged page too. */
   readonly links: readonly string[]
 }
 
-/** What a plan wants to be done and told. */
+/** Instructions of a planner to the crawl. */
 export interface PlanStep {
   /**
-   * Addresses to visit, the most promising first, before everything else. They count as one link away from the start; where a crawl goes
-   * only so far, as far away as it goes, so that nothing behind them is read that is further away by links.
+   * Addresses to visit before all others, best first. They count as one link from the start; with a depth limit, as at the limit, so that
+   * the crawl reads no page beyond them that is too deep by links.
    */
   readonly seeds: readonly string[]
-  /** Addresses that wait in the frontier already, to be visited sooner. */
+  /** Addresses already in the frontier that should be visited sooner. */
   readonly further?: readonly string[]
   readonly events: readonly Extract<CrawlEvent, { type: 'problem' | 'milestone' | 'plan' }>[]
 }
 
 /**
- * Plans a crawl while it runs. The engine calls it in the order of what happens, one call at a time, and never waits for anything else
- * meanwhile. Keys are those of the gate.
+ * Plans a crawl while it runs. The engine calls the planner sequentially, in the order of events, and waits for each call. Keys are those
+ * of the gate.
  */
 export interface CrawlPlanner {
-  /** Called first, before anything is offered; what earlier crawls taught is known then. */
+  /** Called first, before any address is offered; results of earlier crawls are available. */
   begin(site: { readonly startUrl: string; readonly siteUrl: string; readonly isResumed: boolean }): Promise<PlanStep>
-  /** How early an address is to be visited: the least first. Called for every find, so it must be quick. */
+  /** Weight of an address; lower is visited earlier. Called for every find, so it must be fast. */
   weigh(find: PlannedFind): number
-  /** Why an address is left out that the gate would let through; null for most. */
+  /** Returns why an address that the gate admits is left out; usually null. */
   refuse(find: PlannedFind): Refusal | null
-  /** Told of addresses that a list of the site names. */
+  /** Receives addresses that a list of the site names. */
   noteListed(urls: readonly string[], discovery: Discovery): void
   /**
-   * Told what became of seeds: which wait in the frontier now, and which do not, because this crawl has visited them before or they
-   * are none of the source's. What is to be told because of that.
+   * Receives the result of offering seeds: those that wait in the frontier, and those that do not, because this crawl has visited them or
+   * they are out of scope. Returns events to emit.
    */
   noteSeeded(waiting: readonly string[], left: readonly string[]): Promise<PlanStep['events']>
-  /** Told of every visit that came to its end; `keyOf` gives the key of an address. */
+  /** Receives every completed visit; `keyOf` returns the key of an address. */
   noteVisit(visit: PlannedVisit, keyOf: (url: string) => string | undefined): Promise<PlanStep>
-  /** Called when nothing is due any more: seeds that come now are visited, and it is called again. */
+  /** Called when nothing is due: new seeds are visited, then it is called again. */
   idle(): Promise<PlanStep>
-  /** Called once at the end, whatever it was; only a crawl that completed may conclude from what was not found. */
+  /** Called once at the end; only a completed crawl may treat missing addresses as gone. */
   end(isComplete: boolean): Promise<PlanStep>
 }
 
-/** A step in which nothing is to be done. */
+/** A step without seeds and events. */
 export const NO_STEP: PlanStep = { seeds: [], events: [] }

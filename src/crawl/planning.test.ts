@@ -11,7 +11,7 @@ const VISIT: PlannedVisit = {
   ...{ target: null, page: null, classification: null, kind: 'hub', links: [] },
 }
 
-/** A plan by a planner of which some calls are given. */
+/** A plan whose planner has the given methods. */
 function plan(given: Partial<CrawlPlanner>) {
   const events: CrawlEvent[] = []
   const offered: string[] = []
@@ -40,7 +40,7 @@ function plan(given: Partial<CrawlPlanner>) {
   return { planning, events, offered }
 }
 
-test('one that throws ends its plan, and is told of once', async () => {
+test('a planner that throws is switched off and reported once', async () => {
   const { planning, events } = plan({
     weigh: () => {
       throw new Error('no idea')
@@ -52,7 +52,7 @@ test('one that throws ends its plan, and is told of once', async () => {
   expect(events).toMatchObject([{ type: 'problem', kind: 'intelligent-plan-failed', target: START }])
 })
 
-test('calls come one after the other, whatever each takes', async () => {
+test('calls to the planner run one at a time', async () => {
   const order: string[] = []
   const { planning } = plan({
     begin: async () => {
@@ -71,7 +71,7 @@ test('calls come one after the other, whatever each takes', async () => {
   expect(order).toEqual(['begin', START])
 })
 
-test('seeds are offered before what is told of them, and the planner learns which of them wait', async () => {
+test('seeds are offered before their events are emitted, and the planner learns which of them wait', async () => {
   const told: CrawlEvent = { type: 'plan', level: 1, message: 'seeded' }
   let seeded: readonly unknown[] = []
   const { planning, events, offered } = plan({
@@ -85,7 +85,7 @@ test('seeds are offered before what is told of them, and the planner learns whic
   expect([offered, seeded, events]).toEqual([['a', 'b'], [['a'], ['b']], [told]])
 })
 
-test('nothing is asked any more after the end, which comes once', async () => {
+test('the planner is not called after its end, which is called once', async () => {
   let ends = 0
   const { planning } = plan({
     end: async () => {
@@ -98,7 +98,7 @@ test('nothing is asked any more after the end, which comes once', async () => {
   expect([ends, planning.weigh(FIND), await planning.idle()]).toEqual([1, 0, false])
 })
 
-test('what was given by hand, or by the plan, is never refused', () => {
+test('addresses from the user or the planner are never refused', () => {
   const refusal = { reason: 'hub-cap', pattern: null, target: null } as const
   const { planning } = plan({ refuse: () => refusal })
   expect(planning.refuse(FIND)).toBe(refusal)

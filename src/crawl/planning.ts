@@ -3,30 +3,30 @@ import type { CrawlEvent } from './events.ts'
 import type { Discovery, Refusal } from './ledger.ts'
 import { type CrawlPlanner, NO_STEP, type PlannedFind, type PlannedVisit, type PlanStep } from './planner.ts'
 
-/** Weight of what a plan wants to be visited: less than that of everything else, the most promising of it least. */
+/** Weight of the seeds of a planner: below all other finds except the start. */
 const SEED_WEIGHT = -900
-/** The start is what plans are made from. */
+/** Weight of the start, which is visited first because plans depend on it. */
 const START_WEIGHT = -1000
 
 const NOTHING_OFFERED = { waiting: [], admitted: 0 }
 
-/** What the plan of a crawl works with. */
+/** Options of {@link Planning}. */
 export interface PlanningOptions {
   readonly planner: CrawlPlanner
   /** Where the crawl starts. */
   readonly startUrl: string
-  /** Puts seeds into the frontier. Answers those that wait there now, and how many were not there before. */
+  /** Adds seeds to the frontier. Returns those that wait there now, and how many were new. */
   readonly offer: (
     urls: readonly string[],
   ) => Promise<{ readonly waiting: readonly string[]; readonly admitted: number }>
-  /** Has addresses visited sooner that wait in the frontier already. */
+  /** Moves addresses forward that already wait in the frontier. */
   readonly hasten: (urls: readonly string[]) => Promise<void>
   readonly tell: (event: CrawlEvent) => void
 }
 
 /**
- * The plan of a crawl while it runs. Calls of the planner are made one after the other, in the order of what happens. One that
- * throws ends the plan and never the crawl.
+ * Connects a planner to a running crawl. Calls to the planner run one at a time, in order. A planner that throws is switched off, and the
+ * crawl continues.
  */
 export class Planning {
   readonly #options: PlanningOptions
@@ -38,14 +38,14 @@ export class Planning {
     this.#options = options
   }
 
-  /** How early an address is to be visited. */
+  /** Weight of an address in the frontier; lower is visited earlier. */
   weigh(find: PlannedFind): number {
     if (find.discovery === 'planner') return SEED_WEIGHT
     if (find.discovery === 'manual') return START_WEIGHT
     return this.#ask(() => this.#options.planner.weigh(find), 0)
   }
 
-  /** Why the plan leaves an address out that the gate lets through. What was given by hand, or by the plan itself, is taken. */
+  /** Returns why the planner leaves an address out. Addresses from the user or the planner itself are never refused. */
   refuse(find: PlannedFind): Refusal | null {
     if (find.discovery === 'planner' || find.discovery === 'manual') return null
     return this.#ask(() => this.#options.planner.refuse(find), null)
@@ -63,12 +63,12 @@ export class Planning {
     return this.#step(() => this.#options.planner.noteVisit(visit, keyOf))
   }
 
-  /** Asks for more when nothing is due. Tells whether there is something to visit now. */
+  /** Asks for more seeds when nothing is due. Returns whether there are new ones. */
   async idle(): Promise<boolean> {
     return (await this.#step(() => this.#options.planner.idle())) > 0
   }
 
-  /** Ends the plan, once. */
+  /** Ends the plan; further calls do nothing. */
   async end(isComplete: boolean): Promise<void> {
     if (this.#hasEnded) return
     this.#hasEnded = true
@@ -76,7 +76,7 @@ export class Planning {
     this.#isOver = true
   }
 
-  /** Makes a call of the planner when all before are over, and does what it asks for. Answers how many seeds are new. */
+  /** Queues a call to the planner and carries out its step. Returns the number of new seeds. */
   #step(call: () => Promise<PlanStep>): Promise<number> {
     const turn = this.#turn.then(() => this.#take(call))
     this.#turn = turn.catch(() => undefined)

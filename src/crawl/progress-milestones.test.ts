@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ProgressMilestones } from './progress-milestones.ts'
 
-/** Kinds that are reached by so many pages of a sort. */
+/** Kinds of milestones reached by a number of equal pages. */
 function reach(milestones: ProgressMilestones, count: number, page: { depth?: number; isArticle?: boolean } = {}) {
   const visit = { isPage: true, depth: 1, bytes: 1, isArticle: false, ...page }
   return Array.from({ length: count }, () => milestones.note(visit))
@@ -9,7 +9,7 @@ function reach(milestones: ProgressMilestones, count: number, page: { depth?: nu
     .map(({ kind }) => kind)
 }
 
-test('each is told once, when it is reached', () => {
+test('each milestone is emitted once, when it is reached', () => {
   const milestones = new ProgressMilestones('https://news.example/')
   expect(reach(milestones, 9, { depth: 2 })).toEqual([])
   expect(reach(milestones, 1, { depth: 2 })).toEqual(['depth2-coverage'])
@@ -23,13 +23,13 @@ test('each is told once, when it is reached', () => {
   expect(milestones.isOpen).toBe(false)
 })
 
-test('an interrupted crawl goes on counting', () => {
+test('a resumed crawl continues the counts', () => {
   const milestones = new ProgressMilestones('https://news.example/')
   milestones.resume({ kinds: ['depth2-coverage'], counts: { secondLevel: 12, downloads: 998, articles: 0 } })
   expect(reach(milestones, 2, { depth: 2 })).toEqual(['downloads-1k'])
 })
 
-test('what several processes have come to together is told once', () => {
+test('a milestone that several processes reach together is emitted once', () => {
   const milestones = new ProgressMilestones('https://news.example/')
   expect(reach(milestones, 6, { depth: 2 })).toEqual([])
   const counts = { secondLevel: 11, downloads: 990, articles: 0 }
@@ -38,13 +38,13 @@ test('what several processes have come to together is told once', () => {
   expect(reach(milestones, 10, { depth: 2 })).toEqual(['downloads-1k'])
 })
 
-test('what is reached while others are counted is told once', () => {
+test('a milestone reached while other processes are counted is emitted once', () => {
   const milestones = new ProgressMilestones('https://news.example/')
   expect(reach(milestones, 1000)).toEqual(['downloads-1k'])
   expect(milestones.take({ kinds: [], counts: { secondLevel: 0, downloads: 1000, articles: 0 } })).toEqual([])
 })
 
-test('what was not downloaded, or is no page, does not count', () => {
+test('visits without a download or page do not count', () => {
   const milestones = new ProgressMilestones('https://news.example/')
   milestones.resume({ kinds: [], counts: { secondLevel: 9, downloads: 999, articles: 999 } })
   expect(milestones.note({ isPage: false, depth: 2, bytes: 0, isArticle: true })).toEqual([])

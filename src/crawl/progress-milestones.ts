@@ -1,25 +1,25 @@
 import type { CrawlEvent } from './events.ts'
 
-/** Pages two links away from the start that show that it has been looked at beyond its surface. */
+/** Pages two links from the start after which the site counts as explored beyond its surface. */
 const DEPTH_2_PAGES = 10
 
-/** How far a crawl is, as far as milestones are about it. */
+/** The counts that milestones depend on. */
 export interface MilestoneCounts {
-  /** Pages two links away from the start that were read. */
+  /** Pages read two links from the start. */
   readonly secondLevel: number
-  /** Answers with a body. */
+  /** Responses with a body. */
   readonly downloads: number
   /** Pages that are articles. */
   readonly articles: number
 }
 
-/** What an interrupted crawl had come to. */
+/** Milestones and counts of an interrupted crawl. */
 export interface ReachedBefore {
   readonly kinds: readonly string[]
   readonly counts: MilestoneCounts
 }
 
-/** Keeps which milestones a crawl has reached, so that each is told once, however often it is interrupted. */
+/** Stores the reached milestones of a crawl, so that each is emitted once, however often the crawl is interrupted. */
 export interface MilestoneMemory {
   read(): Promise<ReachedBefore>
   write(kind: string): Promise<void>
@@ -50,7 +50,7 @@ const FIELDS: Readonly<Record<keyof MilestoneCounts, string>> = {
 
 type Milestone = Extract<CrawlEvent, { type: 'milestone' }>
 
-/** Milestones that every crawl can reach, whether it has a plan or not. */
+/** Milestones of every crawl, with or without a planner. */
 export class ProgressMilestones {
   readonly #target: string
   #counts: MilestoneCounts = { secondLevel: 0, downloads: 0, articles: 0 }
@@ -60,12 +60,15 @@ export class ProgressMilestones {
     this.#target = target
   }
 
-  /** Whether something can still be reached. */
+  /** Whether a milestone is left to reach. */
   get isOpen(): boolean {
     return this.#left.length > 0
   }
 
-  /** Goes on from what an interrupted run of the crawl, or all processes, had come to. More may have been reached while that was read. */
+  /**
+   * Continues from the counts of an interrupted run or of all processes. The own counts may have grown while they were read, so the larger
+   * ones win.
+   */
   resume({ kinds, counts }: ReachedBefore): void {
     const { secondLevel, downloads, articles } = this.#counts
     this.#counts = {
@@ -76,13 +79,13 @@ export class ProgressMilestones {
     this.#left = this.#left.filter(({ kind }) => !kinds.includes(kind))
   }
 
-  /** Takes what all processes have come to. Answers the milestones that were reached by it. */
+  /** Takes over the counts of all processes. Returns the newly reached milestones. */
   take(reached: ReachedBefore): Milestone[] {
     this.resume(reached)
     return this.#findReached()
   }
 
-  /** Counts a visit. Answers the milestones that were reached by it. */
+  /** Counts a visit. Returns the newly reached milestones. */
   note(visit: {
     readonly isPage: boolean
     readonly depth: number

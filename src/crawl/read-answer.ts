@@ -3,40 +3,40 @@ import type { Extraction, Snapshot } from '../core/model.ts'
 import { dropSlash } from '../core/url/key.ts'
 import type { PageReading, ReadOptions, RenderOutcome } from './ports.ts'
 
-/** What an answer is read with. */
+/** Functions and settings for reading a response. */
 export interface AnswerReader {
-  /** Runs the scripts of a document. Without it, what is empty until they ran stays so. */
+  /** Runs the scripts of a document. Without it, a page that is empty before its scripts run stays empty. */
   readonly render?: ((snapshot: Snapshot) => Promise<RenderOutcome>) | undefined
-  /** Whether that is done with every document, and not only where it holds nothing by itself. */
+  /** Whether every document is rendered, not only those that are empty without scripts. */
   readonly isAlways: boolean
-  /** Whether it is known that the document holds nothing by itself, whatever it looks like. @default false */
+  /** Whether the document is known to be empty without scripts. @default false */
   readonly isShell?: boolean
-  /** Reads what came; a text says what is wrong with it. */
+  /** Reads a snapshot; a returned string describes what is wrong with it. */
   readonly read: (snapshot: Snapshot, options?: ReadOptions) => Promise<PageReading | string>
-  /** What an address is known by. */
+  /** Returns the key of an address. */
   readonly keyOf: (url: string) => string | undefined
 }
 
-/** An answer that was read. */
+/** A response that was read. */
 export interface ReadPage extends PageReading {
   readonly type: 'read'
-  /** Whether as a browser shows it. */
+  /** Whether a browser rendered it. */
   readonly isRendered: boolean
-  /** Whether that was needed: what came held nothing by itself. */
+  /** Whether rendering was necessary, because the response was empty without it. */
   readonly isShell: boolean
 }
 
-/** What an answer came to. */
+/** Result of reading a response. */
 export type ReadAnswer =
   | ReadPage
   | { readonly type: 'defect'; readonly detail: string }
-  /** Its scripts lead to another address. */
+  /** Its scripts redirect to another address. */
   | { readonly type: 'moved'; readonly target: string }
   | Extract<RenderOutcome, { type: 'failed' }>
 
 /**
- * Reads an answer: as it came, or as a browser shows it. What came is looked at even where it is rendered anyway, so that it is known
- * whether that was needed. Where there is no browser, what needs one says why there is none.
+ * Reads a response directly or as rendered by a browser. Also reads the original of a rendered page, to know whether rendering was
+ * necessary. Without a browser, a page that needs one gets the reason why there is none.
  */
 export async function readAnswer(snapshot: Snapshot, reader: AnswerReader): Promise<ReadAnswer> {
   const render = mediumOf(snapshot).type === 'html' ? reader.render : undefined
@@ -45,7 +45,7 @@ export async function readAnswer(snapshot: Snapshot, reader: AnswerReader): Prom
   }
   const plain = await reader.read(snapshot, { keepsBody: render !== undefined })
   const shell = typeof plain === 'string' ? undefined : findShell(plain)
-  // A document has no scripts, whatever it looks like.
+  // A document such as a PDF has no scripts.
   const isDocument = typeof plain === 'object' && plain.format !== undefined
   if (render !== undefined && !isDocument && (shell !== undefined || reader.isAlways)) {
     const outcome = await render(snapshot)
@@ -58,7 +58,7 @@ export async function readAnswer(snapshot: Snapshot, reader: AnswerReader): Prom
 
 const AS_IT_CAME = { isRendered: false, isShell: false } as const
 
-/** What says of a document that it holds nothing before its scripts have run. */
+/** Returns the extraction if a document is empty before its scripts run. */
 function findShell({ extraction }: PageReading): Extract<Extraction, { type: 'no-page' }> | undefined {
   return extraction.type === 'no-page' && extraction.reason === 'needs_rendering' ? extraction : undefined
 }
@@ -71,7 +71,7 @@ async function readRendered(
 ): Promise<ReadAnswer> {
   if (outcome.type === 'failed') return outcome
   const { url } = outcome.snapshot
-  // Scripts that tidy up the address of a page do not lead to another.
+  // Scripts that only tidy up the address of a page are no redirect.
   if (dropSlash(keyOf(url) ?? url) !== dropSlash(keyOf(asked) ?? asked)) return { type: 'moved', target: url }
   const reading = await read(outcome.snapshot)
   if (typeof reading === 'string') return { type: 'defect', detail: reading }

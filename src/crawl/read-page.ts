@@ -7,13 +7,13 @@ import { withLikeness } from '../core/retrieval/with-likeness.ts'
 import { PageDefect } from './page-defect.ts'
 import type { PageReading } from './ports.ts'
 
-/** Most links of one page that are followed and kept. */
+/** Maximum number of links of a page that are followed and stored. */
 const MAX_LINKS = 20_000
-/** Most links of one page that are looked at: those that are not followed are at least named. */
+/** Maximum number of links of a page that are examined; those not followed are recorded with a reason. */
 const MAX_NAMED = 50_000
-/** Most characters of Markdown a page may become: 20 MB of text with room for what is escaped in it. */
+/** Maximum length of the Markdown of a page: 20 MB of text, with room for escapes. */
 const MAX_MARKDOWN = 30_000_000
-/** Most chunks it may be cut into: 20 MB of text are fewer. */
+/** Maximum number of chunks; 20 MB of text have fewer. */
 const MAX_CHUNKS = 25_000
 
 /** Reads a snapshot: page, chunks and the links to follow. */
@@ -23,7 +23,7 @@ export function readPage(snapshot: Snapshot, key: string, sha256?: Sha256, profi
   return recordPage(extraction, key, sha256, profile)
 }
 
-/** What is stored of a page that was extracted. */
+/** Creates the record to store from an extracted page. */
 export function recordPage(
   extraction: Extract<Extraction, { type: 'page' }>,
   key: string,
@@ -31,7 +31,7 @@ export function recordPage(
   profile: ChunkProfile = 'library',
 ): PageReading {
   const found = { ...extraction.page, links: extraction.page.links.slice(0, MAX_NAMED) }
-  // A small page can be made to grow without bounds: each short link of it by a long base, each heading to a chunk of its own.
+  // A small page can expand without limit: a long base lengthens each short link, and each heading becomes a chunk.
   if (found.markdown.length > MAX_MARKDOWN) throw new PageDefect(`becomes more than ${MAX_MARKDOWN} characters`)
   const page = withLikeness(found)
   const chunks = chunkPage(page, key, { ...(sha256 === undefined ? {} : { sha256 }), sizes: sizesOf(profile) })
@@ -42,7 +42,7 @@ export function recordPage(
   }
 }
 
-/** The addresses links lead to, each once, without fragment. Those the page does not vouch for are left out. */
+/** The distinct targets of links without fragments; nofollow links are left out. */
 export function listLinks(links: readonly Link[]): string[] {
   const urls = new Set<string>()
   for (const link of links) {
@@ -52,12 +52,12 @@ export function listLinks(links: readonly Link[]): string[] {
   return [...urls]
 }
 
-/** Whether links of a page that were listed are all it has; as many as are read may have been more. */
+/** Whether the listed links of a page are complete; at the maximum there may be more. */
 export function hasAllLinks(links: readonly string[]): boolean {
   return links.length < MAX_LINKS
 }
 
-/** Whether a page vouches for where a link leads. */
+/** Whether a link may be followed, that is, is not marked as nofollow. */
 export function isFollowed({ rel }: Link): boolean {
   return !rel.includes('nofollow')
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Clock, Fetcher, FetchOutcome, FetchRequest } from './ports.ts'
 import { createResourceFetcher, type ResourceFetcherOptions } from './resource.ts'
 
-/** A web in memory: outcomes by address; what is not in it is gone. */
+/** An in-memory web: outcomes by address; all other addresses are gone. */
 function createWeb(outcomes: Record<string, FetchOutcome>) {
   const requests: FetchRequest[] = []
   const fetcher: Fetcher = {
@@ -60,7 +60,7 @@ function setUp(outcomes: Record<string, FetchOutcome>, options: Partial<Resource
   }
 }
 
-test('a file is fetched when it is its turn at the host', async () => {
+test('fetches a file in a slot of its host', async () => {
   const { fetchResource, reserved, clock, requests } = setUp({ 'https://e.com:8443/a': found('https://e.com:8443/a') })
   expect(await fetchResource('https://e.com:8443/a#part', { accept: 'text/plain', maxBytes: 9 })).toEqual({
     type: 'found',
@@ -73,7 +73,7 @@ test('a file is fetched when it is its turn at the host', async () => {
   expect(requests).toEqual([{ url: 'https://e.com:8443/a', accept: 'text/plain', maxBytes: 9 }])
 })
 
-test('validators are sent to the address they belong to, and an answer that nothing changed is one', async () => {
+test('sends validators to their own address only and accepts a 304', async () => {
   const unchanged: FetchOutcome = { type: 'unchanged', etag: null, lastModified: null }
   const { fetchResource, requests } = setUp({
     'https://e.com/a': unchanged,
@@ -86,7 +86,7 @@ test('validators are sent to the address they belong to, and an answer that noth
   expect(await fetchResource('https://e.com/a')).toMatchObject({ type: 'failed', reason: 'bad-answer' })
 })
 
-test('redirects are followed, each in its turn, with fields for their own origin only', async () => {
+test('follows redirects, each in its own slot, with headers for their own origin only', async () => {
   const headers = new Map([['https://e.com', { authorization: 'secret' }]])
   const { fetchResource, requests, reserved } = setUp(
     {
@@ -105,7 +105,7 @@ test('redirects are followed, each in its turn, with fields for their own origin
   ])
 })
 
-test('redirects end at the limit, in a circle, and outside the web', async () => {
+test('stops redirects at the limit, in a loop and at a non-web address', async () => {
   const chain = Object.fromEntries(
     Array.from({ length: 9 }, (_, i) => [`https://e.com/${i}`, moved(`https://e.com/${i + 1}`)]),
   )
@@ -121,7 +121,7 @@ test('redirects end at the limit, in a circle, and outside the web', async () =>
   expect(outside.requests).toHaveLength(1)
 })
 
-test('robots.txt is asked before each hop, and nothing is fetched against it', async () => {
+test('checks robots.txt before each hop and fetches nothing that it forbids', async () => {
   const asked: string[] = []
   const { fetchResource, requests, reserved } = setUp(
     { 'https://e.com/a': moved('https://e.com/private') },
@@ -165,7 +165,7 @@ test.each<[FetchOutcome, object]>([
   expect(await setUp({ 'https://e.com/a': outcome }).fetchResource('https://e.com/a')).toMatchObject(expected)
 })
 
-test('an aborted signal ends the waiting', async () => {
+test('an aborted signal ends the wait', async () => {
   const { fetchResource, requests } = setUp({})
   await expect(fetchResource('https://e.com/a', { signal: AbortSignal.abort() })).rejects.toThrow()
   expect(requests).toEqual([])

@@ -4,9 +4,9 @@ import { parseHttp } from '../core/url/key.ts'
 import type { Reason } from './ledger.ts'
 import type { PacedFetcher, Pacer } from './pacer.ts'
 
-/** What came of asking for a file. */
+/** Result of fetching a file. */
 export type Resource =
-  /** `url` is where it was found, after redirects. */
+  /** `url` is the address after redirects. */
   | {
       readonly type: 'found'
       readonly url: string
@@ -14,33 +14,33 @@ export type Resource =
       readonly etag?: string | null
       readonly lastModified?: string | null
     }
-  /** It is what it was when it had the validators that were sent. */
+  /** The file is unchanged since the sent validators. */
   | { readonly type: 'unchanged'; readonly url: string }
-  /** The server has none, or none for us (4xx). */
+  /** The file does not exist, or access is denied (4xx). */
   | { readonly type: 'missing'; readonly status: number }
   | { readonly type: 'failed'; readonly reason: Reason; readonly detail: string; readonly status: number | null }
 
-/** Whether a site said something about a file: that it is there, that it is not, or that it is nobody's business. */
+/** Whether the site gave a final result for a file: it exists, is missing, or is disallowed. */
 export function saysSomething(resource: Resource): boolean {
   return resource.type !== 'failed' || resource.reason === 'robots-disallow'
 }
 
-/** Whether a site said that a file is not there. Any other refusal leaves open what the file holds, or whether it is there. */
+/** Whether the response proves that a file does not exist. Any other refusal leaves open what the file holds. */
 export function isProvenMissing(resource: Resource): boolean {
   return resource.type === 'missing' && (resource.status === 404 || resource.status === 410)
 }
 
-/** What is asked for besides the address. */
+/** Options of a request for a file. */
 export interface ResourceRequest {
   /** @default that of the fetcher */
   readonly accept?: string
-  /** Most decoded bytes. @default the limit of the fetcher */
+  /** Maximum decoded size. @default the limit of the fetcher */
   readonly maxBytes?: number
-  /** Takes the beginning of a body that is larger, instead of refusing it. @default false */
+  /** Truncates a larger body instead of refusing it. @default false */
   readonly isClipped?: boolean
-  /** Time for the whole answer, in milliseconds. @default the limit of the fetcher */
+  /** Timeout for the whole response, in milliseconds. @default the limit of the fetcher */
   readonly timeoutMs?: number
-  /** Validators of what is known; they are sent to this address and not to where it leads. */
+  /** Validators of the known version; sent to this address only, not to redirect targets. */
   readonly etag?: string | null
   readonly lastModified?: string | null
   readonly signal?: AbortSignal | undefined
@@ -58,25 +58,25 @@ export type RobotsJudgement =
       readonly pattern: string | null
       /** When the robots.txt that forbids it was read. */
       readonly readAt?: number
-      /** When it may be known, where it is not known yet; null or missing when there is nothing to wait for. */
+      /** When to try again if the rules are unknown so far; null or missing if waiting does not help. */
       readonly retryAt?: number | null
     }
 
-/** What a resource fetcher works with. */
+/** Options of a resource fetcher. */
 export interface ResourceFetcherOptions {
   readonly fetcher: PacedFetcher
   readonly pacer: Pick<Pacer, 'takeTurn'>
-  /** Asked before each hop. Without it nothing is asked, as for robots.txt itself. */
+  /** Called before each hop. Without it robots.txt is ignored, as for robots.txt itself. */
   readonly judgeRobots?: (url: string, signal?: AbortSignal) => Promise<RobotsJudgement>
   /** @default 5 */
   readonly maxRedirects?: number
-  /** Further fields by the origin they are meant for; no other origin gets them, redirects included. */
+  /** Additional headers by origin; no other origin gets them, redirect targets included. */
   readonly headers?: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
 
 /**
- * Creates the function that fetches robots.txt, sitemaps and llms.txt: it takes its turn at the host like every visit,
- * follows redirects, and asks robots.txt before each hop.
+ * Creates the function that fetches robots.txt, sitemaps and llms.txt. It takes host slots like every visit, follows redirects, and checks
+ * robots.txt before each hop.
  */
 export function createResourceFetcher(options: ResourceFetcherOptions): FetchResource {
   const { fetcher, pacer, judgeRobots, maxRedirects = 5, headers } = options
@@ -143,7 +143,7 @@ function failed(reason: Reason, detail: string, status: number | null = null): R
   return { type: 'failed', reason, detail, status }
 }
 
-/** 4xx, but for the request to come back later. */
+/** Any 4xx except 429, which asks for a retry. */
 function isClientError(status: number | null): status is number {
   return status !== null && status >= 400 && status < 500 && status !== 429
 }

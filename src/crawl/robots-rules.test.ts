@@ -46,7 +46,7 @@ function setUp(answers: Resource[], stored = new Map<string, RobotsRecord>()) {
   return { rules, asked, stored, time, signals, slept, delays }
 }
 
-test('rules are fetched once for an origin, however many ask', async () => {
+test('fetches the rules of an origin once for concurrent callers', async () => {
   const robots = 'User-agent: *\nDisallow: /x\nCrawl-delay: 2\nSitemap: /s.xml'
   const { rules, asked, stored, delays } = setUp([found(robots)])
   expect(await Promise.all([rules.judge(`${ORIGIN}/x/1`), rules.judge(`${ORIGIN}/a`)])).toEqual([
@@ -59,7 +59,7 @@ test('rules are fetched once for an origin, however many ask', async () => {
   expect(stored.get(ORIGIN)).toMatchObject({ type: 'rules', status: 200, fetchedAt: 1_000_000 })
 })
 
-test('origins have rules of their own', async () => {
+test('fetches separate rules for each origin', async () => {
   const { rules, asked } = setUp([found('User-agent: *\nDisallow: /')])
   expect(await rules.judge('https://e.com/a')).toMatchObject({ allowed: false })
   expect(await rules.judge('http://e.com/a')).toEqual({ allowed: true })
@@ -78,15 +78,15 @@ test.each<[string, Resource, object]>([
     { type: 'failed', reason: 'timeout', detail: 'x', status: null },
     { allowed: false, reason: 'robots-unreachable', pattern: 'robots.txt could not be fetched: x' },
   ],
-])('%s decides for everything', async (_what, answer, expected) => {
+])('a robots.txt with the result "%s" decides for all addresses', async (_what, answer, expected) => {
   const { rules, delays } = setUp([answer, answer, answer])
   expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject(expected)
   expect(await rules.sitemaps(ORIGIN)).toEqual([])
-  // Nothing is concluded from what could not be read.
+  // A robots.txt that could not be read sets no crawl delay.
   expect(delays).toEqual('reason' in expected ? [] : [[ORIGIN, null]])
 })
 
-test('an unreachable robots.txt is asked for once more, and after a minute from then on', async () => {
+test('retries an unreachable robots.txt after five seconds, then once a minute', async () => {
   const { rules, asked, slept, time } = setUp([failing(500), failing(null), found('User-agent: *\nDisallow: /x')])
   const first = await rules.judge(`${ORIGIN}/a`)
   expect(first).toMatchObject({ allowed: false, retryAt: time.now + 5000 })
@@ -103,14 +103,14 @@ test('an unreachable robots.txt is asked for once more, and after a minute from 
   expect([asked.length, slept]).toEqual([3, []])
 })
 
-test('a host that the guard forbids is asked for once', async () => {
+test('requests robots.txt once from a host that the network guard refuses', async () => {
   const refused: Resource = { type: 'failed', reason: 'address-refused', detail: 'x', status: null }
   const { rules, asked } = setUp([refused])
   expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: false, reason: 'address-refused', pattern: 'x' })
   expect(asked).toHaveLength(1)
 })
 
-test('rules that cannot be fetched anew hold until they are a day old', async () => {
+test('uses rules that cannot be fetched again until they are a day old', async () => {
   const day = 24 * 3_600_000
   const failures = Array.from({ length: 9 }, () => failing(503))
   const { rules, asked, time, slept } = setUp([found('User-agent: *\nDisallow: /x'), ...failures])
@@ -119,7 +119,7 @@ test('rules that cannot be fetched anew hold until they are a day old', async ()
   time.now = began + 3_600_000
   expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
   expect(await rules.judge(`${ORIGIN}/x`)).toMatchObject({ allowed: false, reason: 'robots-disallow' })
-  // One failure is enough for a minute, and nobody waits.
+  // One failure is enough for a minute, and no caller waits.
   expect([asked.length, slept]).toEqual([2, []])
   time.now += 60_000
   expect(await rules.judge(`${ORIGIN}/a`)).toEqual({ allowed: true })
@@ -128,7 +128,7 @@ test('rules that cannot be fetched anew hold until they are a day old', async ()
   expect(await rules.judge(`${ORIGIN}/a`)).toMatchObject({ allowed: false, reason: 'robots-unreachable' })
 })
 
-test('the rules of a thousand origins are kept at hand, those learned last', async () => {
+test('keeps the parsed rules of the last thousand origins', async () => {
   const stored = new Map<string, RobotsRecord>()
   const { rules } = setUp([], stored)
   for (let i = 0; i <= 1000; i++) await rules.judge(`https://h${i}.com/`)
@@ -140,7 +140,7 @@ test('the rules of a thousand origins are kept at hand, those learned last', asy
   expect([...stored.keys()]).toEqual(['https://h0.com'])
 })
 
-test('what the ledger holds is used for an hour, by others too', async () => {
+test('uses rules from the ledger for an hour, in other processes too', async () => {
   const first = setUp([found('User-agent: *\nDisallow: /x')])
   await first.rules.judge(`${ORIGIN}/x`)
   const second = setUp([found('')], first.stored)
@@ -152,7 +152,7 @@ test('what the ledger holds is used for an hour, by others too', async () => {
   expect(second.asked).toHaveLength(1)
 })
 
-test('one who leaves does not take the answer from the others', async () => {
+test('a caller that aborts does not cancel the fetch for others', async () => {
   const { rules, asked, signals } = setUp([found('User-agent: *\nDisallow: /')])
   const leaving = new AbortController()
   const left = rules.judge(`${ORIGIN}/a`, leaving.signal)
@@ -163,7 +163,7 @@ test('one who leaves does not take the answer from the others', async () => {
   expect([asked.length, signals.length]).toEqual([1, 1])
 })
 
-test('when all have left the fetch is given up, and the next one starts anew', async () => {
+test('aborts the fetch when all callers have aborted, and the next call starts a new one', async () => {
   const signals: AbortSignal[] = []
   const rules = new RobotsRules({
     fetchResource: (_url, { signal } = {}) => {

@@ -5,42 +5,42 @@ import type { Ledger, Reason, RobotsRecord } from './ledger.ts'
 import type { Clock } from './ports.ts'
 import type { FetchResource, RobotsJudgement } from './resource.ts'
 
-/** What the rules work with. */
+/** Options of {@link RobotsRules}. */
 export interface RobotsRulesOptions {
-  /** Must not ask robots.txt itself. */
+  /** Must not check robots.txt itself. */
   readonly fetchResource: FetchResource
   readonly ledger: Pick<Ledger, 'readRobots' | 'writeRobots'>
   readonly clock: Clock
-  /** Takes the pause that the robots.txt of an origin asks for, null where it asks for none, before anybody is told what it allows. */
+  /** Called with the crawl delay of an origin, or null, before its rules are used. */
   readonly setDelay?: (origin: string, delayMs: number | null) => Promise<void>
-  /** How long a robots.txt that was read is used. @default 1 hour */
+  /** How long a fetched robots.txt is used. @default 1 hour */
   readonly maxAgeMs?: number
-  /** Copies that were read before this moment are read again. @default none */
+  /** Copies fetched before this time are fetched again. @default none */
   readonly since?: number
-  /** Whether a refusal by a copy older than a minute, or older than this object, reads robots.txt again first. @default false */
+  /** Whether robots.txt is fetched again before a refusal, if the copy is older than a minute or than this object. @default false */
   readonly rereadsRefusals?: boolean
 }
 
 const HOUR = 3_600_000
-/** After this time an unreachable robots.txt is asked for again. */
+/** Retry interval for an unreachable robots.txt. */
 const UNREACHABLE_MS = 60_000
-/** Age after which a refusing copy is read again, with `rereadsRefusals`. */
+/** Age after which a refusing copy is fetched again, with `rereadsRefusals`. */
 const REFUSAL_MS = 60_000
-/** After this time it is asked for again while visits wait for it. */
+/** Retry interval while visits wait for it. */
 const ROUND_MS = 5000
-/** So often in a row it is asked for while visits wait; then there is nothing to wait for. */
+/** Number of attempts while visits wait; after that, waiting does not help. */
 const ROUNDS = 2
-/** It is small and everybody waits for it: one try, of no more than this. */
+/** Timeout of the single attempt: the file is small, and all visits of the origin wait for it. */
 const TIMEOUT_MS = 10_000
-/** Origins whose rules are kept parsed; what is dropped is in the ledger. */
+/** Number of origins whose parsed rules stay in memory; the ledger has the rest. */
 const MAX_KNOWN = 1000
-/** More than counts of it, so that the last line that does is a whole one; whatever comes after is not fetched. */
+/** Larger than the part that counts, so that its last line is complete; the rest is not fetched. */
 const MAX_BYTES = 1024 * 1024
 
 /**
- * The robots.txt files of all origins that are visited: each is fetched once, kept in memory and in the ledger, and
- * fetched again when it is too old. Without one (4xx, or more than five redirects) everything is allowed. While the server
- * fails, the rules that were last known hold; without any nothing is allowed (RFC 9309, 2.3.1).
+ * The robots.txt files of all visited origins: each is fetched once, kept in memory and in the ledger, and fetched again when it is too
+ * old. Without a robots.txt (4xx, or more than five redirects) everything is allowed. While the server fails, the last known rules apply;
+ * without any, nothing is allowed (RFC 9309, 2.3.1).
  */
 export class RobotsRules {
   readonly #fetchResource: FetchResource
@@ -66,7 +66,7 @@ export class RobotsRules {
     this.#since = since
   }
 
-  /** Tells whether an address may be fetched, and which rule forbids it. Rejects only when the signal is aborted. */
+  /** Returns whether an address may be fetched, and which rule forbids it. Rejects only when the signal is aborted. */
   async judge(url: string, signal?: AbortSignal): Promise<RobotsJudgement> {
     const { origin } = new URL(url)
     let known = await this.#load(origin, signal)
@@ -75,7 +75,7 @@ export class RobotsRules {
     if (robots === undefined) {
       if (isRefused) return { allowed: false, reason: 'address-refused', pattern: detail ?? null }
       const retryAt = rounds < ROUNDS ? until : null
-      // Without a connection there is no server that could answer for its robots.txt.
+      // Without a connection, the reason is the network failure, not robots.txt.
       if (failure === 'network' || failure === 'tls')
         return { allowed: false, reason: failure, pattern: detail ?? null, retryAt }
       return { allowed: false, reason: 'robots-unreachable', pattern: describe(record, detail), retryAt }
@@ -84,7 +84,7 @@ export class RobotsRules {
     return allowed ? { allowed } : { allowed, reason: 'robots-disallow', pattern: rule, readAt: record.fetchedAt }
   }
 
-  /** Whether an old copy refuses an address. A copy that could not be replaced because the server fails is not read again at once. */
+  /** Whether an old copy refuses an address. A copy that could not be renewed because the server fails is not fetched again at once. */
   #isOldRefusal({ robots, record, isOutdated }: Known, url: string): boolean {
     const readAfter = Math.max(this.#openedAt, this.#clock.now() - REFUSAL_MS)
     return robots?.judge(url).allowed === false && isOutdated !== true && record.fetchedAt < readAfter
@@ -95,18 +95,18 @@ export class RobotsRules {
     return this.#known.get(new URL(url).origin)?.robots !== undefined
   }
 
-  /** The sitemaps the robots.txt of an origin names. */
+  /** The sitemaps that the robots.txt of an origin names. */
   async sitemaps(origin: string, signal?: AbortSignal): Promise<readonly string[]> {
     return (await this.#load(new URL(origin).origin, signal)).robots?.sitemaps ?? []
   }
 
-  /** Loads the rules of an origin; reads them again if the known ones are `outdated`. */
+  /** Loads the rules of an origin; fetches them again if the known ones are `outdated`. */
   async #load(origin: string, signal: AbortSignal | undefined, outdated?: Known): Promise<Known> {
     signal?.throwIfAborted()
     const known = this.#known.get(origin)
     if (known !== undefined && known !== outdated && this.#isFresh(known)) return known
     const loading = this.#loading.get(origin) ?? this.#startLoading(origin, outdated?.record.fetchedAt)
-    // The fetch is everybody's: it is given up when the last who waits for it has gone.
+    // All callers share the fetch: it is aborted when the last waiting caller has gone.
     loading.waiting++
     try {
       return await untilAborted(loading.result, signal)
@@ -130,7 +130,7 @@ export class RobotsRules {
     const loading: Loading = { result, controller, waiting: 0 }
     this.#loading.set(origin, loading)
     controller.signal.addEventListener('abort', () => {
-      // Whoever asks from now on must not wait for what has been given up.
+      // New callers must not wait for the aborted fetch.
       if (this.#loading.get(origin) === loading) this.#loading.delete(origin)
     })
     return loading
@@ -150,7 +150,7 @@ export class RobotsRules {
     return { ...found, robots, rounds: 0, since: Math.min(now, record.fetchedAt), until }
   }
 
-  /** Keeps what is known of an origin, and forgets what was learned longest ago. */
+  /** Remembers the rules of an origin, and evicts the oldest. */
   #keep(origin: string, known: Known): Known {
     this.#known.delete(origin)
     this.#known.set(origin, known)
@@ -170,7 +170,7 @@ export class RobotsRules {
     const isUsable = isKept && age < MOST_AGE_MS
     const found = await this.#fetch(origin, signal)
     if (found.record.type === 'unreachable') {
-      // Not reached from here may mean that this process may not: others find out for themselves.
+      // The failure may be local to this process, so it is not stored: other processes try for themselves.
       return isUsable && !found.isRefused ? { record: stored, isRefused: false, isOutdated: true } : found
     }
     await this.#ledger.writeRobots(found.record)
@@ -200,7 +200,7 @@ export class RobotsRules {
       case 'missing':
         return { record: { ...base, type: 'none', status: resource.status }, isRefused: false }
       case 'failed': {
-        // RFC 9309, 2.3.1.2: a file that is not reached within five redirects may be taken for missing.
+        // RFC 9309, 2.3.1.2: a file that five redirects do not reach may be treated as missing.
         const type = resource.reason === 'redirect-loop' ? 'none' : 'unreachable'
         const { reason, detail, status } = resource
         return { record: { ...base, type, status }, isRefused: reason === 'address-refused', failure: reason, detail }
@@ -216,22 +216,22 @@ export class RobotsRules {
 
 interface Found {
   readonly record: RobotsRecord
-  /** Whether the network guard forbids the host, so that there is nothing to wait for. */
+  /** Whether the network guard forbids the host, so that waiting does not help. */
   readonly isRefused: boolean
   /** Why it could not be fetched. */
   readonly failure?: Reason
-  /** The same in words. */
+  /** Text for `failure`. */
   readonly detail?: string
-  /** Whether these are rules of before, because they could not be fetched anew. */
+  /** Whether these are older rules, because new ones could not be fetched. */
   readonly isOutdated?: boolean
 }
 
 interface Known extends Found {
-  /** Undefined while it cannot be reached. */
+  /** Undefined while robots.txt is unreachable. */
   readonly robots: Robots | undefined
-  /** How often in a row it could not be reached. */
+  /** Consecutive failed attempts. */
   readonly rounds: number
-  /** It is taken as it is from `since` up to `until`. */
+  /** Valid from `since` up to `until`. */
   readonly since: number
   readonly until: number
 }
@@ -247,12 +247,12 @@ function describe({ status }: RobotsRecord, detail: string | undefined): string 
   return detail === undefined ? 'robots.txt could not be fetched' : `robots.txt could not be fetched: ${detail}`
 }
 
-/** What is stored of a robots.txt: the addresses of sitemaps are asked for without user name and password anyway. */
+/** Removes user names and passwords from sitemap addresses before a robots.txt is stored; sitemaps are requested without them anyway. */
 function withoutCredentials(body: string): string {
   return body.replace(/^([ \t]*sitemap[ \t]*:[ \t]*\w+:\/\/)[^/?#\s]*@/gim, '$1')
 }
 
-/** Waits for a promise as long as the signal is not aborted. */
+/** Waits for a promise; rejects when the signal is aborted. */
 async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise
   let abort = () => {}

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { Room } from './room.ts'
 
-/** Lets everything happen that can. */
+/** Runs all pending callbacks. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('whoever comes to a full room waits for a place, in order, unless they go', async () => {
+test('Room grants places in the order of arrival and skips visitors that leave', async () => {
   const room = new Room<string>(2)
   const entered: string[] = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) void room.enter(name).then(() => entered.push(name))

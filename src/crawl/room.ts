@@ -1,4 +1,4 @@
-/** A room with so many places. Whoever comes when it is full waits until somebody leaves, in the order in which they came. */
+/** Semaphore with a fixed number of places, granted in the order of arrival. */
 export class Room<T> {
   readonly #places: number
   readonly #inside = new Set<T>()
@@ -8,7 +8,7 @@ export class Room<T> {
     this.#places = places
   }
 
-  /** Resolves once there is a place for a visitor. Whoever is inside has one. */
+  /** Resolves once the visitor has a place; at once if it already has one. */
   enter(visitor: T): Promise<void> {
     if (this.#inside.has(visitor)) return Promise.resolve()
     const known = this.#waiting.get(visitor)

@@ -1,34 +1,34 @@
 import type { LedgerState, Settled, Settlement } from './ledger.ts'
 import type { CrawlRun } from './run.ts'
 
-/** Counts of the addresses that a run settled. Each counts once, in its final state. */
+/** Counts of the addresses that a run settled. Each address counts once, in its final state. */
 export interface RunCounts {
   visited: number
   indexed: number
   unchanged: number
   skipped: number
   failed: number
-  /** Pages that are proven gone. They are no failures: they are counted when they are removed. */
+  /** Pages proven gone. They are no failures: they count when they are removed. */
   provenGone: number
   readonly startedAt: number
   readonly run: Pick<CrawlRun, 'isResumed'>
 }
 
-/** The moment from which on addresses were settled in this run: an interrupted crawl settled some before. */
+/** Addresses settled after this moment belong to this run; a resumed crawl settled others before. */
 export function countedSince({ run, startedAt }: RunCounts): number {
   return run.isResumed ? startedAt : 0
 }
 
 type CountedState = 'indexed' | 'unchanged' | 'skipped' | 'failed'
 
-/** Counts a visit that came to an end. */
+/** Counts a completed visit. */
 export function countVisit(counts: RunCounts, settlement: Pick<Settlement, 'isProvenGone'>, settled: Settled): void {
   counts.visited++
   if (settled.state === 'failed' && settlement.isProvenGone === true && settled.hasPage === true) counts.provenGone++
   else countState(counts, settled)
 }
 
-/** Counts a page by its state, and moves the page that lost its content to it from its state to the skipped ones. */
+/** Counts a page by its state. A page that lost its content to it moves from its state to skipped. */
 export function countState(counts: RunCounts, { state, demoted = null }: Settled): void {
   if (isCounted(state)) counts[state]++
   if (demoted === null || !isCounted(demoted.state) || (demoted.checkedAt ?? 0) < countedSince(counts)) return
@@ -36,13 +36,13 @@ export function countState(counts: RunCounts, { state, demoted = null }: Settled
   counts.skipped++
 }
 
-/** Takes back addresses that were skipped in this run and are visited once more. */
+/** Takes addresses out of the counts that this run skipped and visits again. */
 export function uncountSkipped(counts: RunCounts, count: number): void {
   counts.skipped -= count
   counts.visited -= count
 }
 
-/** Failures of a run that ended: pages that are proven gone and stay are failures after all. */
+/** Failures of a finished run: pages proven gone that were not removed count as failures. */
 export function countFailures({ failed, provenGone }: RunCounts, isRemoved: boolean): number {
   return isRemoved ? failed : failed + provenGone
 }

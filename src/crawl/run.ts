@@ -8,87 +8,87 @@ import type { Clock, Fetcher, KindOf, PageKind, PageReader, Renderer, Rendering 
 import type { MilestoneMemory } from './progress-milestones.ts'
 import type { Help, SharedCrawl } from './sharing.ts'
 
-/** Requests for pages that a cap on pages allows: so many for each page, and some for addresses that lead to none. */
+/** Number of page requests that a page cap allows: this many per page, plus some for addresses without a page. */
 export const REQUESTS_PER_PAGE = 10
 export const FURTHER_REQUESTS = 100
 
-/** What one crawl is to do. */
+/** Settings of one crawl. */
 export interface CrawlRun {
   readonly crawlId: string
   readonly sourceId: string
   readonly kind: CrawlKind
-  /** Whether an interrupted run goes on. */
+  /** Whether the crawl continues an interrupted run. */
   readonly isResumed: boolean
   readonly startUrl: string
-  /** The start with the scheme and host it turned out to have. */
+  /** The start with its actual scheme and host, after redirects. */
   readonly siteUrl: string
-  /** Addresses to begin with besides the start. */
+  /** Addresses to begin with, in addition to the start. */
   readonly seeds: readonly string[]
   readonly scope: Scope
-  /** Whether the scope, but for its page limit, is another than the source has: nothing may then be concluded from what was not found. */
+  /** Whether the scope, apart from its page limit, differs from that of the source: then missing addresses prove nothing. */
   readonly isScopeChanged: boolean
   readonly llmsTxtUrl: string | null
   readonly llmsFull: 'auto' | 'off' | 'only'
   readonly usesLlmsTxt: boolean
   readonly usesSitemaps: boolean
   readonly followsLinks: boolean
-  /** Reads every page again, whatever its validators and hash say. */
+  /** Reads every page again, ignoring validators and hashes. */
   readonly full: boolean
   readonly acceptLoss: boolean
-  /** In a refresh: also fetches addresses that are new. */
+  /** In a refresh: also fetches new addresses. */
   readonly discover: boolean
-  /** Pages checked within so many milliseconds are taken as they are. */
+  /** Pages checked within this time are not requested again. */
   readonly maxAgeMs: number
-  /** The same for kinds of pages of which something else holds. */
+  /** Overrides of `maxAgeMs` by kind of page. */
   readonly maxAgeMsOf: Readonly<Partial<Record<PageKind, number>>>
-  /** Fields sent to the origin of the start only. */
+  /** Headers sent to the origin of the start only. */
   readonly headers: Readonly<Record<string, string>>
   /** How pages are read. */
   readonly render: Rendering
   readonly limits: CrawlLimits
 }
 
-/** Bounds of a crawl. */
+/** Limits of a crawl. */
 export interface CrawlLimits {
-  /** Visits at once. */
+  /** Maximum concurrent visits. */
   readonly concurrency: number
-  /** Hosts at once, in a library that several machines use. */
+  /** Maximum number of hosts held at once, in a library shared by several machines. */
   readonly hosts: number
-  /** Shortest pause between two requests to a host that is not on this machine, in milliseconds. */
+  /** Minimum interval between two requests to a remote host, in milliseconds. */
   readonly intervalMs: number
-  /** Shortest pause between two requests to a host on this machine. */
+  /** Minimum interval between two requests to a host on this machine. */
   readonly loopbackIntervalMs: number
-  /** Pause a host elsewhere is met with, before it has shown that it answers quickly. */
+  /** Initial interval for a remote host, until its responses prove quick. */
   readonly startIntervalMs: number
-  /** Least and most milliseconds that a pause is longer than it has to be, so that requests keep no beat. */
+  /** Minimum and maximum jitter added to an interval, so that requests form no fixed rhythm. */
   readonly jitterMs: readonly [least: number, most: number]
-  /** How long a host that keeps failing, or asks to slow down without saying for how long, is left alone: at first, after that, and so on. */
+  /** Back-offs for a host that keeps failing, or that asks to slow down without a time: the first, the second, and so on. */
   readonly holdsMs: readonly number[]
-  /** Fetches of one address before it counts as failed. */
+  /** Maximum number of requests for an address before it counts as failed. */
   readonly attempts: number
-  /** Redirects in a row. */
+  /** Maximum number of consecutive redirects. */
   readonly redirects: number
   readonly sitemapEntries: number
-  /** Most rows of the ledger of one source: what is found beyond them is counted, and nothing else. */
+  /** Maximum number of ledger rows of a source: further finds are only counted. */
   readonly ledgerRows: number
-  /** Memory of the process in bytes above which no visit begins beside others. */
+  /** Memory of the process in bytes above which no concurrent visit begins. */
   readonly memoryBytes: number
-  /** How long a visit may take before others may have it. */
+  /** Duration of the lease of a visit. */
   readonly leaseMs: number
-  /** A running crawl gives a sign of life more often than this: one without was interrupted, and its hosts are free. */
+  /** A running crawl signals liveness more often than this; otherwise it counts as interrupted, and its hosts are free. */
   readonly aliveMs: number
-  /** How long to wait for a library that cannot be written before the crawl is broken off. */
+  /** Maximum wait for a library that cannot be written before the crawl stops. */
   readonly pauseMs: number
-  /** The same where the disk is full. */
+  /** The same for a full disk. */
   readonly fullMs: number
-  /** A crawl in which nothing at all happened for so long, although nothing was waited for, has failed. */
+  /** A crawl without any activity for this long, and without anything to wait for, has failed. */
   readonly stallMs: number
-  /** Pages a crawl may remove without being asked, if they are also no more than `lossShare` of the source. */
+  /** Number of pages that a crawl may remove without consent; more only if they are at most `lossShare` of the source. */
   readonly lossPages: number
   readonly lossShare: number
 }
 
-/** What holds unless somebody says otherwise. */
+/** Default limits. */
 export const DEFAULT_CRAWL_LIMITS: CrawlLimits = {
   concurrency: 16,
   hosts: Infinity,
@@ -111,37 +111,37 @@ export const DEFAULT_CRAWL_LIMITS: CrawlLimits = {
   lossShare: 0.1,
 }
 
-/** The outside world of a crawl. */
+/** External dependencies of a crawl. */
 export interface CrawlPorts {
   readonly ledger: Ledger
   readonly fetcher: Fetcher
-  /** What pages are fetched by instead, and nothing else is. */
+  /** Fetches pages, and only pages, in place of `fetcher`. */
   readonly pageFetcher?: Fetcher | undefined
-  /** Without it, a page that needs a browser is told as such. */
+  /** Without it, a page that needs a browser is reported as such. */
   readonly renderer?: Renderer | undefined
   readonly readPage: PageReader
-  /** Without it, memory is not looked at. */
+  /** Without it, memory is not checked. */
   readonly memory?: Memory
-  /** Without it, addresses are visited in the order of depth and age. */
+  /** Without it, addresses are visited by weight, depth and age. */
   readonly planner?: CrawlPlanner | undefined
-  /** Without it, milestones are told once a run. */
+  /** Without it, milestones are emitted once per run. */
   readonly milestones?: MilestoneMemory | undefined
-  /** Without it, nothing can be asked of a crawl but to stop. */
+  /** Without it, a crawl can only be stopped. */
   readonly control?: CrawlControl | undefined
   readonly clock: Clock
   readonly kindOf: KindOf
-  /** Number from 0 up to 1, for jitter. */
+  /** Random number from 0 up to 1, for jitter. */
   readonly random: () => number
   /** A new UUID. */
   readonly newId: () => string
-  /** Lets further processes take part; without it, none may. */
+  /** Lets other processes join; without it, none can. */
   readonly share?: ((shared: SharedCrawl) => Promise<void>) | undefined
-  /** What those have done. */
+  /** Reads the counts of the processes that joined. */
   readonly readHelp?: (() => Promise<Help>) | undefined
-  /** Called when the start turned out to live elsewhere. */
+  /** Called when the start has moved permanently. */
   readonly moveSite: (siteUrl: string) => Promise<void>
-  /** Says that the crawl is alive; false when somebody else has taken it over. */
+  /** Signals that the crawl is alive; false if another process has taken it over. */
   readonly touch: () => Promise<boolean>
-  /** Writes that the crawl is over and what it came to. Nothing is written on its behalf from then on. */
+  /** Writes the end of the crawl and its summary. No writes for this crawl succeed afterwards. */
   readonly end: (summary: CrawlSummary) => Promise<void>
 }

@@ -1,14 +1,14 @@
 import type { CrawlSummary } from './events.ts'
 
-/** What processes that take part in a crawl have to know, besides what is kept of it: what its beginning has shown. */
+/** State that a joining process needs besides the stored crawl: what the first requests have shown. */
 export interface SharedCrawl {
-  /** The start with the scheme and host it turned out to have. */
+  /** The start with its actual scheme and host, after redirects. */
   readonly siteUrl: string
-  /** Whether it is known which pages llms-full.txt holds now. */
+  /** Whether the current pages of llms-full.txt are known. */
   readonly isFullKnown: boolean
 }
 
-/** What was done for a crawl by processes that only took part in it. */
+/** Counts of the processes that joined a crawl. */
 export type Help = Pick<
   CrawlSummary,
   | 'visited'
@@ -23,7 +23,7 @@ export type Help = Pick<
   | 'parked'
 >
 
-/** Nothing at all. */
+/** Counts of a crawl that no process has joined. */
 export const NO_HELP: Help = {
   visited: 0,
   indexed: 0,
@@ -37,7 +37,7 @@ export const NO_HELP: Help = {
   parked: [],
 }
 
-/** Adds up what several have done. A host that more than one of them left alone is told once. */
+/** Adds counts of several processes. A host parked by more than one is listed once. */
 export function addHelp(one: Help, other: Help): Help {
   return {
     visited: one.visited + other.visited,

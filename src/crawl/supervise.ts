@@ -3,46 +3,46 @@ import { causeOf, createPatientLedger, Patience } from './patience.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { Pulse, type Watched, type WatchedCrawl, watchOver } from './watch.ts'
 
-/** How long a crawl that was stopped waits for what is under way. Whatever comes later finds that the crawl is over. */
+/** Grace period for work in progress after a crawl was stopped. Later writes find that the crawl is over. */
 const GRACE_MS = 10_000
 
-/** What every crawl needs of the outside world, whatever it reads. */
+/** The ports that every crawl needs, for sites and for files. */
 export type RunPorts = Pick<CrawlPorts, 'ledger' | 'clock' | 'control' | 'touch' | 'end'>
 
-/** A crawl while it runs, as far as whoever runs it has to know it. */
+/** The part of a running crawl that the supervisor needs. */
 export interface SupervisedCrawl extends WatchedCrawl {
   readonly ports: RunPorts
   readonly signal: AbortSignal
 }
 
-/** What a crawl that begins is given. */
+/** Passed to a crawl that begins. */
 export interface Supervisor {
   readonly signal: AbortSignal
   readonly patience: Patience
   readonly pulse: Pulse
 }
 
-/** A crawl that is to be run. */
+/** A crawl to run. */
 export interface Supervision<C extends SupervisedCrawl, P extends RunPorts> {
   readonly run: Pick<CrawlRun, 'crawlId' | 'kind' | 'isResumed' | 'limits'>
   readonly ports: P
-  /** Begins it with ports whose writes wait until they are possible. */
+  /** Opens the crawl with ports whose writes wait until they succeed. */
   readonly open: (ports: P, supervisor: Supervisor) => C
   readonly work: (active: C) => Promise<void>
-  /** Adds up what it came to. */
+  /** Creates the summary. */
   readonly finish: (active: C) => Promise<CrawlSummary>
 }
 
 /**
- * Runs a crawl and tells what happens. Ends with the event `ended`, whatever becomes of it; an aborted signal stops it at the next
- * good place. While the store cannot be written, the crawl waits.
+ * Runs a crawl and yields its events; the last event is always `ended`. An aborted signal stops the crawl at the next safe point. While the
+ * store cannot be written, the crawl waits.
  */
 export async function* supervise<C extends SupervisedCrawl, P extends RunPorts>(
   supervision: Supervision<C, P>,
   signal: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void, void> {
   const { run, ports } = supervision
-  // Whoever stops reading stops the crawl.
+  // A consumer that stops reading the events stops the crawl.
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
   const patience = new Patience({
@@ -56,7 +56,7 @@ export async function* supervise<C extends SupervisedCrawl, P extends RunPorts>(
   const active = supervision.open(withPatience(ports, patience), { signal: either, patience, pulse })
   active.events.push({ type: 'started', crawlId: run.crawlId, kind: run.kind, isResumed: run.isResumed })
   const work = runToEnd(supervision, { active, patience, pulse, stop }).finally(() => active.events.close())
-  // Whoever reads learns of a failure when everything before it has been read, which may be long after.
+  // The consumer gets a failure only after all earlier events, which may take long; until then the rejection must count as handled.
   work.catch(() => undefined)
   try {
     yield* active.events
@@ -68,7 +68,7 @@ export async function* supervise<C extends SupervisedCrawl, P extends RunPorts>(
   }
 }
 
-/** The same ports, whose writes wait until they are possible. A sign of life does not: there will be another. */
+/** Wraps ports so that writes wait until they succeed. The liveness signal does not wait: another one follows. */
 function withPatience<P extends RunPorts>(ports: P, patience: Patience): P {
   return {
     ...ports,
@@ -83,7 +83,7 @@ async function runToEnd<C extends SupervisedCrawl, P extends RunPorts>(
 ): Promise<void> {
   const { active } = watched
   const ended = new AbortController()
-  // A failure of the watch is none of the crawl, and is never left without anybody who takes note of it.
+  // A failure of the watch is no failure of the crawl, and must not become an unhandled rejection.
   const watch = watchOver(watched, ended.signal).catch(() => undefined)
   const told = tellPauses(active, ended.signal)
   let summary: CrawlSummary
@@ -95,13 +95,13 @@ async function runToEnd<C extends SupervisedCrawl, P extends RunPorts>(
     await watch
     await told
   }
-  // A crawl may be over before it was looked at for the first time.
+  // A short crawl may end before its first progress event.
   const progress = await active.progress().catch(() => undefined)
   if (progress !== undefined) active.events.push({ type: 'progress', ...progress })
   active.events.push({ type: 'ended', summary })
 }
 
-/** Tells when the crawl is paused, and when it goes on. */
+/** Emits events when the crawl is paused and resumed. */
 async function tellPauses({ ports, events }: SupervisedCrawl, ended: AbortSignal): Promise<void> {
   const { control, clock } = ports
   let since: number | undefined
@@ -114,7 +114,7 @@ async function tellPauses({ ports, events }: SupervisedCrawl, ended: AbortSignal
       events.push({ type: 'resumed', cause: 'requested', pausedMs: now - since })
       since = undefined
     }
-    // One that cannot say when it changes would be asked for ever.
+    // A control whose `changed` rejects would cause an endless loop.
     const isTold = await control.changed(ended).then(
       () => true,
       () => false,
@@ -123,7 +123,7 @@ async function tellPauses({ ports, events }: SupervisedCrawl, ended: AbortSignal
   }
 }
 
-/** Does the work. What goes wrong in a crawl that is being stopped anyway is no news. */
+/** Does the work. Ignores errors of a crawl that is being stopped. */
 async function workUntilStopped<C extends SupervisedCrawl, P extends RunPorts>(
   { work }: Supervision<C, P>,
   active: C,
@@ -135,7 +135,7 @@ async function workUntilStopped<C extends SupervisedCrawl, P extends RunPorts>(
   }
 }
 
-/** Waits for work, but not for long when it is to stop and does not: a promise that nobody keeps must not hold up the end. */
+/** Waits for the work, but after a stop only for the grace period: a promise that never settles must not delay the end. */
 async function withGrace({ signal, ports }: SupervisedCrawl, work: Promise<void>): Promise<void> {
   const isDone = new AbortController()
   const stopped = new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ async function withGrace({ signal, ports }: SupervisedCrawl, work: Promise<void>
   }
 }
 
-/** Adds up and writes that the crawl is over, before anybody is told. */
+/** Writes the end of the crawl before `ended` is emitted. */
 async function conclude<C extends SupervisedCrawl, P extends RunPorts>(
   { finish }: Supervision<C, P>,
   active: C,
@@ -162,7 +162,7 @@ async function conclude<C extends SupervisedCrawl, P extends RunPorts>(
   } catch (error) {
     if (!active.signal.aborted) throw error
   }
-  // It was stopped while it finished, or cannot write that it was: then it looks interrupted to the next one, as it is.
+  // The crawl was stopped while it finished, or cannot write its end: then the next run finds it interrupted, which is correct.
   const summary = await finish(active)
   await active.ports.end(summary).catch((error: unknown) => {
     if (causeOf(error) === undefined) throw error

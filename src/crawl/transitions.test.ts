@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Find, LEDGER_STATES, type LedgerState } from './ledger.ts'
 import { applyFind, LEDGER_ACTIONS, nextState } from './transitions.ts'
 
-/** The whole matrix, written a second time: rows are states, columns actions, `·` leaves the row alone. */
+/** The full matrix, repeated here: rows are states, columns are actions, `·` means no change. */
 const MATRIX = `
             admit    refuse   lease    index    confirm    skip     fail     postpone requeue  demote   remove
 new         pending  skipped  ·        indexed  ·          ·        ·        ·        ·        ·        ·
@@ -15,24 +15,24 @@ failed      pending  skipped  ·        indexed  unchanged  ·        ·        
 gone        pending  skipped  ·        indexed  unchanged  ·        ·        ·        ·        ·        ·
 `
 
-describe('the transitions of a row', () => {
+describe('transitions of a row', () => {
   const [head = [], ...lines] = MATRIX.trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
 
-  test('are listed for every state and action', () => {
+  test('cover every state and action', () => {
     expect(head).toEqual([...LEDGER_ACTIONS])
     expect(lines.map(([state]) => state)).toEqual(['new', ...LEDGER_STATES])
   })
 
-  test.each(lines)('from %s', (state, ...expected) => {
-    // The names were compared with the lists above.
+  test.each(lines)('match the matrix from state %s', (state, ...expected) => {
+    // The test above has compared the names with the lists.
     const found = LEDGER_ACTIONS.map((action) => nextState(state as LedgerState | 'new', action) ?? '·')
     expect(found).toEqual(expected)
   })
 })
 
-describe('a find', () => {
+describe('applyFind', () => {
   const find: Find = {
     key: 'https://docs.example/a',
     url: 'https://docs.example/a',
@@ -53,12 +53,12 @@ describe('a find', () => {
     ...more,
   })
 
-  test('of something new is admitted or refused', () => {
+  test('admits or refuses a new address', () => {
     expect(applyFind(undefined, find, 'now')).toMatchObject({ result: 'admitted', write: 'insert', state: 'pending' })
     expect(applyFind(undefined, refused, 'now')).toMatchObject({ result: 'refused', write: 'insert', state: 'skipped' })
   })
 
-  test('of something new for which there is no room changes nothing', () => {
+  test('records nothing for a new address without room in the ledger', () => {
     for (const each of [find, refused]) {
       expect(applyFind(undefined, each, 'now', false)).toMatchObject({ result: 'overflow', write: 'none' })
     }
@@ -66,7 +66,7 @@ describe('a find', () => {
   })
 
   test.each(['session-id', 'path-trap', 'calendar-trap', 'same-content', 'overflow'] as const)(
-    'that is refused as a trap, for %s, still has a page asked for that is there',
+    'admits a stored page although it looks like a trap: %s',
     (reason) => {
       const trap: Find = { ...find, refusal: { reason, pattern: 'x/#', target: null } }
       expect(applyFind(row('unchanged'), trap, 'now')).toMatchObject({ result: 'admitted', state: 'pending' })
@@ -82,7 +82,7 @@ describe('a find', () => {
   )
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
-    'of a row that is %s since an earlier crawl admits it again',
+    'admits a row again that an earlier crawl settled as %s',
     (state) => {
       expect(applyFind(row(state), find, 'now')).toMatchObject({
         result: 'admitted',
@@ -94,14 +94,14 @@ describe('a find', () => {
   )
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
-    'of a row that this crawl settled as %s does nothing',
+    'leaves a row unchanged that this crawl settled as %s',
     (state) => {
       const settled = row(state, { crawlId: 'now', reason: state === 'skipped' ? 'noindex' : null })
       expect(applyFind(settled, find, 'now')).toMatchObject({ result: 'known', write: 'none', state })
     },
   )
 
-  test('that names what a plan of this crawl supposed in vain makes a failure of it', () => {
+  test('turns a missed guess of this crawl into a failure when the site names it', () => {
     const missed = row('skipped', { crawlId: 'now', reason: 'guess-missed' })
     expect(applyFind(missed, find, 'now')).toMatchObject({ result: 'named', write: 'name', state: 'failed' })
     expect(applyFind(missed, { ...find, discovery: 'planner' }, 'now')).toMatchObject({
@@ -111,12 +111,12 @@ describe('a find', () => {
     expect(applyFind({ ...missed, crawlId: 'before' }, find, 'now')).toMatchObject({ result: 'admitted' })
   })
 
-  test('by a shorter way overrules a refusal of the same crawl', () => {
+  test('admits a row by a shorter path that the same crawl had refused', () => {
     const tooDeep = row('skipped', { crawlId: 'now', reason: 'max-depth' })
     expect(applyFind(tooDeep, find, 'now')).toMatchObject({ result: 'admitted', state: 'pending', depth: 2 })
   })
 
-  test('of a waiting row keeps the least depth', () => {
+  test('keeps the smallest depth of a waiting row', () => {
     expect(applyFind(row('pending', { crawlId: 'now' }), find, 'now')).toMatchObject({
       result: 'known',
       write: 'touch',
@@ -125,7 +125,7 @@ describe('a find', () => {
     expect(applyFind(row('pending', { crawlId: 'now', depth: 1 }), find, 'now')).toMatchObject({ write: 'none' })
   })
 
-  test('of a waiting row keeps the least weight of its own crawl, and takes any of another', () => {
+  test('keeps the smallest weight of a waiting row of the same crawl, and replaces that of another crawl', () => {
     const light: Find = { ...find, depth: 3, weight: -5 }
     const heavy: Find = { ...light, weight: 5 }
     const own = row('pending', { crawlId: 'now' })
@@ -134,7 +134,7 @@ describe('a find', () => {
     expect(applyFind(row('leased'), heavy, 'now')).toMatchObject({ write: 'touch', weight: 5 })
   })
 
-  test('that admits a row weighs it anew: what was refused was not weighed', () => {
+  test('sets a new weight when it admits a row', () => {
     const heavy: Find = { ...find, weight: 5 }
     expect(applyFind(undefined, heavy, 'now')).toMatchObject({ write: 'insert', weight: 5 })
     const tooDeep = row('skipped', { crawlId: 'now', reason: 'max-depth' })
@@ -143,7 +143,7 @@ describe('a find', () => {
   })
 
   test.each(['indexed', 'unchanged', 'failed', 'pending', 'skipped'] as const)(
-    'that is refused leaves a row alone that is %s and holds content',
+    'leaves a row that is %s and holds content unchanged after a refusal',
     (state) => {
       expect(applyFind(row(state, { hasPage: true }), refused, 'now')).toMatchObject({
         result: 'known',
@@ -154,7 +154,7 @@ describe('a find', () => {
   )
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
-    'that is refused leaves a row alone that this crawl settled as %s',
+    'leaves a row that this crawl settled as %s unchanged after a refusal',
     (state) => {
       const covered: Find = { ...find, refusal: { reason: 'covered', pattern: null, target: 'b' } }
       for (const each of [refused, covered]) {
@@ -163,7 +163,7 @@ describe('a find', () => {
     },
   )
 
-  test('that is refused takes a waiting row without content out of the frontier', () => {
+  test('takes a waiting row without content out of the frontier after a refusal', () => {
     expect(applyFind(row('pending'), refused, 'now')).toMatchObject({
       result: 'refused',
       write: 'update',
@@ -172,7 +172,7 @@ describe('a find', () => {
   })
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
-    'that counts for new addresses only leaves a row alone that is %s',
+    'leaves a row that is %s unchanged with isNewOnly',
     (state) => {
       expect(applyFind(row(state), { ...find, isNewOnly: true }, 'now')).toMatchObject({
         result: 'known',
@@ -181,7 +181,7 @@ describe('a find', () => {
     },
   )
 
-  test.each([find, refused])('that counts for new addresses only leaves alone what waits for another crawl', (each) => {
+  test.each([find, refused])('leaves a row that waits for another crawl unchanged with isNewOnly', (each) => {
     expect(applyFind(row('pending'), { ...each, isNewOnly: true }, 'now')).toMatchObject({
       result: 'known',
       write: 'none',
@@ -189,7 +189,7 @@ describe('a find', () => {
     })
   })
 
-  test('that counts for new addresses only still admits what a refresh had put aside', () => {
+  test('admits a row that a refresh had set aside with isNewOnly', () => {
     const aside = row('skipped', { reason: 'new-in-refresh' })
     expect(applyFind(aside, { ...find, isNewOnly: true }, 'now')).toMatchObject({
       result: 'admitted',
@@ -197,7 +197,7 @@ describe('a find', () => {
     })
   })
 
-  test('that is refused does not take back what this crawl has admitted by another way', () => {
+  test('keeps a row that this crawl has admitted by another path after a refusal', () => {
     const admitted = row('pending', { crawlId: 'now' })
     expect(applyFind(admitted, refused, 'now')).toMatchObject({ result: 'known', write: 'none', state: 'pending' })
     const elsewhere: Find = { ...find, refusal: { reason: 'covered', pattern: null, target: 'b' } }

@@ -8,26 +8,26 @@ import {
   type Settlement,
 } from './ledger.ts'
 
-/** What can happen to a row of the ledger. */
+/** Actions on a row of the ledger. */
 export const LEDGER_ACTIONS = [
   /** Found, and to be fetched in this crawl. */
   'admit',
   /** Found, and not to be fetched. */
   'refuse',
-  /** Taken out of the frontier. */
+  /** Leased for a visit. */
   'lease',
   /** New or changed content was stored. */
   'index',
-  /** Its content is as it was. */
+  /** Its content is unchanged. */
   'confirm',
-  /** It answered, but there is nothing to store. */
+  /** The server responded, but there is nothing to store. */
   'skip',
   'fail',
-  /** Put back: to be tried again, stopped, or its lease ran out. */
+  /** Put back: for a retry, by a stop, or because the lease expired. */
   'postpone',
-  /** To be fetched again although nobody found it. */
+  /** To be fetched again without a new find. */
   'requeue',
-  /** Its content turned up at a better address. */
+  /** Its content was found at a preferred address. */
   'demote',
   /** Its page was proven gone. */
   'remove',
@@ -36,13 +36,13 @@ export const LEDGER_ACTIONS = [
 /** One of {@link LEDGER_ACTIONS}. */
 export type LedgerAction = (typeof LEDGER_ACTIONS)[number]
 
-/** No row is put off for longer: one that is due even later was written by a clock that was wrong. */
+/** Maximum delay of a row: a later due time comes from a machine with a wrong clock. */
 export const MOST_DELAY_MS = 1_200_000
 
-/** State a row has before it exists. */
+/** Includes the state before a row exists. */
 type AnyState = LedgerState | 'new'
 
-/** The state each action leads to; what is not here leaves the row alone. */
+/** The state that each action leads to; missing actions leave the row unchanged. */
 const TRANSITIONS: Readonly<Record<AnyState, Readonly<Partial<Record<LedgerAction, LedgerState>>>>> = {
   new: { admit: 'pending', refuse: 'skipped', index: 'indexed' },
   pending: { lease: 'leased', refuse: 'skipped', index: 'indexed', confirm: 'unchanged', fail: 'failed' },
@@ -83,12 +83,12 @@ const TRANSITIONS: Readonly<Record<AnyState, Readonly<Partial<Record<LedgerActio
   gone: { admit: 'pending', refuse: 'skipped', index: 'indexed', confirm: 'unchanged' },
 }
 
-/** The state a row has after an action; undefined when the action does nothing to a row in this state. */
+/** The state of a row after an action; undefined if the action does nothing in this state. */
 export function nextState(state: AnyState, action: LedgerAction): LedgerState | undefined {
   return TRANSITIONS[state][action]
 }
 
-/** Fetches of a row since its last good answer, after one more that came to this. */
+/** Number of requests for a row since its last success, after one more with this outcome. */
 export function countAttempts(
   before: number,
   { state, isHostAtFault }: Pick<Settlement, 'state' | 'isHostAtFault'>,
@@ -98,7 +98,7 @@ export function countAttempts(
   return isHostAtFault === true ? before : before + 1
 }
 
-/** What a find needs to know of the row it meets. */
+/** The part of a row that a find depends on. */
 export interface FoundRow {
   readonly state: LedgerState
   readonly reason: Reason | null
@@ -108,7 +108,10 @@ export interface FoundRow {
   readonly hasPage: boolean
 }
 
-/** What a find does to a row: `insert` a new one, `update` its state, `touch` its depth, weight and crawl only, or nothing. */
+/**
+ * What a find does to a row: `insert` a new one, `update` its state, `touch` only its depth, weight and crawl, `name` it as a failure, or
+ * nothing.
+ */
 export interface FoundChange {
   readonly result: FindResult
   readonly write: 'insert' | 'update' | 'touch' | 'name' | 'none'
@@ -118,9 +121,9 @@ export interface FoundChange {
 }
 
 /**
- * Decides what a find does. A row that was settled in this crawl stays as it is, whoever finds it again. A refusal never
- * touches a row that holds content: a narrower scope of one run says nothing about what is stored. What looks like a trap and
- * holds content is admitted. `hasRoom` tells whether the source may have another row.
+ * Decides what a find does. A row settled in this crawl stays unchanged. A refusal never changes a row with content: a narrower scope of
+ * one run says nothing about stored pages. An address with content that looks like a trap is admitted. `hasRoom` tells whether the source
+ * may have another row.
  */
 export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string, hasRoom = true): FoundChange {
   const { weight: found = 0 } = find
@@ -132,18 +135,18 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
   }
   const isWaiting = row.state === 'pending' || row.state === 'leased'
   const isOfThisCrawl = row.crawlId === crawlId
-  // What waits for another crawl is not new either, and none of this one's business.
+  // A row that waits for another crawl is not new either, and must not be changed by this one.
   const isOwn = isOfThisCrawl && isWaiting
   if (find.isNewOnly === true && !isOwn && row.reason !== 'new-in-refresh') return leaveAlone(row)
   const depth = isOfThisCrawl ? Math.min(row.depth, find.depth) : find.depth
-  // What was refused was not weighed.
+  // A refused row has no meaningful weight.
   const weight = isOwn ? Math.min(row.weight, found) : found
-  // Guards against addresses without end say nothing about a page that is there: it is asked whether it still is.
+  // Trap guards do not apply to an existing page: it is requested to check whether it still exists.
   const isAskedAnyway = row.hasPage && isTrapReason(find.refusal?.reason ?? null)
   if (find.refusal !== null && !isAskedAnyway) {
     const state = row.hasPage ? undefined : nextState(row.state, 'refuse')
     const isSettled = isOfThisCrawl && !isWaiting
-    // One way to it may be too long and another not: what is admitted stays so, unless its content is known to be elsewhere.
+    // One path to the address may be too long and another not: an admitted row stays admitted, unless its content is at another address.
     const isAdmitted = isOfThisCrawl && isWaiting && find.refusal.reason !== 'covered'
     if (state === undefined || isSettled || isAdmitted) return leaveAlone(row)
     return { result: 'refused', write: 'update', state, depth, weight }
@@ -152,7 +155,7 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
     const isNews = !isOfThisCrawl || depth < row.depth || weight < row.weight
     return { result: 'known', write: isNews ? 'touch' : 'none', state: row.state, depth, weight }
   }
-  // What a plan supposed in vain is not there for the site either, once the site itself names it.
+  // A missed guess becomes a failure once the site itself names the address.
   const isNamed = isOfThisCrawl && row.reason === 'guess-missed' && find.discovery !== 'planner'
   if (isNamed) return { ...leaveAlone(row), result: 'named', write: 'name', state: 'failed' }
   const wasRefused = row.state === 'skipped' && isGateReason(row.reason)

@@ -11,26 +11,26 @@ import { type AnswerReader, type ReadPage, readAnswer } from './read-answer.ts'
 import { hasAllLinks, isFollowed, listLinks } from './read-page.ts'
 import type { RobotsJudgement } from './resource.ts'
 
-/** What became of a visit, as far as the visit itself decides it. */
+/** The part of a settlement that the visit decides. */
 type Conclusion = Omit<Settlement, 'visit' | 'crawlId' | 'now'>
 
-/** Where the server does not say how long, retries wait twice as long each time, from here up to `MOST_WAIT_MS`, and some jitter. */
+/** Without Retry-After, the retry delay doubles each time, from this value up to `MOST_WAIT_MS`, plus jitter. */
 export const FIRST_WAIT_MS = 500
 const MOST_WAIT_MS = 300_000
 const WAIT_JITTER_MS = 250
 
-/** Bytes or characters of a page beyond which it waits until there is room for it. */
+/** Size of a page above which it waits for a place in `largeVisits`. */
 const LARGE_BODY = 2 ** 20
 
-/** A visit that was made: what to write, and how many bytes came. */
+/** A completed visit: what to write, and the size of the response. */
 export interface VisitResult {
   readonly settlement: Settlement
   readonly bytes: number
 }
 
 /**
- * Makes a visit: asks robots.txt, fetches, reads, and says what becomes of the row. Nothing is written here. Undefined when
- * it came too early for its host and has to wait for another slot.
+ * Makes a visit: checks robots.txt, fetches, reads, and decides the new state of the row. Writes nothing. Returns undefined if the visit
+ * must wait for another slot of its host.
  */
 export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<VisitResult | undefined> {
   const { run, ports } = active
@@ -38,26 +38,25 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   if (decision === undefined) return undefined
   const { bytes } = decision
   let { verdict } = decision
-  // A start that only leads elsewhere leaves the lists to the address it leads to.
+  // If the start only redirects, its target reads the lists.
   const isPassedOn = verdict.reason === 'redirect' && verdict.state === 'skipped'
   if (!isPassedOn && active.waitsForLists(visit.key)) {
-    // Others need to know where the site is, and not what its lists name.
+    // Other processes need the location of the site, but not the content of its lists.
     if (verdict.state !== 'pending') await active.share(true)
     await active.discovered(visit.key)
-    // Nothing else was to be read, the start included. A page of an earlier run stays.
+    // Only llms-full.txt was to be read, so the start is left out too. A page of an earlier run stays.
     if (active.isFullMissing && !visit.hasPage && verdict.state === 'indexed')
       verdict = { state: 'skipped', reason: 'excluded', pattern: '--llms-full only' }
   }
   const now = ports.clock.now()
-  // A page that was not asked, or did not tell what it holds now, is as old as it was: the freshness window goes by that.
+  // A page that was not requested, or whose response did not show its content, keeps its age for the freshness window.
   const isTold = verdict.state === 'indexed' || (verdict.state === 'unchanged' && verdict.status !== undefined)
   const checkedAt = visit.hasPage && !isTold ? visit.checkedAt : now
   const maxRows = run.limits.ledgerRows
   const settlement: Settlement = { visit, crawlId: run.crawlId, now, checkedAt, maxRows, ...verdict }
-  // What a page that could not be read now once linked to is still linked, as far as anybody knows. That holds for one that leads
-  // elsewhere too: it stays when there is nothing to be had where it leads.
+  // A page that could not be read now keeps its earlier links. So does one that redirects: it stays if its target has no content.
   const { state, reason } = settlement
-  // Old links are not followed where the page is missing, or where the network guard refuses its address.
+  // The links of a missing page, or of an address that the network guard refuses, are not followed.
   const isGone = reason === 'not-found' || reason === 'removed' || reason === 'address-refused'
   const isUnread = isPassedOn || (settlement.finds === undefined && state !== 'pending' && !isGone)
   if (!visit.hasLinks || !isUnread || !run.followsLinks) return { settlement, bytes }
@@ -78,7 +77,7 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   const permission = await active.robots.judge(visit.url, active.signal)
   if (!permission.allowed) return silent(interpretRefusal(visit, permission))
   if (await isFresh(active, visit)) return silent({ state: 'unchanged', detail: 'checked lately' })
-  // Another request to the host may have changed its pace while this one waited for its turn: then it waits for another.
+  // Another request may have changed the pace of the host while this visit waited: then it waits for another slot.
   const { host, notBefore, lease } = visit
   const turn = await active.pacer.enter(host, notBefore, active.signal, lease)
   if (typeof turn === 'string') return undefined
@@ -90,8 +89,8 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
 }
 
 /**
- * Why an address must not be fetched any more. Addresses given by hand are always fetched, and so are pages that only look like a trap,
- * and addresses whose other spelling turned out to hold nothing.
+ * Returns why an address must no longer be fetched. Addresses from the user are always fetched. So are stored pages that only look like a
+ * trap, and addresses whose preferred spelling has no content.
  */
 function findRefusal(active: ActiveCrawl, { key, url, depth, discovery, hasPage, isFinal }: Visit): Refusal | null {
   if (discovery === 'manual') return null
@@ -100,7 +99,7 @@ function findRefusal(active: ActiveCrawl, { key, url, depth, discovery, hasPage,
   )
 }
 
-/** Why robots.txt lets nobody in at an address, or at the spelling that it leads to. */
+/** A refusal by robots.txt, for an address or for the spelling it redirects to. */
 type RobotsRefusal = Extract<RobotsJudgement, { allowed: false }>
 
 function interpretRefusal(visit: Visit, refusal: RobotsRefusal): Conclusion {
@@ -111,7 +110,7 @@ function interpretRefusal(visit: Visit, refusal: RobotsRefusal): Conclusion {
   return { state: 'failed', reason, pattern }
 }
 
-/** Whether a page was checked so lately that it is taken as it is. */
+/** Whether a page was checked so recently that it is not requested. */
 async function isFresh({ run, ports }: ActiveCrawl, visit: Visit): Promise<boolean> {
   const windows = Object.values(run.maxAgeMsOf)
   if (!visit.hasPage || run.full || Math.max(run.maxAgeMs, ...windows) === 0) return false
@@ -120,26 +119,26 @@ async function isFresh({ run, ports }: ActiveCrawl, visit: Visit): Promise<boole
 }
 
 /**
- * Whether a page came from an llms-full.txt that this crawl does not know, as in a refresh or when the file fails. Its own
- * address would answer with the same in other words, which the next recrawl would have to take back.
+ * Whether a page came from an llms-full.txt that this crawl has not read, as in a refresh or when the file fails. Its own address would
+ * return the same content in another form, which the next recrawl would have to undo.
  */
 async function isHeldByFull({ isFullKnown, ports }: ActiveCrawl, visit: Visit): Promise<boolean> {
   if (isFullKnown || !visit.hasPage || visit.discovery !== 'llms-full') return false
-  // A page that was fetched since has the status of its answer.
+  // A page that was fetched since then has a status.
   return (await ports.ledger.findRow(visit.sourceId, visit.key))?.status === null
 }
 
-/** An answer, and the address that gave it: another spelling of the one that was asked, or its Markdown. */
+/** A response, and the address that returned it: another spelling of the requested one, or its Markdown. */
 interface Answer {
   readonly url: string
   readonly outcome: FetchOutcome
   readonly isVariant: boolean
   readonly isLoop?: boolean
-  /** Set where robots.txt forbids the spelling that it leads to. */
+  /** Set if robots.txt forbids the spelling that it redirects to. */
   readonly refusal?: RobotsRefusal
 }
 
-/** Fetches a visit: the Markdown of a page that llms.txt names, where there is any; otherwise the address itself. */
+/** Fetches a visit: the Markdown of a page that llms.txt names, if it exists; otherwise the address itself. */
 async function fetchVisit(active: ActiveCrawl, visit: Visit, leave: Leave): Promise<Answer> {
   let isVariantAsked = false
   // The slot of the visit is for its first request.
@@ -151,7 +150,7 @@ async function fetchVisit(active: ActiveCrawl, visit: Visit, leave: Leave): Prom
       if ('type' in turn) return { url, outcome: turn, isVariant: true }
       next = turn
       const outcome = await active.fetch({ url, ...validatorsFor(active, visit, url) }, turn, visit)
-      // Whoever asks for patience gets it: the other addresses of the page are no way around.
+      // A rate limit is obeyed: the other addresses of the page must not be used to bypass it.
       const isPatience = outcome.type === 'failed' && outcome.reason === 'rate-limited'
       if (isPatience || isUnsent(outcome)) return { url, outcome, isVariant: true }
       isVariantAsked = true
@@ -172,21 +171,20 @@ async function fetchVisit(active: ActiveCrawl, visit: Visit, leave: Leave): Prom
 }
 
 /**
- * What to ask an address by whether it has changed. Validators belong to the address that gave them: to any other, a date says
- * nothing and a tag may mean something else. The ledger has them only where links can be replayed, so that an answer that
- * nothing changed hides nothing.
+ * Validators for a request. They belong to the address that returned them: for any other address they may mean something else. The ledger
+ * has them only if links can be replayed, so that a 304 hides nothing.
  */
 function validatorsFor(
   { run }: ActiveCrawl,
   { url: own, contentUrl, etag, lastModified, isShell }: Visit,
   url: string,
 ): Pick<FetchRequest, 'etag' | 'lastModified'> {
-  // That a document is the same says nothing about what its scripts make of it.
+  // An unchanged document says nothing about the result of its scripts.
   const isShown = isShell || run.render === 'chromium' || run.render === 'crawl4ai'
   return run.full || isShown || url !== (contentUrl ?? own) ? {} : { etag, lastModified }
 }
 
-/** Fetches an address and follows redirects that only change its spelling. */
+/** Fetches an address, and follows redirects that only change its spelling. */
 async function fetchSpelling(active: ActiveCrawl, visit: Visit, leave: Leave): Promise<Answer> {
   const asked = new Set<string>()
   let url = visit.url
@@ -209,16 +207,16 @@ async function fetchSpelling(active: ActiveCrawl, visit: Visit, leave: Leave): P
   }
 }
 
-/** Waits for another slot of the host of an address. Answers what becomes of the visit instead where there is none to be had. */
+/** Waits for another slot of the host. Returns the outcome of the visit if there is none. */
 async function waitForSlot({ pacer, ports, signal }: ActiveCrawl, url: string): Promise<Leave | FetchOutcome> {
   const { host } = new URL(url)
-  // A worker that sat this out would be missing for other hosts.
+  // A worker that waited here would be missing for other hosts.
   if (pacer.heldUntil(host) > ports.clock.now() && !pacer.parked.has(host)) return POSTPONED
   const turn = await pacer.takeTurn(host, signal)
   return turn === 'parked' ? LEFT_ALONE : turn
 }
 
-/** Says what an answer makes of a visit. Undefined where the visit has to be made again later. */
+/** Decides what a response means for a visit. Undefined if the visit must be repeated later. */
 async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion | undefined> {
   const { outcome } = answer
   if (answer.refusal !== undefined) return interpretRefusal(visit, answer.refusal)
@@ -239,7 +237,7 @@ async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Pro
   }
 }
 
-/** That nothing changed need not be said with validators: those that are known still hold. */
+/** A 304 need not repeat validators: the known ones still apply. */
 function validatorsOf(outcome: {
   readonly etag: string | null
   readonly lastModified: string | null
@@ -248,7 +246,7 @@ function validatorsOf(outcome: {
   return etag === null && lastModified === null ? {} : { etag, lastModified }
 }
 
-/** 410 is proof. 404 is asked again when everything else is done, where there is something to lose. */
+/** 410 proves that a page is gone. After a 404, a page with content is requested again when everything else is done. */
 function interpretGone(visit: Visit, status: number): Conclusion {
   const answer = { status, detail: `answered ${status}` }
   if (status === 410) return { state: 'failed', reason: 'removed', isProvenGone: visit.hasPage, ...answer }
@@ -257,7 +255,7 @@ function interpretGone(visit: Visit, status: number): Conclusion {
   return { state: 'failed', reason: 'not-found', isProvenGone: visit.hasPage, ...answer }
 }
 
-/** What only the plan supposed to be there, and is not, is no failure of the site. */
+/** A missing address that only the planner guessed is no failure of the site. */
 function interpretMiss(visit: Visit, status: number): Conclusion {
   if (visit.hasPage || visit.hasLinks) return interpretGone(visit, status)
   return { state: 'skipped', reason: 'guess-missed', status, detail: `answered ${status}` }
@@ -272,10 +270,10 @@ async function interpretFailure(
   const pattern = active.pacer.parked.get(visit.host) ?? null
   const now = active.ports.clock.now()
   const heldMs = active.pacer.heldUntil(visit.host) - now
-  // The host failed as a whole, so that it says nothing about this page. Others are tried first when it is asked again.
+  // The host failed as a whole, which says nothing about this page, so this is no attempt of the page.
   const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
   const attempt = visit.attempts + 1
-  // The host answers others: an address that stays silent twice in a row would only keep the end of the crawl waiting.
+  // The host responds to other requests: an address that times out twice in a row would only delay the end of the crawl.
   const isSilent = reason === 'timeout' && status === null && (await active.wasSilent(visit))
   const isLast = (attempt >= active.run.limits.attempts || isSilent) && !isHostAtFault
   if (!outcome.isTransient || isLast || pattern !== null) return { state: 'failed', reason, status, detail, pattern }
@@ -287,7 +285,7 @@ async function interpretFailure(
   return { state: 'pending', ...answer, ...(isHostAtFault ? { isHostAtFault } : {}) }
 }
 
-/** A redirect makes the address an alias; where it leads is an address of its own, judged like any other. */
+/** A redirect makes the address an alias; its target is judged like any other address. */
 async function interpretMove(
   active: ActiveCrawl,
   visit: Visit,
@@ -314,7 +312,7 @@ async function interpretMove(
     state: 'skipped',
     reason: 'redirect',
     target: key ?? null,
-    // The old content goes only when it has moved for good, and the new address holds some.
+    // The old content is removed only if the redirect is permanent and the new address has content.
     isProvenGone: visit.hasPage && isPermanent,
     ...answer,
     finds,
@@ -322,7 +320,7 @@ async function interpretMove(
   }
 }
 
-/** Whether redirects that were met before lead from a key back to this visit. */
+/** Whether known redirects lead from a key back to this visit. */
 async function leadsTo(active: ActiveCrawl, visit: Visit, key: string | undefined): Promise<boolean> {
   let next = key
   for (let step = 0; next !== undefined && step < active.run.limits.redirects; step++) {
@@ -347,7 +345,7 @@ async function interpretPage(
   if (read.type === 'moved')
     return interpretMove(active, visit, { target: read.target, status, isPermanent: false }, false)
   const { extraction } = read
-  // A service that fetches pages shows them as its browser does, with their links; the Markdown of a page is fetched without it.
+  // A service that fetches pages returns them as its browser shows them, with their links; Markdown variants are fetched without it.
   const isByService = active.ports.pageFetcher !== undefined && !answer.isVariant
   const isMarkdown = answer.isVariant || (!isByService && isNegotiated(visit.url, outcome.snapshot))
   const hasHtml = isMarkdown && active.run.followsLinks
@@ -365,13 +363,13 @@ async function interpretPage(
   active.answerStart(visit.key)
   active.noteContent(visit, { text: page.markdown, links: record.links })
   const links = isFollowing ? withFinds(findLinks(active, visit, page, record.links), html) : { finds: [], aliases: [] }
-  // What a service gave says nothing about what comes without it.
+  // A page from a service does not tell whether the plain response is empty.
   const shell = isByService ? {} : { isShell: read.isShell }
   const seen: Conclusion = { state: 'skipped', status, ...shell, links: record.links, ...links }
   if (!page.robots.index) return { ...seen, reason: 'noindex', isProvenGone: visit.hasPage }
   const elsewhere = visit.isFinal || answer.isVariant ? undefined : await findProperAddress(active, visit, page)
   if (elsewhere !== undefined) {
-    // The address that is read instead is not refused as another form of this one.
+    // The canonical address, which is read instead, must not be refused as another form of this one.
     const finds = links.finds.filter(({ key }) => key !== elsewhere.verdict.target)
     return withFinds({ ...seen, ...elsewhere.verdict, finds }, elsewhere)
   }
@@ -379,20 +377,20 @@ async function interpretPage(
     ? [...links.aliases, { url: answer.url, aliasUrl: visit.url, classification: 'markdown-variant', reason: null }]
     : [...links.aliases]
   const isSame = visit.hasPage && visit.contentHash === page.contentHash && !active.run.full
-  // They belong to what is stored, so an answer that stores nothing has none, and those of an older content go with it.
-  // A 304 for the Markdown would hide new links of the HTML.
+  // Validators belong to stored content, so a response that stores nothing has none. A 304 for the Markdown would hide new links in the
+  // HTML.
   const { etag, lastModified } = isRendered || hasHtml ? NO_VALIDATORS : outcome
   const reason: Reason | null = isFollowing && !hasAllLinks(record.links) ? 'too-many-links' : null
   const stored = { ...seen, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
   const reader = isByService ? 'read by Crawl4AI' : isRendered ? 'read in a browser' : undefined
   const format = read.format === undefined ? undefined : `read as ${read.format}`
   const reading = [reader ?? format].filter((words) => words !== undefined)
-  // What is around the content may have changed all the same: its title, what it says about itself, where it leads.
+  // Title, metadata and links may have changed although the content is the same.
   if (isSame) return { ...stored, state: 'unchanged', detail: ['same content', ...reading].join(', ') }
   return { ...stored, state: 'indexed', contentHash: page.contentHash, detail: reading[0] ?? null }
 }
 
-/** Links of a page, and what is found by them. */
+/** Links of a page, and the finds from them. */
 interface FoundLinks extends Finds {
   readonly links: readonly string[]
 }
@@ -400,8 +398,8 @@ interface FoundLinks extends Finds {
 const NO_LINKS: FoundLinks = { links: [], finds: [], aliases: [] }
 
 /**
- * Reads the links of a page whose text came as Markdown: navigation, above all, is only in its HTML. While a failure may pass, the visit
- * is put back; after that the links of the last reading stand in. Undefined where the host is held meanwhile.
+ * Reads the links of a page whose text came as Markdown, because navigation is only in its HTML. A transient failure puts the visit back;
+ * after the last attempt the stored links are used. Undefined if the host gets a back-off meanwhile.
  */
 async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLinks | Conclusion | undefined> {
   const { ports } = active
@@ -426,12 +424,12 @@ async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLi
   return { links, ...active.judge(links, linksOf(visit)) }
 }
 
-/** A page with further links to replay. */
+/** Adds further links to a page record. */
 function withLinks(record: PageRecord, more: readonly string[]): PageRecord {
   return more.length === 0 ? record : { ...record, links: [...new Set([...record.links, ...more])] }
 }
 
-/** What is stored stays where the browser failed at a page, or where there is none: what came by itself is not what it holds. */
+/** The stored page stays if the browser failed or is missing: the unrendered response does not show the content. */
 async function interpretNoRendering(
   active: ActiveCrawl,
   visit: Visit,
@@ -442,7 +440,7 @@ async function interpretNoRendering(
   return failed.reason === 'needs-rendering' ? { ...verdict, pattern: `render ${active.run.render}` } : verdict
 }
 
-/** What the answer to a visit is read with. With `auto`, what had to be rendered once is rendered from then on. */
+/** The reader for the response to a visit. With `auto`, a page that needed rendering once is always rendered. */
 function readerOf(active: ActiveCrawl, visit: Visit): AnswerReader {
   const { run, ports, gate, largeVisits } = active
   const { renderer } = ports
@@ -451,7 +449,7 @@ function readerOf(active: ActiveCrawl, visit: Visit): AnswerReader {
     isAlways: run.render === 'chromium',
     isShell: visit.isShell,
     read: async (snapshot, options) => {
-      // One that came large is in there already; what a browser shows may be larger than what came.
+      // A large response already has its place; a rendered page may be larger than the response.
       if (snapshot.body.length > LARGE_BODY) await largeVisits.enter(visit)
       return active.read(snapshot, visit.key, options)
     },
@@ -459,10 +457,10 @@ function readerOf(active: ActiveCrawl, visit: Visit): AnswerReader {
   }
 }
 
-/** A page made from more than one answer, or by a browser, has no validators. */
+/** A page made from several responses, or by a browser, has no validators. */
 const NO_VALIDATORS = { etag: null, lastModified: null } as const
 
-/** Reasons in the ledger for answers that are no page, and whether asking again some day may help. */
+/** Ledger reason and state for responses that are no page; `failed` if a later request may succeed. */
 const NO_PAGE: Readonly<
   Record<Extract<Extraction, { type: 'no-page' }>['reason'], readonly [Reason, 'failed' | 'skipped']>
 > = {
@@ -478,10 +476,10 @@ const NO_PAGE: Readonly<
   too_large: ['too-large', 'skipped'],
 }
 
-/** Documents that cannot be read now, although a page was made of them before: what is stored is what is known of them. */
+/** Documents that cannot be read now although they were read before: the stored page stays. */
 const UNREAD: ReadonlySet<Reason> = new Set<Reason>(['encrypted', 'damaged', 'too-large'])
 
-/** Whether an answer says that there is nothing, and not only that it is not told. */
+/** Whether a reason means that an address has no content, not only that it is withheld. */
 function isNothing(reason: Reason): boolean {
   return reason === 'empty' || reason === 'soft-404'
 }
@@ -496,7 +494,7 @@ async function interpretNoPage(
   if (extraction.reason === 'redirect' && extraction.target !== null) {
     return interpretMove(active, visit, { target: extraction.target, status, isPermanent: false }, false)
   }
-  // A browser that shows nothing may have missed something: only an answer that needs none is known to be empty.
+  // A browser that shows no text may have missed something: only an unrendered response proves that a page is empty.
   const isBlank = isRendered && (extraction.reason === 'empty' || extraction.reason === 'needs_rendering')
   if (isBlank)
     return { state: 'failed', reason: 'needs-rendering', status, detail: 'it was rendered, and shows no text' }
@@ -510,7 +508,7 @@ async function interpretNoPage(
   return withFinds(verdict, active.judge(listLinks(extraction.links), linksOf(visit)))
 }
 
-/** Links that are followed, those beyond what is read, those the page does not vouch for, and other forms of the page itself. */
+/** Finds of a page: links that are followed, links beyond the limit, nofollow links, and other forms of the page. */
 function findLinks(active: ActiveCrawl, visit: Visit, page: Page, links: readonly string[]): Finds {
   const followed = new Set(links)
   const others = page.links.filter(({ url }) => !followed.has(withoutFragment(url)))
@@ -539,7 +537,7 @@ function findLinks(active: ActiveCrawl, visit: Visit, page: Page, links: readonl
       null,
     ),
   ]
-  // An address counts once, by the first list that has it.
+  // An address counts once, by the first list that contains it.
   const finds = [
     ...new Map(
       lists
@@ -551,7 +549,7 @@ function findLinks(active: ActiveCrawl, visit: Visit, page: Page, links: readonl
   return { finds: finds.reverse(), aliases: lists.flatMap((list) => list.aliases) }
 }
 
-/** Where a page says it properly lives, if that is another address that this crawl will read. */
+/** Returns the canonical address of a page, if it is another address that this crawl will read. */
 async function findProperAddress(
   active: ActiveCrawl,
   visit: Visit,
@@ -562,9 +560,9 @@ async function findProperAddress(
 ): Promise<({ readonly verdict: Partial<Conclusion> } & Finds) | undefined> {
   const { canonical } = page
   const key = canonical === null ? undefined : active.gate.keyOf(canonical)
-  // Many sites name one canonical address for pages that differ; only another spelling of the same one is believed. Two that
-  // name each other are both read again at the end, when it turns out that neither holds anything: in whatever order they came.
-  // A slash at the end alone is not worth a second request: where both are linked, their content tells whether they are one page.
+  // Many sites name one canonical address for different pages, so only another spelling of the same address is accepted. If two pages name
+  // each other, neither holds content, so both are read again at the end, whichever came first. A trailing slash alone is not worth a
+  // second request: if both are linked, their content tells whether they are one page.
   const isOther = key !== undefined && dropSlash(key) !== dropSlash(visit.key)
   if (canonical !== null && isOther && isSpellingOf(canonical, visit.url)) {
     const row = await active.ports.ledger.findRow(visit.sourceId, key)

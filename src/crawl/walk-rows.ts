@@ -1,9 +1,9 @@
 import type { Ledger, LedgerRow, RowFilter } from './ledger.ts'
 
-/** Rows that are read at once. */
+/** Number of rows per query. */
 const BATCH = 1000
 
-/** Goes through rows in the order of keys, a batch at a time. They may change meanwhile. */
+/** Yields rows in key order, in batches. The caller may change them meanwhile. */
 export async function* walkRows(
   ledger: Pick<Ledger, 'listRows'>,
   sourceId: string,

@@ -9,21 +9,21 @@ import { Pulse, Stall, type WatchedCrawl, watchOver } from './watch.ts'
 
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined)
 
-/** A clock on which time passes when everybody waits. */
+/** A clock that advances when a caller sleeps. */
 function createStepClock(): Clock {
   let now = 0
   return {
     now: () => now,
     async sleep(ms, signal) {
       signal?.throwIfAborted()
-      // Whatever can be answered is answered before.
+      // Pending work runs before the time advances.
       await new Promise((resolve) => setImmediate(resolve))
       now += ms
     },
   }
 }
 
-test('a crawl whose library does not answer gives signs of life, and is given up when nothing happens', async () => {
+test('a crawl whose library does not respond still signals liveness, and is stopped when it stalls', async () => {
   const clock = createStepClock()
   const stop = new AbortController()
   const patience = new Patience({
@@ -52,6 +52,6 @@ test('a crawl whose library does not answer gives signs of life, and is given up
   }
   await watchOver({ active, patience, pulse: new Pulse(), stop }, stop.signal)
   expect(stop.signal.reason).toBeInstanceOf(Stall)
-  // Each of them had the time in which the crawl would be taken for interrupted.
+  // Each signal had the full time after which the crawl would count as interrupted.
   expect(signs).toBeGreaterThanOrEqual(limits.stallMs / limits.aliveMs)
 })

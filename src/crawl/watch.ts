@@ -4,28 +4,28 @@ import { describeTime, type Patience } from './patience.ts'
 import type { Fetcher } from './ports.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 
-/** How often progress is told. */
+/** Interval of progress events. */
 export const PROGRESS_MS = 250
-/** So many signs of life could be missed before a crawl is taken for interrupted. */
+/** Number of liveness signals within the time after which a crawl counts as interrupted. */
 export const BEATS = 6
-/** More than this between two looks is time in which the process or its machine stood still. */
+/** A longer gap between two checks means that the process or machine was suspended. */
 const MOST_TICK_MS = 10 * PROGRESS_MS
-/** A look at a crawl that takes longer than this counts as one at which nothing was seen. */
+/** A check that takes longer than this counts as one without activity. */
 const MOST_LOOK_MS = 20 * PROGRESS_MS
-/** So many addresses are named. */
+/** Maximum number of addresses named in a message. */
 const MAX_NAMED = 5
 
-/** Why a crawl ends that is not this process's any more. */
+/** Reason for stopping a crawl that another process has taken over. */
 export const TAKEN_OVER = 'another process has taken the crawl over'
 
-/** Why a crawl in which nothing happens any more ends. */
+/** Reason for stopping a crawl without activity. */
 export class Stall extends Error {}
 
-/** What happens in a crawl, counted. */
+/** Counts the activity of a crawl. */
 export class Pulse {
   beats = 0
 
-  /** The same ports, whose use is counted. */
+  /** Wraps ports so that their calls are counted. */
   watch(ports: CrawlPorts): CrawlPorts {
     const counted = async <T>(work: Promise<T>): Promise<T> => {
       this.beats++
@@ -50,7 +50,7 @@ export class Pulse {
   }
 }
 
-/** A running crawl, as far as it is watched. */
+/** The part of a running crawl that the watch needs. */
 export interface WatchedCrawl {
   readonly run: Pick<CrawlRun, 'sourceId' | 'limits'>
   readonly ports: Pick<CrawlPorts, 'ledger' | 'clock' | 'control' | 'touch'>
@@ -60,7 +60,7 @@ export interface WatchedCrawl {
   progress(): Promise<CrawlProgress>
 }
 
-/** What a running crawl is watched with. */
+/** A running crawl and the means to watch it. */
 export interface Watched {
   readonly active: WatchedCrawl
   readonly patience: Patience
@@ -70,8 +70,8 @@ export interface Watched {
 }
 
 /**
- * Tells the progress and that the crawl is alive, until it ends. Stops a crawl that was taken over, and one in which nothing
- * happens although there is nothing to wait for.
+ * Emits progress and signals liveness until the crawl ends. Stops a crawl that was taken over, and one without activity although it waits
+ * for nothing.
  */
 export async function watchOver(watched: Watched, ended: AbortSignal): Promise<void> {
   const { active, stop } = watched
@@ -79,7 +79,7 @@ export async function watchOver(watched: Watched, ended: AbortSignal): Promise<v
   const { stallMs } = active.run.limits
   const idle = new IdleTime(watched)
   const signs = new SignsOfLife(watched)
-  // A count that fails is one that is missed: the store may be busy, and the next one is due soon.
+  // A failed count is skipped: the store may be busy, and the next count is due soon.
   const look = async (): Promise<Look> => {
     const progress = await active.progress().catch(() => undefined)
     return { progress, idleMs: await idle.measure(progress).catch(() => 0) }
@@ -91,7 +91,7 @@ export async function watchOver(watched: Watched, ended: AbortSignal): Promise<v
     next = pause()
     if (ended.aborted) return
     looking ??= { since: clock.now(), look: look() }
-    // A store that does not answer is no reason to give no sign of life.
+    // Liveness is signalled even if the store does not respond.
     const looked = await Promise.race([looking.look, next])
     if (ended.aborted) return
     const isLate = clock.now() - looking.since > MOST_LOOK_MS
@@ -106,12 +106,12 @@ export async function watchOver(watched: Watched, ended: AbortSignal): Promise<v
   }
 }
 
-/** Tells that a crawl is alive, and stops one that was taken over. A sign that fails is one that is missed. */
+/** Signals that a crawl is alive, and stops one that was taken over. A failed signal is skipped. */
 class SignsOfLife {
   readonly #watched: Watched
   readonly #everyMs: number
   #dueAt: number
-  /** When the one was given that has not been answered yet. */
+  /** When the pending signal was sent. */
   #givenAt = Number.NEGATIVE_INFINITY
 
   constructor(watched: Watched) {
@@ -121,12 +121,12 @@ class SignsOfLife {
     this.#dueAt = ports.clock.now() + this.#everyMs
   }
 
-  /** Waits for nobody: it may take long where the library is locked, which is no reason to tell nothing. */
+  /** Does not wait for the result: a locked library may take long, and progress must still be emitted. */
   giveIfDue(): void {
     const { active, stop } = this.#watched
     const { clock, touch } = active.ports
     const now = clock.now()
-    // One that was not answered in the time of many others will not be.
+    // A signal without a response for this long is considered lost, and another is sent.
     if (now < this.#dueAt || now - this.#givenAt < active.run.limits.aliveMs) return
     this.#dueAt = now + this.#everyMs
     this.#givenAt = now
@@ -141,13 +141,13 @@ class SignsOfLife {
   }
 }
 
-/** What was seen of a crawl: where it stands, unless that could not be counted, and how long nothing has happened. */
+/** Result of a check: the progress, unless it could not be counted, and the idle time. */
 interface Look {
   readonly progress: CrawlProgress | undefined
   readonly idleMs: number
 }
 
-/** How long nothing has happened. */
+/** Measures how long a crawl has been without activity. */
 class IdleTime {
   readonly #watched: Watched
   #happened = -1
@@ -166,7 +166,7 @@ class IdleTime {
     return this.#idleMs
   }
 
-  /** The same where nobody answers who could say whether there is something to wait for. */
+  /** Measures without the store, if it does not respond. */
   goOn(): number {
     const { isStill, passed } = this.#look()
     this.#idleMs = isStill && !this.#isHeldUp() ? this.#idleMs + passed : 0
@@ -179,7 +179,7 @@ class IdleTime {
     const now = active.ports.clock.now()
     const passed = Math.min(now - this.#lookedAt, MOST_TICK_MS)
     const happened = pulse.beats + pushed
-    // Whoever reads slowly holds the crawl up, but does read.
+    // A slow consumer delays the crawl, but its reading counts as activity.
     const isStill = happened === this.#happened && !(isFull && read !== this.#read)
     this.#lookedAt = now
     this.#happened = happened
@@ -187,7 +187,7 @@ class IdleTime {
     return { isStill, passed, now }
   }
 
-  /** Says that an event was added that tells nothing new. */
+  /** Excludes an event that is no activity, such as progress. */
   discount(): void {
     this.#happened++
   }
@@ -197,7 +197,9 @@ class IdleTime {
     return active.ports.control?.isPaused === true || patience.isWaiting
   }
 
-  /** Whether there is something to wait for: whoever paused it, a library that can be written, a host that is left alone, a row that is not due yet. */
+  /**
+   * Whether the crawl waits for something: a pause, a library that cannot be written, the back-off of a host, or a row that is not due yet.
+   */
   async #isWaiting(now: number, progress: CrawlProgress | undefined): Promise<boolean> {
     const { active } = this.#watched
     if (this.#isHeldUp() || progress?.hosts.some(({ backoffMs }) => backoffMs > 0)) return true

@@ -1,28 +1,28 @@
 import { keyPath } from '../core/url/key.ts'
 import { isListed, type Ledger, type LedgerCounts } from './ledger.ts'
 
-/** The scope that a source probably needs instead of its own. */
+/** A suggested scope for a source whose own scope is too narrow. */
 export interface WiderScope {
-  /** Pages that its own scope left. */
+  /** Pages within the own scope. */
   readonly pages: number
   /** Addresses of the same site that the scope refused. */
   readonly refused: number
-  /** How many of them an llms.txt or a sitemap lists. */
+  /** Refused addresses that an llms.txt or a sitemap lists. */
   readonly listed: number
-  /** Path of the folder that holds most of them, such as `/docs/`; null where only the whole host does. */
+  /** Path of the folder that holds at least half of them, such as `/docs/`; null if only the whole host does. */
   readonly folder: string | null
 }
 
-/** A source with more pages has the scope that it needs. */
+/** A source with more pages gets no suggestion. */
 const MAX_PAGES = 3
-/** Where a source has more pages than its start, one folder has to hold so many times as many refused addresses. */
+/** If the source has more than one page, the folder must hold this many times as many refused addresses. */
 const MIN_RATIO = 3
-/** Rows that are read at once. */
+/** Number of rows per query. */
 const ROWS = 1000
 
 /**
- * Finds a scope that takes in the addresses that the scope of a source refused. Returns undefined where the scope fits: the source has
- * many pages, or the refused addresses are elsewhere on the site.
+ * Finds a scope that includes the addresses that the scope of a source refused. Returns undefined if the scope fits: the source has many
+ * pages, or the refused addresses are elsewhere on the site.
  */
 export async function findWiderScope(
   ledger: Pick<Ledger, 'listRows'>,

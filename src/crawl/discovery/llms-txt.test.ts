@@ -17,7 +17,7 @@ function createSite(files: Record<string, string | { body: string; type?: string
   return { asked, fetchResource }
 }
 
-test('the folder of the start comes before the root of the site', async () => {
+test('prefers llms.txt in the folder of the start to the one at the root', async () => {
   const { asked, fetchResource } = createSite({ 'https://e.com/docs/llms.txt': INDEX, 'https://e.com/llms.txt': INDEX })
   const { hit, tried } = await findLlmsTxt({ startUrl: 'https://e.com/docs/start', manualUrl: null, fetchResource })
   expect(hit).toMatchObject({
@@ -32,13 +32,13 @@ test('the folder of the start comes before the root of the site', async () => {
   expect(asked).toEqual(['https://e.com/docs/llms.txt'])
 })
 
-test('a start with a slash at its end is a folder', async () => {
+test('treats a start with a trailing slash as a folder', async () => {
   const { asked, fetchResource } = createSite({})
   await findLlmsTxt({ startUrl: 'https://e.com/docs/v2/?x#y', manualUrl: null, fetchResource })
   expect(asked).toEqual(['https://e.com/docs/v2/llms.txt', 'https://e.com/llms.txt'])
 })
 
-test('a start at the root is asked once', async () => {
+test('requests llms.txt once when the folder of the start is the root', async () => {
   const { asked, fetchResource } = createSite({})
   expect(await findLlmsTxt({ startUrl: 'https://e.com/start', manualUrl: null, fetchResource })).toEqual({
     hit: null,
@@ -47,7 +47,7 @@ test('a start at the root is asked once', async () => {
   expect(asked).toEqual(['https://e.com/llms.txt'])
 })
 
-test('what a person gave comes first, and the other places where it is none', async () => {
+test('tries the address given by the user first, then the other places', async () => {
   const manualUrl = 'https://other.com/my-llms.txt'
   const startUrl = 'https://e.com/docs/start'
   const given = createSite({ [manualUrl]: INDEX })
@@ -62,7 +62,7 @@ test('what a person gave comes first, and the other places where it is none', as
   expect(tried.map(({ detail }) => detail)).toEqual(['no heading of the first level', 'status 404', '1 links'])
 })
 
-test('a page in HTML is refused by its type and by its content', async () => {
+test('refuses an HTML page by its type and by its content', async () => {
   const { fetchResource } = createSite({
     'https://e.com/docs/llms.txt': { body: INDEX, type: 'text/html; charset=utf-8' },
     'https://e.com/llms.txt': '<!doctype html>\n# A\n- [a](/a)',
@@ -73,7 +73,7 @@ test('a page in HTML is refused by its type and by its content', async () => {
   expect(tried.map(({ isProof }) => isProof)).toEqual([false, false])
 })
 
-test('links are relative to where the file was found in the end', async () => {
+test('resolves links against the address after redirects', async () => {
   const { fetchResource } = createSite({
     'https://e.com/llms.txt': { body: INDEX, url: 'https://www.e.com/ai/llms.txt' },
   })
@@ -81,7 +81,7 @@ test('links are relative to where the file was found in the end', async () => {
   expect([hit?.url, hit?.llmsTxt.links[0]?.url]).toEqual(['https://www.e.com/ai/llms.txt', 'https://www.e.com/ai/a'])
 })
 
-test('an llms-full.txt is looked for in the same order and must be content', async () => {
+test('looks for llms-full.txt in the same order and requires content', async () => {
   const { asked, fetchResource } = createSite({
     'https://e.com/x/llms-full.txt': INDEX,
     'https://e.com/docs/llms-full.txt': '<html><body># A',
@@ -101,7 +101,7 @@ test('an llms-full.txt is looked for in the same order and must be content', asy
   expect(asked).toHaveLength(3)
 })
 
-test('failures are told in words', async () => {
+test('reports a failure with its reason and detail', async () => {
   const fetchResource: FetchResource = async () => ({
     type: 'failed',
     reason: 'timeout',
@@ -131,7 +131,7 @@ test.each([
   expect(tried).toMatchObject([{ isAnswered: true, isProof }])
 })
 
-test('an llms-full.txt that is known is asked for with its validators, and need not come', async () => {
+test('sends the validators of a known llms-full.txt and accepts a 304', async () => {
   const asked: [string, unknown, unknown][] = []
   const fetchResource: FetchResource = async (url, { etag, lastModified } = {}) => {
     asked.push([url, etag, lastModified])
@@ -149,7 +149,7 @@ test('an llms-full.txt that is known is asked for with its validators, and need 
   ])
 })
 
-test('a file of more lines than anybody writes is not read', async () => {
+test('refuses a file with more than 400,000 lines', async () => {
   const body = `${INDEX}${'===\n'.repeat(400_000)}`
   const { fetchResource } = createSite({ 'https://e.com/llms.txt': body, 'https://e.com/llms-full.txt': body })
   const options = { startUrl: 'https://e.com/', manualUrl: null, fetchResource }

@@ -3,41 +3,41 @@ import { resolveHttp } from '../../core/extract/resolve.ts'
 import { isLinkIndex, type LlmsTxt, parseLlmsTxt, problemOf } from '../../core/llms-txt/llms-txt.ts'
 import { type FetchResource, isProvenMissing, type Resource, saysSomething } from '../resource.ts'
 
-/** Where such a file is looked for: where a person said, in the folder of the start, at the root of the site. */
+/** Searched places: an address from the user, the folder of the start, and the root of the site. */
 export type Place = 'manual' | 'folder' | 'root'
 
-/** One address that was asked, and what came of it in words. */
+/** One requested address and its result as text. */
 export interface Attempt {
   readonly url: string
   readonly place: Place
   readonly detail: string
-  /** Whether the server said something, if only that there is no such file. */
+  /** Whether the server responded, even if only that the file does not exist. */
   readonly isAnswered: boolean
-  /** Whether it is known now what the file names: it was read, or is not there (404, 410). */
+  /** Whether the content of the file is now known: it was read, or it does not exist (404, 410). */
   readonly isProof: boolean
 }
 
-/** What came of looking for a file. */
+/** Result of a search for a file. */
 export interface Search<T> {
-  /** The first that was what it should be; null without one. */
+  /** The first valid file, or null. */
   readonly hit: (T & { readonly url: string; readonly place: Place }) | null
-  /** Every address that was asked, in order, the hit included. */
+  /** Every requested address in order, including the hit. */
   readonly tried: readonly Attempt[]
 }
 
-/** What tells whether a file is still the same. */
+/** Validators for a conditional request. */
 export interface Validators {
   readonly etag: string | null
   readonly lastModified: string | null
 }
 
-/** Where to look, and with what. */
+/** Options of a search. */
 export interface LlmsSearchOptions {
   readonly startUrl: string
-  /** Address of an llms.txt that a person gave. */
+  /** Address of an llms.txt that the user gave. */
   readonly manualUrl: string | null
   readonly fetchResource: FetchResource
-  /** Validators of a file that is known, by its address. */
+  /** Returns the validators of a known file. */
   readonly validatorsOf?: (url: string) => Promise<Validators | undefined>
   readonly signal?: AbortSignal | undefined
 }
@@ -45,12 +45,12 @@ export interface LlmsSearchOptions {
 const ACCEPT = 'text/plain, text/markdown, */*;q=0.5'
 const MAX_LLMS_TXT_BYTES = 10 * 1024 * 1024
 const MAX_LLMS_FULL_BYTES = 50 * 1024 * 1024
-/** No such file that somebody wrote has more lines; a small one that has takes a thousand times its size to read. */
+/** No file written by hand has more lines. Parsing can take a thousand times the size of a file with many short lines. */
 const MAX_LINES = 400_000
 
 /**
- * Looks for an llms.txt: at the address given, in the folder of the start, at the root of its site. The first that is one
- * ends the search. Pages in HTML are refused by their type and by what they hold.
+ * Looks for an llms.txt: at the given address, in the folder of the start, then at the root of the site. The first valid file ends the
+ * search. HTML pages are refused by type and by content.
  */
 export async function findLlmsTxt(options: LlmsSearchOptions): Promise<Search<{ readonly llmsTxt: LlmsTxt }>> {
   return search({ ...options, validatorsOf: async () => undefined }, 'llms.txt', MAX_LLMS_TXT_BYTES, (text, url) => {
@@ -63,8 +63,8 @@ export async function findLlmsTxt(options: LlmsSearchOptions): Promise<Search<{ 
 }
 
 /**
- * Looks for an llms-full.txt in the same places; a manual address counts for the file beside it. `text` is null for one that is
- * what it was when it had the validators given.
+ * Looks for an llms-full.txt in the same places; beside a given llms.txt too. `text` is null if the file is unchanged since its validators
+ * were stored.
  */
 export async function findLlmsFull(
   options: LlmsSearchOptions,
@@ -133,11 +133,11 @@ function describe(resource: Extract<Resource, { type: 'missing' | 'failed' }>): 
   return resource.type === 'missing' ? `status ${resource.status}` : `${resource.reason}: ${resource.detail}`
 }
 
-/** Addresses to ask, each once, with the first place it stands for. */
+/** Addresses to request, without duplicates, each with its first place. */
 function placesOf({ startUrl, manualUrl }: LlmsSearchOptions, name: string): Map<string, Place> {
   const places = new Map<string, Place>()
   const manual = manualUrl === null ? undefined : manualAddress(manualUrl, startUrl, name)
-  // What follows the last slash of the start is its name, not its folder.
+  // The last path segment of the start is a file name, so this resolves beside it.
   const folder = resolveHttp(name, startUrl)
   const root = resolveHttp(`/${name}`, startUrl)
   for (const [url, place] of [

@@ -36,7 +36,7 @@ test.each([
   )
 })
 
-test('a host is asked no more after three refusals in a row', () => {
+test('asks a host for Markdown no more after three consecutive refusals', () => {
   const variants = new MarkdownVariants()
   const page = 'https://e.com/a/'
   variants.refuse(page)

@@ -4,14 +4,14 @@ import { isHtml } from '../../core/llms-txt/scan.ts'
 import type { Snapshot } from '../../core/model.ts'
 import { hostOf } from '../../core/url/key.ts'
 
-/** Refusals in a row after which a host is asked no more. */
+/** Consecutive refusals after which a host is no longer asked for Markdown. */
 const MAX_REFUSALS = 3
 const NO_PAGE = /\.(?:md|mdx|txt|pdf|docx|pptx|xlsx|odt|epub|rtf|ipynb|rst|adoc|asciidoc|org|csv|tsv|json|ya?ml)$/i
 const TYPES: ReadonlySet<string> = new Set(['text/markdown', 'text/x-markdown', 'text/mdx', 'text/x-gfm', 'text/plain'])
 
 /**
- * Addresses where the Markdown of a page may be, in the order to try them: `page.md`, then `page/index.html.md`; below a
- * folder `index.html.md`. None for what is text or a document already. A query stays, a fragment does not.
+ * Addresses where the Markdown of a page may be, in the order to try: `page.md`, then `page/index.html.md`; for a folder `index.html.md`.
+ * Empty for text files and documents. The query is kept, the fragment is not.
  */
 export function variantsOf(url: string): string[] {
   const address = new URL(url)
@@ -19,19 +19,19 @@ export function variantsOf(url: string): string[] {
   if (NO_PAGE.test(pathname)) return []
   if (pathname.endsWith('/')) return [withPath(address, `${pathname}index.html.md`)]
   const beside = withPath(address, `${pathname}.md`)
-  // Nothing is below a file.
+  // A file such as `page.html` has no folder below it.
   return /\.x?html?$/i.test(pathname) ? [beside] : [beside, withPath(address, `${pathname}/index.html.md`)]
 }
 
-/** Tells whether the address of a page answered with Markdown, so that there may be HTML for those who ask for that. */
+/** Whether a page address responded with Markdown, so that the server may have HTML for another Accept header. */
 export function isNegotiated(url: string, { headers }: Snapshot): boolean {
   const essence = essenceOf(headers?.['content-type'])
   return essence !== 'text/plain' && TYPES.has(essence) && !NO_PAGE.test(new URL(url).pathname)
 }
 
 /**
- * Tells whether an answer is the Markdown of a page: status 200, a type of text, and no page in HTML all the same. One that
- * is not to be indexed is passed over, as sites say so of what only repeats their pages.
+ * Whether a response is the Markdown of a page: status 200, a text type, and no HTML in the body. Responses marked noindex are passed over,
+ * because sites mark copies of their pages this way.
  */
 export function acceptsVariant({ body, status = 200, headers }: Snapshot): boolean {
   const type = headers?.['content-type'] ?? ''
@@ -41,26 +41,26 @@ export function acceptsVariant({ body, status = 200, headers }: Snapshot): boole
   return beginning.trim() !== '' && !isHtml(beginning)
 }
 
-/** Knows which hosts have Markdown of their pages: one that refused three pages in a row is asked no more. */
+/** Remembers which hosts serve Markdown: after three consecutive refusals a host is no longer asked. */
 export class MarkdownVariants {
   readonly #refusals = new Map<string | undefined, number>()
 
-  /** Addresses to try for a page; none where its host has refused too often. */
+  /** Addresses to try for a page; empty if its host has refused too often. */
   variantsFor(url: string): string[] {
     return this.isGivenUp(url) ? [] : variantsOf(url)
   }
 
-  /** Tells whether the host of an address is asked no more. */
+  /** Whether the host of an address is no longer asked for Markdown. */
   isGivenUp(url: string): boolean {
     return (this.#refusals.get(hostOf(url)) ?? 0) >= MAX_REFUSALS
   }
 
-  /** One of the variants of a page was taken. */
+  /** Records that one of the variants of a page was accepted. */
   accept(url: string): void {
     if (!this.isGivenUp(url)) this.#refusals.delete(hostOf(url))
   }
 
-  /** None of the variants of a page was. */
+  /** Records that no variant of a page was accepted. */
   refuse(url: string): void {
     const host = hostOf(url)
     this.#refusals.set(host, (this.#refusals.get(host) ?? 0) + 1)

@@ -40,7 +40,7 @@ async function read(
   return { asked, pages, report }
 }
 
-test('the sitemaps of robots.txt come first, then the usual place', async () => {
+test('reads the sitemaps of robots.txt first, then /sitemap.xml', async () => {
   const { asked, pages, report } = await read(
     { 'https://e.com/a.xml': urlset('https://e.com/1'), 'https://e.com/sitemap.xml': urlset('https://e.com/2') },
     ['https://e.com/a.xml', 'https://e.com/none.xml'],
@@ -60,7 +60,7 @@ test('the sitemaps of robots.txt come first, then the usual place', async () => 
   })
 })
 
-test('the last place is asked only when nothing was found', async () => {
+test('requests /sitemap_index.xml only when no page was found', async () => {
   const { asked, pages, report } = await read({
     'https://e.com/sitemap.xml': '<!doctype html><html><p>Not here',
     'https://e.com/sitemap_index.xml': index('https://e.com/1.xml', 'https://e.com/sitemap.xml'),
@@ -80,14 +80,14 @@ test('the last place is asked only when nothing was found', async () => {
   })
 })
 
-test('packed files are unpacked, whatever they are called', async () => {
+test('unpacks gzip files whatever their name', async () => {
   const packed = gzipSync(urlset('https://e.com/é'))
   expect((await read({ 'https://e.com/sitemap.xml': new Uint8Array(packed) })).pages).toEqual([
     'https://e.com/sitemap.xml https://e.com/%C3%A9',
   ])
 })
 
-test('what unpacks to too much is read up to the limit', async () => {
+test('reads a file that unpacks beyond the size limit up to the limit', async () => {
   const urls = Array.from({ length: 20_000 }, (_, i) => `https://e.com/${i}`)
   const { pages, report } = await read({ 'https://e.com/sitemap.xml': gzipSync(urlset(...urls)) }, [], {
     maxBytes: 100_000,
@@ -99,7 +99,7 @@ test('what unpacks to too much is read up to the limit', async () => {
   ])
 })
 
-test('a damaged archive gives what could be read', async () => {
+test('reports a damaged archive and reads the other files', async () => {
   const packed = gzipSync(urlset('https://e.com/1'))
   const { report } = await read(
     { 'https://e.com/a': packed.subarray(0, packed.length - 9), 'https://e.com/b': packed },
@@ -109,7 +109,7 @@ test('a damaged archive gives what could be read', async () => {
   expect(report?.read.map(({ url }) => url)).toContain('https://e.com/b')
 })
 
-test('indexes that name each other end', async () => {
+test('stops at indexes that name each other', async () => {
   const { asked, report } = await read({
     'https://e.com/sitemap.xml': index('https://e.com/b.xml', 'https://e.com/sitemap.xml'),
     'https://e.com/b.xml': index('https://e.com/sitemap.xml', 'https://e.com/c.xml'),
@@ -119,7 +119,7 @@ test('indexes that name each other end', async () => {
   expect(report).toMatchObject({ pages: 1, failed: [] })
 })
 
-test('indexes are followed five deep', async () => {
+test('follows nested indexes five levels deep', async () => {
   const files = Object.fromEntries(
     Array.from({ length: 9 }, (_, i) => [`https://e.com/${i}.xml`, index(`https://e.com/${i + 1}.xml`)]),
   )
@@ -130,7 +130,7 @@ test('indexes are followed five deep', async () => {
   ])
 })
 
-test('other hosts are asked only where robots.txt leads there', async () => {
+test('reads sitemaps on other hosts only if robots.txt leads there', async () => {
   const { asked, report } = await read(
     {
       'https://cdn.com/s.xml': index('https://cdn.com/1.xml', 'https://third.com/2.xml', 'https://www.e.com/3.xml'),
@@ -149,7 +149,7 @@ test('other hosts are asked only where robots.txt leads there', async () => {
   expect(report?.failed.map(({ url }) => url)).toEqual(['https://third.com/2.xml', 'https://evil.com/s.xml'])
 })
 
-test('there are limits to pages and files', async () => {
+test('limits the number of pages and files', async () => {
   const many = Array.from({ length: 9 }, (_, i) => `https://e.com/${i}.xml`)
   const files = Object.fromEntries(many.map((url) => [url, urlset(`${url}/1`, `${url}/2`)]))
   expect((await read(files, many, { maxEntries: 5 })).report).toMatchObject({ pages: 5, cappedBy: 'entries' })
@@ -163,7 +163,7 @@ test('there are limits to pages and files', async () => {
   expect([wide.asked.length, wide.report?.cappedBy]).toEqual([10, 'files'])
 })
 
-test('pages of others do not use up the limit, but there is one to them too', async () => {
+test('limits pages outside the source separately from admitted pages', async () => {
   const urls = Array.from({ length: 20 }, (_, i) => `https://e.com/${i % 2 === 0 ? 'other' : 'docs'}/${i}`)
   const files = { 'https://e.com/sitemap.xml': urlset(...urls) }
   const admits = (url: string) => url.includes('/docs/')
@@ -172,7 +172,7 @@ test('pages of others do not use up the limit, but there is one to them too', as
   expect((await read(files, [], { maxRead: 7 }, admits)).report).toMatchObject({ pages: 7, cappedBy: 'entries' })
 })
 
-test('what keeps us out, or is no list, proves nothing', async () => {
+test('marks files as doubtful that refuse access or are no sitemap', async () => {
   const fetchResource: FetchResource = async (url) => {
     if (url.endsWith('/sitemap.xml')) return { type: 'missing', status: 403 }
     if (url.endsWith('/page')) return { type: 'found', url, snapshot: { url, body: '<!doctype html><p>Down' } }
@@ -192,7 +192,7 @@ test('what keeps us out, or is no list, proves nothing', async () => {
   })
 })
 
-test('encodings are those the file names', async () => {
+test('decodes a file with the encoding it names', async () => {
   const text = `<?xml version="1.0" encoding="ISO-8859-1"?>${urlset('https://e.com/é')}`
   const latin = Uint8Array.from(text, (char) => char.charCodeAt(0))
   expect((await read({ 'https://e.com/sitemap.xml': latin })).pages).toEqual([
@@ -200,7 +200,7 @@ test('encodings are those the file names', async () => {
   ])
 })
 
-test('an aborted signal ends the reading', async () => {
+test('stops reading when the signal is aborted', async () => {
   const controller = new AbortController()
   const finds = readSitemaps({
     siteUrl: SITE,

@@ -4,81 +4,86 @@ import { type SitemapEntry, SitemapReader } from '../../core/sitemap/sitemap.ts'
 import { siteHostOf } from '../../core/url/key.ts'
 import { type FetchResource, isProvenMissing, saysSomething } from '../resource.ts'
 
-/** How much is read. */
+/** Limits of a sitemap search. */
 export interface SitemapLimits {
-  /** Most addresses of pages that are admitted. @default 200,000 */
+  /** Maximum number of admitted page addresses. @default 200,000 */
   readonly maxEntries?: number
-  /** Most addresses of pages, admitted or not. @default 2,000,000 */
+  /** Maximum number of page addresses, admitted or not. @default 2,000,000 */
   readonly maxRead?: number
-  /** Most files that are asked for. @default 1,000 */
+  /** Maximum number of requested files. @default 1,000 */
   readonly maxFiles?: number
-  /** Most indexes above a file. @default 5 */
+  /** Maximum depth of nested indexes. @default 5 */
   readonly maxDepth?: number
-  /** Most bytes of one file, unpacked. @default 50 MB */
+  /** Maximum unpacked size of a file. @default 50 MB */
   readonly maxBytes?: number
 }
 
-/** Where to look, and with what. */
+/** Options of a sitemap search. */
 export interface SitemapsOptions {
   /** Any address of the site. */
   readonly siteUrl: string
-  /** The sitemaps its robots.txt names. */
+  /** The sitemaps that robots.txt names. */
   readonly fromRobots: readonly string[]
   readonly fetchResource: FetchResource
-  /** Whether an address belongs to the source. @default all do */
+  /** Whether an address belongs to the source. @default accepts all */
   readonly admits?: (url: string) => boolean
   readonly limits?: SitemapLimits
   readonly signal?: AbortSignal | undefined
 }
 
-/** A page a sitemap lists, or, at the end, what was read. */
+/** A page that a sitemap lists, or the final report. */
 export type SitemapFind =
   | {
       readonly type: 'page'
       readonly url: string
-      /** As it was written. */
+      /** The date as written in the file. */
       readonly lastModified: string | null
       /** Address of the file. */
       readonly foundOn: string
     }
   | { readonly type: 'report'; readonly report: SitemapReport }
 
-/** A sitemap that was not read, or not to its end. */
+/** A sitemap that was not read, or only in part. */
 export interface SitemapFailure {
   readonly url: string
   readonly detail: string
-  /** Whether that is all there is to say: it is not there, is none, or is not to be read. Otherwise more may be in it. */
+  /** Whether the result is final: the file is missing, is no sitemap, or must not be read. Otherwise it may name more pages. */
   readonly isAnswered: boolean
 }
 
-/** What came of reading the sitemaps of a site. */
+/** Result of reading the sitemaps of a site. */
 export interface SitemapReport {
   /** Files that could be read, with the number of entries taken from each. */
   readonly read: readonly { readonly url: string; readonly entries: number }[]
-  /** Files that could not, or not to their end, and why; a guessed one that is not there is not among them. No more than files are read. */
+  /**
+   * Files that could not be read completely, with the reason. Missing guessed files are left out. Limited to the maximum number of files.
+   */
   readonly failed: readonly SitemapFailure[]
-  /** Files of which it is known what they name: read to their end, or not there (404, 410); by every address they have. */
+  /** Files whose content is known: read completely, or missing (404, 410); with all their addresses after redirects. */
   readonly settled: ReadonlySet<string>
-  /** Files that answered with something else, or not to us, guessed ones included: they may name what they named before. */
+  /**
+   * Files that returned something other than a sitemap, or refused access, guessed ones included. They may still name the same pages as
+   * before.
+   */
   readonly doubtful: readonly { readonly url: string; readonly detail: string }[]
   readonly pages: number
-  /** The limit that ended the reading before everything was read. */
+  /** The limit that ended the search early. */
   readonly cappedBy: 'entries' | 'files' | null
 }
 
 interface File {
   readonly url: string
   readonly depth: number
-  /** Nobody named it: that it is not there means nothing. */
+  /** Whether the address is a guess, so that a missing file is no failure. */
   readonly isGuess: boolean
 }
 
 /**
- * Reads the sitemaps of a site: those robots.txt names, `/sitemap.xml` and, where all that gave nothing,
- * `/sitemap_index.xml`; indexes with everything below them. Each file is read once. A file on another host is read only
- * when robots.txt names it, or when it is on the host of the index that names it.
+ * Reads the sitemaps of a site: those in robots.txt, `/sitemap.xml` and, if no page was found, `/sitemap_index.xml`; indexes with
+ * everything below them. Each file is read once. A file on another host is read only if robots.txt names it, or if it is on the host of the
+ * index that names it.
  *
- * Gives every page as it is read, and a report at the end. Nothing a file holds makes it reject; an aborted signal does.
+ * Yields every page as it is read, and a report at the end. File content never makes it reject; an aborted signal does.
  */
 export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<SitemapFind, void, void> {
   const { siteUrl, fromRobots, fetchResource, admits = () => true, limits = {}, signal } = options
@@ -87,7 +92,7 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
   const failed: SitemapFailure[] = []
   const settled = new Set<string>()
   const doubtful: { url: string; detail: string }[] = []
-  /** Files that were asked for, and those an index has named. */
+  /** Requested files. `listed` holds those that an index has named. */
   const seen = new Set<string>()
   const listed = new Set<string>()
   const siteHost = siteHostOf(siteUrl)
@@ -145,7 +150,7 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
             listed.add(entry.url)
             const refusal = refuseNested(entry.url, file, resource.url)
             if (refusal !== undefined) fail(entry.url, refusal, true)
-            // One more than may be read is enough to see that there are more.
+            // One more than the limit is enough to detect that files are left out.
             else if (queue.length <= maxFiles) queue.push({ url: entry.url, depth: file.depth + 1, isGuess: false })
             continue
           }
@@ -192,14 +197,14 @@ async function* readEntries(snapshot: Snapshot, reader: SitemapReader, maxBytes:
   try {
     for await (const text of readText(snapshot, maxBytes)) yield { type: 'entries', entries: reader.write(text) }
   } catch (error) {
-    // Broken files are everyday; what was read before the break counts.
+    // Broken files are common; entries before the damage count.
     if (!(error instanceof UnreadableError)) throw error
     yield { type: 'problem', detail: error.message }
   }
   yield { type: 'entries', entries: reader.end() }
 }
 
-/** A file cannot be read to its end; the message says why. */
+/** A file cannot be read completely; the message says why. */
 class UnreadableError extends Error {}
 
 const SLICE = 64 * 1024
@@ -233,7 +238,7 @@ async function* unpack(body: Uint8Array): AsyncGenerator<Uint8Array> {
     for (const slice of slices(body)) await writer.write(new Uint8Array(slice))
     await writer.close()
   })()
-  // Damage shows at the reading end; here it would only be reported twice.
+  // The reading side reports the damage; this would report it twice.
   writing.catch(() => {})
   try {
     for (;;) {
@@ -244,17 +249,17 @@ async function* unpack(body: Uint8Array): AsyncGenerator<Uint8Array> {
       yield value
     }
   } finally {
-    // Stops the writing, too, when only a part was wanted; after damage there is nothing left to stop.
+    // Stops the writer too when only a part was read. After damage there is nothing left to stop.
     await reader.cancel().catch(() => {})
   }
 }
 
-/** RFC 1952. Some servers send such files as they are, others as an encoding that has been undone already. */
+/** RFC 1952. Some servers send gzip files as they are, others with a Content-Encoding that is already decoded. */
 function isGzip([first, second]: Uint8Array): boolean {
   return first === 0x1f && second === 0x8b
 }
 
-/** Encoding of a file by its byte order mark, what it says at its beginning, or its type; UTF-8 where nothing is said. */
+/** Encoding of a file: from its byte order mark, its XML declaration or its Content-Type; otherwise UTF-8. */
 function encodingOf(bytes: Uint8Array, contentType: string): string {
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return 'utf-16le'
@@ -266,7 +271,7 @@ function encodingOf(bytes: Uint8Array, contentType: string): string {
   try {
     return new TextDecoder(label ?? 'utf-8').encoding
   } catch (error) {
-    // An unknown label says nothing.
+    // An unknown label is ignored.
     if (error instanceof RangeError) return 'utf-8'
     throw error
   }
