@@ -3,7 +3,7 @@ export const DURATION_ENDS: readonly number[] = [1, 2.5, 5, 10, 25, 50, 100, 250
 
 /** How many things took how long. */
 export interface DurationCounts {
-  /** By the groups of {@link DURATION_ENDS}. */
+  /** Number of durations in each group of {@link DURATION_ENDS}. */
   readonly counts: readonly number[]
   /** All of them together. */
   readonly sumMs: number

@@ -78,7 +78,7 @@ export class Grammars {
 
 /** Parses one language. Holds WebAssembly memory that is reused from file to file. */
 export class CodeParser {
-  /** What counts as a definition in this language. */
+  /** The node types that are definitions in this language. */
   readonly rules: CodeRules
   readonly #language: Language
   #parser: Parser | undefined
@@ -133,10 +133,10 @@ export class CodeParser {
 }
 
 /**
- * What a parse may cost. One unit is a hundred steps of the parser (its progress callback) or one read of `READ_CHARS`.
- * Ordinary code takes 3 to 15 units per 1,000 characters, and takes them as it goes: a text that is read several ways at
- * once (`a<b> a<b> …`) falls behind long before its end, and every further step of such a parse is dearer than the last.
- * The upper end keeps garbage of any size to a few seconds and well under the 2 GB that the runtime can address.
+ * Budget for one parse. One unit is a hundred steps of the parser (its progress callback) or one read of `READ_CHARS`. Ordinary code takes
+ * 3 to 15 units per 1,000 characters, evenly spread over the text. Ambiguous text (`a<b> a<b> …`) exceeds its budget long before its end,
+ * and each further step of such a parse costs more than the last. The upper limit keeps the parse of garbage of any size to a few seconds
+ * and well under the 2 GB that the runtime can address.
  */
 const WORK = { base: 500, perChar: 0.03, most: 20_000 }
 
@@ -162,7 +162,7 @@ const MEMORY = { growth: 512 * 1024 * 1024, total: 1536 * 1024 * 1024 }
  */
 const MAX_NESTING = 1_000
 
-/** As many assignments in one statement (`a = b = c = …`) nest as deep as brackets, each at a far higher price. */
+/** Chained assignments in one statement (`a = b = c = …`) nest like brackets, but each level costs far more to parse. */
 const MAX_ASSIGNMENTS = 200
 
 /** So do prefix operators (`-+!~&*-+!~…`), and their price grows with the square of their number. */
@@ -286,7 +286,7 @@ function parseWithin(parser: Parser, text: string): Tree | ParserFailed | undefi
   return isShortOfMemory ? PARSER_FAILED : undefined
 }
 
-/** A trap leaves the runtime's memory in any state, and a second runtime cannot be had. */
+/** After a trap the state of the runtime's memory is undefined, and a second runtime cannot be created. */
 function loseRuntime(): ParserFailed {
   isLost = true
   return PARSER_FAILED

@@ -191,7 +191,7 @@ describe.each(GRAMMAR_NAMES)('%s', (name) => {
     )
   })
 
-  test('so do those of garbage', () => {
+  test('pieces of garbage meet the same rules', () => {
     fc.assert(
       fc.property(garbage(name), fc.constantFrom(...SIZES), (text, sizes) => checkPieces(name, text, sizes)),
       { numRuns: RUNS },

@@ -14,7 +14,7 @@ export interface Definition {
 /** Reads the definition a node makes, or nothing: `const x = 1` has the same node type as `const f = () => 1`. */
 export type ReadDefinition = (node: Node, text: string) => Definition | undefined
 
-/** What the code chunker needs to know of one grammar, by node type. */
+/** Rules of one grammar for the code chunker, by node type. */
 export interface CodeRules {
   readonly definitions: Readonly<Record<string, ReadDefinition>>
   /** Stands for the only definition among its children; several children that are definitions stand for themselves. */

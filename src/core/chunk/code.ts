@@ -89,7 +89,7 @@ class DefinitionFinder {
   #places: Place[] = []
   /** The comments, attributes and decorators last seen without anything but white space between them. */
   #run: Run | undefined
-  /** What follows the last place. */
+  /** The gap after the last place. */
   #tail: Gap | undefined
 
   constructor(text: string, rules: CodeRules, targetChars: number) {
@@ -240,7 +240,7 @@ interface Run {
   readonly after: Gap
 }
 
-/** What lies between a place and the next code. It is scanned once, however many definitions ask for it. */
+/** The text between a place and the next code. The scan happens once, even when several definitions need the result. */
 class Gap {
   readonly #start: number
   readonly #passes: (at: number) => boolean

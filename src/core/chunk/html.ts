@@ -104,7 +104,7 @@ class RowCollector implements TokenizerCallbacks {
   #tagFrom: number | undefined
   /** Open `<svg>` and `<math>` elements, less the `<foreignObject>` in them. */
   #foreign = 0
-  /** Open `<foreignObject>` elements: what is in them is HTML again. */
+  /** Number of open `<foreignObject>` elements; their content is parsed as HTML again. */
   #islands = 0
   /** Open `<pre>` elements. */
   #preformatted = 0

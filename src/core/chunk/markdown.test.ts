@@ -97,7 +97,7 @@ describe('front matter', () => {
     ['YAML', '---\n# comment\ntitle: x\n---'],
     ['YAML that ends in dots', '---\ntitle: x\n...'],
     ['TOML', '+++\n# comment\ntitle = "x"\n+++'],
-  ])('in %s is a piece of its own, and its comments are no headings', (_, matter) => {
+  ])('front matter in %s is a piece of its own, and its comments are not headings', (_, matter) => {
     const end = matter.split('\n').length
     expect(cut(`${matter}\n\n\n# A\n`)).toEqual([
       { startLine: 1, endLine: end + 2, content: matter, headingPath: [] },
@@ -189,7 +189,7 @@ describe('a fence longer than the cap', () => {
     expect(cut(`\n\n${fence}`, TIGHT)[0]?.startLine).toBe(3)
   })
 
-  test('in a quote keeps the marks of the quote, and what follows in the quote is outside of it', () => {
+  test('a fence in a quote keeps the quote marks, and the rest of the quote stays outside the fence', () => {
     expect(contents(`> \`\`\`js\n${indented('> ')}\n> \`\`\`\n>\n> end\n`)).toEqual([
       '> ```js\n> one();\n> two();\n> three();\n> four();\n> five();\n> ```',
       '> ```js\n> six();\n> seven();\n> eight();\n> nine();\n> ```',
@@ -197,7 +197,7 @@ describe('a fence longer than the cap', () => {
     ])
   })
 
-  test('in a list is closed inside its item, and without it where the item is not repeated', () => {
+  test('a fence in a list closes inside its item, or at the margin where the item is not repeated', () => {
     expect(contents(`1. - \`\`\`js\n${indented('     ')}\n     \`\`\`\n`)).toEqual([
       '1. - ```js\n     one();\n     two();\n     three();\n     ```',
       '```js\n     four();\n     five();\n     six();\n```',
@@ -252,7 +252,7 @@ describe('a table longer than the cap', () => {
     expect(parts).toHaveLength(2)
   })
 
-  test('in a list repeats the header without the mark of the item', () => {
+  test('a table in a list repeats its header without the item marker', () => {
     const parts = contents(`- | a | b |\n  |---|---|\n${rows.map((row) => `  ${row}`).join('\n')}`)
     expect(parts).toEqual([
       `- | a | b |\n  |---|---|\n  ${rows[0]}`,
@@ -262,7 +262,7 @@ describe('a table longer than the cap', () => {
   })
 })
 
-test('nothing is made of an empty or blank file', () => {
+test('an empty or blank file has no pieces', () => {
   expect([cut(''), cut('\n\n \n')]).toEqual([[], []])
 })
 

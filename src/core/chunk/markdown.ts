@@ -28,7 +28,7 @@ function cutSections(
   lines: readonly string[],
   sizes: ChunkSizes,
   mostPieces: number = Number.POSITIVE_INFINITY,
-  /** Is told of every block, and for one that opens a section the place of its first piece. */
+  /** Called for every block; for a block that opens a section, `piece` is the index of the section's first piece. */
   see: (block: Block, piece: number) => void = () => {},
 ): Piece[] {
   const pieces: Piece[] = []
@@ -81,7 +81,7 @@ interface Group {
 class SectionCutter {
   readonly #lines: readonly string[]
   readonly #sizes: ChunkSizes
-  /** Those of the pieces of a section that does not fit. */
+  /** Sizes for the pieces of a section that exceeds the cap. */
   readonly #partSizes: ChunkSizes
   readonly #slice: LineSlicer
   readonly #emit: (piece: Piece) => void
@@ -215,11 +215,11 @@ function splitTable(lines: readonly string[], block: Block, sizes: ChunkSizes): 
 interface Frame {
   readonly bodyStart: number
   readonly bodyEnd: number
-  /** What every part but the first begins with; the first has the lines up to the body. */
+  /** Text that begins every part but the first; the first part has the lines up to the body. */
   readonly head: string
-  /** What the first part ends with. */
+  /** Text that ends the first part. */
   readonly firstFoot: string
-  /** What every later part ends with. */
+  /** Text that ends every later part. */
   readonly foot: string
 }
 
@@ -299,7 +299,7 @@ function frontMatterEnd(lines: readonly string[]): number {
 /** A key or a table: what tells front matter, after comments at most, from text after a thematic break. */
 const ENTRY = /^(?:(?:"[^"]*"|'[^']*'|[\p{L}\p{N}_.-]+)\s*[:=]|\[)/u
 
-/** What may also follow a blank line in front matter: a list item, an indented line, a comment, a closing bracket. */
+/** Lines that may follow a blank line in front matter besides keys: a list item, an indented line, a comment, a closing bracket. */
 const FURTHER_ENTRY = /^(?:-\s|\s|#|[\]}])/
 
 function plainBlock(start: number, end: number): Block {
@@ -326,7 +326,7 @@ function closingFence(line: string, prefix: string, marker: string): string | un
   return text.length >= marker.length && text === (marker[0] ?? '').repeat(text.length) ? text : undefined
 }
 
-/** What stands before a block inside a list or quote, with list markers turned to spaces. */
+/** The prefix of a block inside a list or quote, with list markers replaced by spaces. */
 function quotePrefix(prefix: string): string {
   return prefix.replace(/[^>\s]/g, ' ')
 }

@@ -14,7 +14,7 @@ function chunk(markdown: string, sizes: ChunkSizes = SMALL): Chunk[] {
   return chunkPage({ markdown }, 'page', { sizes })
 }
 
-/** What a chunk repeats of the one before, and what is its own, by the lines that both claim. */
+/** Splits a chunk into the text that it repeats from the previous chunk and its own text, by the lines that both claim. */
 function partChunk(lines: readonly string[], { startLine, endLine, content }: Chunk, before: Chunk | undefined) {
   const first = Math.max(startLine, (before?.endLine ?? 0) + 1)
   const own = lines
@@ -72,7 +72,7 @@ describe('chunks that overlap', () => {
     )
   })
 
-  test('repeat as much as they may: one sentence more would be too much', () => {
+  test('chunks repeat the longest overlap that fits: one more sentence would exceed it', () => {
     const twoSentences = fc.tuple(sentence, sentence).map((both) => both.join('').trim())
     fc.assert(
       fc.property(fc.array(twoSentences, { minLength: 8, maxLength: 30 }), (paragraphs) => {
@@ -95,7 +95,7 @@ describe('chunks that overlap', () => {
     )
   })
 
-  test('of one long line begin with whole sentences, else with whole words', () => {
+  test('chunks of one long line begin with whole sentences, or else with whole words', () => {
     fc.assert(
       fc.property(fc.array(sentence, { minLength: 20, maxLength: 60 }), (sentences) => {
         const line = sentences.join('').trim()
@@ -116,7 +116,7 @@ describe('chunks that overlap', () => {
     )
   })
 
-  test('of a long fence or table repeat its last lines inside their frame', () => {
+  test('chunks of a long fence or table repeat its last lines inside their frame', () => {
     const rows = Array.from({ length: 30 }, (_, i) => `| row ${i} | ${i * i} |`)
     for (const [head, foot] of [
       ['```txt', '\n```'],

@@ -44,8 +44,8 @@ export interface OverlapOptions {
 }
 
 /**
- * Lets each piece begin with the end of the one before: whole blocks, lines and sentences, as many as fit the overlap and the cap.
- * The lines of a piece then begin where that does.
+ * Makes each piece begin with the end of the previous one: whole blocks, lines and sentences, up to the overlap and the cap. The line range
+ * of the piece then starts at the repeated text.
  */
 export function overlapPieces(lines: readonly string[], pieces: readonly Piece[], options: OverlapOptions): Piece[] {
   const { sizes, opens, solid = new SolidLines() } = options

@@ -11,7 +11,7 @@ export interface VectorSpace {
   readonly dimensions: number
 }
 
-/** The space of the vectors of the built-in model. Everything that decides what a text becomes is in its fingerprint. */
+/** The vector space of the built-in model. Its fingerprint covers everything that affects the vector of a text. */
 export const BUILT_IN_SPACE: VectorSpace = {
   model: MODEL_NAME,
   fingerprint: sha256([...Object.values(MODEL_FILES), `mean of at most ${MAX_TOKENS} tokens`, TEXT_RECIPE].join('\n')),

@@ -36,8 +36,8 @@ export const CHARS_PER_TOKEN = 40
 const USUAL_CHARS_PER_TOKEN = 8
 
 /**
- * The tokens of a text between those that stand around it, at most `limit` in all. Names of special tokens in a text are words
- * like others: what is embedded is data.
+ * The tokens of a text between the opening and closing special tokens, at most `limit` in all. Names of special tokens inside the text
+ * count as ordinary words, because the text is untrusted data.
  */
 export function tokenizeText(text: string, vocabulary: WordPieceVocabulary, limit: number): number[] {
   const whole = text.slice(0, limit * CHARS_PER_TOKEN)
@@ -59,7 +59,9 @@ function cutWords(text: string, vocabulary: WordPieceVocabulary, wanted: number)
   return tokens
 }
 
-/** Nothing, the mark of what could not be read, and all that has no form: controls, formats, half characters, unassigned and private ones. */
+/**
+ * NUL, the replacement character and all characters without a glyph: controls, formats, lone surrogates, unassigned and private-use ones.
+ */
 const FORMLESS = /(?![\t\n\r])[\0\ufffd\p{C}]/gu
 const IDEOGRAPH =
   /[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu

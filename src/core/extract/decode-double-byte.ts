@@ -52,7 +52,7 @@ function tableOf(encoding: DoubleByte): Uint16Array {
   return table
 }
 
-/** What the runtime knows of the pairs on which all runtimes agree. */
+/** Builds the table from the runtime's decoder, limited to the pairs on which all runtimes agree. */
 function createTable(encoding: DoubleByte, isCommon: (lead: number, trail: number) => boolean): Uint16Array {
   const pairs: [number, number][] = []
   for (let lead = 0xa1; lead <= 0xfe; lead++) {

@@ -37,7 +37,7 @@ function decodeAs(bytes: Uint8Array, encoding: string): string {
   return encoding === 'windows-1252' ? decodeWindows1252(bytes) : new TextDecoder(encoding).decode(bytes)
 }
 
-/** What windows-1252 has from 0x80 to 0x9f; the rest is as in Unicode. */
+/** The characters of windows-1252 from 0x80 to 0x9f; all others equal those of Unicode. */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 const SLICE = 8192
 
@@ -125,7 +125,10 @@ function metaEncoding(attributes: ReadonlyMap<string, string>): string | undefin
   return isContentType ? asDeclared(readCharset(attributes.get('content') ?? '')) : undefined
 }
 
-/** What a declaration that was read as ASCII can mean: the bytes are not UTF-16, or it could not have been read. */
+/**
+ * The effective encoding of a declaration that was read as ASCII: the bytes cannot be UTF-16, because the declaration would not be
+ * readable.
+ */
 function asDeclared(encoding: string | undefined): string | undefined {
   if (encoding === 'utf-16le' || encoding === 'utf-16be') return 'utf-8'
   return encoding === 'x-user-defined' ? 'windows-1252' : encoding

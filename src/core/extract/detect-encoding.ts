@@ -1,9 +1,9 @@
 /*
- * The encoding of bytes that nobody declared. Legacy encodings are told apart by what their text would be made of: a
- * wrong one gives letters that no language puts together. Decided by shares alone, so the same bytes give the same answer.
+ * Detects the encoding of bytes without a declaration. A wrong legacy encoding yields letters that no language combines, so the shares of
+ * character kinds decide. The same bytes always give the same result.
  */
 
-/** So many bytes are looked at. */
+/** Detection reads at most this many bytes. */
 const SAMPLE_BYTES = 64 * 1024
 
 /** The encoding that bytes are most likely in. */
@@ -34,12 +34,12 @@ function isUtf8(bytes: Uint8Array): boolean {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
     const text = decoder.decode(bytes, { stream: true })
-    // Of a text in ASCII with one odd byte at its end, that byte decides.
+    // In ASCII text with one odd byte at its end, that byte decides.
     // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them
     if (/^[\x00-\x7f]*$/.test(text)) decoder.decode()
     return true
   } catch (error) {
-    // What the decoder throws for bytes that are not UTF-8.
+    // The decoder throws a TypeError for bytes that are not UTF-8.
     if (error instanceof TypeError) return false
     throw error
   }
@@ -57,7 +57,7 @@ function meanRun(sample: Uint8Array): number {
   return runs === 0 ? 0 : count / runs
 }
 
-/** What share of the characters beyond ASCII are of a kind. */
+/** Shares of each kind among the characters beyond ASCII. */
 interface Shares {
   readonly broken: number
   readonly kana: number

@@ -35,7 +35,7 @@ describe('extractPage', () => {
     })
   })
 
-  test('tells what a page says it is and where it belongs, and nothing where it does not say', () => {
+  test('reads the declared types and section of a page, and none when it declares none', () => {
     const head = `<meta property="og:type" content="Article"><meta property="article:section" content="Sea">
       <script type="application/ld+json">{"@graph":[{"@type":["NewsArticle","Thing"]}]}</script>`
     expect(extractPage({ url, body: `${head}<p>High at six.` })).toMatchObject({
@@ -47,7 +47,7 @@ describe('extractPage', () => {
     expect(Object.keys(silent.page)).not.toContain('section')
   })
 
-  test('keeps a bounded number of what a page says it is', () => {
+  test('keeps a bounded number of declared types', () => {
     const items = Array.from(
       { length: 200 },
       (_, i) => `<div itemscope itemtype="https://schema.org/T${i}">x</div>`,
@@ -64,7 +64,7 @@ describe('extractPage', () => {
     expect(extractPage({ url, body: '<p>seen</p><p hidden>hidden</p>' }).removals).toEqual([])
   })
 
-  test('keeps what is said to those without scripts where it is the page, and what stands beside it', () => {
+  test('keeps the content of noscript when it is the page, together with the text beside it', () => {
     const text = 'The tide comes in twice a day and nobody can stop it. '.repeat(5)
     const body = `<main><h1>Tides</h1><p>High at six.</p><noscript><p>${text}</p></noscript></main>`
     expect(extractPage({ url, body })).toMatchObject({

@@ -28,7 +28,7 @@ export interface ExtractOptions {
   readonly debug?: boolean
   /** @default a portable implementation */
   readonly sha256?: Sha256
-  /** What made the HTML of a document that is no answer of anybody. @default what the page tells */
+  /** The generator of HTML that was converted from a document instead of fetched. @default detected from the page */
   readonly generator?: Generator
 }
 
@@ -61,7 +61,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const isTypeset = survey.scripts.some(typesetsTex)
   if (removeUnseen(survey)) survey = surveyDocument(root)
   const hiddenChars = removeHidden(survey, generator)
-  // What is hidden gives a page no title.
+  // Hidden elements are removed before metadata is read, so that hidden text never becomes the title.
   const metadata = readMetadata(survey, base, snapshot.headers)
   const known = takeKnownContent(root, generator)
   const { elements: content, forum } =

@@ -29,8 +29,8 @@ export interface FoundContent {
 }
 
 /**
- * The elements that hold the content of a document. What stands in them and is no content is dropped. Where hardly anything
- * would be left, all is taken as it was shown.
+ * Finds the elements that hold the content of a document and drops other parts inside them. If hardly any text would remain, the whole page
+ * is taken.
  */
 export function findContent(root: Element, generator: Generator | undefined, metadata: Metadata): FoundContent {
   const body = find(root, (element) => element.name === 'body') ?? root
@@ -51,7 +51,7 @@ function isPlaceholder(elements: readonly Element[]): boolean {
   return text !== '' && !/[\p{L}\p{N}]/u.test(text)
 }
 
-/** With less text than this, and so many times as much left out, what was found is not the content. */
+/** If the content is shorter than this and this many times as much text was left out, the content was not found. */
 const ENOUGH_CHARS = 100
 const MUCH_MORE = 10
 

@@ -11,7 +11,7 @@ export interface JoinedPart {
   readonly page: Page
 }
 
-/** Makes one page of several, one after the other, each under a heading of its own. What it says of itself is what the first one says. */
+/** Joins several pages into one, each under its own heading. The metadata comes from the first page. */
 export function joinPages(parts: readonly [JoinedPart, ...JoinedPart[]], title: string, sha256?: Sha256): Page {
   const lines: string[] = []
   const headings: PlacedHeading[] = []

@@ -27,7 +27,7 @@ export function takeKnownContent(root: Element, generator: Generator | undefined
   return undefined
 }
 
-/** What a generator says about its pages, ready to be asked. */
+/** The rules of a generator, compiled for matching. */
 interface Rules {
   /** The place of a selector among those for the content. */
   readonly places: SelectorMap<number>

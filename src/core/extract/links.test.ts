@@ -100,7 +100,7 @@ describe('readLinks', () => {
     expect(links(`<a href="a">${'<b> </b>'.repeat(1000)}after</a>`)[0]?.text).toBe('after')
   })
 
-  test('without an address of the page only absolute links are known', () => {
+  test('a page without an address yields only its absolute links', () => {
     expect(links('<a href="a">A</a><a href="https://example.org/">B</a>', 'about:blank')).toEqual([
       link('https://example.org/', 'B'),
     ])

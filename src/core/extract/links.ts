@@ -21,7 +21,7 @@ export function linkBaseOf({ url, relativeLinks = 'resolved' }: Snapshot, base: 
   return relativeLinks === 'kept' ? AS_WRITTEN : NOWHERE
 }
 
-/** What starts here leads to no page. */
+/** Base address that makes relative links resolve to no web page, so that they are left out. */
 const NOWHERE = 'file:///'
 
 const MAX_TEXT = 200
@@ -39,9 +39,9 @@ interface OpenLink {
 }
 
 /**
- * Every link of a document to another one, in order, each address once and without its fragment. Links in what was
- * dropped count as well. `content` is what was taken as the content of the document. Links are absolute: where the
- * document has no address of the web, relative ones lead nowhere and are left out.
+ * Every link of a document to another one, in order, each address once and without its fragment. Links in dropped parts count too.
+ * `content` holds the elements chosen as the content. Links are absolute: if the document has no web address, its relative links are left
+ * out.
  */
 export function readLinks(survey: Survey, base: string, content: readonly Element[]): Link[] {
   const links = new Map<string, Mutable<Link>>()
@@ -109,7 +109,7 @@ function hrefOf(element: Element): string | undefined {
   }
 }
 
-/** The test whether an element stands in what was taken as the content, and in nothing that was dropped from it. */
+/** Creates a test for whether an element is inside the content and not inside a dropped part of it. */
 function contentTest(content: readonly Element[]): (element: Element) => boolean {
   const tops = new Set(content)
   /** Links often stand beside each other. */
@@ -132,14 +132,14 @@ function relationsOf(element: Element): readonly string[] {
   return rel === '' ? [] : rel.toLowerCase().split(/\s+/).filter(Boolean)
 }
 
-/** Takes as much of a text as can be shown; white space at its beginning counts once, however it is cut up. */
+/** Appends text up to the length that can be shown; leading white space counts once, even when it is split over several nodes. */
 function addText(link: OpenLink, text: string): void {
   if (link.text === undefined || link.text.length >= MAX_TEXT) return
   const line = text.slice(0, 10 * MAX_TEXT).replace(/\s+/g, ' ')
   link.text += link.text === '' || link.text.endsWith(' ') ? line.trimStart() : line
 }
 
-/** Gives a link its text, unless an earlier one to the same place has one. What has none is named by its attributes. */
+/** Sets the text of a link, unless an earlier link to the same address has one. A link without text is named by its attributes. */
 function complete(links: ReadonlyMap<string, Mutable<Link>>, { url, element, text }: OpenLink): void {
   const known = links.get(url)
   if (text === undefined || known === undefined || known.text !== '') return

@@ -1,7 +1,7 @@
 import type { Snapshot } from '../model.ts'
 import { writeUnits } from '../text/code-units.ts'
 
-/** What an answer is, as far as reading it goes. */
+/** The kind of a response, which decides how it is read. */
 export type Medium =
   | { readonly type: 'html' }
   /** `isMdx` says that it was called MDX. */
@@ -11,16 +11,16 @@ export type Medium =
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
 const MARKDOWN = /^text\/(?:(?:x-|x-web-)?markdown|mdx)$/
 const PLAIN = /^text\/(?:plain|x-rst|(?:x-)?asciidoc|x-readme)$/
-/** What servers say when they do not know. */
+/** Content types that servers send when they do not know the type. */
 export const SILENT_TYPE: RegExp = /^(?:|(?:application|binary)\/octet-stream|unknown\/unknown|\*\/\*)$/
 
-/** What a server says an answer is, without parameters. */
+/** The declared content type of a response, without parameters. */
 export function mediaTypeOf(headers: Snapshot['headers']): string {
   const [essence = ''] = (headers?.['content-type'] ?? '').split(';')
   return essence.trim().toLowerCase()
 }
 
-/** Tells what an answer is: by its `content-type`, and where that says nothing or cannot be true, by its beginning. */
+/** Determines the kind of a response from its `content-type`, or from its first bytes if the header is missing, generic or wrong. */
 export function mediumOf({ url, body, headers }: Snapshot): Medium {
   const type = mediaTypeOf(headers)
   const beginning = beginningOf(body)
@@ -30,7 +30,7 @@ export function mediumOf({ url, body, headers }: Snapshot): Medium {
   const isMdx = type === 'text/mdx' || /\.mdx(?:[?#]|$)/i.test(url)
   const isMarkdownUrl = /\.(?:md|mdx|markdown)(?:[?#]|$)|\/llms(?:-[\w-]+)?\.txt(?:[?#]|$)/i.test(url)
   if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true, isMdx }
-  // A number sign may begin a heading or a comment: what is sent as plain is read as plain.
+  // A `#` can begin a heading or a comment, so text sent as plain is read as plain.
   if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl, isMdx }
   const isSilent = SILENT_TYPE.test(type)
   if (!HTML.test(type) && !isSilent) return { type: 'other', name: type }
@@ -48,7 +48,7 @@ function beginningOf(body: Uint8Array | string): string {
   return text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '')
 }
 
-/** First bytes of what is sent most often although it is no text. */
+/** Magic bytes of common binary formats. */
 const MAGIC: readonly (readonly [string, string])[] = [
   ['%PDF-', 'application/pdf'],
   ['PK\x03\x04', 'application/zip'],
@@ -59,7 +59,7 @@ const MAGIC: readonly (readonly [string, string])[] = [
   ['\x1f\x8b', 'application/gzip'],
 ]
 
-/** What bytes are when they are no text, whatever they were said to be. */
+/** The binary format of a body, regardless of its declared type; undefined for text. */
 function binaryName(body: Uint8Array | string, beginning: string): string | undefined {
   if (typeof body === 'string') return isNoise(body.slice(0, NOISE_SAMPLE)) ? 'binary data' : undefined
   const known = MAGIC.find(([magic]) => beginning.startsWith(magic))?.[1]

@@ -198,7 +198,7 @@ test('the description is on one line and bounded', () => {
   expect(read(`<meta property=og:description content="${'x'.repeat(5000)}">`).description).toHaveLength(2000)
 })
 
-test('what nobody sees is not part of what a document says about itself', () => {
+test('invisible characters are removed from metadata', () => {
   const { title, description, author, alternates } = read(
     `<title>A\u202eB\u{e0041}\u200b\nC</title><meta name=description content="x\u{e0049}\u202e\ny">
      <meta name=author content="Ja\u200bne"><link rel=alternate hreflang="de\u200b" href=/de>`,

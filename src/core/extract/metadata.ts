@@ -12,7 +12,7 @@ import { chooseTitle } from './metadata/title.ts'
 import { resolveHttp, withoutFragment } from './resolve.ts'
 import type { Survey } from './survey.ts'
 
-/** What a page says about itself. */
+/** The metadata that a page declares. */
 export type Metadata = Pick<
   Page,
   'title' | 'description' | 'author' | 'publishedAt' | 'modifiedAt' | 'language' | 'canonical' | 'alternates' | 'robots'

@@ -1,7 +1,7 @@
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from './statistics.ts'
 
-/** What the items of a page hold together. */
+/** Totals over the items of a page. */
 export interface Cards {
   readonly count: number
   readonly text: number

@@ -4,7 +4,7 @@ import type { Generator } from '../generators/generator.ts'
 import type { Kind } from './kind.ts'
 import type { StatisticsMap } from './statistics.ts'
 
-/** What authors and programs call the element that holds the text of a page. */
+/** Selectors that authors and programs commonly use for the element that holds the text of a page. */
 const CONTENT_SELECTORS = [
   '[itemprop=articleBody]',
   '.entry-content, .post-content, .article-content, .article-body, .post-body, .article__body, .article__content, .post__content, .story-body, .blog-content, .single-content, .td-post-content, .available-content, .body.markup',
@@ -25,7 +25,7 @@ export function findContainer(body: Element, statistics: StatisticsMap, kind: Ki
   }
 }
 
-/** What the program that made the page is known to put the content in. */
+/** The element in which the program that made the page is known to put the content. */
 export function findKnown(
   body: Element,
   statistics: StatisticsMap,
@@ -46,7 +46,7 @@ export function findMain(body: Element, statistics: StatisticsMap): Element {
   return own.text >= all.text * MAIN_SHARE && own.prose >= all.prose * MAIN_PROSE_SHARE ? main : body
 }
 
-/** With less of the text, or of its sentences, what is called the main part is not all of it. */
+/** A main element with a smaller share of the text or of its sentences does not hold the whole content. */
 const MAIN_SHARE = 0.4
 const MAIN_PROSE_SHARE = 0.1
 

@@ -64,7 +64,7 @@ describe('findThread', () => {
     expect(text.replaceAll(' ', '')).toBe((fill(kept) + fill(kept)).replaceAll(' ', ''))
   })
 
-  test('takes a single post that nobody answered', () => {
+  test('takes a single post without replies', () => {
     expect(threadOf(`<div class="postbody"><div class="content">${TEXT}</div></div>`)).toBe(TEXT)
   })
 

@@ -3,10 +3,9 @@ import type { Cards } from './cards.ts'
 import { linkShare, type Statistics } from './statistics.ts'
 
 /**
- * What a page is for, as far as it decides what on it is content:
- * an article has one text and all else leads away from it; a product has its description; a listing is its items; a
- * reference explains code, says many a thing twice and means its headings; of any other page all that is not chrome is
- * meant to be read.
+ * The purpose of a page, as far as it decides what is content. An article has one text, and everything else leads away from it. A product
+ * has its description, a listing its items. A reference explains code, repeats itself and has meaningful headings. On any other page
+ * everything except chrome is meant to be read.
  */
 export type Kind = 'article' | 'product' | 'listing' | 'reference' | 'page'
 

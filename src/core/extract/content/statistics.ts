@@ -1,7 +1,7 @@
 import { HEADINGS, INLINE } from '../../html/names.ts'
 import type { Element } from '../../html/tree.ts'
 
-/** What an element contains, counted without what is dropped. Lengths are in Latin characters. */
+/** Counts over the content of an element, without dropped parts. Lengths are in Latin characters. */
 export interface Statistics {
   /** Length of all text. */
   readonly text: number
@@ -74,7 +74,7 @@ export function countStatistics(root: Element): StatisticsMap {
   return { get: (element) => map.get(element) ?? NOTHING }
 }
 
-/** What several elements contain together. */
+/** The totals of several elements. */
 export function sumOf(parts: readonly Statistics[]): Statistics {
   const sum = new Counts()
   for (const part of parts) sum.add(part)
@@ -128,7 +128,7 @@ function endRun(run: Run, counts: Counts, isCode: boolean): void {
   run.link = 0
 }
 
-/** A sign of Chinese, Japanese or Korean says about as much as this many letters. */
+/** One Chinese, Japanese or Korean character carries about as much meaning as this many letters. */
 const IDEOGRAPH_LETTERS = 3
 const FIRST_IDEOGRAPH = 0x2e80
 

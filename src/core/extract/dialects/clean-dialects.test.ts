@@ -89,7 +89,7 @@ describe('components', () => {
     expect(clean('2<sup>64</sup>, the 1<sup>st</sup>, H<sub>2</sub>O')).toBe('2^64, the 1st, H2O')
   })
 
-  test('that names of objects could be mistaken for are components like others', () => {
+  test('components named like object properties (`constructor`) are ordinary components', () => {
     expect(
       cleanMdx('<Constructor>', '', 'One.', '', '</Constructor>', '', ':::constructor', 'Two.', ':::'),
     ).not.toMatch(/native code|\[!/)
@@ -236,15 +236,18 @@ describe('hostile Markdown', () => {
     '++a',
   ]
 
-  test.each(parts)('grows by a bounded factor, and is looked at a bounded number of times: %j', (part) => {
-    for (const tail of ['', '\n:::\n', ' */} %} >}} </Note></Tabs></b></table>\n```\n']) {
-      const text = `Text\n\n${part.repeat(Math.ceil(20_000 / part.length))}${tail}`
-      for (const isMdx of [false, true]) {
-        const { lines, looks } = cleanDialects(text.split('\n'), { isMdx, fields: new Map() })
-        expect(lines[0]).toBe('Text')
-        expect(lines.join('\n').length).toBeLessThan(8 * text.length)
-        expect(looks).toBeLessThan(25 * text.length + 300_000)
+  test.each(parts)(
+    'output grows by a bounded factor and characters are rescanned a bounded number of times: %j',
+    (part) => {
+      for (const tail of ['', '\n:::\n', ' */} %} >}} </Note></Tabs></b></table>\n```\n']) {
+        const text = `Text\n\n${part.repeat(Math.ceil(20_000 / part.length))}${tail}`
+        for (const isMdx of [false, true]) {
+          const { lines, looks } = cleanDialects(text.split('\n'), { isMdx, fields: new Map() })
+          expect(lines[0]).toBe('Text')
+          expect(lines.join('\n').length).toBeLessThan(8 * text.length)
+          expect(looks).toBeLessThan(25 * text.length + 300_000)
+        }
       }
-    }
-  })
+    },
+  )
 })

@@ -21,11 +21,11 @@ export interface DialectOptions {
 /** Markdown as CommonMark knows it. */
 export interface CleanDialects {
   readonly lines: readonly string[]
-  /** What modules in it export about the page. */
+  /** Facts about the page that its modules export. */
   readonly facts: ReadonlyMap<string, string>
   /** Characters of comments that were left out. */
   readonly hiddenChars: number
-  /** How often signs were looked at once more, to find where something ends. */
+  /** Number of characters that were rescanned to find where a construct ends. */
   readonly looks: number
 }
 
@@ -51,11 +51,11 @@ export function cleanDialects(lines: readonly string[], { isMdx, fields }: Diale
   return { lines: cleaned, facts: modules.facts, hiddenChars: cleaner.hiddenChars, looks: scanner.looks }
 }
 
-/** What some dialect has and plain Markdown hardly ever does. Only speed depends on it. */
+/** Matches syntax that dialects use and plain Markdown hardly ever does. The check only saves time. */
 const MAY_BE_DIALECT =
   /[{<]|^[ \t]*(?::{2,}|!!!|\?\?\?|===[!+]? |\/{3,}|>[> \t]*\[!|import\s|export\s|\[\[?_?toc|\*\[|\([\w-]+\)=)|^[ \t]*(?:`{3}|~{3}).*[ \t{=[:]|\[!code|---cut|\^\?|highlight-|:[a-z]+-[a-z\d-]+:|\+\+[a-z]/im
 
-/** What only MyST has: targets, directives and roles. */
+/** Syntax that only MyST has: targets, directives and roles. */
 const MYST = /^\([\w.:-]+\)=[ \t]*$|^[ \t]*(?:`{3,}|:{3,})\{[a-z][\w:-]*\}|\{[a-z][\w:+-]*\}`/m
 /** Template tags with code in them. */
 const CODE_TAGS = new Set(['highlight', 'codeblock', 'prism', 'mermaid'])
@@ -354,7 +354,7 @@ function isHeading(lines: readonly string[], from: number): boolean {
 
 /** Finds the ends of blocks of HTML that blank lines do not end. */
 class RawBlocks {
-  /** Lines that were looked through for an end in vain, by what was looked for. */
+  /** Line ranges already searched without finding the end pattern, by pattern. */
   readonly #searched = new Map<RegExp, { readonly from: number; readonly to: number }>()
 
   /** The line after the block that begins at a line; undefined if none does. */

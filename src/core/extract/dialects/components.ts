@@ -7,16 +7,16 @@ import { type Box, boxOf, strong } from './layout.ts'
 import type { Tag } from './scan.ts'
 import type { TemplateTag } from './template-tags.ts'
 
-/* What components, shortcodes and elements are called, and what they become. */
+/* Names of components, shortcodes and elements, and the Markdown that they become. */
 
-/** What a tag is written as. */
+/** The output form of a tag. */
 export type Part =
   | { readonly type: 'inline'; readonly text: string }
   /** Marks around words: both ends are the same. */
   | { readonly type: 'mark'; readonly mark: string }
   | { readonly type: 'link'; readonly address: string }
   | { readonly type: 'code'; readonly code: string; readonly language: string; readonly title: string }
-  /** What stands in it is on one line: headings and titles. */
+  /** Its content stays on one line: headings and titles. */
   | { readonly type: 'heading'; readonly before: string; readonly after: string }
   /** An item of a list; what is in it may hold further ones. */
   | { readonly type: 'item'; readonly text: string; readonly isList: boolean }
@@ -31,7 +31,7 @@ export type Part =
       readonly labels: ReadonlyMap<string, string>
     }
 
-/** The name of a tag, as components are looked up: `Tabs.Tab` and `tab` are one. */
+/** The name of a tag in the form used for component lookup: `Tabs.Tab` and `tab` are equal. */
 export function nameOf({ name }: Pick<Tag, 'name'>): string {
   return name
     .slice(name.lastIndexOf('.') + 1)
@@ -70,7 +70,7 @@ const OWN_BOXES: ReadonlyMap<string, Box> = new Map([
   ['goodtoknow', { kind: 'NOTE', title: 'Good to know' }],
 ])
 
-/** Attributes that say what a part is called, the likeliest first. */
+/** Attributes that can hold the label of a part, the likeliest first. */
 const LABELS = [
   'title',
   'label',
@@ -129,7 +129,7 @@ export function isVoid({ name, isEmpty }: Pick<Tag, 'name' | 'isEmpty'>): boolea
   return isEmpty || VOID.has(name)
 }
 
-/** What an opening tag becomes. */
+/** The part that an opening tag becomes. */
 export function readPart(tag: Tag | TemplateTag): Part {
   if ('values' in tag) return readTemplate(tag)
   return isElement(tag) ? readElement(tag) : readComponent(tag, nameOf(tag))

@@ -102,7 +102,7 @@ export function writeDirective(
     return quoteBox({ kind: boxOf(word, '')?.kind ?? 'NOTE', title }, inner)
   }
   const box = LABELLED.has(name) ? undefined : boxOf(name, name === 'seealso' && title === '' ? 'See also' : '')
-  // What stands behind the name of a note is its first paragraph.
+  // Text after the name of a note is its first paragraph.
   if (box !== undefined)
     return quoteBox(box, title === '' ? inner : inner.length === 0 ? [title] : [title, '', ...inner])
   if (/:|^auto/.test(name))

@@ -22,11 +22,11 @@ export function closesFence(line: string, { marker }: Fence): boolean {
   return text.length >= marker.length && text === marker.charAt(0).repeat(text.length)
 }
 
-/** What the words after a fence say: the language, and the name of the file or tab. */
+/** The info string of a fence: the language, and the name of the file or tab. */
 export interface FenceInfo {
   readonly language: string
   readonly title: string
-  /** Whether generators other than CommonMark's are meant; what is not is left as it is. */
+  /** Whether the info string uses syntax beyond CommonMark; a plain one is left unchanged. */
   readonly isDialect: boolean
   readonly isTwoslash: boolean
 }
@@ -40,7 +40,7 @@ const FLAGS = new Set(
   no-line-numbers isolated`.split(/\s+/),
 )
 
-/** Nobody writes more behind a fence, or into a line of code that is marked. */
+/** Longer info strings, and longer lines of code, are not searched for marks. */
 const MAX_INFO = 1000
 const MAX_MARKED = 2000
 
@@ -89,7 +89,7 @@ function splitLanguage(info: string): { readonly language: string; readonly rest
   return { language, rest: rest.replace(/^,[\w,=-]*/, '') }
 }
 
-/** What comments that mark lines look like, in the languages that have them. */
+/** Comment syntax of the languages whose code blocks can have marked lines. */
 const COMMENT = String.raw`(?:\/\/|#|--|;|%|\/\*|<!--|\{\s*\/\*)`
 const COMMENT_END = String.raw`(?:\s*(?:\*\/\s*\}?|-->))?`
 const MAY_MARK = /\[!code|---cut|highlight-|\^\?|@(?:noErrors|errors|log|error|warn|annotate)|!(?:mark|focus|callout)/

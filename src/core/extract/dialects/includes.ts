@@ -222,7 +222,7 @@ function writeInclude(include: Include, files: IncludedFiles, isInFence: boolean
   })
 }
 
-/** The lines of a file that are asked for: some of them by their numbers, or those between two marks. */
+/** The requested lines of a file: by line numbers, or between two markers. */
 function takePart(lines: readonly string[], part: string): readonly string[] {
   const ranges = [...part.matchAll(/(\d*)-(\d*)|(\d+)/g)].filter(([all]) => all !== '' && all !== '-')
   if (part !== '' && /^[\d,\s-]+$/.test(part) && ranges.length > 0) {

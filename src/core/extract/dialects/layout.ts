@@ -42,7 +42,7 @@ interface Frame {
   readonly columns: Columns
   /** Columns that its lines are indented by; undefined until the first of them. */
   strip: number | undefined
-  /** What ends it: the tag of a name, an item, or a line that is indented less. */
+  /** The condition that ends the block: the closing tag of a name, the next item, or a line with less indentation. */
   readonly end: { readonly name: string } | { readonly item: number } | { readonly indent: number }
   /** A name that the lines in it are read by. */
   readonly word: string
@@ -303,7 +303,7 @@ export function strong(text: string): string {
 /** A block that a line opens. */
 interface Opened {
   readonly box: Box | null
-  /** What is written above it. */
+  /** The label that is written above the block. */
   readonly label: string
   readonly word: string
   readonly mayBeEmpty: boolean
@@ -362,7 +362,7 @@ function pairContainers(items: readonly Item[]): ReadonlyMap<number, number> {
     if (item.type !== 'line') continue
     const [, closing] = CLOSING.exec(item.text) ?? []
     if (closing !== undefined) {
-      // What has two colons may have no content, and then nothing closes it.
+      // A directive with two colons may have no content, and then no line closes it.
       while (closing.length > 2 && open.at(-1)?.length === 2) open.pop()
       const top = open.at(-1)
       if (top === undefined || top.sign !== closing[0] || top.length > closing.length) continue

@@ -1,9 +1,9 @@
 /* Where the JavaScript in Markdown ends. It is passed over, sign by sign, and never understood. */
 
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '(': ')', '[': ']' }
-/** Nothing longer is one expression. */
+/** A longer text is never read as one expression. */
 const MAX_LENGTH = 200_000
-/** How often every sign may be looked at: what is never closed is looked through again from the next sign on. */
+/** Limit for how often each character is scanned on average: after a bracket without an end, the scan starts over at the next character. */
 const MOST_LOOKS = 20
 
 /** Finds ends in one document. */
@@ -16,12 +16,12 @@ export class Scanner {
     this.#left = this.#most
   }
 
-  /** How often signs were looked at. */
+  /** Number of characters scanned so far. */
   get looks(): number {
     return this.#most - this.#left
   }
 
-  /** Whether nothing more is looked for. */
+  /** Whether the scan budget is used up; the scanner then finds no further ends. */
   get isSpent(): boolean {
     return this.#left <= 0
   }

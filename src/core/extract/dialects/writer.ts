@@ -13,7 +13,7 @@ import { readRole } from './roles.ts'
 import { readTag, type Scanner, type Tag, textOfExpression } from './scan.ts'
 import { readShownShortcode, readTemplateTag } from './template-tags.ts'
 
-/** What is known of a whole text before it is read. */
+/** Facts about the whole text that are known before it is parsed. */
 export interface TextFacts {
   /** Whether all braces hold expressions, and all tags are components or elements. */
   readonly isMdx: boolean
@@ -23,7 +23,7 @@ export interface TextFacts {
   readonly templates: ReadonlySet<string>
   /** Whether it is MyST, in which comments begin with a percent sign. */
   readonly isMyst: boolean
-  /** What the text says about itself. */
+  /** The front matter of the text. */
   readonly fields: ReadonlyMap<string, string>
 }
 
@@ -45,14 +45,14 @@ export class ProseReader {
   hiddenChars = 0
   readonly #facts: TextFacts
   readonly #scanner: Scanner
-  /** What stands on the line that is being written. */
+  /** The text of the line that is being written. */
   #line = ''
   /** The heading or title that is being written, which is one line. */
   #heading: Extract<Part, { type: 'heading' }> | undefined
   /** The element that is passed on as it is, and how many of it are open. */
   #hidden: { readonly name: string; depth: number } | undefined
   readonly #open: OpenTag[] = []
-  /** What ends the marks and links that are open. */
+  /** The closing text of each open mark and link. */
   readonly #closings: { readonly name: string; readonly text: string }[] = []
   readonly #lists: { readonly isOrdered: boolean; count: number }[] = []
 
@@ -295,7 +295,7 @@ class ProsePiece {
   #spans = { code: new CodeSpans(''), start: 0, end: 0 }
   #lineStart = 0
   #lineEnd = -1
-  /** What was taken over so far. */
+  /** Offset up to which the text has been copied. */
   #from = 0
 
   constructor(text: string, out: ProseReader) {
@@ -315,7 +315,7 @@ class ProsePiece {
     this.#flush(text.length)
   }
 
-  /** What is at a place, if it is more than a sign: returns where the text goes on. */
+  /** Handles the construct at an offset, if there is one, and returns the offset where the text continues. */
   #take(sign: string, at: number): number | undefined {
     switch (sign) {
       case '`':
@@ -468,7 +468,7 @@ class ProsePiece {
     return start
   }
 
-  /** Nothing is computed: of an expression only a text is shown. */
+  /** Expressions are never evaluated: only a string literal is shown. */
   #expression(at: number): number | undefined {
     const { facts, scanner } = this.#out
     const isLikely = facts.isMdx || (facts.pairs.size > 0 && /["'`]/.test(this.#text[at + 1] ?? ''))
@@ -561,7 +561,7 @@ class ProsePiece {
     return tag.end
   }
 
-  /** What keeps a power or an index apart from the number before it, as in HTML: `2^64`. */
+  /** The sign that separates a power or an index from the number before it: `2^64`. HTML shows it by position. */
   #powerSign({ name, end }: Tag, at: number): string {
     if (name !== 'sup' && name !== 'sub') return ''
     const before = this.#text[at - 1] ?? ''

@@ -19,7 +19,7 @@ export const docbook: Generator = {
 
 /** The first rule that fits an element is applied. */
 const RULES = new SelectorMap<(element: Element) => void>([
-  // Who wrote it is no section.
+  // The author's name is marked up as a heading but does not open a section.
   [
     '.titlepage h3.author, .titlepage h3.corpauthor, .titlepage h3.editor, .titlepage h4.editedby',
     (element) => become(element, 'p'),

@@ -81,7 +81,7 @@ function makeHead(cell: Element): void {
   fill(row, [createElement('tr', cells)])
 }
 
-/** Doxygen begins quotations with a joiner that nobody sees. */
+/** Doxygen begins quotations with an invisible joiner (U+200D). */
 function trimJoiner(paragraph: Element): void {
   const [first] = paragraph.children
   if (typeof first === 'string') paragraph.children[0] = first.replace(/^\u200d/, '')
@@ -146,7 +146,7 @@ function writePrototype(prototype: Element): void {
   const signature = createElement('Signature', [tidy(codeOf(prototype))])
   const words = labels.flatMap((label) => [createElement('em', [label]), ' '])
   fill(prototype, labels.length === 0 ? [signature] : [signature, createElement('p', words)])
-  // By its class the common form would take all of it for one signature.
+  // With its class, the common rules would read the whole element as one signature.
   prototype.setAttribute('class', '')
 }
 

@@ -17,7 +17,7 @@ export interface Generator {
   readonly isMixed?: boolean
   /** Selectors of what is no content although it stands in it, with the reason. */
   readonly drop?: Readonly<Record<string, string>>
-  /** Selectors of what is content although it is not shown at first: tab panels, collapsed members. */
+  /** Selectors of content that is hidden at first: tab panels, collapsed members. */
   readonly keep?: readonly string[]
   /** Brings markup of its own into the common form that `normalize` and `write` understand. */
   readonly normalize?: (content: Element) => void

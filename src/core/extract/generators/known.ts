@@ -60,8 +60,8 @@ const BY_SIGN = new SelectorMap(
 )
 
 /**
- * The program that made a document, if it is one we know. What the document says counts first, then markup that no other
- * program writes. It is looked through once, however many generators there are.
+ * Recognises the program that made a document. Its declared name counts first, then markup that no other program writes. One walk over the
+ * tree checks all generators.
  */
 export function recognizeGenerator(root: Element): Generator | undefined {
   let named: number | undefined
@@ -69,7 +69,7 @@ export function recognizeGenerator(root: Element): Generator | undefined {
   let count = 0
   for (const element of root.descendants()) {
     if (count++ > MAX_ELEMENTS) break
-    // A name in the head settles it, and the body need not be asked.
+    // A generator named in the head is final, so the body is not searched.
     if (element.name === 'body' && named !== undefined) break
     if (element.name === 'meta') named = lower(named, rankOfMeta(element))
     marked = lower(marked, BY_SIGN.match(element))

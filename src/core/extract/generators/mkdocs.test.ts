@@ -24,7 +24,7 @@ test('shows what a terminal that a script plays would print', () => {
   expect(page.markdown).toBe('# Start the server\n\n```console\n$ run <file>\nINFO: ready\n```\n')
 })
 
-test('is told from Sphinx where it borrows its theme', () => {
+test('is recognised on pages that use the Sphinx theme', () => {
   const page = extract(
     `<body class="wy-body-for-nav"><section class="wy-nav-content-wrap"><div class="wy-nav-content"><div class="rst-content"><div role="main" class="document"><div class="section" itemprop="articleBody"><h1>Install it now</h1><p>Text.</p></div></div><footer>Built with <a href="https://www.mkdocs.org/">MkDocs</a></footer></div></div></section></body>`,
   )

@@ -37,7 +37,7 @@ export const mkdocs: Generator = {
 
 const isFormula = selector('.arithmatex')
 const isTitledTable = selector('table.highlighttable')
-/** Sessions in a terminal that a script plays: what it prints is markup, written as text. */
+/** Terminal sessions that a script animates: their output is markup that is written as text. */
 const isTerminal = selector('.termy code')
 /** A name in angle brackets is more often something to fill in. */
 const STYLING = /<\/?(?:font|span|u|b|i)(?:\s[^<>]*)?>/g

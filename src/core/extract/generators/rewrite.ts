@@ -27,7 +27,7 @@ export function become(element: Element, name: string, attributes: Readonly<Reco
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
 }
 
-/** What an element says on one line, where line breaks and cells are as good as spaces. */
+/** The text of an element on one line; line breaks and cells become spaces. */
 export function codeOf(node: Node): string {
   return spaced(node).replace(/\s+/g, ' ').trim()
 }
@@ -54,7 +54,7 @@ export function becomeSignature(element: Element): void {
   fill(element, [text])
 }
 
-/** Takes links out of an element; what they contain stays. */
+/** Removes the links in an element but keeps their content. */
 export function unlink(element: Element): void {
   for (const inner of element.descendants()) if (inner.name === 'a' && inner.id === '') inner.name = 'span'
 }

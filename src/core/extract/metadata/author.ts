@@ -1,6 +1,6 @@
 import type { Facts } from './facts.ts'
 
-/** Who wrote a page, in the words of the page; several names are joined by commas. */
+/** The author of a page as the page states it; several names are joined by commas. */
 export function chooseAuthor({ meta, items, bylines }: Facts, fromJsonLd: string): string | null {
   if (fromJsonLd !== '') return fromJsonLd
   const stated = [

@@ -5,7 +5,7 @@ import { boundedLine, MAX_VALUE } from './bounded-line.ts'
 import { isBylineClass } from './class-marks.ts'
 import { nearTimes } from './times.ts'
 
-/** What a document says about itself. Texts are on one line and bounded. */
+/** The metadata that a document declares. Texts are on one line and bounded. */
 export interface Facts {
   /** Values of `<meta>` by name, property or http-equiv in lower case, in order. */
   readonly meta: ReadonlyMap<string, readonly string[]>
@@ -13,7 +13,7 @@ export interface Facts {
   readonly items: ReadonlyMap<string, readonly string[]>
   /** `itemtype` of every item. */
   readonly itemTypes: readonly string[]
-  /** Every `<link>` in the head that has an address and a relation. In the body it may be anybody's. */
+  /** Every `<link>` in the head that has an address and a relation. Links in the body may come from user content, so they do not count. */
   readonly links: readonly Element[]
   /** Texts of JSON-LD scripts. */
   readonly jsonLd: readonly string[]
@@ -124,7 +124,7 @@ function itemValue(element: Element): string {
   return element.attribute('content') ?? element.attribute('datetime') ?? boundedLine(namedIn(element) ?? element)
 }
 
-/** How many children of an item are looked at for its name. */
+/** Number of children of an item that are searched for its name. */
 const MAX_CHILDREN = 20
 
 function namedIn(element: Element): Element | undefined {

@@ -52,7 +52,7 @@ describe('readJsonLd', () => {
     })
   })
 
-  test('looks at what a page is about', () => {
+  test('reads the main entity of a page', () => {
     const page = { '@type': 'QAPage', mainEntity: { '@type': 'Question', author: { name: 'Ada' } } }
     expect(readJsonLd([JSON.stringify(page)])).toMatchObject({ types: ['qapage', 'question'], author: 'Ada' })
   })

@@ -2,7 +2,7 @@ import { parseHtml } from '../../html/parse-html.ts'
 import { lineOf } from '../../html/tree.ts'
 import { clipText } from '../../text/lines.ts'
 
-/** What JSON-LD says about a page, where it says anything. */
+/** The metadata that JSON-LD declares; fields without a value are empty. */
 export interface JsonLd {
   /** Types of all things that are described, in lower case. */
   readonly types: readonly string[]
@@ -18,7 +18,7 @@ export interface JsonLd {
 
 type Thing = Readonly<Record<string, unknown>>
 
-/** So many things are looked at; no page describes itself at greater length. */
+/** Limit for the number of things read; real pages describe fewer. */
 const MAX_THINGS = 500
 const MAX_DEPTH = 5
 
@@ -29,7 +29,7 @@ const NOT_THE_PAGE =
 const ARTICLE =
   /article|posting|^(?:report|recipe|howto|course|book|review|product|event|videoobject|learningresource)$/
 
-/** Reads the JSON-LD of a page. What is broken is passed over. */
+/** Reads the JSON-LD of a page and ignores broken scripts. */
 export function readJsonLd(texts: readonly string[]): JsonLd {
   const things: Thing[] = []
   for (const text of texts) collectThings(parseJson(text), things, 0)
@@ -40,7 +40,7 @@ export function readJsonLd(texts: readonly string[]): JsonLd {
   }
   const pages = things.filter((thing) => !typesOf(thing).some((type) => NOT_THE_PAGE.test(type)))
   const articles = pages.filter((thing) => typesOf(thing).some((type) => ARTICLE.test(type)))
-  // What calls itself an article knows best; what else describes the page fills the gaps.
+  // Things typed as articles take precedence; other things that describe the page fill the gaps.
   const first = (read: (thing: Thing) => string) => {
     for (const thing of [...articles, ...pages]) {
       const value = read(thing)

@@ -8,7 +8,7 @@ export const MAX_AUTHOR = 300
 /** For names of languages and of media types. */
 export const MAX_NAME = 100
 
-/** A statement of a page about itself on one line, without characters that nobody sees; null when nothing is left. */
+/** Metadata text on one line, without invisible characters; null when it is empty. */
 export function cleanLine(text: string, most: number): string | null {
   return clipText(collapseText(text).trim(), most).trimEnd() || null
 }

@@ -1,6 +1,6 @@
 import type { PageRobots } from '../../model.ts'
 
-/** What a page asks of robots, in its `<meta>` and in the `X-Robots-Tag` of its answer. */
+/** The robots directives of a page, from its `<meta>` and its `X-Robots-Tag` header. */
 export function readRobots(meta: readonly string[], header: string): PageRobots {
   const words = new Set([...meta, unaddressed(header)].flatMap((list) => list.toLowerCase().split(/[\s,;]+/)))
   const isNone = words.has('none')

@@ -9,7 +9,7 @@ const STEP = 'code'
 export const normalizePre: Rule = (element, siblings, index) => {
   const code = readCode(element)
   if (code === '') {
-    // Nothing but pictures, or nothing at all.
+    // The block holds only pictures, or is empty.
     element.name = 'div'
     return
   }

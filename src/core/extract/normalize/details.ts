@@ -3,7 +3,7 @@ import { elementAfter, type Rule, shortText } from './rule.ts'
 
 const MAX_TITLE = 300
 
-/** What opens and closes is written open. Some of it is an admonition. */
+/** Collapsible parts are written expanded. Some of them are admonitions. */
 export const normalizeDetails: Rule = (details) => {
   for (const child of details.elements()) {
     if (child.name !== 'summary') continue

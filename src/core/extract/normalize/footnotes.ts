@@ -13,8 +13,8 @@ interface Note {
 }
 
 /**
- * Marks and notes that belong together. Both are gathered while the content is looked at; only those that have each
- * other become footnotes, all others stay what they are.
+ * Pairs footnote marks with notes. Both are collected while the content is walked; a mark without a note, or a note without a mark, stays
+ * unchanged.
  */
 export class Footnotes {
   readonly #refs = new Map<string, Element[]>()

@@ -9,7 +9,7 @@ export const normalizeImage: Rule = (element, siblings, index) => {
   if (source !== '') element.setAttribute('Source', source)
 }
 
-/** The element right after one, also if it is dropped: what is there for readers without scripts always is. */
+/** The next element sibling, dropped or not, because `noscript` fallbacks are always dropped. */
 function nextElement(siblings: readonly Node[], index: number): Element | undefined {
   for (let i = index + 1; i < siblings.length; i++) {
     const node = siblings[i]

@@ -28,7 +28,7 @@ const HIGHLIGHTERS = new Set(['hljs', 'sourceCode', 'prettyprint', 'chroma', 'hi
 
 const MAX_WRAPPERS = 4
 
-/** The language that an element with code, what it begins with, or what is around it names; '' if none does. */
+/** The language of a code element, named by the element itself, its first descendants or its surroundings; '' if none names one. */
 export function languageOf(element: Element): string {
   let inner: Element | undefined = element
   for (let depth = 0; inner !== undefined && depth < MAX_WRAPPERS; depth++) {

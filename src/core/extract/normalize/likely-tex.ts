@@ -5,8 +5,8 @@ const WORDS = /[A-Za-z]{4,}/g
 const MAX_LENGTH = 10_000
 
 /**
- * Whether TeX can be the source of a formula that is shown as `shown`. Nobody sees the TeX in a page, so it could say
- * anything: it must not be much longer than what is seen, and the words in it must be seen too.
+ * Whether TeX can be the source of a formula that is shown as `shown`. The TeX in a page is invisible, so it could contain anything: it
+ * must not be much longer than the visible formula, and its words must be visible too.
  */
 export function isLikely(tex: string, shown: string): boolean {
   const seen = shown.replace(/\s+/g, '')

@@ -32,7 +32,7 @@ export const normalizeMath: Rule = (element, siblings, index) => {
   if (isDisplay) element.setAttribute('Display', 'true')
 }
 
-/** Scripts are dropped before anybody looks at them; those that hold a formula are content. */
+/** Scripts are dropped early; this restores those that hold a formula. */
 export function restoreMathScript(element: Element): void {
   if (element.name === 'script' && element.attribute('type')?.startsWith('math/tex') === true)
     element.dropped = undefined
@@ -93,7 +93,7 @@ function findAny(root: Element, matches: (element: Element) => boolean): Element
   return search(root)
 }
 
-/** What a reader sees of a formula: all but the source that is kept in it. */
+/** The visible text of a formula, without the source stored in it. */
 function shownText(element: Element): string {
   if (element.name.startsWith('annotation') || element.name === 'script') return ''
   return element.children.map((child) => (typeof child === 'string' ? child : shownText(child))).join('')

@@ -4,7 +4,7 @@ import { below, type Rule, shortText } from './rule.ts'
 
 const STEP = 'tabs'
 
-/** What generators build sets of tabs from; ARIA roles are what most have in common. */
+/** Selectors for the tab sets of known generators; most have ARIA roles. */
 export const TABS_SELECTOR =
   '[role="tablist"], .sd-tab-set, .tabbed-set, .vp-code-group, .tablist, .nav-tabs, .nav-pills'
 
@@ -121,7 +121,7 @@ function isPanel(element: Element): boolean {
   return element.attribute('role') === 'tabpanel' || element.hasClass('tab-pane') || element.hasClass('tabpanel')
 }
 
-/** Those that are in no other. */
+/** The elements that are not inside another one of the list. */
 function outermost(elements: readonly Element[]): Element[] {
   const all = new Set(elements)
   return elements.filter((element) => ![...element.ancestors()].some((ancestor) => all.has(ancestor)))

@@ -31,7 +31,7 @@ export function markTex(element: Element): void {
 
 function splitTex(text: string): Node[] {
   const nodes: Node[] = []
-  /** Signs that do not come again: what they would close is text, and they are not searched for twice. */
+  /** Closing delimiters that do not occur again: their openers are text, and the search is not repeated. */
   const missing = new Set<string>()
   let written = 0
   for (let at = nextOpener(text, 0); at !== -1; at = nextOpener(text, at)) {

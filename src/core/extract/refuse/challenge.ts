@@ -55,11 +55,11 @@ const HEADERS: readonly (readonly [string, RegExp, string])[] = [
   ['x-amzn-waf-action', /challenge|captcha/, 'AWS WAF'],
 ]
 
-/** What guards without a name of their own say. */
+/** Phrases of bot challenges from unnamed products. */
 const ASKS =
   /\b(?:are you (?:a )?(?:human|robot)|verify (?:that )?you(?:'re| are) (?:a )?human|verifying you are human|prove your humanity|not a (?:ro)?bot|robot (?:check|challenge)|human verification|pardon our interruption|unusual traffic|you have been blocked|been blocked by network security|checking (?:your browser|the site connection))\b/i
 
-/** What they also say, and what is written about in manuals just as often. */
+/** Further phrases of bot challenges, which also occur in manuals. */
 const DENIES =
   /\b(?:security check|automated (?:access|requests?|queries)|access (?:to this page )?(?:has been |is )?denied|request (?:was )?blocked|too many requests)\b/i
 /** Words to the one who is turned away, which no manual has. */

@@ -12,11 +12,11 @@ const MUCH = 3000
 /** A page that is closed says so in a few words. */
 const FEW_WORDS = 300
 
-/** What is said to those who have to log in first. */
+/** Phrases that demand a login. */
 const DEMANDS =
   /\b(?:(?:must|need to|have to|please) (?:be )?(?:log(?:ged)? ?in|sign(?:ed)? ?in)|(?:login|log-in|sign-in|authentication|authorization) (?:is )?required|not logged in|(?:log|sign) ?in to (?:continue|view|access|see|proceed))\b/i
 
-/** What asks who its reader is before it shows anything. */
+/** Detects a page that demands a login before it shows its content. */
 export function findLogin(signs: Signs): string | undefined {
   const { hasPassword, hasIdentity, contentLength, contentOutsideForms, shown, title, heading, status } = signs
   const isNamed = ASKS.test(title) || ASKS.test(heading)

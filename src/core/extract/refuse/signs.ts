@@ -3,7 +3,7 @@ import type { Element } from '../../html/tree.ts'
 import type { Snapshot } from '../../model.ts'
 import type { Metadata } from '../metadata.ts'
 
-/** What tells a page from something that only looks like one. What is seldom asked for is read when it is. */
+/** Evidence that distinguishes a page from an error, a login or a challenge. Rarely needed values are computed on first use. */
 export interface Signs {
   readonly url: string
   readonly status: number
@@ -23,7 +23,7 @@ export interface Signs {
   readonly hasPicture: boolean
   /** Whether the content shows code: what asks something of its reader, or excuses itself, shows none. */
   readonly hasCode: boolean
-  /** What is said to those without scripts. */
+  /** The text of `noscript` elements. */
   readonly noscript: string
   /** Addresses of scripts and frames, one a line. */
   readonly sources: string
@@ -240,7 +240,7 @@ function lengthsOf(content: Element): { all: number; outsideForms: number; hasPi
   return lengths
 }
 
-/** Names of fields that ask who somebody is. */
+/** Field names that ask for the reader's identity. */
 const IDENTITY = /user|login|e-?mail|identifier|account/i
 
 function isIdentity(input: Element): boolean {

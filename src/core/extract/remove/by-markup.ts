@@ -34,7 +34,7 @@ export function isSilent(element: Element): boolean {
   return SILENT.has(element.name) && !isTitledMedia(element)
 }
 
-/** What elements mean by their name alone. */
+/** Elements that are chrome by their name alone. */
 const BY_NAME: ReadonlyMap<string, string> = new Map([
   ...[...SILENT].map((name) => [name, name] as const),
   ...wordsIn('select option optgroup datalist input textarea progress meter legend search').map(
@@ -87,7 +87,7 @@ function liesBesidePage(element: Element, counts: Statistics, whole: Statistics)
 /** With so many letters in sentences there is a page without the footer. */
 const ENOUGH_ELSEWHERE = 500
 
-/** What an element says about itself in its attributes. */
+/** The reason to drop an element that its attributes give. */
 export function reasonOfAttributes(element: Element, rules: AttributeRules): string | undefined {
   for (const [name, value] of element.attributes()) {
     const values = rules.get(name)
@@ -137,7 +137,7 @@ const SECTIONING = ['article', 'main', 'section']
 
 /** With a smaller share of the prose of its page a part says nothing of its own. */
 const SMALL_SHARE = 0.05
-/** With this share it may be what the page is about. */
+/** With a larger share of the page, the element may be its subject. */
 const LARGE_SHARE = 0.25
 /** A form with more sentences than this around its controls is a page inside a form. */
 const PROSE_PER_CONTROL = 120

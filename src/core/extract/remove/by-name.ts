@@ -71,7 +71,7 @@ export function createNameJudge(
   }
 }
 
-/** What a name of an element begins with, if that is a product. Ids of products are long, and believed all the same. */
+/** The product whose name begins the id or a class of an element. Product ids are long and still count. */
 function productOf(element: Element, products: TermRules['products']): Chrome | undefined {
   if (products.size === 0) return undefined
   const { id, classes } = element

@@ -20,7 +20,7 @@ interface Phrases {
 
 const ANSWERS = '(?:[\\s|·•/👍👎]*(?:yes|no|ja|nein|oui|non|sí|sì|sim|não))*'
 
-/** What blocks say that are about the page and not part of it. Phrases of one kind may follow one another in a block. */
+/** Phrases of blocks that are about the page and not part of it. Several phrases of one kind may follow one another in a block. */
 const KINDS: readonly Phrases[] = [
   {
     reason: FEEDBACK.reason,
@@ -78,7 +78,7 @@ const RULES = KINDS.map(({ reason, isLink, phrases }) => ({
 /** A block in which none occurs has no part that is one. */
 const ANY = new RegExp(KINDS.flatMap(({ phrases }) => phrases).join('|'), 'iu')
 
-/** What has its meaning from where it stands: rows of tables, terms, code. */
+/** Elements whose meaning depends on their position: rows of tables, terms, code. */
 const KEPT = new Set(wordsIn('html body main article pre code table thead tbody tr td th dl dt dd blockquote figure'))
 
 /** Drops small blocks by all that they say: questions about the page, ways to its top, the path that leads to it. */

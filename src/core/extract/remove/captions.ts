@@ -3,7 +3,7 @@ import { removeBy } from './remove-by.ts'
 
 const STEP = 'captions'
 
-/** What a caption begins with that only tells who took the picture. */
+/** Beginnings of captions that only credit the photographer. */
 const CREDIT =
   /^(?:(?:photo|image|picture|illustration|graphic|foto|bild|crédit|quelle)s?(?: (?:credit|by|courtesy|source|von|from|via))?s?\s*[:|/©]|(?:photo|image|picture|illustration|courtesy|credit|source)s? (?:by|of|courtesy|from|via)\b|credits?:|©|\(c\))/i
 

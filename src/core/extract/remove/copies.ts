@@ -5,12 +5,12 @@ import { drop } from '../drop.ts'
 
 const STEP = 'copies'
 
-/** Shorter texts may be said twice on purpose; in a shop hardly any are. */
+/** Shorter texts may be repeated on purpose; in a shop hardly any are. */
 const MIN_CHARS = { product: 80, other: 300 }
 
 /**
- * Drops what stands on the page before, letter by letter, as where a narrow and a wide screen get a copy each. A paragraph
- * that is said again in the same part of the page is the writer's own repetition, but for shops.
+ * Drops exact copies of earlier text, such as separate copies for narrow and wide screens. A paragraph repeated in the same part of the
+ * page is kept as the writer's own repetition, except in shops.
  */
 export function removeCopies(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
   const prints = new Map<Element, Print>()

@@ -116,11 +116,11 @@ describe('what opens with a click is content', () => {
     ['a part whose heading is not there', '<div aria-labelledby="h" hidden>hidden</div>'],
     ['a part that nothing puts in place', '<div hidden id="S:0">hidden</div>'],
     ['a dialog', '<div class="modal" role="dialog" aria-labelledby="h" style="display:none">hidden</div>'],
-  ])('but not %s', (_, html) => {
+  ])('drops %s', (_, html) => {
     expect(remove(`<p>seen</p> ${html}`)).toEqual(GONE)
   })
 
-  test('and so is what a generator keeps', () => {
+  test('keeps the elements that the generator keeps', () => {
     const generator: Generator = { name: 'x', meta: [], signs: [], content: [], keep: ['.member'] }
     expect(remove('<p>seen</p> <p class="member" hidden>hidden</p>', generator)).toEqual(STAYS)
   })
@@ -244,7 +244,7 @@ describe('a page that shows itself later is not hidden', () => {
     expect(remove(html).hiddenChars).toBe(0)
   })
 
-  test('but a long text that one element hides is', () => {
+  test('a long text that a single element hides is dropped', () => {
     expect(remove(`<p>${text}</p><div style="display:none">${text}${text}</div>`).hiddenChars).toBe(2999)
   })
 })

@@ -41,7 +41,10 @@ function sheetsIn({ styles }: Survey): Sheet[] {
   return sheets
 }
 
-/** The test whether a class (`.a`) or id (`#a`) occurs in a document. Of most pages nobody asks for both. */
+/**
+ * Creates a test for whether a class (`.a`) or id (`#a`) occurs in a document. Both sets are built on demand, because most pages need only
+ * one.
+ */
 function nameTest({ identified, classLists }: Survey): (name: string) => boolean {
   let ids: Set<string> | undefined
   let classes: Set<string> | undefined
@@ -76,7 +79,7 @@ function whyHidden(element: Element, rules: HidingRules, ignored: ReadonlySet<un
   if (inline.opacity?.hides && !ignored.has(FADING) && !willFadeIn(element)) {
     return { reason: 'transparent', cause: FADING }
   }
-  // Nobody hides the content of a page for good.
+  // Sites do not hide the main content permanently.
   if (element.name === 'main') return undefined
   const rule = rules.match(element, inline).find((one) => !ignored.has(one) && isMeant(one, element))
   return rule === undefined ? undefined : { reason: `style sheet: ${rule.selector}`, cause: rule }
@@ -146,13 +149,13 @@ function findHidden(root: Element, why: Judge, isKept: KeepTest): Found[] {
 /** As {@link findHidden}, where only some elements may be hidden. They are in the order of the source. */
 function findAmong(elements: readonly Element[], why: Judge, isKept: KeepTest): Found[] {
   const found: Found[] = []
-  /** What is hidden often stands beside other such elements. */
+  /** Hidden elements are often siblings, so the place of the last parent is remembered. */
   let parent: Element | undefined
   let place: Place = 'page'
   for (const element of elements) {
     const hidden = element.dropped === undefined ? why(element) : undefined
     if (hidden === undefined) continue
-    // What stands in one that was found stands in the last.
+    // Elements come in document order, so only the last found element can contain this one.
     if (element.parent !== parent) place = placeOf(element, found.at(-1)?.element)
     parent = element.parent
     if (place !== 'nowhere' && !isKept(element, place === 'frame')) found.push(foundIn(element, hidden))
@@ -172,14 +175,14 @@ function placeOf(element: Element, hidden: Element | undefined): Place {
   return place
 }
 
-/** So often a rule that hides too much is set aside; each time the document is gone through once more. */
+/** Limit for how often a rule that hides too much is set aside; each attempt walks the document again. */
 const MAX_ATTEMPTS = 5
 
 /** A rule that hides more than this of a page is undone by a script: the page appears when it is loaded. */
 const MOST_OF_A_RULE = 0.5
 /** One element may hide more, as long as it does not hold the page itself. */
 const MOST_OF_AN_ELEMENT = 0.8
-/** What holds the page itself, or fades in when a script says so, may hide less. */
+/** Lower limits for an element that holds the page itself, and for one that fades in by script. */
 const MOST_WITH_PAGE = 0.4
 const MOST_OF_A_FADING = 0.2
 /** In less text than this shares mean little: a short page may well hide a long text. */

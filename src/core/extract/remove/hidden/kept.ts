@@ -5,8 +5,8 @@ import type { Generator } from '../../generators/generator.ts'
 import type { Survey } from '../../survey.ts'
 
 /*
- * What is not shown at first and is content all the same: panels of a tab set, parts of an accordion, collapsed members
- * of an API. A reader opens them with one click, so there must be something to click.
+ * Content that is hidden at first: panels of a tab set, parts of an accordion, collapsed members of an API. Readers open them with one
+ * click, so a control must exist.
  */
 
 const TAB_CLASS =
@@ -14,7 +14,7 @@ const TAB_CLASS =
 const FOLD_CLASS =
   /(?:^|[\s_-])(?:accordions?|collaps(?:e|ed|ible)|expand(?:er|able)|toggle|faqs?|spoiler)(?=[\s_-]|$)/i
 
-/** What opens over a page or belongs to its frame, although its class may speak of collapsing. */
+/** Classes of overlays and site chrome, even if another class mentions collapsing. */
 const FRAME_CLASS = /nav|menu|dropdown|modal|dialog|popup|popover|offcanvas|drawer|search|sidebar|cart|cookie|share/i
 const FRAME_ROLE = /^(?:menu|menubar|dialog|alertdialog|listbox|navigation|search|tooltip)$/
 
@@ -47,7 +47,7 @@ export function keepTest(
   }
 }
 
-/** How far above a panel the tabs may stand, and how many elements beside it are looked at. */
+/** How far above a panel its tabs may be, and how many siblings are checked. */
 const MAX_LEVELS = 4
 const MAX_BESIDE = 50
 
@@ -97,7 +97,7 @@ function isControl(element: Element): boolean {
   )
 }
 
-/** What a document has to open parts of it with. */
+/** The controls of a document that open parts of it. */
 export class Controls {
   /** Ids of what a button, tab or link opens. */
   readonly opened: Set<string> = new Set()
@@ -132,7 +132,7 @@ const PLACES_PART = /\$R[CSX]\((?:"B:[\da-f]+",)?"(S:[\da-f]+)"|\$af([a-z]*)\((\
 /** Scripts that put parts in their place do little else. */
 const MAX_SCRIPT = 20_000
 
-/** The id of what an element opens, if it is a tab or a button that does. */
+/** The id of the element that a tab or button opens. */
 function openedId(element: Element): string | undefined {
   const opens = element.hasAttribute('aria-expanded') || element.attribute('role') === 'tab'
   const controls = element.attribute('aria-controls')

@@ -26,7 +26,7 @@ test('the length of a line is that of the line, up to the most', () => {
   )
 })
 
-test('what is dropped does not count', () => {
+test('ignores dropped elements', () => {
   const root = parseHtml('<p>seen</p><p>dropped</p>')
   const [, dropped] = [...root.elements()]
   if (dropped !== undefined) dropped.dropped = { step: 'test', reason: 'test' }

@@ -23,7 +23,7 @@ export function lineLength(node: Node, most: number): number {
   return Math.min(length, most)
 }
 
-/** What `\s` stands for. */
+/** Matches the same characters as `\s`. */
 function isWhiteSpace(code: number): boolean {
   return code <= 0x20
     ? code === 0x20 || (code >= 9 && code <= 13)

@@ -1,10 +1,10 @@
 import { readEscapes } from './stylesheet.ts'
 
-/** A selector of a style sheet, as far as it can be asked about elements. */
+/** A selector of a style sheet, reduced to the syntax that can be matched. */
 export interface ReadSelector {
   /** In the part of CSS that `SelectorMap` knows. */
   readonly selector: string
-  /** What its rules are counted by: a class, an id or a name. */
+  /** The class, id or name under which its rules are counted. */
   readonly key: string
   /** Its specificity. */
   readonly weight: number
@@ -19,7 +19,7 @@ const MAX_STEPS = 3
 /** States in which a page is not read, and what is not in the document at all. */
 const PASSING = /::|:(?:hover|focus|active|visited|disabled|before|after|placeholder)/
 
-/** What stands between the steps of a path, and in no brackets. */
+/** Combinators between the steps of a selector, outside of brackets. */
 const COMBINATORS = /(?:\s*[>+~]\s*|\s+)(?![^[\]]*\])/
 const NAME = /[#.](?:[\w\x80-\uffff-]|\\.)+/g
 const ATTRIBUTES = /\[[^\]]*\]/g
@@ -27,7 +27,7 @@ const PSEUDO = /(?<!\\):[\w-]+(?:\([^)]*\))?/g
 const COMPOUND =
   /^(?:[a-z][\w-]*|\*)?(?:[#.](?:[\w\x80-\uffff-]|\\.)+|\[[\w:-]+(?:[~^$*]?=(?:"[^"'\]]*"|'[^"'\]]*'|[\w-]+))?\])*$/i
 
-/** What a page is marked with until its scripts have run. */
+/** Names that mark a page until its scripts have run. */
 const UNTIL_SCRIPTS = /cloak|no-?js|no-?script|\bjs\b|load|lazy|reveal|unresolved|hydrat/i
 
 /** The selectors in a list that may match something in the document, where `isThere` knows its classes and ids. */
@@ -65,7 +65,7 @@ function readSelector(
   const steps = plain.split(COMBINATORS)
   const own = steps.at(-1) ?? ''
   if (own === '' || own === '*' || !steps.every((step) => step !== '' && COMPOUND.test(step))) return undefined
-  // Of what looks at states or at what stands beside it, only the element itself is looked at.
+  // For selectors with states or sibling combinators, only the last compound is matched.
   const isExact = plain === text && !/[+~]/.test(bare.replace(/\\./g, '')) && steps.length <= MAX_STEPS
   const ids = names.filter((name) => name.startsWith('#')).length
   const others = names.length - ids + (text.match(ATTRIBUTES)?.length ?? 0) + (text.match(PSEUDO)?.length ?? 0)

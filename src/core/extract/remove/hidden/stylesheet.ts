@@ -1,8 +1,8 @@
 import { type Applies, mediaApplies } from './media.ts'
 
 /*
- * As much of CSS as it takes to know what a page hides by its own style sheets. One pass over the characters, whatever
- * they are: comments, strings, addresses and rules inside of rules are stepped over, nothing is an error.
+ * Parses enough CSS to know what a page hides by its own style sheets. It makes one pass over any input: comments, strings, URLs and nested
+ * rules are skipped, and nothing is an error.
  */
 
 /** Selectors and declarations of one rule, as they are written. */
@@ -13,7 +13,7 @@ export interface StyleRule {
   readonly isConditional: boolean
 }
 
-/** What a block in braces holds. */
+/** The content of a block in braces. */
 type Block = 'rules' | 'conditional rules' | 'declarations' | 'nothing'
 
 /** Reads the rules of a style sheet that may apply on a screen. */
@@ -45,7 +45,7 @@ export function* readStyleRules(css: string): Generator<StyleRule, void, void> {
       const opened = openBlock(prelude, block)
       blocks.push(opened)
       if (opened === 'declarations') selectors = prelude
-      // Of what stands before a rule inside of a rule, the last part is its selector.
+      // The text after the last `;` is the selector of the nested rule, so only the declarations before it stay.
       text = block === 'declarations' ? text.slice(0, text.lastIndexOf(';') + 1) : ''
     } else if (character === '}') {
       take(i, i + 1)
