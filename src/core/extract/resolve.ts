@@ -11,7 +11,7 @@ function parseAddress(href: string, base: string): URL | undefined {
   try {
     return new URL(href, base)
   } catch {
-    // What cannot be read as an address leads nowhere.
+    // An address that cannot be parsed leads nowhere.
     return undefined
   }
 }

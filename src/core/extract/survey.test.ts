@@ -14,7 +14,7 @@ test('links are listed in the order of the source, whatever makes them', () => {
   expect(ids(links)).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('what a template holds is in no list but for its names', () => {
+test('lists only ids and classes of the content of a template', () => {
   const { links, scripts, unseen, identified, classLists } = survey(
     '<template id=t><a id=a class="x y" href=/></a><script id=s></script></template>',
   )
@@ -30,7 +30,7 @@ test('a template with a shadow root is shown like any element', () => {
   expect(unseen).toEqual([])
 })
 
-test('of parts for those without scripts the outermost are listed', () => {
+test('lists only the outermost of nested noscript elements', () => {
   expect(ids(survey('<noscript id=a><div><noscript id=b></noscript></div></noscript>').noscripts)).toEqual(['a'])
 })
 

@@ -215,7 +215,7 @@ describe('what is known beside a text', () => {
   })
 })
 
-test('of pictures that are written out in Markdown only their names are kept', () => {
+test('pictures embedded as data addresses in Markdown keep only their names', () => {
   const data = `data:image/png;base64,${'iVBORw0KGgo'.repeat(1000)}`
   const body = `# T
 

@@ -38,8 +38,8 @@ export interface TextOptions {
 const SHORT_LINE = 100
 
 /**
- * Makes a page of an answer that is Markdown or plain text already. Markdown stays as its author wrote it, without front
- * matter and without what nobody would see, and with its raw HTML escaped.
+ * Makes a page of a response that already is Markdown or plain text. Markdown stays as written, without front matter and invisible parts,
+ * and with its raw HTML escaped.
  */
 export function extractText(
   snapshot: Snapshot,
@@ -56,7 +56,7 @@ export function extractText(
     isMarkdown && isWritten
       ? cleanDialects(expandIncludes(source, includes), { isMdx, fields: front.fields })
       : { ...AS_WRITTEN, lines: source }
-  // What modules export counts where front matter says nothing.
+  // Front matter overrides the facts that modules export.
   const fields = new Map([...dialect.facts, ...front.fields])
   const read = isMarkdown ? readMarkdown(dialect.lines) : readPlain(source)
   if (read.text.length === 0) return noPage('empty', 'no text')
@@ -146,20 +146,20 @@ const AS_WRITTEN = { facts: new Map<string, string>(), hiddenChars: 0 }
 /** Facts that name a page in the navigation: better than a heading that is none of the page itself. */
 const NAV_TITLES = ['sidebar_label', 'sidebartitle', 'linktitle', 'nav_title', 'navtitle', 'nav_label']
 
-/** Links are looked for in so much of a text; rendering takes many times its size. */
+/** Links are searched in at most this many characters, because rendering takes many times the size of the text. */
 const MAX_RENDERED = 5_000_000
 
 const renderer = new MarkdownIt({ html: true, linkify: true })
 renderer.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
 
-/** What a browser would have as links, had it been given the text as HTML. */
+/** The links that a browser would find in the rendered text. */
 function linksIn(text: string, url: string, isMarkdown: boolean): Link[] {
   const clipped = clipText(text, MAX_RENDERED)
   const root = parseHtml(isMarkdown ? renderer.render(clipped) : renderer.renderInline(clipped))
   return readLinks(surveyDocument(root), url, [root])
 }
 
-/** Links with those that only whoever fetched the text knows of, each address once. */
+/** Adds the links that only the fetcher of the text knows, each address once. */
 function withKnown(links: readonly Link[], known: readonly string[], url: string): Link[] {
   const resolve = createResolver(url)
   const all = new Map(links.map((link) => [link.url, link]))

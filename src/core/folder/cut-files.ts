@@ -16,7 +16,7 @@ export interface CutOptions extends ChunkOptions {
   readonly maxTotalChunks?: number
 }
 
-/** What was found at a path before it is cut. */
+/** The state of a path before it is cut. */
 export type Found =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array; readonly isStable: boolean }
   /** As it was when it was cut before. */
@@ -30,10 +30,10 @@ interface LeftOut {
   readonly size: number
 }
 
-/** What became of a file. */
+/** The result of cutting a file. */
 export interface CutFile {
   readonly chunked: ChunkedFile
-  /** What belongs to these very bytes, and may be taken over as long as they stay; undefined where nothing does. */
+  /** The chunks that can be reused as long as the bytes stay the same; undefined if none can. */
   readonly lasting: ChunkedFile | undefined
 }
 
@@ -56,7 +56,7 @@ export class FileCutter {
     this.#maxTotalChunks = options.maxTotalChunks ?? DEFAULT_LIMITS.maxTotalChunks
   }
 
-  /** Tells why a file of this size need not be read. The sum only grows, so what is too much for it now stays so. */
+  /** The reason why a file of this size need not be read. The sum only grows, so a file that exceeds it now always will. */
   refuse(size: number): LeftOut | undefined {
     const code = this.#budget.refuse(size)
     if (code === undefined) return undefined
@@ -74,8 +74,8 @@ export class FileCutter {
   }
 
   /**
-   * Cuts the next file in the order of paths: only what is taken counts, so the answer does not depend on what was read ahead.
-   * `before` is what was cut of this path last time; with the same bytes it is taken over.
+   * Cuts the next file in path order. Only accepted files count towards the limits, so the result does not depend on which files were read
+   * ahead. `before` is the last result for this path; it is reused if the bytes are the same.
    */
   cut(path: string, found: Found, before?: ChunkedFile): CutFile {
     if (found.type === 'left-out') return { chunked: leaveOut(path, found), lasting: undefined }
@@ -101,7 +101,7 @@ export class FileCutter {
     return chunkFile({ path, bytes: found.bytes }, { ...this.#options, sha256: this.#sha256 })
   }
 
-  /** What a file has too much is known only once it is cut; then its bytes stay in the other sum. */
+  /** The chunk count is known only after the cut, so the bytes of a refused file still count towards the byte limit. */
   #withinTotalChunks(chunked: ChunkedFile): ChunkedFile {
     const { file, chunks } = chunked
     if (this.#totalChunks + chunks.length <= this.#maxTotalChunks) {
@@ -141,7 +141,7 @@ export async function* readAhead<T>(
   }
 }
 
-/** Most of what is passed over is so by a rule; what the system or a name kept from us is worth a warning. */
+/** Returns a warning for entries that could not be read or named. Entries that a rule skips need none. */
 export function describeLoss(entry: Exclude<WalkEntry, { type: 'file' }>): ChunkedFile[] {
   const warn = (code: WarningCode, message: string) => {
     return [leaveOut(entry.path, { type: 'left-out', code, message, size: 0 })]

@@ -3,7 +3,7 @@ export class Focus {
   readonly #paths: ReadonlySet<string>
   readonly #above = new Set<string>()
 
-  /** By paths relative to the tree, without a slash at their ends; an empty one is all of it. */
+  /** Takes paths relative to the tree, without a trailing slash; an empty path means the whole tree. */
   constructor(paths: Iterable<string>) {
     this.#paths = new Set(paths)
     for (const path of this.#paths) for (const above of foldersAbove(path)) this.#above.add(above)

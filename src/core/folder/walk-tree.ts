@@ -9,7 +9,7 @@ import type { Focus } from './focus.ts'
  * it, with slashes; that of a folder in it ends in one, and its own is empty.
  */
 export interface FolderTree {
-  /** What stands in a folder; undefined when it cannot be read. */
+  /** The entries of a folder; undefined when it cannot be read. */
   list(folder: string): Promise<readonly TreeEntry[] | undefined>
   /** The first bytes of a file; undefined when it cannot be read. */
   readBeginning(file: string, most: number): Promise<Uint8Array | undefined>
@@ -18,7 +18,7 @@ export interface FolderTree {
 /** Something in a folder. */
 export interface TreeEntry {
   readonly name: string
-  /** Whether its name can be said in UTF-8; else nobody could ask for it. */
+  /** Whether its name is valid UTF-8; otherwise the file cannot be requested by name. */
   readonly isNamed: boolean
   readonly type: 'file' | 'folder' | 'link' | 'special'
 }
@@ -58,9 +58,9 @@ export interface TreeWalkOptions {
   readonly ignoreFiles?: readonly string[]
   /** Whether a path is passed over because the output goes there. */
   readonly isExcluded?: (path: string) => boolean
-  /** Only what is in it is told; folders that lead there are gone through, and told where they are passed over. @default everything */
+  /** Limits the walk to this part: only entries inside it are reported, and skipped folders that lead to it. @default everything */
   readonly focus?: Focus | undefined
-  /** Told of every folder that is gone through, just before it is listed. */
+  /** Called for every folder of the walk, just before it is listed. */
   readonly onFolder?: ((path: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -134,7 +134,7 @@ export function isPackManifest(beginning: Uint8Array | undefined): boolean {
 /** Files of rules, by name. */
 export const IGNORE_FILES: readonly string[] = ['.gitignore', '.pharosignore']
 
-/** Those of a commit: what git was told to leave out and is there all the same, somebody put there. */
+/** Ignore files for commits: `.gitignore` does not apply, because a tracked file was added on purpose. */
 export const COMMIT_IGNORE_FILES: readonly string[] = ['.pharosignore']
 
 /** Files that decide what else of a folder is read. */
@@ -151,7 +151,7 @@ export function readIgnoreFile(
   if (beginning === undefined) return undefined
   const isWhole = beginning.length <= MAX_IGNORE_BYTES
   const text = new TextDecoder().decode(beginning)
-  // Half a line could be a rule that nobody wrote.
+  // A truncated last line could be a different rule, so it is dropped.
   const rules = isWhole ? text : text.slice(0, text.lastIndexOf('\n') + 1)
   return { file: parseIgnoreFile(rules, base), isWhole }
 }
@@ -167,7 +167,7 @@ const BINARY_EXTENSIONS = new Set(
 )
 
 /**
- * What a run leaves beside its output when it is killed, named by a digest of its host, by its process and a count:
+ * Temporary files that a killed run leaves beside its output, named by a digest of its host, its process and a count:
  * `.docs.zip.pharos-0a1b2c3d-123-0`, `.docs.pharos-0a1b2c3d-123-0-old`.
  */
 export const LEFTOVER: RegExp = /^\.(.+)\.pharos-([0-9a-f]{8})-(\d+)-\d+(-old)?$/

@@ -10,7 +10,7 @@ export class NameTable<T> {
   readonly #lastNames: string[] = new Array<string>(SLOTS).fill('')
   readonly #lastValues: (T | undefined)[] = new Array<T | undefined>(SLOTS).fill(undefined)
 
-  /** `make` is asked once for each name. */
+  /** `make` is called once for each name. */
   constructor(make: (written: string) => T) {
     this.#make = make
   }

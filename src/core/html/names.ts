@@ -1,6 +1,4 @@
-/*
- * What HTML says about names of elements, once. All are in lower case.
- */
+/* The rules of HTML for element names, in one place. All names are in lower case. */
 
 function names(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/))

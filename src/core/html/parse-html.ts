@@ -17,7 +17,7 @@ export function parseHtml(source: string): Element {
   return parseDocument(source).root
 }
 
-/** What a source holds. */
+/** The result of parsing a source. */
 export interface ParsedDocument {
   readonly root: Element
   /** How many characters stand in comments, without the white space around them. */
@@ -238,7 +238,7 @@ class TreeBuilder implements TokenSink {
       return
     }
     if (tag.open === 0) return
-    // What follows the body is shown in it all the same.
+    // Content after the body is still shown in it.
     if (name === 'body' || name === 'html') return
     const barriers = barriersOf(tag)
     for (let i = this.#open.length - 1; i > 0; i--) {

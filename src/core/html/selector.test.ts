@@ -62,7 +62,7 @@ describe('rules by selector', () => {
     ['main', 'box'],
     ['.note', 'box'],
     ['em', 'language'],
-  ])('for %s give %s', (text, value) => {
+  ])('the rule that matches %s is %s', (text, value) => {
     const element = find(root, selector(text))
     expect(element && rules.match(element)).toBe(value)
   })

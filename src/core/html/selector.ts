@@ -10,7 +10,7 @@ type Test = (element: Element) => boolean
 
 interface Step {
   readonly tests: readonly Test[]
-  /** What finds it fastest: `#id`, `.class` or the name, `[` for any attribute; '' when it has none of them. */
+  /** The key under which rules are indexed: `#id`, `.class` or the name, `[` for any attribute; '' when it has none of them. */
   readonly key: string
 }
 
@@ -33,7 +33,7 @@ export class SelectorMap<T> {
   readonly #byId = new Map<string, Rule<T>[]>()
   readonly #byClass = new Map<string, Rule<T>[]>()
   readonly #byName = new Map<string, Rule<T>[]>()
-  /** Those that match any element with attributes, and any element at all. */
+  /** Rules that can match any element with attributes, and rules that can match any element. */
   readonly #byAttribute: Rule<T>[] = []
   readonly #forAll: Rule<T>[] = []
   #count = 0

@@ -1,19 +1,19 @@
 import { NameTable } from './name-table.ts'
 import { BREAKOUT, ENDS_PARAGRAPH, FOREIGN, HEADINGS, INLINE, METADATA, VOID } from './names.ts'
 
-/** What is left open is closed when one of these begins, up to one of `within`. */
+/** The open elements that a new element closes implicitly (`closes`), up to one of `within`. */
 export interface Implied {
   readonly closes: ReadonlySet<string>
   readonly within: ReadonlySet<string>
 }
 
 /**
- * What an element holds outside SVG and MathML: markup, text up to its end tag without entities (`raw`) or with them
- * (`escapable`), or all the rest of the document (`plain`).
+ * The content of an element outside SVG and MathML: markup, text up to its end tag without entities (`raw`) or with them (`escapable`), or
+ * all the rest of the document (`plain`).
  */
 export type Content = 'markup' | 'raw' | 'escapable' | 'plain'
 
-/** What a document does with elements of one name. HTML's tables are asked once for a name, not once for an element. */
+/** The parsing rules for elements of one name. HTML's tables are looked up once for each name, not for each element. */
 export class Tag {
   readonly name: string
   readonly isInline: boolean

@@ -64,7 +64,7 @@ function tokensOf(source: string, isForeign = false): readonly Token[] {
   return list.tokens
 }
 
-/** What htmlparser2 finds. */
+/** Collects the tokens that htmlparser2 finds. */
 class Oracle extends TokenList implements TokenizerCallbacks {
   readonly #source: string
   readonly #isForeign: boolean
@@ -247,7 +247,7 @@ describe('tokens', () => {
     expect(tokensOf(source)).toEqual(tokens)
   })
 
-  test('in SVG, where a title holds markup', () => {
+  test('a title in SVG holds markup', () => {
     expect(tokensOf('<title>a<b>', true)).toEqual([
       ['start', 'title', [], false],
       ['text', 'a'],

@@ -41,8 +41,8 @@ export function tokenize(source: string, tags: Tags, sink: TokenSink): void {
 }
 
 /*
- * Each method that reads something takes the position where it begins and gives the one behind it, which is the end of
- * the source for what is never closed. So nothing is looked for twice: where an end is missing, reading ends too.
+ * Each reading method takes the position where a construct begins and returns the position after it, or the end of the source if the
+ * construct is never closed. A missing end also ends reading, so no text is searched twice.
  */
 class Tokenizer {
   readonly #source: string
@@ -102,7 +102,7 @@ class Tokenizer {
     const tag = this.#tags.at(this.#source, start, nameEnd)
     const end = this.#readAttributes(nameEnd)
     if (end === -1) return this.#source.length
-    // To be asked before the tag is given away, which may be the one that ends it.
+    // Must be evaluated before the sink gets the tag, because the tag may end the foreign content.
     const holdsMarkup = tag.content === 'markup' || this.#sink.isForeign
     this.#sink.startTag(tag, this.#attributes, this.#attributesEnd, this.#isSelfClosing)
     return holdsMarkup ? end : this.#readContent(tag, end)
@@ -232,7 +232,7 @@ class Tokenizer {
     return end + 3
   }
 
-  /** What is neither tag nor comment counts as a comment up to the next `>`. */
+  /** Markup that is neither a tag nor a comment counts as a comment up to the next `>`. */
   #readBogusComment(start: number): number {
     const behind = this.#behind('>', start)
     const isClosed = this.#source.charCodeAt(behind - 1) === GREATER
@@ -273,7 +273,7 @@ class Tokenizer {
   }
 }
 
-/** The names that are asked for are the same strings everywhere, which makes comparing them fast. */
+/** Interned names of attributes that the code looks up, which makes comparing them fast. */
 const ATTRIBUTE_NAMES: ReadonlyMap<string, string> = new Map(
   ['class', 'id', 'href', 'src', 'alt', 'title', 'rel', 'type', 'name', 'content', 'style', 'role'].map((name) => [
     name,

@@ -1,9 +1,9 @@
 /*
- * A document as a tree of elements and strings. It is made once by `parseHtml` and then only marked: steps that leave
- * something out drop it with a reason, so that what was dropped, by whom and why can be told afterwards.
+ * A document as a tree of elements and strings. `parseHtml` builds it once; later steps only mark elements as dropped, with the step and
+ * the reason, so that every removal can be reported.
  */
 
-/** What an element contains: another one, or text whose entities are decoded. */
+/** A child of an element: another element, or text with decoded entities. */
 export type Node = Element | string
 
 /** Why an element is left out. */

@@ -12,8 +12,8 @@ interface IgnoreRule {
 }
 
 /**
- * The lines of one `.gitignore`, in force below the folder it stands in. Lines come from strangers and there may be
- * very many, so those without a wildcard are looked up and only the others are tried one by one.
+ * The lines of one `.gitignore`, which apply below its folder. Lines are untrusted and may be very many, so rules without a wildcard are
+ * looked up and only the others are tried one by one.
  */
 export interface IgnoreFile {
   /** Path of that folder, ending in `/`, or empty for the root. */
@@ -40,7 +40,7 @@ export function parseIgnoreFile(text: string, base: string): IgnoreFile {
   const rules: IgnoreRule[] = []
   for (const line of lines.reverse()) {
     const pattern = trimTrailingSpaces(line)
-    // Of two lines that match the same the later decides, so the earlier is as good as not there.
+    // The later of two lines with the same pattern decides, so the earlier one is skipped.
     const matched = pattern.startsWith('!') ? pattern.slice(1) : pattern
     const rule = seen.has(matched) ? undefined : parseRule(pattern)
     if (rule === undefined) continue
@@ -51,8 +51,8 @@ export function parseIgnoreFile(text: string, base: string): IgnoreFile {
 }
 
 /**
- * Tells whether a path is ignored. Files are given outermost first; the last line that matches decides. Folders above
- * the path are not asked about again: nobody looks inside an ignored folder.
+ * Whether a path is ignored. Files are given outermost first; the last matching line decides. Parent folders are not checked again, because
+ * the walk never enters an ignored folder.
  */
 export function isIgnored(files: readonly IgnoreFile[], path: string, isDirectory: boolean): boolean {
   return findIgnoringLine(files, path, isDirectory) !== undefined
@@ -101,7 +101,7 @@ function findDecisive(file: IgnoreFile, path: string, isDirectory: boolean): Ign
   const lookedUp = Math.max(-1, ...places)
   const parts = file.wild.length === 0 ? [] : splitPath(path, '')
   const wild = file.wild.findLast((place) => {
-    // Rules before the one that was looked up have no say.
+    // Rules before the one that was looked up are overridden.
     if (place < lookedUp) return true
     const rule = file.rules[place]
     return rule !== undefined && (isDirectory || !rule.directoriesOnly) && matchesParts(rule.parts, parts)

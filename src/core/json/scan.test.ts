@@ -17,7 +17,7 @@ function parses(text: string): boolean {
     JSON.parse(text)
     return true
   } catch {
-    // What JSON.parse refuses is what the scanner must refuse.
+    // The scanner must refuse the same texts as JSON.parse.
     return false
   }
 }

@@ -66,7 +66,7 @@ about b
     expect(remainder.replace(/<\/?documents>/g, '').trim()).toBe('')
   })
 
-  test('at headings that are links, of the highest level only', () => {
+  test('splits at headings that are links, on the highest level only', () => {
     expect(
       split(
         `# Docs\n\nwords\n\n## [A](${A})\n\nabout a\n\n### [C](https://example.com/c)\n\n## [1.0](https://github.com/x)\n\n## [B](/b)\n\nabout b`,
@@ -84,7 +84,7 @@ about b
     })
   })
 
-  test('at titles of the llms.txt, and nothing is claimed for other headings', () => {
+  test('splits at titles of the llms.txt and assigns other headings to no page', () => {
     expect(split('# `A`\n\nabout a\n\n# Other\n\nwords\n\n# b\n\nabout b', { A, B })).toEqual({
       pages: [
         { url: A, title: 'A', markdown: '# `A`\n\nabout a' },
@@ -114,7 +114,7 @@ test('a document without an address is found by its title', () => {
   })
 })
 
-test('what comes before the first page and between documents is left over', () => {
+test('text before the first page and between documents is the remainder', () => {
   const { pages, remainder } = split(
     `preface\n\n<page url="${A}">\none\n</page>\nbetween\n<page url="${B}">\ntwo\n</page>\nend`,
   )
@@ -143,7 +143,7 @@ test('a page that is only named is said to be', () => {
   expect(splitLlmsFull(text, FULL, new Map()).named).toEqual([A])
 })
 
-test('nothing is cut inside a code fence', () => {
+test('never cuts inside a code fence', () => {
   const code = `\`\`\`md\n# B\nSource: ${B}\n</doc>\n---\nurl: ${B}\n---\n\`\`\``
   expect(split(`# A\nSource: ${A}\n\n${code}\n\nend`)).toEqual({
     pages: [{ url: A, title: 'A', markdown: `# A\n\n${code}\n\nend` }],
@@ -238,7 +238,7 @@ test('every word is in exactly one page or in the remainder', () => {
   )
 })
 
-test('without separators not a character is lost', () => {
+test('loses no character of a file without separators', () => {
   const solid = (text: string) => [...text.replace(/\s+/g, '')].sort(compareUtf8).join('')
   const piece = fc.constantFrom('# A', '# B', '## A', '# x', 'words', '```', '- [x](/y)', '<doc>', '</doc>', 'a: b', '')
   fc.assert(

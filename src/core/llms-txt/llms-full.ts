@@ -7,9 +7,9 @@ import { markFences, readHeading, scanLinks } from './scan.ts'
 /** An llms-full.txt cut into the pages it was made from. */
 export interface LlmsFull {
   readonly pages: readonly LlmsFullPage[]
-  /** Addresses of pages that are only named: what they hold is not here. */
+  /** Addresses of pages that the file names without their content. */
   readonly named: readonly string[]
-  /** What belongs to no page that could be told; '' where nothing is left. */
+  /** Text that could not be assigned to a page; '' if there is none. */
   readonly remainder: string
 }
 
@@ -43,7 +43,7 @@ interface File {
   readonly lines: readonly string[]
   readonly fences: readonly boolean[]
   readonly url: string
-  /** By their plain form; titles that several pages have are left out. */
+  /** Addresses by normalised title; titles that several pages share are left out. */
   readonly titles: ReadonlyMap<string, string>
 }
 
@@ -54,7 +54,7 @@ interface Mark {
   readonly end?: number
   readonly url: string
   readonly title: string
-  /** What remains of lines that are separators. */
+  /** The remaining text of separator lines. */
   readonly edits: readonly (readonly [line: number, rest: string])[]
 }
 
@@ -70,7 +70,7 @@ function assemble({ lines }: File, marks: readonly Mark[]): LlmsFull {
   for (const { edits } of marks) {
     for (const [line, text] of edits) {
       rest[line] = isBlank(text) ? undefined : text
-      // Of the blank lines around a separator one is enough.
+      // Keeps only one of the blank lines around a separator.
       const isAlone = isBlank(lines[line - 1] ?? '') && isBlank(lines[line + 1] ?? '')
       if (rest[line] === undefined && isAlone && line + 1 < lines.length) rest[line + 1] = undefined
     }
@@ -270,7 +270,7 @@ function readFields(
     if (line === '---') return fields.size === 0 ? undefined : { fields, end: i }
     const [, key, value = ''] = FIELD.exec(line) ?? []
     if (key !== undefined) fields.set(key.toLowerCase(), unquote(value.trim()))
-    // What may be a comment may as well be a heading, and no heading is lost.
+    // A `#` line may be a comment or a heading; it counts as a heading, so that no heading is lost.
     else if (fields.size === 0 || !/^(?:\s|-\s|$)/.test(line)) return undefined
   }
   return undefined
@@ -376,7 +376,7 @@ function findTitles(file: File): Mark[] {
       const key = titleKey(text)
       const url = counts.get(key) === 1 ? titles.get(key) : undefined
       if (url === undefined) return []
-      // A heading that is no title may begin a page that is not listed: what it holds is not claimed.
+      // A heading that is not a title may begin an unlisted page, so its text is assigned to no page.
       const end = headings[i + 1]?.line ?? lines.length
       return [{ start: line, end, url, title: titleText(text), edits: rulesBefore(lines, line) }]
     })

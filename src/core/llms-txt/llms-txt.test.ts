@@ -135,7 +135,7 @@ describe('a text is none', () => {
   })
 })
 
-test('a list of links is told from content', () => {
+test('a list of links is distinguished from content', () => {
   expect(isLinkIndex('# A\n> [quoted](/x)\n\n- [a](/a)\n- [b](/b)\nwords')).toBe(true)
   expect(isLinkIndex(`# A\n- [a](/a)\n- [b](/b)\n- [c](/c)\n${'words\n'.repeat(7)}`)).toBe(true)
   expect(isLinkIndex(`# A\n- [a](/a)\n- [b](/b)\n- [c](/c)\n${'words\n'.repeat(8)}`)).toBe(false)

@@ -2,7 +2,7 @@ import { resolveHttp } from '../extract/resolve.ts'
 import { isBlank, splitLines } from '../text/lines.ts'
 import { type InlineLink, isHtml, markFences, readHeading, scanLinks } from './scan.ts'
 
-/** What an llms.txt says. */
+/** The content of an llms.txt. */
 export interface LlmsTxt {
   readonly type: 'llms-txt'
   /** Its first heading. */
@@ -36,8 +36,8 @@ const MAX_URL = 2000
 const ITEM = /^\s*[-*+]\s+/
 
 /**
- * Reads an llms.txt found at `url`: a heading of the first level, and list items with links to the web. What stands in
- * code fences is neither. A link may have a description behind it, and a line several links.
+ * Parses an llms.txt found at `url`: a heading of the first level, and list items with web links. Code fences are ignored. A link may have
+ * a description after it, and a line several links.
  */
 export function parseLlmsTxt(text: string, url: string): LlmsTxt | NoLlmsTxt {
   const problem = problemOf(text)
@@ -105,7 +105,7 @@ export function problemOf(text: string): 'empty' | 'binary' | 'html' | undefined
 }
 
 function readUnderlined(line: string, next: string | undefined): { level: number; text: string } | undefined {
-  // Of the underlined headings only those of the first level: a line of hyphens is more often a rule.
+  // Only underlined headings of the first level count: a line of hyphens is more often a rule.
   if (next === undefined || !/^ {0,3}={2,}\s*$/.test(next)) return undefined
   return /^\s*(?:[-*+>|]|=+\s*$)/.test(line) ? undefined : { level: 1, text: line.trim() }
 }

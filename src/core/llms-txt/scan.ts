@@ -91,8 +91,8 @@ export function readHeading(line: string): Heading | undefined {
 const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
 
 /**
- * Tells for each line whether it belongs to a fenced block, fences included. One that is never closed is taken for text:
- * a page with such a slip would otherwise swallow all that follow it.
+ * Marks the lines that belong to a fenced block, fences included. A fence that is never closed counts as text; otherwise it would swallow
+ * all pages after it.
  */
 export function markFences(lines: readonly string[]): boolean[] {
   const marks = new Array<boolean>(lines.length).fill(false)

@@ -23,7 +23,7 @@ export interface Block {
   readonly leaves: readonly Block[]
 }
 
-/** As much of a heading as is read; its callers keep less. */
+/** Longest part of a heading that is read; callers keep less. */
 const MAX_HEADING_SOURCE = 1000
 
 const parser = new MarkdownIt({ html: true })

@@ -9,7 +9,7 @@ import type { Chrome } from './rule.ts'
 
 const STEP = 'offers'
 
-/** What a shop says on the page of every product: how it is sold, not what it is. */
+/** Text that a shop repeats on every product page: how products are sold, not what they are. */
 const SALES: readonly Chrome[] = [
   {
     reason: 'terms of sale',
@@ -84,7 +84,7 @@ function partsOf(element: Element, statistics: StatisticsMap): Element[] {
   return parts
 }
 
-/** Parts that scripts fill with news of the cart, and slides, which hold pictures and what is said about them. */
+/** The reason to drop parts that scripts fill with cart messages, and slides with their pictures and captions. */
 function reasonOfState(element: Element, { prose }: Statistics, whole: Statistics): string | undefined {
   if (prose > whole.prose * SMALL_SHARE) return undefined
   const live = element.attribute('aria-live')

@@ -1,6 +1,6 @@
-/** What one concern of pages looks like. Lists are of words between spaces. */
+/** The marks of one kind of chrome. Lists are words separated by spaces. */
 export interface Chrome {
-  /** What it is, in a word or two. */
+  /** A name for this kind of chrome, in a word or two. */
   readonly reason: string
   /** Values of the attributes `role`, `itemprop`, `rel`, `aria-label` (in lower case) and last parts of `itemtype` that mean it. */
   readonly says?: Readonly<Partial<Record<'role' | 'itemprop' | 'itemtype' | 'rel' | 'aria-label', string>>>

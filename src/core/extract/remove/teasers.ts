@@ -41,7 +41,7 @@ const CARD_CHARS = 400
 const CARD_LINK_SHARE = 0.35
 const LINK_SHARE = 0.9
 
-/** What a teaser looks like, '' for what is none. */
+/** The shape of a teaser, to compare it with its siblings; '' for other elements. */
 function likenessOf(element: Element, { text, link, links, images, headings }: Statistics): string {
   if (links === 0 || text > CARD_CHARS) return ''
   const isCard = images + headings > 0 && link >= text * CARD_LINK_SHARE

@@ -45,7 +45,7 @@ describe('removeThumbnails', () => {
     expect(imagesIn(html, title)).toEqual([])
   })
 
-  test('drops a row of pictures about which nothing is said', () => {
+  test('drops a row of pictures without text and alternative text', () => {
     const row = '<div><i><img src="a"></i><i><img src="b" alt=""></i><i><img src="c"></i><i><img src="d"></i></div>'
     expect(imagesIn(row, 'T')).toEqual([])
     expect(imagesIn(row.replace('alt=""', 'alt="The harbour"'), 'T')).toHaveLength(4)

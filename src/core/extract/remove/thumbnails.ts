@@ -69,7 +69,7 @@ export function removeThumbnails(
 /** Fewer pictures in a row may be steps of what the text around them tells. */
 const GALLERY_IMAGES = 4
 
-/** Whether a part is a row of pictures with nothing said about any. Of parts in each other the outermost is asked. */
+/** Whether a part is a row of pictures without text and alternative text. Only the outermost of nested parts counts. */
 function isGallery(element: Element, statistics: StatisticsMap): boolean {
   const { images, text } = statistics.get(element)
   if (images < GALLERY_IMAGES || text > 0 || isWordless(element.parent, statistics)) return false
@@ -83,7 +83,7 @@ function isWordless(element: Element | undefined, statistics: StatisticsMap): bo
   return element !== undefined && statistics.get(element).images > 0 && statistics.get(element).text === 0
 }
 
-/** What addresses of the same picture for light and for dark screens differ in. */
+/** The part in which addresses of the same picture for light and for dark screens differ. */
 const SCHEME = /[-_.]?(?:dark|light)/gi
 
 /** Where a picture stands. */
@@ -110,7 +110,7 @@ function namedPages(content: Element, statistics: StatisticsMap): ReadonlySet<st
   return pages
 }
 
-/** Whether what stands beside a linked picture is links as well, if anything. */
+/** Whether a linked picture has only links beside it, or nothing. */
 function leadsElsewhere(block: Element, statistics: StatisticsMap): boolean {
   const counts = statistics.get(block)
   return counts.text === 0 || isLinkDense(counts)

@@ -6,7 +6,7 @@ import { Forms, holdsComments } from './evidence.ts'
 
 const STEP = 'titled parts'
 
-/** What a part must hold so that its heading is believed. */
+/** Checks that the content of a part confirms its heading. */
 type Evidence = (part: Part) => boolean
 
 interface Part {
@@ -23,7 +23,7 @@ const leadsAway: Evidence = ({ counts, chars }) =>
 const asks: Evidence = (part) => (part.isForm && part.counts.prose <= FORM_PROSE) || leadsAway(part)
 const asksBriefly: Evidence = (part) => asks(part) || part.counts.prose === 0
 const quotesReaders: Evidence = (part) => part.isForm || part.members.some(holdsComments)
-/** What the heading says is enough. */
+/** The heading alone is enough. */
 const always: Evidence = () => true
 
 /** With more sentences a part explains more than the form in it. */
@@ -34,7 +34,7 @@ const LINK_SHARE = 0.4
 
 type Title = readonly [heading: RegExp, evidence: Evidence, reason: string]
 
-/** What whole headings over parts that are no content say. */
+/** Complete headings of parts that are not content. */
 const TITLES: readonly Title[] = [
   [
     /^(?:related|recommended|similar|suggested|popular|trending|latest|recent|featured|other) (?:posts?|articles?|stories|content|news|products?|items?|topics?|reading|resources|questions|guides?|pages?|videos?|links|searches|blogs?)\b.{0,20}$/,
@@ -82,7 +82,7 @@ const REVIEWS: Title = [
   'reviews of customers',
 ]
 
-/** A part with more of the sentences of a page is what the page is about. */
+/** A part with a larger share of the page's sentences is the subject of the page. */
 const MAX_SHARE = 0.3
 const MAX_TITLE_CHARS = 60
 
@@ -123,7 +123,7 @@ export function removeTitledParts(content: Element, statistics: StatisticsMap, i
 
 function titleOf(heading: Element, titles: readonly Title[]): Title | undefined {
   const line = lineOf(heading)
-  // Before anything is looked for in it: that takes the square of a run of points.
+  // Check the length first: the pattern below takes quadratic time on a run of points.
   if (line.length > 2 * MAX_TITLE_CHARS) return undefined
   const text = line.toLowerCase().replace(/[:!.…]+$/, '')
   if (text.length > MAX_TITLE_CHARS) return undefined

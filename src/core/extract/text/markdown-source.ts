@@ -6,7 +6,7 @@ import { judgeDeclarations } from '../remove/hidden/visibility.ts'
 import { cleanCode, cleanText } from '../write/escape.ts'
 import { cleanDefinitions } from './definitions.ts'
 
-/** Markdown of somebody else, made safe to pass on. */
+/** Third-party Markdown, made safe to pass on. */
 export interface CleanMarkdown {
   /** Without what no reader would see. */
   readonly shown: string
@@ -16,7 +16,7 @@ export interface CleanMarkdown {
   readonly hiddenChars: number
 }
 
-/** Leaves out of Markdown what is not shown when it is rendered, and escapes the HTML that is left. Code stays. */
+/** Removes the parts of Markdown that do not show when rendered, and escapes the remaining HTML. Code stays unchanged. */
 export function cleanMarkdown(source: readonly string[]): CleanMarkdown {
   const code = codeRanges(source)
   const { lines, hiddenChars } = cleanDefinitions(source, code)
@@ -68,7 +68,7 @@ class Cleaner implements CleanMarkdown {
   shown = ''
   escaped = ''
   hiddenChars: number
-  /** What ends the part that is left out just now: a comment, or an element with others of its name in it. */
+  /** The end of the part that is being removed: of a comment, or of an element that may nest others of its name. */
   #until: { readonly name: string; depth: number } | undefined
 
   constructor(hiddenChars: number) {
@@ -147,7 +147,7 @@ class Cleaner implements CleanMarkdown {
     return at + 1
   }
 
-  /** Shows what a picture is called, and returns where text goes on behind it. */
+  /** Writes the alternative text of a picture, and returns the offset after its tag. */
   #takePicture(text: string, at: number): number {
     const end = text.indexOf('>', at)
     const tag = text.slice(at, end < 0 ? text.length : end)
@@ -194,7 +194,7 @@ function isComment(text: string, at: number): boolean {
   return text.includes('-->', at) || isBlank(text.slice(text.lastIndexOf('\n', at) + 1, at))
 }
 
-/** Whether the attributes of an element say that nobody sees it. */
+/** Whether the attributes of an element hide it. */
 export function isHidden(attributes: string): boolean {
   if (/(?:^|\s)hidden(?=[\s=/]|$)/i.test(attributes)) return true
   const [, double, single] = /\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes) ?? []

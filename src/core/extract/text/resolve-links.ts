@@ -26,7 +26,7 @@ export function resolveLinks(markdown: string, resolve: ResolveLink): string {
 
 /** Most characters of a destination, so that looking for its end takes no time. */
 const DESTINATION = String.raw`[ \t]*(?:<([^<>\n]{1,2000})>|((?:[^()\s\\<]|\\.|\([^()\s]{0,500}\)){1,2000}))`
-/** What is escaped, what may begin a span of code, what leads on after the text of a link, and a definition. */
+/** Matches escapes, starts of code spans, destinations of links, and definitions. */
 const PLACES = new RegExp(
   String.raw`\\.|(\`+)|(\]\()${DESTINATION}(?=\s*\)|\s+["'(])|^( {0,3}\[(?!\^)(?:[^[\]\\]|\\.){1,999}\]:)${DESTINATION}(?=\s|$)`,
   'gm',

@@ -44,7 +44,7 @@ function resolve(address: string, base: string): string {
   const trimmed = address.trim()
   if (trimmed === '') return ''
   const url = URL.parse(trimmed, base) ?? URL.parse(trimmed)
-  // An address nobody could open is no link; one of a page that has no address itself stays as it is written.
+  // An address that cannot be opened is not a link; on a page without an address of its own, a relative address stays as written.
   if (url === null) return URL.canParse('/', base) || HAS_SCHEME.test(trimmed) ? '' : writeDestination(trimmed)
   if (!SCHEMES.has(url.protocol)) return ''
   if (trimmed.includes('@') && (url.username !== '' || url.password !== '')) {

@@ -26,7 +26,7 @@ export class BlockBuilder {
   readonly repeats: RepeatBudget = { cells: 100_000, chars: 1_000_000 }
   /** How many lists and quotations are open. */
   nesting = 0
-  /** How many characters are left out because nobody sees them. */
+  /** Number of invisible characters that were left out. */
   unseenChars = 0
   readonly #withBlocks = new Set<Element>()
   readonly #withCode = new Set<Element>()
@@ -126,7 +126,7 @@ export class BlockBuilder {
   define(anchor: string): void {
     if (anchor === this.#definition) return
     this.flush()
-    // Nothing was written of the definition before.
+    // The previous definition has no content, so its mark is removed.
     if (this.#marks.at(-1) === this.#definition) this.#marks.pop()
     this.mark(anchor)
     this.#definition = anchor
@@ -140,7 +140,7 @@ export class BlockBuilder {
     const emphasis = this.#emphasis
     const marks = this.#marks
     this.#emphasis = []
-    // What becomes part of a line begins nothing: the place begins with the block that the line is in.
+    // Parts of a line have no marks of their own: the mark goes to the block that contains the line.
     if (isLine) this.#marks = []
     this.#blocks = []
     this.#isLine = isLine
@@ -195,7 +195,7 @@ export class BlockBuilder {
     return this.#emphasis.some((open) => open === opener || (open !== '~~' && opener !== '~~'))
   }
 
-  /** Begins a run, unless the one that is there is as good as new: most blocks hold blocks, and each would make two. */
+  /** Starts a run, unless the current one is unused: most blocks hold blocks, and each would create two. */
   #renewRun(): void {
     const isAsNew = this.#card === undefined && this.#run.isUnused && this.#run.hasBreaks === !this.#isLine
     if (!isAsNew) this.#run = this.#createRun()

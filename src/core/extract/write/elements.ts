@@ -19,7 +19,7 @@ const writeBlock: Write = (builder, element) => {
   builder.flush()
 }
 
-/** What an element contains as one strong line. Blocks in it speak for themselves. */
+/** Writes the content of an element as one strong line. Blocks inside are written as blocks. */
 const writeStrongLine: Write = (builder, element) => {
   builder.flush()
   builder.marked(element, '**')
@@ -33,7 +33,7 @@ const writeDefinitions: Write = (builder, element) => {
   builder.define(definition)
 }
 
-/** Longer fragments are none that anybody would cite. */
+/** Longer fragments are too unwieldy to cite. */
 const MAX_FRAGMENT = 200
 
 /** Begins a definition where its term, or a link in it, has a fragment. */
@@ -134,7 +134,7 @@ const writeCode: Write = (builder, element) => {
   const link = onlyLink(element)
   const hasBreaks = element.children.some((child) => typeof child !== 'string' && child.name === 'br')
   const text = hasBreaks ? plainText(element) : textOf(element)
-  // In a cell a pipe needs a backslash, which then cannot be told from one that is part of the code.
+  // In a cell a pipe needs a backslash, which could not be distinguished from a backslash of the code.
   if (builder.isLine && text.includes('\\|')) builder.run.text(text)
   else if (link === undefined || builder.run.isInLink) builder.run.code(text)
   else {

@@ -2,13 +2,13 @@ import { isHtmlSpace } from '../../html/tree.ts'
 import { holdDollars } from './dollars.ts'
 
 /*
- * Text of a page becomes text in Markdown: what would be read as markup gets a backslash, and only that, so that prose
- * stays readable. Characters nobody sees are left out, because they hide words from readers and from search.
+ * Turns the text of a page into Markdown text. Only characters that would be read as markup get a backslash, so that prose stays readable.
+ * Invisible characters are removed, because they hide words from readers and from search.
  */
 
 /**
- * Controls, soft hyphens, zero-width spaces, marks of direction, fillers, selectors of variants and tags: nobody sees
- * them. The selector that makes a sign colourful stays where there is such a sign.
+ * Invisible characters: controls, soft hyphens, zero-width spaces, direction marks, fillers, variation selectors and tags. The selector
+ * that gives an emoji its colour stays after an emoji.
  */
 const UNSEEN =
   /(?:[[\p{Cc}\xad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]--[\t\n\f\r]]|(?<![\p{Extended_Pictographic}\d#*])\ufe0f)+/gv
@@ -34,12 +34,12 @@ export function isPlain(text: string): boolean {
   return !TO_LOOK_AT.test(text)
 }
 
-/** Leaves out what nobody sees. */
+/** Removes invisible characters. */
 export function cleanText(text: string): string {
   return hasUnseen(text) ? text.replace(UNSEEN, '') : text
 }
 
-/** How many characters of text, or of a block of code, are left out because nobody sees them. */
+/** Number of invisible characters that are removed from text or from a code block. */
 export function countUnseen(text: string, isCode: boolean): number {
   if (isHtmlSpace(text) || !hasUnseen(text)) return 0
   let count = 0
@@ -72,9 +72,8 @@ const BEGINS_TAG = /[A-Za-z/!?]/
 const ENTITY = /&(?:#?[A-Za-z0-9]{1,31})?(?:;|$)|&#$/y
 
 /**
- * Escapes collapsed text that follows the character `before` ('' at the start of a block). What comes after it is
- * unknown, so its last character is escaped when anything could make it markup. Brackets in the text of a link are
- * always escaped.
+ * Escapes collapsed text that follows the character `before` ('' at the start of a block). The following text is unknown, so the last
+ * character is escaped whenever any continuation could make it markup. Brackets in the text of a link are always escaped.
  */
 export function escapeText(text: string, before: string, isInLink: boolean): string {
   const lead = leadOf(text, before)
@@ -147,12 +146,15 @@ export function isWord(character: string): boolean {
   return WORD_CHARACTER.test(character)
 }
 
-/** What would begin a block at the start of a line; the second group is what the backslash goes before. */
+/**
+ * Text that would begin a block at the start of a line; the digits of an ordered list item are a group, because the backslash goes after
+ * them.
+ */
 const LINE_START = /^(?:#{1,6}(?= |$)|[-+](?= |$)|(?=[-:| ]*$)[:| ]*-|=+ *$|\*(?= |$)|>|_[_ ]*$|(\d{1,9})[.)](?= |$))/
-/** What could make the line before it a heading or a table. */
+/** Text that could turn the previous line into a heading or a table. */
 const UNDERLINE = /^(?:[=:|]|--)/
 
-/** What would define a link: its bracket may be closed by one in code, where there are no escapes. */
+/** Text that would define a link: a bracket in code, which has no escapes, may close it. */
 const DEFINITION = /^\[(?:\\.|[^[\]\\])*\]:/s
 
 /** Escapes the beginnings of lines, so that a paragraph stays one. */

@@ -17,7 +17,7 @@ export function writeImage(builder: BlockBuilder, element: Element): void {
   else if (isMeaningful(alt)) builder.run.text(alt)
 }
 
-/** Writes what is played or embedded as a link, if it says what it is. */
+/** Writes audio, video or an embedded document as a link, if it has a title. */
 export function writeMedia(builder: BlockBuilder, element: Element): void {
   const title = element.attribute('title') ?? element.attribute('aria-label') ?? ''
   const source = element.attribute('src') ?? element.attribute('data-src') ?? sourceIn(element) ?? ''
@@ -112,7 +112,7 @@ function trimCommas(text: string): string {
   return text.slice(0, end)
 }
 
-/** Pictures nobody is meant to see count visits. */
+/** Pictures of at most 2 × 2 pixels are tracking pixels. */
 function isPixel(image: Element): boolean {
   const width = sizeOf(image, 'width')
   const height = sizeOf(image, 'height')

@@ -398,11 +398,11 @@ test.each([
   expect(markdownOf(html)).toBe(markdown)
 })
 
-test('characters nobody sees are counted', () => {
+test('counts invisible characters', () => {
   expect(written('<p>a\u200bb\u{e0041}\u{e0042}</p><pre>\u200b\u202e</pre><h2>\u00adx</h2>').unseenChars).toBe(5)
 })
 
-test('nothing in, nothing out', () => {
+test('elements without content give an empty document', () => {
   expect(written('<p> </p><ul></ul><table></table>')).toEqual({ markdown: '', sections: [], unseenChars: 0 })
 })
 

@@ -8,7 +8,7 @@ import { createSections } from './sections.ts'
 export interface Written {
   readonly markdown: string
   readonly sections: readonly Section[]
-  /** How many characters of the text and code were left out because nobody sees them. */
+  /** Number of invisible characters that were left out of text and code. */
   readonly unseenChars: number
 }
 

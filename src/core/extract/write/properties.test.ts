@@ -8,8 +8,8 @@ import { writeMarkdown } from './markdown.ts'
 const runs = { numRuns: process.env['TEST_LONG'] === undefined ? 500 : 10_000 }
 
 /*
- * Whatever text a page contains, a reader of the Markdown sees the same text, and no markup that the page does not have.
- * markdown-it stands for all readers; HTML is allowed, so that a tag that got through would be found.
+ * For any text on a page, a reader of the Markdown sees the same text, and no markup that the page does not have. markdown-it stands for
+ * all readers; it accepts HTML, so that an unescaped tag would be found.
  */
 const reader = new MarkdownIt({ html: true })
 
@@ -95,7 +95,7 @@ const inline: fc.Arbitrary<(Element | string)[]> = fc.array(
   { minLength: 1, maxLength: 5 },
 )
 
-/** What is seen of text, without its spaces. */
+/** The visible text without its spaces. */
 function squeeze(source: string): string {
   return source.replace(/[\s\v\x85\u200b\u{e0041}]+/gu, '')
 }
@@ -172,7 +172,7 @@ test.each(PLACES)('text in %s is read as it stands in the page', (_, put, extra)
   )
 })
 
-/** Whatever stands in attributes is text at most, and never the beginning of anything. */
+/** Values of attributes become text at most, and never markup. */
 const withAttributes: fc.Arbitrary<Element> = fc
   .record({
     name: fc.constantFrom('img', 'iframe', 'pre', 'div', 'table', 'math', 'Tab', 'Admonition'),

@@ -48,7 +48,7 @@ export function createSections(
     siblings.push(draft)
     open.push(draft)
     markUpTo(startLine, draft)
-    // Nothing else leads to it: it stands in the place that began before it.
+    // A heading without an anchor of its own gets the anchor of the place that contains it.
     const place = marks[next - 1]
     if (place !== undefined && place.anchor !== '' && anchor === null) {
       draft.marks ??= [{ line: startLine, anchor: place.anchor }]

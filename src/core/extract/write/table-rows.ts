@@ -1,6 +1,6 @@
 import type { Element } from '../../html/tree.ts'
 
-/** What HTML allows a cell to span. */
+/** The largest span that HTML allows for a cell. */
 const MAX_SPAN = 1000
 
 export interface SourceCell {
@@ -17,7 +17,7 @@ export interface SourceRow {
 
 /** A table as it stands in the source. */
 export interface SourceTable {
-  /** What names the table, above its rows. */
+  /** Captions and title rows above the rows. */
   readonly titles: readonly Element[]
   readonly rows: readonly SourceRow[]
 }
@@ -29,7 +29,7 @@ export function readTable(table: Element): SourceTable {
   const [first, second] = rows
   const title = first === undefined ? undefined : titleIn(first)
   const body = rows.slice(1)
-  // Above other names it says what they have in common, and above many columns it is one row of them.
+  // A header row above another header row groups its columns, and a row above many columns is an ordinary row; neither is a title.
   const isName = first?.isHeader === true && second?.isHeader === true
   return title === undefined || isName || body.some(isWide)
     ? { titles, rows }

@@ -51,15 +51,15 @@ export function colourOf(text: string): Colour | undefined {
     .trim()
     .split(/[\s,/]+/)
     .map((part, i) => Number.parseFloat(part) * (part.endsWith('%') ? (i === 3 ? 0.01 : 2.55) : 1))
-  // What hue and lightness come to matters only when nothing is seen of it.
+  // The colour of hue and lightness matters only when it is fully transparent.
   if (kind === 'hsl') return alpha === 0 ? [0, 0, 0, 0] : undefined
   return [first, second, third, alpha]
 }
 
-/** Nobody reads text whose colour differs so little from what is behind it. */
+/** Text is unreadable when each colour channel differs from the background by at most this much. */
 const SAME = 8
 
-/** Whether one colour cannot be told from the other. */
+/** Whether two colours are indistinguishable. */
 export function isSameColour(a: Colour, b: Colour): boolean {
   return b[3] > 0 && a.every((part, i) => i === 3 || Math.abs(part - (b[i] ?? 0)) <= SAME)
 }

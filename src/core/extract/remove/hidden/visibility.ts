@@ -7,7 +7,7 @@ export const ASPECTS = ['display', 'visibility', 'box', 'opacity', 'font'] as co
 /** One of {@link ASPECTS}. */
 export type Aspect = (typeof ASPECTS)[number]
 
-/** What declarations say about one aspect. */
+/** The verdict of declarations about one aspect. */
 export interface Verdict {
   readonly hides: boolean
   readonly isImportant: boolean
@@ -17,9 +17,8 @@ export interface Verdict {
 export type Verdicts = Partial<Record<Aspect, Verdict>>
 
 /**
- * What the declarations of one rule, or of a `style` attribute, say about whether an element is seen. Collapsed parts and
- * such without colour are found in a `style` attribute only: in style sheets they are the closed part of an accordion, or
- * lettering that a picture shines through.
+ * Judges whether the declarations of one rule, or of a `style` attribute, hide an element. Collapsed boxes and transparent text count only
+ * in a `style` attribute: in style sheets they are closed accordions, or lettering with a picture behind it.
  */
 export function judgeDeclarations(declarations: Declarations, isInline: boolean): Verdicts {
   const verdicts: Verdicts = {}
@@ -76,7 +75,7 @@ function isOutOfSight(value: Value): boolean {
   return ['left', 'top', 'right', 'bottom'].some((side) => lengthOf(value(side)) <= OFF_SCREEN)
 }
 
-/** Moved away by a margin or a transformation. A margin that padding makes up for only widens the ground. */
+/** Whether a margin or a transform moves the element out of view. A margin that padding compensates only widens the background. */
 function isMovedFar(value: Value): boolean {
   const isOut = ['left', 'top'].some((side) => {
     return lengthOf(value(`margin-${side}`)) <= FAR_OFF && !(lengthOf(value(`padding-${side}`)) > 0)
