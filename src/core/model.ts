@@ -17,7 +17,7 @@ export const KINDS = [
   'shell',
 ] as const
 
-/** What a file is, as far as chunking is concerned. `unknown` is cut by the rules for text. */
+/** The kind of a file, which decides how it is chunked. `unknown` is cut by the rules for text. */
 export type Kind = (typeof KINDS)[number]
 
 /** One file of a folder or pack: facts about its bytes, never about when or where they were read. */
@@ -110,7 +110,7 @@ export interface Hit {
 /** SHA-256 of UTF-8 text or bytes, as lower-case hexadecimal. Passed in, so each runtime can use its fastest. */
 export type Sha256 = (data: string | Uint8Array) => string
 
-/** What came back for one address: bytes and where they came from. */
+/** The response for one address: the bytes and their origin. */
 export interface Snapshot {
   /** Address of the bytes, after redirects. */
   readonly url: string
@@ -120,17 +120,18 @@ export interface Snapshot {
   readonly status?: number
   /** Fields of the HTTP answer by their names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What whoever fetched a text knows of its page that the text itself does not say. */
+  /** Facts about the page that the fetcher knows and the text does not state. */
   readonly known?: KnownFacts
   /** Text of the files of the same tree that a Markdown file takes in, by the paths that it calls them by. @default none */
   readonly includes?: Readonly<Record<string, string>>
   /**
-   * What becomes of relative addresses in the Markdown of a page: `kept` as they are written, where whoever shows it knows better what they
-   * lead to; `dropped` where they lead to other parts of the same file. @default resolved
+   * How relative addresses in the Markdown of a page are treated: `kept` as written, when the caller that shows the page can resolve them
+   * better; `dropped` when they lead to other parts of the same file.
+   * @default resolved
    */
   readonly relativeLinks?: 'resolved' | 'kept' | 'dropped'
   /**
-   * Whether it is a file and no answer: nobody who was asked for it said something else instead, such as that it is not there.
+   * Whether the snapshot is a file and not a server's response, so that it cannot be an error or a login page in place of the content.
    * @default false
    */
   readonly isFile?: boolean
@@ -166,8 +167,8 @@ export interface Page {
   /** Name of the program that made the page, if it is one we know (`sphinx`). */
   readonly generator: string | null
   /**
-   * What the page says it is: types of schema.org and of Open Graph, in lower case (`newsarticle`, `og:article`); left out where it
-   * does not say. Pages that were stored before do not tell.
+   * The types that the page declares, of schema.org and Open Graph, in lower case (`newsarticle`, `og:article`); omitted where it declares
+   * none. Pages stored by earlier versions have none.
    */
   readonly types?: readonly string[]
   /** The section of the site that it says it belongs to. */
@@ -183,19 +184,19 @@ export interface Page {
   /** Characters that were dropped because no reader would have seen them. */
   readonly hiddenChars: number
   /**
-   * By which pages that say nearly the same are found; null for one that is too short. Pages that were stored before, and those that
-   * are only extracted, have none.
+   * Fingerprint for finding near-duplicate pages; null for a page that is too short. Pages stored by earlier versions, and pages that are
+   * only extracted, have none.
    */
   readonly fingerprint?: string | null
 }
 
-/** What a page can be: something to read, something that leads to that, or neither. */
+/** The classes of pages: content to read, navigation that leads to content, or neither. */
 export const PAGE_CLASSES = ['article', 'nav', 'other'] as const
 
 /** One of {@link PAGE_CLASSES}. */
 export type PageClass = (typeof PAGE_CLASSES)[number]
 
-/** What an address tells about the page behind it. */
+/** The signals of an address about its page. */
 export interface UrlSignals {
   readonly host: string
   readonly tld: string | null
@@ -207,7 +208,7 @@ export interface UrlSignals {
   readonly queryCount: number
 }
 
-/** What a page itself tells about what it is. */
+/** The signals in the content of a page about its class. */
 export interface ContentSignals {
   /** Share of its text that is text of links, from 0 to 1. */
   readonly linkDensity: number
@@ -221,16 +222,16 @@ export interface ContentSignals {
   readonly articleLinks: number
 }
 
-/** What kind of page one is, and why. */
+/** The class of a page, with the evidence. */
 export interface Classification {
-  /** Of the rules that made it. */
+  /** Version of the rules that made the classification. */
   readonly version: number
   readonly kind: PageClass
   /** From 0 to 1. */
   readonly confidence: number
   readonly url: UrlSignals
   readonly content: ContentSignals
-  /** What the votes of single signals come to. */
+  /** The combined vote of the single signals. */
   readonly combined: { readonly hint: PageClass; readonly confidence: number; readonly considered: number }
 }
 
@@ -241,7 +242,7 @@ export interface Alternate {
   readonly type: string | null
 }
 
-/** What a page asks of those who read it by machine. */
+/** The robots directives of a page. */
 export interface PageRobots {
   readonly index: boolean
   readonly follow: boolean
@@ -309,13 +310,13 @@ export interface Removal {
   readonly text: string
 }
 
-/** What became of a snapshot: a page, or the reason why there is none. */
+/** The result of extraction: a page, or the reason why there is none. */
 export type Extraction =
   | { readonly type: 'page'; readonly page: Page; readonly removals: readonly Removal[] }
   | {
       readonly type: 'no-page'
       readonly reason: NoPageReason
-      /** What was seen, in words. */
+      /** The evidence for the reason, in words. */
       readonly detail: string
       /** Where a redirect leads. */
       readonly target: string | null

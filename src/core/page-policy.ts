@@ -1,6 +1,6 @@
 /**
- * The Content-Security-Policy of the page that works on one machine. What it loads and whom it can reach is `place`, its own folder, so
- * that nothing it reads can leave the machine.
+ * The Content-Security-Policy of the page that works on one machine. It may load from and connect to `place` only, its own folder, so that
+ * nothing it reads can leave the machine.
  */
 export function writePagePolicy(place: string): string {
   return [

@@ -73,7 +73,7 @@ export function findSecrets(text: string): SecretFinding[] {
 /** Files that are made to hold credentials, whatever theirs look like. */
 const CREDENTIAL_FILE =
   /(?:^|\/)(?:\.env(?:\..*)?|[._]netrc|\.pgpass|\.git-credentials|\.npmrc|\.pypirc|\.htpasswd|\.aws\/credentials|\.docker\/config\.json|\.kube\/config|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]*\.(?:pem|key|p12|pfx|jks))$/i
-/** What shows others which credentials there are. */
+/** Suffixes of example files that only show which credentials are needed. */
 const CREDENTIAL_EXAMPLE = /\.(?:example|sample|template|dist)$/i
 
 /** Whether a file is made to hold credentials, by its name. */
@@ -81,7 +81,7 @@ export function isCredentialFile(path: string): boolean {
   return CREDENTIAL_FILE.test(path) && !CREDENTIAL_EXAMPLE.test(path)
 }
 
-/** Names of fields whose value nobody else may read. */
+/** Names of fields whose values are secret. */
 export const SECRET_FIELD: RegExp = /token|secret|passw|api_?-?key|authorization|session|credential/i
 
 /** Replaces the values of such fields in the queries of all addresses of a text. */

@@ -4,7 +4,7 @@ export interface WorldOutlines {
   readonly borders: string
 }
 
-/** What is seen of the map, in tenths of a degree from its north-west corner. */
+/** The visible part of the map, in tenths of a degree from its north-west corner. */
 export const MAP_VIEW = { top: 60, width: 3600, height: 1420 } as const
 
 /** Where pictures look for what is seen. */

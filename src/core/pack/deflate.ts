@@ -7,13 +7,16 @@
  */
 
 const WINDOW = 1 << 15
-/** As much as a stored block can hold. */
+/** The largest size of a stored block. */
 const BLOCK_BYTES = 0xffff
 const HASH_BITS = 15
 const LEAST_MATCH = 4
 const MOST_MATCH = 258
 const END_OF_BLOCK = 256
-/** Hexadecimal digits in a row after which the rest is taken for an id: it would have matched from its beginning. */
+/**
+ * After this many hexadecimal digits in a row, the rest is treated as an id and not matched: a repeated id would have matched from its
+ * beginning.
+ */
 const LONG_NUMBER = 12
 const LITERALS = 286
 const DISTANCES = 30
@@ -22,7 +25,7 @@ const DISTANCES = 30
 export class Deflater {
   /** The last 32 KiB of the stream, then the bytes of the block being collected. */
   readonly #buffer = new Uint8Array(WINDOW + BLOCK_BYTES)
-  /** By hash of four bytes, where they were last seen, counted over all streams, modulo 2³². */
+  /** Last position of four bytes, by their hash, counted over all streams, modulo 2³². */
   readonly #heads = new Uint32Array(1 << HASH_BITS)
   /** In threes: bytes as they are since the match before, length of the match, its distance. */
   readonly #matches = new Uint16Array(3 * Math.ceil(BLOCK_BYTES / LEAST_MATCH))
@@ -36,7 +39,7 @@ export class Deflater {
   /** Position of the block's first byte in the count over all streams. */
   #position = 0
 
-  /** Takes bytes in and gives out what is ready. */
+  /** Takes bytes in and returns the compressed bytes that are ready. */
   push(bytes: Uint8Array): Uint8Array {
     for (let at = 0; at < bytes.length; ) {
       if (this.#length === BLOCK_BYTES) this.#writeBlock(false)
@@ -48,11 +51,11 @@ export class Deflater {
     return this.#bits.take()
   }
 
-  /** Ends the stream and gives out the rest of it. The next bytes begin another. */
+  /** Ends the stream and returns the rest of it. The next bytes begin another stream. */
   finish(): Uint8Array {
     this.#writeBlock(true)
     this.#bits.align()
-    // What was seen in this stream is now farther away than any match may reach.
+    // Moves the position so far that no match can reach back into this stream.
     this.#position = (this.#position + WINDOW + 1) >>> 0
     this.#history = 0
     return this.#bits.take()
@@ -86,14 +89,14 @@ export class Deflater {
     }
     literals.counts.fill(0)
     distances.counts.fill(0)
-    // Nothing reaches back from the next stream.
+    // The next stream has no history, so the last block is not kept.
     if (!isLast) this.#buffer.copyWithin(0, this.#length, this.#length + WINDOW)
     this.#history = Math.min(WINDOW, this.#history + this.#length)
     this.#position = (this.#position + this.#length) >>> 0
     this.#length = 0
   }
 
-  /** Finds what the block repeats and counts its symbols. Returns how many entries of `#matches` are used. */
+  /** Finds repetitions in the block and counts its symbols. Returns how many entries of `#matches` are used. */
   #findMatches(): number {
     const buffer = this.#buffer
     const heads = this.#heads
@@ -180,7 +183,7 @@ function matchLength(buffer: Uint8Array, from: number, at: number, end: number):
 
 /** Codes of a Huffman alphabet. */
 interface Codes {
-  /** By symbol, the bits of its code in the order they are written, and from `CODE_BITS` on how many; 0 for one that is not used. */
+  /** The code of each symbol: its bits in writing order, and from bit `CODE_BITS` on their number; 0 for an unused symbol. */
   readonly codes: Uint32Array
 }
 
@@ -352,7 +355,7 @@ class BlockHeader {
     this.#distanceCount = lastUsed(distances, 1)
     const all = this.#lengths
     all.set(literals)
-    // What of the literals is not sent is written over.
+    // The distances overwrite the literals that are not sent.
     all.set(distances, this.#literalCount)
     code.counts.fill(0)
     this.#encodeRuns(this.#literalCount + this.#distanceCount)
@@ -515,9 +518,9 @@ const DISTANCE_EXTRA = [
 ]
 const LENGTH_BASES = [...sumUp(LENGTH_EXTRA.slice(0, 28), 3), MOST_MATCH]
 const DISTANCE_BASES = sumUp(DISTANCE_EXTRA, 1)
-/** By match length, its code among the literals. */
+/** Code of each match length among the literals. */
 const LENGTH_CODES = createLengthCodes()
-/** By distance − 1 below 256, and by (distance − 1) >> 7 from there on, behind it: the distance code. */
+/** Distance codes: the first 256 entries by distance − 1, the entries after them by (distance − 1) >> 7. */
 const DISTANCE_CODES = createDistanceCodes()
 const FIXED_LITERALS = fixedCodes(288, (symbol) => (symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8))
 const FIXED_DISTANCES = fixedCodes(DISTANCES, () => 5)

@@ -98,7 +98,7 @@ function encodeOpenings(ids: readonly string[]): Openings {
 const DOC_LEN = new TextEncoder().encode(',"doc_len":')
 const CLOSING = new TextEncoder().encode('},')
 
-/** Postings written before the writer is asked whether it is full: a term may be in every chunk. */
+/** Postings written before the writer checks whether it is full, because a term may be in every chunk. */
 const AT_ONCE = 256
 
 function* writeTerms(writer: BlockWriter, terms: Iterable<TermEntry>, openings: Openings): Generator<Uint8Array> {

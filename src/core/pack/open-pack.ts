@@ -10,7 +10,7 @@ import { parsePackVectors, VECTORS_FILE } from './pack-vectors.ts'
 
 /** Access to the files of a pack, whether folder or archive. */
 export interface PackReader {
-  /** What the pack is called in messages. */
+  /** The name of the pack in messages. */
   readonly name: string
   has(file: string): boolean
   /** The content in pieces. Asked only for files that are there. */
@@ -18,9 +18,9 @@ export interface PackReader {
 }
 
 /**
- * Opens a pack that was written earlier: a full one through its `index.json`, a compact one through its manifest and
- * chunk files (which keep neither symbols nor more than a chunk's label of its headings; ids are those of the text in
- * the pack). A pack may come from anybody, so whatever could later become a path or reach a terminal is checked here.
+ * Opens a pack: a full one through its `index.json`, a compact one through its manifest and chunk files. A compact pack keeps no symbols
+ * and only the label of a chunk's headings; its ids are those of the text in the pack. A pack is untrusted, so everything that could later
+ * become a path or reach a terminal is checked here.
  */
 export function openPack(reader: PackReader): Pack {
   const pack = reader.has('index.json')
@@ -56,7 +56,7 @@ function readText(reader: PackReader, file: string, marker?: string): string {
     const text = tail + decoder.decode(piece, { stream: true })
     const at = marker === undefined ? -1 : text.indexOf(marker)
     if (at >= 0) return `${parts.join('')}${text.slice(0, at)}}`
-    // The marker may lie across two pieces, so the end of one is looked at again with the next.
+    // The marker may span two pieces, so the end of each piece is searched again with the next.
     const kept = Math.max(0, text.length - (marker?.length ?? 0))
     parts.push(text.slice(0, kept))
     tail = text.slice(kept)

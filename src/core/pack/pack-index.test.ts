@@ -27,7 +27,7 @@ function goOn(steps: Steps<unknown>, most = Number.POSITIVE_INFINITY): number {
   return count
 }
 
-test('one index serves searches and index.json, in either order, as two would', () => {
+test('one index serves searches and index.json, in either order, with the same results as two indexes', () => {
   const pack = createAlike(200)
   const alone = textOf(writeIndexJson(pack))
   const hits = new PackSearch(pack).search('glaze bowl', { limit: 50 })
@@ -63,7 +63,7 @@ test('hits of one score stand in the order of refs also where chunks do not', ()
   )
 })
 
-test('is made in many steps, and whoever stops goes on there', () => {
+test('the index is built in many steps, and an interrupted build resumes', () => {
   const pack = createAlike(3000)
   const whole = goOn(new PackIndex(pack).prepare('search'))
   // One step for every few chunks, and those of the postings.

@@ -5,7 +5,7 @@ import { compareUtf8 } from '../text/order.ts'
 import { findDefinition } from './definition.ts'
 import type { Pack } from './pack.ts'
 
-/** What is indexed of a chunk, with the weight of a match in each. */
+/** The indexed fields of a chunk, each with the weight of a match. */
 export const FIELDS = { title: 2, heading: 2, symbol: 2, path: 1, body: 1 } as const
 
 /** Chunks indexed in one step. */
@@ -26,7 +26,7 @@ export class PackIndex {
     this.#building = buildIndex(pack)
   }
 
-  /** The index, ready for searches or to go through its terms, in steps. Whoever stops in between goes on there the next time. */
+  /** Builds the index for searches or for listing its terms, in steps. An interrupted build resumes at the next call. */
   *prepare(use: 'search' | 'terms'): Steps<SearchIndex> {
     // Step by step: a loop over them would end them when it is left.
     while (this.#index === undefined) {

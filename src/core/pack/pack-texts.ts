@@ -15,13 +15,13 @@ const LANGUAGE_CHARS = 10_000
 
 /** The texts of a pack as the model is given them. */
 export interface PackTexts {
-  /** What is embedded of a chunk; null for one in another language than that of the model. */
+  /** The text to embed for a chunk; null for one in a language that the model does not know. */
   at(position: number): string | null
   /** Chunks that are to be embedded and have no vector yet. */
   listMissing(vectors: PackVectors): number[]
 }
 
-/** Makes them; each is written when it is asked for. */
+/** Creates the texts; each is written on demand. */
 export function createPackTexts(pack: Pack): PackTexts {
   const titles = findTitles(pack)
   const isKnown = createLanguageCheck(pack)
@@ -51,7 +51,7 @@ export function takeOverVectors(from: { pack: Pack; vectors: PackVectors }, pack
   }
 }
 
-/** Tells whether the model knows the language of a chunk. That of a file is looked for once, when its first chunk comes. */
+/** Creates a test for whether the model knows the language of a chunk. The language of a file is detected once, at its first chunk. */
 function createLanguageCheck({ chunks }: Pack): (chunk: Chunk) => boolean {
   const known = new Map<string, boolean>()
   const beginnings = new Map<string, string>()

@@ -103,7 +103,7 @@ describe('the vectors of a pack', () => {
     expect(vectors.nearest(Float32Array.of(0, 0, 1), 2, 0.3, () => true)).toEqual([])
   })
 
-  test('of another model are told apart by their fingerprint', () => {
+  test('vectors of another model are recognised by their fingerprint', () => {
     expect(describeOtherModel(VECTORS, SPACE)).toBeUndefined()
     expect(describeOtherModel(VECTORS, BUILT_IN_SPACE)).toBe(
       'the pack has vectors of another model (tiny) than the built-in one (pharos-embed-1); answered by words alone',
@@ -156,7 +156,7 @@ describe('vectors from a stranger', () => {
     ])
   })
 
-  test('of a later version are refused as such', () => {
+  test('vectors of a later version are refused with PACK_VERSION', () => {
     expect(problem(() => parsePackVectors([withHeader({ version: 2 })], 3, 'test'))).toEqual([
       'PACK_VERSION',
       'pack format 2 is newer than this program (1)',

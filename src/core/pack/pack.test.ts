@@ -33,7 +33,7 @@ describe('a pack', () => {
     expect(chunks.map((one) => one.id)).toEqual(chunks.map((one) => one.id).sort())
   })
 
-  test('numbers chunks in base 36 with four digits, or as many as the last one needs', () => {
+  test('numbers chunks in base 36 with four digits, or with the digits that the last one needs', () => {
     const refs = (count: number) => {
       const file = chunk('a', 'x')
       return createPack([{ ...file, chunks: Array.from({ length: count }, () => file.chunks).flat() }]).refs

@@ -16,7 +16,7 @@ export interface Pack {
   readonly refs: readonly string[]
   /** Sorted by path, then in the order they were met. */
   readonly warnings: readonly Warning[]
-  /** What the chunks mean, where the pack has that. */
+  /** The vectors of the chunks, if the pack has any. */
   readonly vectors?: PackVectors
   /** Set when this is one part of a pack that was split. */
   readonly part?: { readonly number: number; readonly of: number }
@@ -38,7 +38,7 @@ export function createPack(chunked: readonly ChunkedFile[], options: { readonly 
   }
 }
 
-/** `c` and the rank in base 36, from 1, with at least four digits and as many as the last one needs. */
+/** `c` and the rank in base 36, from 1, with at least four digits or the digits that the last one needs. */
 function createRefs(count: number): string[] {
   const digits = Math.max(4, count.toString(36).length)
   return Array.from({ length: count }, (_, i) => `c${(i + 1).toString(36).padStart(digits, '0')}`)

@@ -18,7 +18,7 @@ import type { Pack } from './pack.ts'
 import { PackIndex } from './pack-index.ts'
 import { describeOtherModel, type PackVectors } from './pack-vectors.ts'
 
-/** What a hit must be. Every filter given has to hold. */
+/** Conditions that a hit must meet; all given filters apply. */
 export interface ChunkFilters {
   /** Exactly this file. */
   readonly path?: string | undefined
@@ -41,7 +41,7 @@ export interface PackSearchOptions extends ChunkFilters {
   readonly meaning?: Float32Array | undefined
 }
 
-/** A hit, with the explanation that was asked for. */
+/** A hit, with the requested explanation. */
 export interface PackHit extends Hit {
   /** The terms of the chunk that matched, in the order of the query. */
   readonly terms: readonly string[]
@@ -56,24 +56,24 @@ export interface PackHit extends Hit {
 
 /** How words and meaning became the score of a hit. */
 export interface MeaningExplanation {
-  /** What its words scored, as a share of the most they could. */
+  /** The score of its words, as a share of the highest possible one. */
   readonly wordScore: number
   /** Cosine with the query; null for a chunk without a vector. */
   readonly similarity: number | null
   /** In words: how the two were added. */
   readonly fusion: string
-  /** What other hits of the same file add. */
+  /** The score gained from other hits in the same file. */
   readonly support: number
 }
 
-/** What could be found out about what a query means. */
+/** The vector of a query, if one could be computed. */
 export interface PackMeaning {
   readonly meaning?: Float32Array
   /** Why words answer alone although the pack has vectors. */
   readonly notices: readonly string[]
 }
 
-/** So many hits by words are ranked together with as many that are nearest in meaning; later ones follow in parts of the same size. */
+/** This many hits by words are ranked together with the same number of nearest chunks; later hits follow in parts of the same size. */
 const PART = 100
 
 /** A hit before its chunk is shown. */
@@ -84,12 +84,12 @@ interface RankedHit extends Pick<PackHit, 'score' | 'terms' | 'missing' | 'simil
 /** A chunk without any word of the query. */
 const NO_MATCH = { score: 0, terms: [], missing: null, similarity: null } as const
 
-/** Answers questions about one pack. The index is built at the first search, unless {@link prepare} was gone through. */
+/** Searches one pack. The first search builds the index, unless {@link prepare} has been run to its end. */
 export class PackSearch {
   readonly #pack: Pack
   readonly #index: PackIndex
   readonly #vectors: PackVectors | undefined
-  /** Positions of chunks, once somebody asks for them. */
+  /** Positions of chunks, computed on first use. */
   #byRef: ReadonlyMap<string, number> | undefined
   #byId: ReadonlyMap<string, number> | undefined
 
@@ -100,7 +100,7 @@ export class PackSearch {
     this.#vectors = vectors
   }
 
-  /** What the first search does before it can begin, in steps. */
+  /** Does the work of the first search ahead of time, in steps. */
   *prepare(): Steps<void> {
     yield* this.#index.prepare('search')
   }
@@ -154,7 +154,7 @@ export class PackSearch {
     return byWords + near.filter(({ terms }) => terms.length === 0).length
   }
 
-  /** What the last word of a query may be the beginning of, where no chunk has it as it stands. */
+  /** Completions of the last word of a query, if no chunk has that word. */
   complete(query: string): Completion | undefined {
     return this.#opened().complete(query)
   }

@@ -72,7 +72,7 @@ describe('repeated lines of a text', () => {
     ['a.txt', 'x\nx\nx\nx\n', 9, 'x\nx\nx\nx\n'],
     ['a.md', 'x\nx\nx\nx\n', undefined, 'x\nx\nx\nx\n'],
     ['Makefile', 'x\nx\nx\nx\n', undefined, 'x\nx\nx\nx\n'],
-  ])('of %s, %j, kept up to %s, are %j', (path, text, repeats, expected) => {
+  ])('repeated lines of %s, %j, kept up to %s, are written as %j', (path, text, repeats, expected) => {
     expect(body(path, text, repeats)).toBe(expected)
   })
 
@@ -127,7 +127,7 @@ describe('entries', () => {
     return found
   }
 
-  test('of a full pack', async () => {
+  test('lists the files of a full pack', async () => {
     expect(await names(false)).toEqual([
       'llm.md',
       'catalog.llm.md',
@@ -143,7 +143,7 @@ describe('entries', () => {
     ])
   })
 
-  test('of a compact pack', async () => {
+  test('lists the files of a compact pack', async () => {
     expect(await names(true)).toEqual([
       'llm.md',
       'manifest.llm.tsv',

@@ -80,7 +80,7 @@ describe('an archive', () => {
     expect(found).toEqual(readAll(view))
   })
 
-  test('of nothing is an archive', async () => {
+  test('an empty archive is valid', async () => {
     expect(parseZip(await zip([]))).toEqual([])
   })
 

@@ -133,7 +133,7 @@ export async function* writeZip(
   )
 }
 
-/** The packed content of an entry; `seen` is told of the content as it goes in. */
+/** The packed content of an entry; `seen` receives each piece of the content before it is packed. */
 function* compress(entry: ZipEntry, deflater: Deflater, seen: (raw: Uint8Array) => void): Generator<Uint8Array> {
   for (const raw of entry.content instanceof Uint8Array ? [entry.content] : entry.content) {
     seen(raw)

@@ -67,7 +67,7 @@ test('lines of a file of a repository that is kept as it stands, where no sectio
   const place = { source, url, anchor: null, isAsFile: true, startLine: 4, endLine: 9 }
   expect(citedUrl(place)).toBe(`${url}#L4-L9`)
   expect(citedUrl({ ...place, anchor: 'fill' })).toBe(`${url}#fill`)
-  // The lines of what is kept of a document are not those of the file, nor are those of a page of a site that shows it.
+  // The stored lines of a converted document differ from those of the file, and so do the lines of a web page that shows the file.
   expect(citedUrl({ ...place, isAsFile: false })).toBe(url)
   expect(citedUrl({ ...place, source: 'https://github.com/o/lamp' })).toBe(url)
   expect(citedUrl({ ...place, url: 'file:///docs/a.py', source: 'file:///docs/' })).toBe('file:///docs/a.py')

@@ -11,8 +11,8 @@ export type IndexedChunk = Pick<Chunk, 'path' | 'kind' | 'headingPath' | 'symbol
 }
 
 /**
- * The text of each field of a chunk. What a chunk defines counts by its names alone: parameters and types stand in the body as
- * well, and would make the field of a long signature count less.
+ * The text of each field of a chunk. Definitions count by their names alone: parameters and types are in the body too, and would make the
+ * field of a long signature count less.
  */
 export function chunkFields({
   title,

@@ -28,7 +28,7 @@ describe('a path', () => {
     ['*.html', 'https://a.test/docs/x/y.html', true],
     ['/größe', 'https://a.test/gr%C3%B6%C3%9Fe/1', true],
     ['/gr%c3%b6%c3%9fe/*', 'https://a.test/gr%C3%B6%C3%9Fe/1', true],
-    // What is no glob is the beginning of a path.
+    // A pattern that is not a glob is a path prefix.
     ['/a{b', 'https://a.test/a%7Bb/c', true],
     ['/[x', 'https://a.test/y', false],
     ['/broken', 'no address', false],

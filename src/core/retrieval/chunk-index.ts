@@ -17,11 +17,10 @@ import { type ContentType, type ContentTypeCounts, readTraits, writeTraits } fro
 import { symbolsOf } from './definitions.ts'
 
 /**
- * The full-text index over the chunks of a library, by their numbers. It takes new chunks in by the hundred: one page at a time
- * would take several times as long. What it has not seen yet is taken in before a search, as far as there is time for it.
- *
- * It is made of segments that are never changed. A chunk that goes is noted as dead, and is dropped when its segment is next merged
- * with others; scores depend on the living chunks alone. Everything that writes runs inside the transaction of the caller.
+ * The full-text index over the chunks of a library, by their numbers. It adds new chunks by the hundred, because one page at a time would
+ * take several times as long. A search first adds the chunks that are still missing, as far as time allows. The index consists of immutable
+ * segments. A removed chunk is marked as dead and dropped when its segment is next merged; scores depend on the living chunks alone. All
+ * writes run inside the transaction of the caller.
  */
 export interface ChunkIndex {
   /** Says that there are chunks up to this number; takes some in when there are many. */
@@ -127,7 +126,7 @@ export interface IndexShelf {
 
 /** How far an index has come. */
 export interface IndexState {
-  /** By which rules it was made. One that was made by older ones is made anew; one of newer ones is left to those who know them. */
+  /** The version of the rules that built the index. An index of an older format is rebuilt; one of a newer format is left unchanged. */
   readonly format: string
   /** The last chunk that was taken in. */
   readonly last: number
@@ -164,9 +163,9 @@ const WORTHWHILE = 1024
 
 /** Number of segments of similar size that triggers a merge. */
 const FAN_IN = 8
-/** So many chunks are in a segment at most: others who write wait for a merge, and twice this takes twice as long. */
+/** Largest number of chunks in a segment: other writers wait for a merge, and twice the size takes twice as long. */
 const LARGEST = 8192
-/** Where there are many below one of these sizes they are merged. What is larger than all of them is left alone. */
+/** Segments are merged when many are smaller than one of these sizes. Larger segments are never merged. */
 const SIZES = [2 * FAN_IN, 128, 1024, LARGEST / 2] as const
 /** Chunks to merge at most in a transaction that also added some. */
 const FEW = 1024
@@ -417,7 +416,7 @@ function chooseInputs(records: readonly SegmentRecord[], dead: readonly DeadRun[
   return []
 }
 
-/** As many as make no more chunks than this, the oldest first; one that is too large is passed over. */
+/** The oldest segments that together have at most this many chunks; a segment that is too large is skipped. */
 function limitSize(
   segments: readonly { readonly record: SegmentRecord; readonly living: number }[],
   most: number,

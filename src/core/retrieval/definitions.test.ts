@@ -31,7 +31,7 @@ describe('a definition', () => {
     expect(findDefinitions(text)).toEqual([])
   })
 
-  test('says where it stands, what it says and how it is written', () => {
+  test('a definition has its line, its name, its signature and whether it is code', () => {
     expect(findDefinitions('Intro.\n\n`f(x)`\n\nDoes.\n\n**term**\n')).toEqual([
       { name: 'f', signature: 'f(x)', line: 2, isCode: true },
       { name: 'term', signature: 'term', line: 6, isCode: false },

@@ -48,7 +48,7 @@ function groupAll(pages: readonly KinPage[]): number[] {
   return groups
 }
 
-test('knows where a page stood, and holds as many as there are', () => {
+test('knows the place of each page and returns one group per page', () => {
   const finder = createDuplicateFinder()
   const at = (number: number): KinPage => ({
     sourceId: 'a',

@@ -130,7 +130,8 @@ interface Way {
 }
 
 /**
- * By place and by family; and by each quarter of the fingerprint: two that differ in three bits have one of four quarters in common.
+ * Ways to find candidates: by place, by family, and by each quarter of the fingerprint, because two fingerprints that differ in three bits
+ * share one of four quarters.
  */
 const WAYS: readonly Way[] = [
   wayBy(['place', 'placeToo']),

@@ -19,8 +19,8 @@ export function likenessOf({ url, language, fingerprint = null, alternates }: Li
 }
 
 /**
- * What stands for all that a page names as its translations, itself included. Pages that name others of them, or not themselves, as
- * where every page of a site names the front pages, are of no family.
+ * A key for the set of pages that a page names as its translations, itself included. A page that does not name itself has no family,
+ * because on some sites every page names the front pages.
  */
 function familyOf(url: string, alternates: Page['alternates']): string | null {
   const named = alternates.filter((alternate) => alternate.language !== null)

@@ -4,8 +4,8 @@ const PAREN_OPEN = 0x28
 const PAREN_CLOSE = 0x29
 
 /**
- * Which share of the letters and digits that a reader of Markdown sees are text of links, from 0 to 1: close to 1 in navigation,
- * contents and indexes. One pass over the characters: it is asked of every hit.
+ * The share of visible letters and digits of Markdown that are link text, from 0 to 1: close to 1 in navigation, contents and indexes. It
+ * takes one pass over the characters, because it runs for every hit.
  */
 export function linkShareOf(markdown: string): number {
   if (!markdown.includes('](')) return 0

@@ -29,7 +29,7 @@ describe('two pages', () => {
     expect(kinshipOf(page(0), page(NEAR_VERSIONS + 1, older), ALL)).toBeUndefined()
     expect(kinshipOf(page(0), page(NEAR_VERSIONS, { ...older, ...elsewhere }), ALL)).toBeUndefined()
     expect(kinshipOf(page(0), page(NEAR_VERSIONS, { ...older, name: 'other' }), ALL)).toBeUndefined()
-    // Nothing but pictures.
+    // Pages that hold only pictures have no fingerprint.
     expect(kinshipOf(page(null), page(null, older), ALL)).toBeUndefined()
     expect(kinshipOf(page(null), page(0, older), ALL)).toBeUndefined()
     // Too short to be compared.
@@ -63,7 +63,7 @@ describe('two pages', () => {
     expect(kinshipOf(page(0), page(0, { ...german, ...elsewhere }), ALL)).toBeUndefined()
   })
 
-  test('are put together for what is asked only', () => {
+  test('pages are related only by the requested kinds of kinship', () => {
     expect(kinshipOf(page(0), page(0, older), { byText: false, byLanguage: true })).toBeUndefined()
     expect(kinshipOf(page(0), page(0, german), { byText: true, byLanguage: false })).toBeUndefined()
   })

@@ -20,8 +20,8 @@ export interface LayoutSpan {
 }
 
 /**
- * How a page was cut: kept beside its text, so that a part of it can be shown without reading all. Paths and anchors stand there
- * once, and spans as plain numbers that name them: a page may have thousands, of which a few are asked for.
+ * How a page was cut, stored beside its text, so that a part of it can be shown without reading all. Paths and anchors are stored once, and
+ * spans refer to them by number: a page may have thousands of spans, of which a few are needed.
  */
 export interface PageLayout {
   /** Bytes of the page as UTF-8. */

@@ -122,7 +122,7 @@ function isNewBlock(line: string, lines: readonly string[], at: number): boolean
   return isNoRow(line) || ITEM.test(line) || isTableAt(lines, at, line)
 }
 
-/** A block of lines. What is said about it is found out when it is asked for, which it is of the few blocks next to a hit. */
+/** A block of lines. Its properties are computed on demand, because only the few blocks next to a hit need them. */
 class ScannedBlock implements PassageBlock {
   readonly type: PassageBlock['type']
   readonly start: number

@@ -9,7 +9,7 @@ import { createGrower, type GrownPassage, type Growth, type LineRange, type Pass
 
 const ROOM: PassageRoom = { target: 100, most: 160, left: 750, budget: 750 }
 
-/** What becomes of the chunk that holds a text. */
+/** Grows the chunk that holds a text. */
 function growAt(markdown: string, text: string, room: Partial<PassageRoom> = {}, taken: LineRange[] = []): Growth {
   const chunks = chunkPage({ markdown }, 'page', { sizes: { targetChars: 200, maxChars: 400 } })
   const chunk = chunks.find(({ content }) => content.includes(text))

@@ -131,7 +131,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
     return { first, last, offset, lines, blocks, lengths: sumLengths(lines) }
   }
 
-  /** Of a long section the neighbourhood of a chunk, from where a block begins; undefined when that cannot be told. */
+  /** The neighbourhood of a chunk in a long section, from the start of a block; undefined when that start cannot be found. */
   const readNeighbourhood = (place: number, whole: Run): Region | undefined => {
     let first = Math.max(whole.first, place - NEIGHBOURS)
     const last = Math.min(whole.last, place + NEIGHBOURS)
@@ -269,8 +269,8 @@ function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: Passa
 }
 
 /**
- * Of a chunk that begins with the end of one item or definition and goes on with another, the part that is meant; of one with several
- * definitions, from the one that is meant on, unless those before have about as many of the words.
+ * Narrows a chunk that begins with the end of one item or definition and continues with another to the part that the focus is in. A chunk
+ * with several definitions starts at the matching one, unless those before it have about the same number of query words.
  */
 function dropTail({ blocks }: Region, core: Run, focus: number, countWords: (place: number) => number): Run {
   const isOwn = (place: number) =>

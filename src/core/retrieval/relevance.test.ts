@@ -37,7 +37,7 @@ describe('judgeRelevance', () => {
   })
 
   test.each(['nights', 'unguessable', 'deleting', 'retries', 'prettier', 'stopping', 'reused'])(
-    'takes %j for an ordinary word because of what it is made of',
+    'treats %j as an ordinary word because of its parts',
     (word) => expect(judgeRelevance([hit({ [word]: 0.3 })], ORDINARY).relevance).toBe('strong'),
   )
 

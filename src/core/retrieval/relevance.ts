@@ -41,8 +41,8 @@ const MAX_FAR_SHARE = 0.15
 const MAX_WORDS_SHARE = 0.75
 
 /**
- * Judges the best hits of a question. A name that none of them has tells most: a question about "pgbouncer" that only finds pages
- * about connections is not answered by them. Ordinary words prove little, because questions are asked in other words than the page's.
+ * Judges the best hits of a question. The strongest evidence is a name that none of them has: pages about connections do not answer a
+ * question about "pgbouncer". Ordinary words prove little, because questions use other words than the page.
  */
 export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: ReadonlySet<string>): Judgement {
   const best = hits.slice(0, MAX_JUDGED)

@@ -20,8 +20,8 @@ export function penalizeLinks(wordScore: number, linkShare: number): number {
 }
 
 /**
- * What each hit gains from others on its page: a page that answers several times comes before one that answers once. Only the best hit of
- * a page gains anything. In the order they were given.
+ * The score that each hit gains from others on its page, in input order: a page that answers several times ranks before one that answers
+ * once. Only the best hit of a page gains anything.
  */
 export function supportHits(hits: readonly WeighableHit[]): number[] {
   const pages = new Map<number | string, number[]>()

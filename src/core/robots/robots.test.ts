@@ -159,7 +159,7 @@ describe('the rest', () => {
     expect(parseRobots(body, ROBOTS).crawlDelayMs).toBe(expected)
   })
 
-  test('sitemaps belong to nobody, are absolute, and are named once', () => {
+  test('sitemaps apply to all user agents, are absolute, and are listed once', () => {
     const body =
       'Sitemap: https://cdn.example.net/a.xml\nUser-agent: x\nsitemap: /b.xml\nSitemap: ftp://e/c\nSitemap:\nSitemap: /b.xml'
     expect(parseRobots(body, ROBOTS).sitemaps).toEqual(['https://cdn.example.net/a.xml', 'https://example.com/b.xml'])

@@ -7,7 +7,7 @@ export const PRODUCT_TOKEN = 'pharos'
 /** RFC 9309, 2.5: a crawler has to read at least this much, and need not read more. */
 const MAX_BYTES = 500 * 1024
 
-/** What a robots.txt says to this program. */
+/** The rules of a robots.txt for this program. */
 export interface Robots {
   /** Tells whether an address of the same origin may be fetched, and which rule decided; null where none applies. */
   judge(url: string): RobotsVerdict
@@ -17,7 +17,7 @@ export interface Robots {
   readonly sitemaps: readonly string[]
 }
 
-/** What a robots.txt says about one address. */
+/** The verdict of a robots.txt about one address. */
 export interface RobotsVerdict {
   readonly allowed: boolean
   /** The rule as it was written (`Disallow: /private`). */
@@ -78,9 +78,9 @@ export function clipRobots(body: string): string {
   return body.slice(0, end + 1)
 }
 
-/** What is said to one kind of crawler. All groups with its name are one. */
+/** The rules for one user agent. All groups with its name are merged. */
 interface Group {
-  /** By kind and pattern, so that a rule said a thousand times is tried once. */
+  /** Rules by kind and pattern, so that a rule repeated a thousand times is tried once. */
   readonly rules: Map<string, Rule>
   crawlDelay: number | null
 }
@@ -90,7 +90,7 @@ interface Rule {
   readonly written: string
   /** Octets of the pattern: the longest that matches decides. */
   readonly length: number
-  /** What stands between its asterisks. */
+  /** The texts between the asterisks of the pattern. */
   readonly pieces: readonly Piece[]
   /** Whether the address has to end where the pattern does. */
   readonly isAnchored: boolean

@@ -26,8 +26,8 @@ export interface FusionOptions {
 }
 
 /**
- * A text less near than this has nothing to do with a question, and is no answer by its meaning alone. In the documentation of Python the
- * nearest chunk of a question about it had 0.44 and more, that of a question about something else 0.29 and less.
+ * A text with a lower similarity is unrelated to the question and does not count as an answer by meaning alone. In the Python documentation
+ * the nearest chunk scored 0.44 or more for questions about Python, and 0.29 or less for other questions.
  */
 export const MIN_SIMILARITY = 0.3
 
@@ -36,7 +36,7 @@ const MEANING_SHARE = 0.3
 /** The same where a query names something: then the words know better. */
 const IDENTIFIER_MEANING_SHARE = 0.1
 
-/** What names have and questions have not: inner marks or capitals, a call, a flag, a path, an operator, a number, one acronym. */
+/** Marks of names that questions lack: inner punctuation or capitals, a call, a flag, a path, an operator, a number, one acronym. */
 const NAME_LIKE: readonly RegExp[] = [
   /[A-Za-z0-9]_|_[A-Za-z0-9]|\w{2}\.[A-Za-z_]\w|::|->|=>/,
   /[a-z][A-Z]|[A-Z]{2,}[a-z]|^[A-Z]{2,}$/,

@@ -22,7 +22,7 @@ function measure(grades: readonly number[], expected: readonly number[], k: numb
 }
 
 describe('the figures of a ranking', () => {
-  test('with one thing expected, in third place', () => {
+  test('measures one expected item in third place', () => {
     // nDCG: 1/log2(4) = 0.5 against 1/log2(2) = 1.
     expect(measure([0, 0, 1, 0, 0], [1], 10)).toEqual({
       recall: 1,
@@ -35,7 +35,7 @@ describe('the figures of a ranking', () => {
     })
   })
 
-  test('with several grades', () => {
+  test('measures a ranking with several grades', () => {
     // 1/log2(2) + 3/log2(4) + 2/log2(6) = 1 + 1.5 + 0.77371; ideal: 3 + 2/log2(3) + 1/log2(4) = 3 + 1.26186 + 0.5
     const { ndcg, recall, precision, mrr } = measure([1, 0, 3, 0, 2], [1, 2, 3], 5)
     expect(ndcg).toBeCloseTo(3.2737056 / 4.7618595, 6)

@@ -46,7 +46,7 @@ const AT_ONCE = 64
 /** Inverts documents into postings, one set a field, by counting sort: two passes over the tokens, no comparison. */
 export function* buildPostings(documents: Documents, termCount: number): Steps<Postings[]> {
   const { starts, fieldCount } = documents
-  /** By field, in how many documents each term occurs, at `term + 1`. */
+  /** Number of documents that contain each term, by field, at `term + 1`. */
   const counts = Array.from({ length: fieldCount }, () => new Uint32Array(termCount + 1))
   const seen = new Uint32Array(termCount)
   for (let from = 0; from < starts.length; from += AT_ONCE) {

@@ -59,7 +59,7 @@ describe('a vector is refused', () => {
     expect(findVectorProblem(vector, 384)).toBe(problem)
   })
 
-  test('for nothing else', () => {
+  test('a valid vector is accepted', () => {
     expect(findVectorProblem(good, 384)).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import type { Analyzer } from './analyzer.ts'
 
-/** A word of a query, before it is looked up in an index. */
+/** A word of a query, before its lookup in an index. */
 export interface ParsedWord {
   /** The form of it that the query uses first. */
   readonly word: string

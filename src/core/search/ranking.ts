@@ -72,7 +72,7 @@ export type PairFinder = (documents: readonly number[], words: readonly QueryWor
 
 /** The documents that are ranked. */
 export interface RankedCollection {
-  /** By document, the tokens of all fields, counted by the weights of the fields as occurrences are. */
+  /** Number of tokens of each document over all fields, weighted by field like occurrences. */
   readonly lengths: Float64Array
   /** Tie-breaker between equal scores by document. @default the number */
   readonly order?: Order
@@ -525,7 +525,7 @@ export function sumLengths(
   return { documents: count, tokens }
 }
 
-/** By document, the tokens of all fields counted by the weights of the fields. `lengths` has them by document and field. */
+/** Number of tokens of each document over all fields, weighted by field. `lengths` has the counts by document and field. */
 export function weighLengths(lengths: Uint32Array, weights: readonly number[]): Float64Array {
   const weighted = new Float64Array(lengths.length / weights.length)
   for (let document = 0; document < weighted.length; document++) {

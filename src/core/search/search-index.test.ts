@@ -95,7 +95,7 @@ describe('ranking', () => {
     expect(search({ a: 'in UTF-8 there', b: 'in the utf8 there' }, 'utf8')).toEqual(['b', 'a'])
   })
 
-  test('looks at each term once, however many single ideographs are asked for', () => {
+  test('visits each term once, even for many single ideographs', () => {
     let calls = 0
     const shortForms = (token: string) => {
       calls++
@@ -335,7 +335,7 @@ describe('changes', () => {
     expect([index.size, index.search('old').length, index.search('new').length]).toEqual([1, 0, 1])
   })
 
-  test('a removed document is gone', () => {
+  test('a removed document is not found', () => {
     const index = createIndex({ a: 'text', b: 'text' })
     expect([index.remove('a'), index.remove('a'), index.has('a'), index.has('b')]).toEqual([true, false, false, true])
     expect(index.search('text').map(({ key: found }) => found)).toEqual(['b'])
@@ -536,7 +536,7 @@ describe('words that are not typed to the end', () => {
     d: 'readFileSync of the thesaurus',
   }
 
-  test('are taken for the most frequent terms that begin with them, where nothing has them as they stand', () => {
+  test('unfinished words match the most frequent terms that begin with them, if no document has the word itself', () => {
     const index = createIndex(documents)
     expect(index.complete('retr')).toEqual({ beginning: 'retr', terms: ['retry', 'retrospect'] })
     expect(index.search('retr', { completes: true }).map(({ key, terms }) => [key, terms])).toEqual([
@@ -545,11 +545,11 @@ describe('words that are not typed to the end', () => {
     ])
     expect(index.search('thing retr', { completes: true }).map(({ key }) => key)).toEqual(['c', 'a', 'b'])
     expect(index.complete('readFileSy')).toEqual({ beginning: 'sy', terms: ['sync'] })
-    // Nobody looks for a stop word.
+    // Stop words are never completions.
     expect(index.complete('th')).toEqual({ beginning: 'th', terms: ['thesaurus', 'thing'] })
   })
 
-  test.each(['retry', 'return', 'retr ', 'retr thing', 'r', 'xyz', '', 'things'])('but not in %j', (query) => {
+  test.each(['retry', 'return', 'retr ', 'retr thing', 'r', 'xyz', '', 'things'])('does not complete %j', (query) => {
     const index = createIndex(documents)
     expect(index.complete(query)).toBeUndefined()
     expect(index.search(query, { completes: true })).toEqual(index.search(query))

@@ -112,12 +112,10 @@ const MAGIC = 0x58444953 // "SIDX"
 const FORMAT_VERSION = 1
 
 /**
- * A compact full-text index: keys with named text fields in, keys ranked by BM25 out. It knows nothing of what the
- * documents are, and nothing of language beyond the analyzer it is given.
- *
- * Documents are kept as lists of term numbers, about one and a half bytes a token. The inverted lists are rebuilt at the
- * first search after a change; scores therefore depend on the documents present and never on the order or the number
- * of changes that led to them.
+ * A compact full-text index: it takes keys with named text fields and returns keys ranked by BM25. It depends on no document format, and on
+ * no language beyond its analyzer. Documents are stored as lists of term numbers, about one and a half bytes a token. The first search
+ * after a change rebuilds the inverted lists, so scores depend on the present documents and never on the order or the number of earlier
+ * changes.
  */
 export class SearchIndex {
   readonly #analyzer: Analyzer
@@ -244,7 +242,7 @@ export class SearchIndex {
     return count
   }
 
-  /** What the last word of a query may be the beginning of, where no document has it as it stands; undefined where one has. */
+  /** Completions of the last word of a query, if no document has that word; undefined otherwise. */
   complete(query: string): Completion | undefined {
     const beginning = this.#findUnfinished(query).at(-1)
     if (beginning === undefined) return undefined

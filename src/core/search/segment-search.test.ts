@@ -181,7 +181,7 @@ describe('a search over segments', () => {
     expect(measure(16_000) / measure(2000)).toBeLessThan(32)
   })
 
-  test('reads a block once, and looks for what a character stands in only where that is', () => {
+  test('reads a block once and searches long forms of a character only in segments that have them', () => {
     const segments = Array.from({ length: 6 }, (_, segment) =>
       build(
         Array.from({ length: 300 }, (_, i) => {

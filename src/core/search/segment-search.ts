@@ -73,7 +73,7 @@ export class SegmentSearch {
   #scope: Scope | undefined
   readonly #fields: readonly string[]
   readonly #weights: readonly number[]
-  /** By document; 0 for a dead one. */
+  /** Weighted length of each document; 0 for a dead one. */
   readonly #lengths: Float64Array
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
@@ -212,7 +212,7 @@ export class SegmentSearch {
     if (!this.#hasVariants) group.clear()
     for (const { form, term, segment } of this.#hasVariants ? found.longForms(stem) : []) {
       if (form !== word) continue
-      // A character of a script without spaces may have thousands of them: they are looked for where they are known to be.
+      // A character of a script without spaces may have thousands of long forms, so each is looked up only in its segment.
       found.lookUp(this.#analyzer.stem(term), [segment])
       group.add(term)
     }
@@ -372,13 +372,13 @@ interface LongForm {
   readonly segment: number
 }
 
-/** What is known of a stem. */
+/** The lookup results for a stem. */
 interface FoundStem {
   readonly stem: string
   readonly bytes: Uint8Array
   readonly terms: Set<string>
   readonly longForms: LongForm[]
-  /** The segments in which it was looked up. */
+  /** The segments that have been searched for the stem. */
   readonly segments: number[]
 }
 
@@ -390,7 +390,7 @@ class FoundTerms {
   readonly #all: readonly number[]
   readonly #ids = new Map<string, number>()
   readonly #stems = new Map<string, FoundStem>()
-  /** By segment, the blocks that were read. */
+  /** The blocks that have been read, by segment. */
   readonly #blocks: readonly Map<number, Uint8Array>[]
 
   constructor(views: readonly SegmentView[]) {

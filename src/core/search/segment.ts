@@ -168,10 +168,10 @@ interface Occurrences {
 
 /** The terms of a segment by their stems. */
 interface TermGroups {
-  /** By the number of the term. */
+  /** The terms, in the order of their numbers. */
   readonly terms: readonly string[]
   readonly idsByStem: ReadonlyMap<string, readonly number[]>
-  /** By the stem of a short form. */
+  /** Long forms by the stem of the short form. */
   readonly longForms: ReadonlyMap<string, StemEntry['longForms']>
 }
 

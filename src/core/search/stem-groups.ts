@@ -6,8 +6,8 @@ import { Vocabulary } from './vocabulary.ts'
 const AT_ONCE = 256
 
 /**
- * Knows which terms of a vocabulary a word stands for: those that share its stem and those it is a short form of. Each
- * term is looked at once, when the groups are next asked for.
+ * Finds the terms of a vocabulary that a word matches: those that share its stem and those it is a short form of. Each new term is analysed
+ * once, at the next lookup.
  */
 export class StemGroups {
   readonly #analyzer: Analyzer

@@ -141,8 +141,8 @@ export class BlockDirectory {
 /** Finds the entry of a stem, given as text and as bytes, in its block. */
 export function findEntry(block: Uint8Array, text: string, stem: Uint8Array): StemEntry | undefined {
   const reader = new ByteReader(block)
-  // How much of the stem the last entry began with. That entry came before it, so that one which shares more with the last entry
-  // does so as well, and one which shares less comes after it: only what shares as much has to be looked at.
+  // Length of the prefix that the stem shares with the last entry, which sorts before it. An entry that shares more with the last entry
+  // also sorts before the stem, and one that shares less sorts after it: only entries that share the same length are compared.
   let matched = 0
   while (reader.remaining > 0) {
     const shared = reader.readNumber()

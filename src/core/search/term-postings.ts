@@ -13,7 +13,7 @@ export interface TermPostings {
   readonly end: number
 }
 
-// What the low bits of a document's number say. Most terms stand once or twice in the last field, the body, and nowhere else.
+// Meaning of the low bits of a document's number. Most terms occur once or twice in the last field, the body, and in no other.
 const ANY = 0
 const LAST_MANY = 3
 

@@ -40,8 +40,8 @@ test('is not slowed down by words prepared to collide', () => {
 })
 
 /**
- * 2^`blocks` words that FNV-1a, begun at its usual constant, hashes to one value: block after block two texts that lead
- * from the same state to the same state are looked for, and every word takes one of them (Joux, CRYPTO 2004).
+ * Returns 2^`blocks` words with the same FNV-1a hash, for the usual start constant. For each block it searches two texts that lead from the
+ * same state to the same state, and every word takes one of them (Joux, CRYPTO 2004).
  */
 function createCollisions(blocks: number): string[] {
   let words = ['']

@@ -18,7 +18,7 @@ export type SitemapEntry =
   /** A further file to read. */
   | { readonly type: 'sitemap'; readonly url: string }
 
-/** What a file turned out to be; `none` is no list of addresses at all. */
+/** The detected kind of a file; `none` means that it is not a list of addresses. */
 export type SitemapKind = 'urlset' | 'index' | 'feed' | 'text' | 'none'
 
 /** How much of a file is read. */
@@ -68,7 +68,7 @@ export class SitemapReader {
     )
   }
 
-  /** What the file is, as far as it has been seen. */
+  /** The kind of the file, as far as it has been read. */
   get kind(): SitemapKind {
     return this.#kind ?? 'none'
   }
@@ -116,7 +116,7 @@ export class SitemapReader {
     return this.#isFull || this.#kind === 'none'
   }
 
-  /** Nothing more is wanted, not even of the piece at hand: the parser's time grows with the square of the nesting. */
+  /** Stops the parser even within the current piece, because its time grows with the square of the nesting. */
   #stop(): void {
     if (this.#isXml === true) this.#parser.pause()
   }

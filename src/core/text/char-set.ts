@@ -35,7 +35,7 @@ export function isInSet({ negated, ranges }: CharSet, char: string): boolean {
   return ranges.some(([low, high]) => low <= char && char <= high) !== negated
 }
 
-/** What `[:name:]` stands for inside a set. */
+/** The characters of `[:name:]` inside a set. */
 const CLASSES: Readonly<Record<string, readonly [string, string][]>> = {
   alnum: [
     ['0', '9'],

@@ -1,4 +1,4 @@
-/** What a character means to the tokenizer. The values are bits, so that a run of characters can be summed up. */
+/** The classes of characters for the tokenizer. The values are bits, so that the classes of a run can be combined. */
 export const SEPARATOR = 0
 export const LOWER = 1
 export const UPPER = 2

@@ -12,7 +12,7 @@ export function decodeText(bytes: Uint8Array): Decoded {
   try {
     return { text: new TextDecoder(label, { fatal: true }).decode(bytes) }
   } catch (error) {
-    // The decoder throws TypeError for bytes that are not in the encoding, which is what was asked.
+    // The decoder throws a TypeError for bytes that are not in the encoding.
     if (error instanceof TypeError) return { problem: 'utf8' }
     throw error
   }

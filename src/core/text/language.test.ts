@@ -19,7 +19,7 @@ describe('the language of a page', () => {
     ['ja', '政府は月曜日に、新しい規則を来年から適用することを決めた。市民は反対している。'.repeat(2)],
     ['zh', '政府星期一决定新规定从明年开始实施。许多市民对此表示反对，并要求重新讨论。'.repeat(2)],
     ['ar', 'قررت الحكومة يوم الاثنين أن القواعد الجديدة يجب أن تطبق اعتبارا من العام المقبل في جميع أنحاء البلاد'],
-  ])('is told by its words where it does not say: %s', (language, text) => {
+  ])('the language of a page that declares none is detected by its words: %s', (language, text) => {
     expect(readLanguage(null, text)).toEqual({ language, source: 'text' })
   })
 
@@ -27,7 +27,7 @@ describe('the language of a page', () => {
     expect(readLanguage(null, 'Home. News. Sport.')).toEqual({ language: null, source: null })
   })
 
-  test('is looked for in the text when what is told names none', () => {
+  test('the text decides when the declared language names none', () => {
     expect(readLanguage('und', 'Home.')).toEqual({ language: null, source: null })
   })
 
@@ -67,7 +67,7 @@ describe('the language that a stored page has', () => {
     // As templates have it.
     expect(tellLanguage('en', GERMAN)).toBe('de')
     expect(tellLanguage('ja', `${ENGLISH} 設定で変えられます`)).toBe('ja')
-    // Of a language that nobody here knows it is not known how it is written.
+    // The script of an unknown language is unknown too, so the declared language stays.
     expect(tellLanguage('gsw', GERMAN)).toBe('gsw')
   })
 

@@ -19,8 +19,8 @@ export function readLanguage(stated: string | null, text: string): PageLanguage 
 }
 
 /**
- * The language of a page, as BCP 47: what the page says itself, unless it is written in a script that this language is not written in, or
- * clearly in the words of another; else what its prose is in, where there is enough of it; else null.
+ * The language of a page, as BCP 47. The declared language counts, unless the text is in a script that the language does not use, or
+ * clearly in the words of another language. Otherwise the language of the prose counts, if there is enough of it; else null.
  */
 export function tellLanguage(stated: string | null, markdown: string): string | null {
   const own = stated === null ? null : shortCode(stated)
@@ -42,18 +42,18 @@ function isWrittenSo(language: string, written: readonly string[], prose: string
   return !hasOwnScript(language) || shareOfScript(language, prose) >= LEAST_SCRIPT
 }
 
-/** Of a language that is in none of the tables nobody knows how it is written. */
+/** Whether a table knows the script of a language. */
 function isKnownScript(language: string): boolean {
   return hasOwnScript(language) || hasFunctionWords(language) || hasCode(language)
 }
 
-/** What the function words of a text tell. */
+/** The counts of function words in a text. */
 type Signs = ReturnType<typeof countFunctionWords>
 
-/** The language whose function words a text has so many of that it is in no other, whatever it says itself. */
+/** The language whose function words dominate a text so clearly that it overrides the declared one. */
 function findClearly({ found, words }: Signs, own: string): string | undefined {
   const { count: owned = 0 } = found.get(own) ?? {}
-  // Of a language without a list nobody knows which of these words it has.
+  // A language without a list may share any of these words.
   if (!hasFunctionWords(own)) return undefined
   const isClear = ([language, { count, weight, sure }]: readonly [string, WordSigns]): boolean =>
     language !== own &&
@@ -64,7 +64,10 @@ function findClearly({ found, words }: Signs, own: string): string | undefined {
   return [...found].find(isClear)?.[0]
 }
 
-/** What the letters of a text look like counts only where its words do not say otherwise: they are the surer sign, and the cheaper. */
+/**
+ * Detects the language of prose. Letter statistics count only where function words do not contradict them, because words are more reliable
+ * and cheaper.
+ */
 function detectProse(
   prose: string,
   written: readonly string[],
@@ -92,7 +95,10 @@ const LEAST_FUNCTION_WORDS = 0.03
 /** So much have different ones to weigh: two of which one is no name, or four that may be names. */
 const LEAST_WEIGHT = 1.5
 const LEAST_DOUBTFUL = 2
-/** What it takes to believe the words of a page instead of what it says: so many different ones, such a share, so many more than its own. */
+/**
+ * Thresholds for overriding the declared language: the number of different words, their share, and their ratio to the words of the declared
+ * language.
+ */
 const CLEAR_WEIGHT = 4
 const CLEAR_WORDS = 3
 const CLEAR_SHARE = 0.1
@@ -101,10 +107,10 @@ const CLEAR_TIMES = 4
 const MANY_LETTERS = 500
 /** Share of the letters that have to be of the script of a language. */
 const LEAST_SCRIPT = 0.02
-/** So much of a page is looked at for prose, since it may begin with code. */
+/** Prose is searched in this many characters, because a page may begin with code. */
 const SEARCHED_CHARS = 8000
 
-/** What people read of a page: without code, addresses and marks. */
+/** The prose of a page: without code, addresses and marks. */
 function proseOf(markdown: string): string {
   return markdown
     .slice(0, SEARCHED_CHARS)
@@ -116,7 +122,7 @@ function proseOf(markdown: string): string {
     .slice(0, SAMPLE_CHARS)
 }
 
-/** So much of a text is looked at; more changes nothing. */
+/** Detection reads this many characters; more changes nothing. */
 const SAMPLE_CHARS = 2000
 /** With less, names and labels decide. */
 const LEAST_CHARS = 60

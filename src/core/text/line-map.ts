@@ -1,6 +1,6 @@
 /** Answers on which line an offset lies, and where a line starts. Lines end as in {@link splitLines} and count from 1. */
 export class LineMap {
-  /** How many lines there are: as many as `splitLines` gives. */
+  /** Number of lines, the same as `splitLines` returns. */
   readonly count: number
   readonly #starts: Uint32Array
   readonly #length: number

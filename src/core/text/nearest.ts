@@ -21,7 +21,7 @@ const BINS = 64
 
 const balance = new Int32Array(BINS)
 
-/** Whether fewer than `limit` changes could do, by the characters alone: most candidates are told apart by this. */
+/** Whether fewer than `limit` changes could suffice, judged by character counts alone, which rules out most candidates. */
 function canBeNearer(a: string, b: string, limit: number): boolean {
   balance.fill(0)
   const count = (text: string, by: number) => {

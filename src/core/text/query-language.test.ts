@@ -10,7 +10,7 @@ test.each([
   ['파일 열기', ['ko']],
   ['打开文件', ['zh', 'ja']],
   ['якщо файл не знайдено', ['uk']],
-  // Nothing but names, and words that several languages have.
+  // Names, and words that several languages share.
   ['requestTimeout', []],
   ['timeout client', []],
   ['for with from import', []],
@@ -38,7 +38,7 @@ test.each([
   expect(languagesOfQuery(query)).toEqual({ languages: [], isSure: false })
 })
 
-test('one word tells a likely language, and so do words in another script than the question', () => {
+test('one word makes a language likely, and so do words in another script than the question', () => {
   expect(languagesOfQuery('the timeout')).toEqual({ languages: ['en'], isSure: false })
   expect(languagesOfQuery('les options pour des fichiers')).toEqual({ languages: ['fr'], isSure: true })
   expect(languagesOfQuery('what does Москва mean').isSure).toBe(false)

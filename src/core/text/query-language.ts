@@ -1,11 +1,11 @@
 import { countFunctionWords } from './function-words.ts'
 import { languagesByScript } from './script.ts'
 
-/** What a question tells of the language it is in. */
+/** The likely languages of a question. */
 export interface QueryLanguages {
-  /** Those that it can be in, the likeliest first; none where nothing tells. */
+  /** The possible languages, the likeliest first; empty if there is no evidence. */
   readonly languages: readonly string[]
-  /** Whether that is told by its script or by several words. One word may be a name: by it answers are chosen among, never left out. */
+  /** Whether the script or several words prove the language. A single word may be a name, so it may rank answers but never exclude them. */
   readonly isSure: boolean
 }
 
@@ -32,7 +32,7 @@ export function languagesOfQuery(query: string): QueryLanguages {
   const best = fitting.filter(([, { weight }]) => weight === most).map(([language]) => language)
   // A question may be about words in another script, which says nothing of its own language.
   const isWritten = written.length > 0 && fitting.length === told.length
-  // One that is as much of one language as of another tells nothing.
+  // Words that two languages share equally prove nothing.
   if (best.length === 1) return { languages: best, isSure: isWritten || most >= SURE_WEIGHT }
   return { languages: written, isSure: isWritten }
 }

@@ -1,4 +1,4 @@
-/** Scripts that languages are told by, with the languages that are mostly written in each. */
+/** Scripts that identify languages, with the languages that are mostly written in each. */
 const SCRIPTS: readonly { readonly letters: RegExp; readonly languages: readonly string[] }[] = [
   { letters: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu, languages: ['ja'] },
   { letters: /\p{Script=Hangul}/gu, languages: ['ko'] },
@@ -19,10 +19,10 @@ const SCRIPTS: readonly { readonly letters: RegExp; readonly languages: readonly
 /** Languages that are also written in Latin letters, whatever else they are written in. */
 const ALSO_LATIN = new Set(['sr', 'kk', 'mn'])
 
-/** Most texts have nothing beyond Latin letters and general punctuation, and need not be looked at further. */
+/** Most texts have only Latin letters and general punctuation, and need no further check. */
 const BEYOND_LATIN = /[\u0250-\u1dff\u1f00-\u1fff\u2070-\u{10ffff}]/u
 
-/** Signs of Chinese and Japanese stand for words: a few of them weigh as much as many letters. */
+/** Chinese and Japanese characters stand for words, so a small share of them is enough. */
 const LEAST_SHARE = 0.2
 
 /**

@@ -25,7 +25,7 @@ describe('the end of a text', () => {
     expect(findLastSentences(text, 5)).toBeUndefined()
   })
 
-  test('or as many words', () => {
+  test('finds the start of the last whole words within a size', () => {
     const text = 'one two three'
     expect([5, 8, 9, 13].map((size) => findLastWords(text, size))).toEqual([8, 8, 4, 0])
     expect(findLastWords('one two three ', 4)).toBeUndefined()

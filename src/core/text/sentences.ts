@@ -1,6 +1,6 @@
 import { clipText } from './lines.ts'
 
-/** What ends a sentence, with the closing marks and spaces after it; scripts without spaces end it by the mark alone. */
+/** The end of a sentence, with the closing marks and spaces after it; in scripts without spaces the mark alone ends it. */
 const SENTENCE_END = /[.!?…]["'”’»)\]*_]*\s+|[。！？｡]["'”’」』）]*\s*/g
 const SPACE = /\s+/g
 

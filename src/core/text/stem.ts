@@ -195,7 +195,7 @@ function removePast(s: string, p1: number): string {
   return hasVowelBefore(s, at) ? repairEnd(rest, p1) : s
 }
 
-/** After `ed` or `ing` is gone: `hop(p)ing` loses a letter, `hop(e)ing` gets its `e` back. */
+/** Repairs a stem after `ed` or `ing` is removed: `hop(p)ing` loses a letter, `hop(e)ing` gets its `e` back. */
 function repairEnd(s: string, p1: number): string {
   if (s.endsWith('at') || s.endsWith('bl') || s.endsWith('iz')) return `${s}e`
   const last = s.charAt(s.length - 1)

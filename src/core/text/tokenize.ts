@@ -22,7 +22,7 @@ export type TokenVisitor = (source: string, start: number, end: number, at: numb
 /** Changes whenever the same text gives other tokens, so that an index made with another tokenizer can be refused. */
 export const TOKENIZER_VERSION = 2
 
-/** Longest token, in UTF-16 units. What is longer (base64, hashes of hashes) is cut to it, in index and query alike. */
+/** Longest token, in UTF-16 units. Longer tokens (base64, hashes of hashes) are cut, in index and query alike. */
 export const MAX_TOKEN_UNITS = 64
 
 /**

@@ -19,10 +19,10 @@ export function refuseCredentials(option: string, text: string, key: string): vo
  */
 export function hideCredentials(text: string): string {
   const url = URL.parse(text)
-  // In `user:password@host` the name would be taken for a scheme.
+  // `URL.parse` would read the user name in `user:password@host` as a scheme.
   const isWhole = url !== null && /^(?:https?|ftp):$/.test(url.protocol)
   if (isWhole && url.username === '' && url.password === '') return text
-  // What stands before a version is a name: nothing in it tells of an address, or of a password.
+  // Text before a version is a package name (`name@1.0`), so it holds no address and no password.
   if (!isWhole && /^[^:@]*@[^@]*$/.test(text)) return text
   return text.replace(/^((?:https?|ftp):\/*|)[\s\S]*@/i, '$1…@')
 }

@@ -13,7 +13,7 @@ export function findDefaultExclude(path: string): string | undefined {
   return endingPattern(path, PARTS)
 }
 
-/** The pattern of the list that is never a page, whoever asks for it. */
+/** The pattern of the list file that is never a page, even when it is requested. */
 export const LLMS_TXT = 'llms.txt'
 
 const NAMES: readonly (readonly [pattern: string, regex: RegExp])[] = [
@@ -24,7 +24,7 @@ const NAMES: readonly (readonly [pattern: string, regex: RegExp])[] = [
   ['sitemap*.xml.gz', /^sitemap.*\.xml\.gz$/i],
 ]
 
-/** What all of them begin with: most names begin with nothing of it. */
+/** Common prefixes of all patterns, a fast check that excludes most names. */
 const ANY_NAME = /^(?:llms|robots|sitemap)/i
 
 const ARCHIVES: ReadonlySet<string> = new Set(

@@ -141,7 +141,7 @@ describe('hostOf', () => {
     ['http://[::1]:3000/', '[::1]:3000'],
     ['mailto:a@example.com', undefined],
     ['docs.example.com', undefined],
-  ])('of %s is %s', (url, host) => {
+  ])('the host of %s is %s', (url, host) => {
     expect(hostOf(url)).toBe(host)
   })
 })

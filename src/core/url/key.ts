@@ -14,7 +14,7 @@ export function urlKey(url: URL | string, options: KeyOptions = {}): string | un
   return parsed && writeKey(parsed, fullPath(parsed, options.keepsSession), options)
 }
 
-/** The key of an address; what is none of the web, such as a path, is its own. */
+/** The key of a web address; any other text, such as a path, is its own key. */
 export function keyOrText(url: string): string {
   return urlKey(url) ?? url
 }
@@ -48,7 +48,7 @@ export function writeKey(url: URL, path: string, { keepsQuery = false, keepsSess
   return `${url.protocol}//${url.host}${path}${keepsQuery ? search : dropSuperfluous(search)}`
 }
 
-/** What of an address counts for its key. */
+/** The optional parts of an address that count for its key. */
 export interface KeyOptions {
   readonly keepsQuery?: boolean
   readonly keepsSession?: boolean
@@ -73,7 +73,7 @@ export function trimPath(path: string): string {
   return path.length > 1 && path.charCodeAt(path.length - 1) === SLASH ? path.slice(0, -1) : path
 }
 
-/** Host in lower case, with its port unless that is the default: what the clock of a host is known by. */
+/** Host in lower case, with its port unless that is the default. Host clocks are kept by this name. */
 export function hostOf(url: URL | string): string | undefined {
   return parseHttp(url)?.host
 }

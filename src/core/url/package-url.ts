@@ -28,7 +28,7 @@ export interface PackageName {
   readonly version: string | null
 }
 
-/** What stands before a package in short. */
+/** Short prefixes of package types. */
 const SHORT: ReadonlyMap<string, PackageType> = new Map(
   Object.entries({
     npm: 'npm',
@@ -110,7 +110,7 @@ export function writePackageUrl({ type, namespace, name, version }: PackageName)
   return `pkg:${type}/${place}${name}${version === null ? '' : `@${encodeURIComponent(version)}`}`
 }
 
-/** What people call a package: `@scope/name`, `group:artifact`, `name`. */
+/** The common name of a package: `@scope/name`, `group:artifact`, `name`. */
 export function packageTitle({ type, namespace, name }: PackageName): string {
   return namespace === null ? name : `${namespace}${type === 'maven' ? ':' : '/'}${name}`
 }

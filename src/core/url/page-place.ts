@@ -10,7 +10,7 @@ export interface PagePlace {
   readonly isMarked: boolean
 }
 
-/** What places are below. */
+/** The source that places are relative to. */
 export interface PlaceSource {
   /** Where it starts. */
   readonly url: string

@@ -2,15 +2,15 @@ import type { PageClass } from '../model.ts'
 import { MONTHS } from './calendar-words.ts'
 import { decodePart, splitQuery } from './query.ts'
 
-/** What an address alone tells about the page behind it. */
+/** The signals of an address about its page. */
 export interface PageUrl {
-  /** What it most likely is; `unknown` where nothing in the address says so. */
+  /** The likeliest class of the page; `unknown` if the address gives no sign. */
   readonly kind: PageClass | 'unknown'
   /** Whether it is a page of something that has several: `?page=2`, `/page/2`, `-p2`. */
   readonly isPagination: boolean
   /** Whether it names a day or a month, as addresses of news and archives do. */
   readonly hasDate: boolean
-  /** That date, as exactly as it is told: `2024-03-05`, `2024-03`. */
+  /** That date, as precise as the address gives it: `2024-03-05`, `2024-03`. */
   readonly date?: string
   /** Whether it has a headline in it, or stands under a word for articles. */
   readonly hasArticleWords: boolean
@@ -54,7 +54,7 @@ function mayBeArticle(address: string): boolean {
   return false
 }
 
-/** The address of the first page of what has several; the address itself where it is no page of such. */
+/** The address of the first page of a paginated list; any other address is returned unchanged. */
 export function foldPagination(address: string): string {
   const { origin, path, search } = cutAddress(address)
   if (!hasPageNumber(path, search)) return address
@@ -95,7 +95,7 @@ function segmentsOf(path: string): string[] {
   return segments
 }
 
-/** What was seen in an address. */
+/** The parsed parts and signs of an address. */
 interface UrlSigns {
   readonly host: string
   readonly segments: readonly string[]
@@ -118,7 +118,7 @@ function kindOf({ host, segments, search, isPagination, date, hasArticleWords }:
   return ENDS.has(last) ? 'other' : 'unknown'
 }
 
-/** Names of the page that a folder shows when nothing in it was asked for. */
+/** Names of the default page of a folder. */
 const INDEX = /^(?:index|default|home)(?:\.[a-z]{3,5})?$/
 
 /** Words under which lists stand, or that are one. */
@@ -170,7 +170,7 @@ const NUMBER = /^\d+$/
 const NUMBERED = /^\d+(?:-|$)/
 const TOPIC_QUERY = /[?&](?:topic|tid|showtopic)=\d|^\?\/topic\//
 
-/** Words for one article: what comes after is its name. */
+/** Words for one article: the next segment is its name. */
 const ONE_ARTICLE: ReadonlySet<string> = new Set(['article', 'story', 'post', 'press-release', 'editorial'])
 
 /** Words under which articles stand, and lists of them as well. */
@@ -274,7 +274,7 @@ function isPagePair(pair: string, path: string): boolean {
 }
 
 const PAGE_PAIR = /^(?:page|paged|pagina|seite|pg|p|pageno|page_?num(?:ber)?|currentpage)=\d{1,6}$/i
-/** Almost no address does, and need not be looked at more closely. */
+/** A fast check that excludes almost all addresses. */
 const ENDS_IN_NUMBER = /\d(?:\.[a-z]{3,5})?\/?$/i
 /** `/page/2`, `/p/2`, `/page-2`, `/page2.html`, `/seite/2/` */
 const PAGE_PATH = /\/(?:(?:page|pagina|seite)[-_/]?\d{1,5}|(?:p|pg)\/?\d{1,4})(?:\.[a-z]{3,5})?(\/?)$/i

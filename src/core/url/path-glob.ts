@@ -37,7 +37,7 @@ export function parsePathGlob(pattern: string): PathGlob {
   return { pattern, steps: parsed }
 }
 
-/** What is wrong with a glob, in words; undefined for one that can be used. */
+/** The problem of a glob, in words; undefined for a valid one. */
 export function findGlobProblem(pattern: string): string | undefined {
   const parsed = readGlob(pattern)
   return typeof parsed === 'string' ? parsed : undefined

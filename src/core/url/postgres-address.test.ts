@@ -6,7 +6,7 @@ test('tells an address from a file', () => {
   expect(['/data/library.db', 'postgres.db', 'C:\\postgres://x'].map(isPostgres)).toEqual([false, false, false])
 })
 
-test('knows what is meant as an address and is none', () => {
+test('recognises malformed database addresses', () => {
   const mistaken = [
     'postgres:/u@127.0.0.1/d',
     'postgres:d',
@@ -29,7 +29,7 @@ test.each([
   ['postgresql://u:secret@/d?host=/run', 'postgresql://u@/d?host=/run'],
   ['postgres://:secret@h/d', 'postgres://@h/d'],
   ['postgres://u:se@cret@h/d', 'postgres://u@h/d'],
-  // None of these is an address.
+  // None of these is a valid address.
   ['postgres://u:se/cret@h/d', 'postgres://u@h/d'],
   ['postgres://u:se?cret@h/d', 'postgres://u@h/d'],
   ['postgres://u:secret@h:99999/d', 'postgres://u@h:99999/d'],

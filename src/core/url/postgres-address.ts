@@ -3,7 +3,7 @@ export function isPostgres(library: string): boolean {
   return /^postgres(ql)?:\/\//.test(library)
 }
 
-/** What an address of a database begins with, and what is meant as one: a scheme, a host with its port, a user at a host. */
+/** Beginnings of texts that are meant as database addresses: a scheme, a host with its port, a user at a host. */
 const SCHEME = /^[a-z][a-z0-9+.-]+:(?=\/)|^postgres(ql)?:/i
 const BARE = /^(?:[^/\\@]+@[^/\\]+|[\w.-]+:\d+)\//
 
@@ -37,7 +37,7 @@ export function parsePostgres(address: string): URL | null {
   return URL.parse(address.replace(/^postgres(ql)?:\/\/([^/?#]*@)?(?=[/?#]|$)/, `postgres://${NO_HOST}`))
 }
 
-/** Names the database of an address: the same whoever asks for it, and however the address is written. */
+/** Names the database of an address: the name does not depend on the user or the spelling of the address. */
 export function nameDatabase(address: string): string {
   const url = parsePostgres(address)
   if (url === null) return address

@@ -1,6 +1,6 @@
 import { parsePostgres } from './postgres-address.ts'
 
-/** Who is to use which database by an address, as commands that mend it name them. */
+/** The role and the database of an address, in the form that repair commands need. */
 export interface Login {
   /** As statements have it. */
   readonly role: string

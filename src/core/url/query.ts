@@ -1,4 +1,4 @@
-/** What the query of an address says about its content. */
+/** The effect of a query on the content of an address. */
 export type QueryClass = 'none' | 'essential' | 'uncertain' | 'superfluous'
 
 /**

@@ -89,7 +89,7 @@ function createDomainTest(startUrl: URL, siteUrl: URL): ReachTest {
   }
 }
 
-/** Suffixes under which anybody may have a name count as public: two projects of github.io are two domains. */
+/** Suffixes under which users can register names count as public: two projects of github.io are two domains. */
 function registrableDomain(url: URL): string | null {
   return getDomain(url.hostname, { allowPrivateDomains: true })
 }

@@ -78,7 +78,7 @@ describe('the address of a file at a commit', () => {
     ['git+https://forgejo.example/o/lamp', `https://forgejo.example/o/lamp/src/commit/${COMMIT}/`, '#L3-L9', '#L3'],
     ['git+https://host.example/lamp', `git+https://host.example/lamp@${COMMIT}!/`, '#L3-L9', '#L3'],
     ['git+file:///srv/lamp', `git+file:///srv/lamp@${COMMIT}!/`, '#L3-L9', '#L3'],
-  ])('of %s', (repository, start, lines, line) => {
+  ])('writes and reads commit addresses of %s', (repository, start, lines, line) => {
     const url = writeCommitUrl(placeOf(repository), COMMIT, 'docs/ü #1.md')
     expect(url).toBe(`${start}docs/%C3%BC%20%231.md`)
     expect(readCommit(repository, url)).toBe(COMMIT)

@@ -1,15 +1,15 @@
 import { decodePath, encodePath, readInnerPath } from './tree-url.ts'
 
-/** Where a repository of git is: what git is told, and the address it is known by here. */
+/** The location of a git repository: the address for git, and its address in this program. */
 export interface RepositoryPlace {
   /** `git+https://host/path`, `git+ssh://user@host/path`, `git+file:///path`. */
   readonly url: string
-  /** What git takes: the same without `git+`. */
+  /** The address for git: the same without `git+`. */
   readonly remote: string
   readonly protocol: RepositoryProtocol
 }
 
-/** What git is lent of this machine. */
+/** The parts of this machine that git may use. */
 export interface GitAccess {
   /** Where programs and keys are: what of the environment reaches git. */
   readonly environment: Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ export function parseRepositoryUrl(text: string): RepositoryPlace | undefined {
   const isOwn = protocol === 'ssh' || protocol === 'git'
   if (!isNamed && !isOwn && !(protocol !== 'file' && /\.git\/?$/.test(url.pathname))) return undefined
   if (!PROTOCOLS.includes(protocol) || (protocol === 'file') !== (url.hostname === '')) return undefined
-  // Of schemes that are not of the web, a host may hold anything; what SSH would take for an option is none.
+  // Hosts of non-web schemes are not validated by URL, and SSH would read a user name that begins with `-` as an option.
   if (!HOST.test(url.hostname) || url.username.startsWith('-')) return undefined
   url.hostname = url.hostname.toLowerCase()
   url.hash = ''
@@ -71,9 +71,9 @@ export function nameOfRepository({ remote }: RepositoryPlace): string {
 /** A site that shows repositories, and how it writes addresses. */
 interface Site {
   readonly host: RegExp
-  /** What stands between a repository and a commit. */
+  /** The path between a repository and a commit. */
   readonly middle: string
-  /** What stands between a commit and a path. */
+  /** The path between a commit and a file. */
   readonly after?: string
   /** How it names lines. */
   readonly lines?: (first: number, last: number) => string
@@ -137,7 +137,7 @@ export function writeLinesUrl(repository: string, url: string, first: number, la
   return `${url}#${lines(first, Math.max(first, last))}`
 }
 
-/** What stands before the commit in addresses of files. */
+/** The text before the commit in addresses of files. */
 function pageOf(place: RepositoryPlace): string {
   const site = siteOf(place)
   if (site === undefined) return `${place.url}@`

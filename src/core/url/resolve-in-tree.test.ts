@@ -51,7 +51,7 @@ test.each([
     'https://docs.rs/crate/lamp/latest/source/docs/a.md',
     'https://docs.rs/crate/lamp/latest/source/docs/b.md',
   ],
-])('in %s a link leads to the file beside', (source, url, expected) => {
+])('a relative link in %s leads to the file beside it', (source, url, expected) => {
   expect(resolveInTree({ source, url, key: 'docs/a.md' }, 'b.md')).toBe(expected)
 })
 

@@ -7,7 +7,7 @@ export interface FileInTree {
   readonly source: string
   /** Where a reader opens the file. */
   readonly url: string
-  /** What the file is known by: its path below the folder that is read. */
+  /** The key of the file: its path below the folder that is read. */
   readonly key: string
 }
 

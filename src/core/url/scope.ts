@@ -27,7 +27,7 @@ export interface Scope {
   readonly trapGuards: boolean
 }
 
-/** The scope of a source about which nothing else was said. */
+/** The scope of a source without scope settings. */
 export const DEFAULT_SCOPE: Scope = {
   reach: 'subpages',
   allow: [],

@@ -4,7 +4,7 @@ import { decodePart, splitQuery } from './query.ts'
 export interface SessionAddress {
   /** The address without the id. */
   readonly stripped: string
-  /** What the id is called. The id itself is a kind of credential, and is repeated nowhere. */
+  /** The name of the id. The id itself is a kind of credential, so it is never repeated. */
   readonly name: string
 }
 

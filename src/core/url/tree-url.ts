@@ -2,8 +2,8 @@ import { isFileUrl } from './file-url.ts'
 import { parseHttp } from './key.ts'
 
 /**
- * What is no web site but a tree of files: a folder or file of this machine, an archive, a repository of git, a package; or the pages of
- * an import, which nobody can read again.
+ * The kinds of file trees, in contrast to web sites: a local folder or file, an archive, a git repository, a package; or the pages of an
+ * import, which cannot be read again.
  */
 export type TreeKind = 'folder' | 'archive' | 'repository' | 'package' | 'import'
 
@@ -67,7 +67,7 @@ export function writeInnerUrl(tree: string, path: string): string {
   return startInside(tree) + encodePath(path)
 }
 
-/** What is asked for besides an archive says nothing of the files in it. */
+/** The query of an archive's address does not apply to the files in it. */
 function startInside(tree: string): string {
   return tree.replace(/\?.*$/s, '') + INSIDE
 }

@@ -11,30 +11,30 @@ import {
   type Version,
 } from './version.ts'
 
-/** What a request for a version came to. */
+/** The result of a request for a version. */
 export interface VersionMatch {
   /** The one that was meant; null when there is none. */
   readonly best: string | null
   /** All that would do, the newest first; `best` is the first of them. */
   readonly matches: readonly string[]
-  /** What the request was taken for. A series is a version with numbers left out: `5` or `5.2`. */
+  /** How the request was interpreted. A series is a version with numbers left out: `5` or `5.2`. */
   readonly kind: 'latest' | 'exact' | 'series' | 'range'
-  /** Whether only prereleases would do, although none was asked for. */
+  /** Whether only prereleases match, although the request names none. */
   readonly isPrerelease: boolean
-  /** Whether it is older than what was asked for: the newest one before that. */
+  /** Whether it is older than requested: the newest version before that. */
   readonly isOlder: boolean
 }
 
 /** How strictly a request is taken. */
 export interface MatchOptions {
-  /** Takes the newest version before the one that was asked for, where there is no such. @default false */
+  /** Takes the newest version before the requested one, if that one does not exist. @default false */
   readonly orOlder?: boolean | undefined
 }
 
 /**
- * Finds the version that is meant: by `latest` or nothing, by a version, by numbers of which the last are left out (`5`,
- * `5.2`), by a range as semver has them (`^5.2`, `5.x`, `>=5 <6`, `5.2 - 5.4`) or by a name. A version that is labelled
- * exactly so comes before anything else. Prereleases are taken where they are asked for, or nothing else would do.
+ * Finds the requested version: by `latest` or nothing, by a version, by a version with its last numbers left out (`5`, `5.2`), by a semver
+ * range (`^5.2`, `5.x`, `>=5 <6`, `5.2 - 5.4`) or by a name. A version with exactly this label takes precedence. Prereleases count only
+ * when they are requested or nothing else matches.
  */
 export function matchVersion(
   target: string | undefined,
@@ -58,7 +58,7 @@ export function matchVersion(
   return { ...createMatch(kind, older), isOlder: older.versions.length > 0 }
 }
 
-/** Whether a version is the very one that was asked for. `5` asks for any 5.x, unless one is labelled `5` or `v5`. */
+/** Whether a version is exactly the requested one. `5` requests any 5.x, unless a version is labelled `5` or `v5`. */
 function isMeant(version: Version, asked: Version): boolean {
   if (isSeries(asked) && version.numbers.length !== asked.numbers.length) return false
   return isSameVersion(version, asked)
@@ -88,7 +88,7 @@ function preferReleases(versions: readonly Version[]): Choice {
     : { versions, isPrerelease: versions.length > 0 }
 }
 
-/** What is within a range by semver's rule, which leaves out prereleases that the range does not name. */
+/** The versions in a range by semver's rule, which excludes prereleases that the range does not name. */
 function within(versions: readonly Version[], asked: string, range: Range): Choice {
   const numbered = versions.filter((version) => !isName(version))
   const strict = numbered.filter((version) => range.test(semverOf(version)))
@@ -112,7 +112,7 @@ function writePrerelease(prerelease: Version['prerelease']): string {
   return prerelease.length === 0 ? '' : `-${prerelease.join('.')}`
 }
 
-/** What stands between the versions of a range: spaces, bars, and signs before a version. */
+/** A version in a range: the text between spaces, bars and comparison signs. */
 const VERSION_IN_RANGE = /[^\s|<>=~^]+/g
 
 /** Reads a range; undefined for what is none. Dates and zeros before a number are made what semver knows. */
@@ -133,7 +133,7 @@ function parseRange(text: string, includePrerelease = false): Range | undefined 
 
 const MAX_RANGE_CHARS = 256
 
-/** As many numbers as were given, since those left out mean any. */
+/** Writes only the given numbers, since omitted ones match any. */
 function writePartial(version: Version): string {
   const { numbers, prerelease } = version
   return prerelease.length > 0 || numbers.length > 2 ? writeSemver(version) : numbers.join('.')

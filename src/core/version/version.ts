@@ -1,6 +1,6 @@
 import { compareUtf8 } from '../text/order.ts'
 
-/** What the label of a version says. */
+/** The parsed label of a version. */
 export interface Version {
   /** As it was written. */
   readonly text: string
@@ -16,7 +16,7 @@ const NUMBERED = /^v?(\d{1,15}(?:\.\d{1,15}){0,7})(?:-([0-9a-z-]+(?:\.[0-9a-z-]+
 /** Python writes its prereleases without a hyphen: `3.13.0rc1` (PEP 440). */
 const UNHYPHENATED = /^v?(\d{1,15}(?:\.\d{1,15}){0,7})\.?(a|alpha|b|beta|c|rc)\.?(\d{1,15})$/i
 
-/** What Python calls them in full, so that they are the same as elsewhere. */
+/** Python's abbreviations of prerelease names, with the full names that others use. */
 const LONG_NAMES: Readonly<Record<string, string>> = { a: 'alpha', b: 'beta', c: 'rc' }
 
 /** A year and a month, or a day. Semver would see a prerelease of 2024. */
@@ -76,7 +76,7 @@ export function isPrerelease({ prerelease }: Version): boolean {
   return prerelease.length > 0
 }
 
-/** By numbers and prerelease alone. A number that is missing is 0. */
+/** Compares by numbers and prerelease alone. A missing number counts as 0. */
 function compareMeaning(a: Version, b: Version): number {
   const length = Math.max(a.numbers.length, b.numbers.length)
   for (let i = 0; i < length; i++) {
