@@ -13,7 +13,7 @@ export interface Implied {
  */
 export type Content = 'markup' | 'raw' | 'escapable' | 'plain'
 
-/** The parsing rules for elements of one name. HTML's tables are looked up once for each name, not for each element. */
+/** The parsing rules for elements of one name. HTML's tables are consulted once for each name, not for each element. */
 export class Tag {
   readonly name: string
   readonly isInline: boolean

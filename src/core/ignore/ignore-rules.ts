@@ -13,7 +13,7 @@ interface IgnoreRule {
 
 /**
  * The lines of one `.gitignore`, which apply below its folder. Lines are untrusted and may be very many, so rules without a wildcard are
- * looked up and only the others are tried one by one.
+ * found by lookup and only the others are tried one by one.
  */
 export interface IgnoreFile {
   /** Path of that folder, ending in `/`, or empty for the root. */
@@ -101,7 +101,7 @@ function findDecisive(file: IgnoreFile, path: string, isDirectory: boolean): Ign
   const lookedUp = Math.max(-1, ...places)
   const parts = file.wild.length === 0 ? [] : splitPath(path, '')
   const wild = file.wild.findLast((place) => {
-    // Rules before the one that was looked up are overridden.
+    // The rule found by lookup overrides all rules before it.
     if (place < lookedUp) return true
     const rule = file.rules[place]
     return rule !== undefined && (isDirectory || !rule.directoriesOnly) && matchesParts(rule.parts, parts)

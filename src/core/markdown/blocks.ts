@@ -55,12 +55,10 @@ parser.block.ruler.at('table', tableRule, { alt: ['paragraph', 'reference'] })
 const WINDOW_CHARS = 128 * 1024
 
 /**
- * Reads the block structure of Markdown from a line on: CommonMark plus GFM tables. Inline markup is read for headings
- * only. Every line is covered by exactly one block, unless there is none.
- *
- * A long document is parsed window by window. Where a block at the top starts, what follows no longer depends on what
- * came before, so the last block of a window, which may go on, is where the next one begins. Only a list or quote longer
- * than a window comes as several blocks.
+ * Parses the block structure of Markdown from a line on: CommonMark plus GFM tables. Inline markup is parsed for headings only. Every line
+ * belongs to exactly one block, unless there is none. A long document is parsed window by window. Text from the start of a top-level block
+ * on does not depend on earlier text, so the last block of a window, which may continue, is where the next window begins. Only a list or
+ * quote longer than a window is returned as several blocks.
  */
 export function* parseBlocks(
   lines: readonly string[],

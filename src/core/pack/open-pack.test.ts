@@ -146,7 +146,7 @@ describe('an archive', () => {
     return Buffer.concat(pieces)
   }
 
-  test('a zip opens as the pack it was made of', async () => {
+  test('openPack restores the original pack from an archive', async () => {
     expect(openPack(openZipReader(await zip(), 'a.zip'))).toEqual(PACK)
   })
 

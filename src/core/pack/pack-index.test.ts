@@ -27,7 +27,7 @@ function goOn(steps: Steps<unknown>, most = Number.POSITIVE_INFINITY): number {
   return count
 }
 
-test('one index serves searches and index.json, in either order, with the same results as two indexes', () => {
+test('a shared index serves searches and index.json, in either order, with the same results as two indexes', () => {
   const pack = createAlike(200)
   const alone = textOf(writeIndexJson(pack))
   const hits = new PackSearch(pack).search('glaze bowl', { limit: 50 })

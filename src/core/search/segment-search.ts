@@ -212,7 +212,7 @@ export class SegmentSearch {
     if (!this.#hasVariants) group.clear()
     for (const { form, term, segment } of this.#hasVariants ? found.longForms(stem) : []) {
       if (form !== word) continue
-      // A character of a script without spaces may have thousands of long forms, so each is looked up only in its segment.
+      // A character of a script without spaces may have thousands of long forms, so the lookup of each is limited to its segment.
       found.lookUp(this.#analyzer.stem(term), [segment])
       group.add(term)
     }

@@ -38,7 +38,7 @@ test.each([
   expect(languagesOfQuery(query)).toEqual({ languages: [], isSure: false })
 })
 
-test('one word makes a language likely, and so do words in another script than the question', () => {
+test('a single word makes a language likely, and so do words in another script than the question', () => {
   expect(languagesOfQuery('the timeout')).toEqual({ languages: ['en'], isSure: false })
   expect(languagesOfQuery('les options pour des fichiers')).toEqual({ languages: ['fr'], isSure: true })
   expect(languagesOfQuery('what does Москва mean').isSure).toBe(false)

@@ -26,17 +26,16 @@ export const TOKENIZER_VERSION = 2
 export const MAX_TOKEN_UNITS = 64
 
 /**
- * Visits the tokens of a text in order. This is the only tokenizer of the product: whatever is indexed or asked goes
- * through it.
+ * Visits the tokens of a text in order. This is the only tokenizer of the product: documents and queries both use it.
  *
  * - Words are Unicode-normalised, lower-cased and lose the diacritics of Latin letters: `Café` gives `cafe`.
- * - Identifiers, paths of names and hyphenated words are given whole and then in parts: `fs.readFileSync` gives
- *   `fs.readfilesync fs readfilesync read file sync`. A single letter before a capital is no part: `OAuth` gives
+ * - Identifiers, paths of names and hyphenated words yield the whole and then the parts: `fs.readFileSync` gives
+ *   `fs.readfilesync fs readfilesync read file sync`. A single letter before a capital does not count as a part: `OAuth` gives
  *   `oauth auth`.
- * - A word with a number behind it is also given without: `sha256` gives `sha256 sha`; `HTTP/2` gives `http http2 2`.
- * - Versions are given whole and by their beginnings: `v3.11.4` gives `v3.11.4 3.11.4 3.11`.
+ * - A word that ends in a number is also given without the number: `sha256` gives `sha256 sha`; `HTTP/2` gives `http http2 2`.
+ * - Versions are given whole and by their prefixes: `v3.11.4` gives `v3.11.4 3.11.4 3.11`.
  * - Scripts written without spaces are given in overlapping pairs: `東京都` gives `東京 京都`; a lone character alone.
- * - `c++`, `c#` and their like keep their signs; `user's` gives `user`, `don't` gives `dont`.
+ * - `c++`, `c#` and similar names keep their signs; `user's` gives `user`, `don't` gives `dont`.
  *
  * Takes linear time on any input.
  */

@@ -29,7 +29,7 @@ test.each([
   ['postgresql://u:secret@/d?host=/run', 'postgresql://u@/d?host=/run'],
   ['postgres://:secret@h/d', 'postgres://@h/d'],
   ['postgres://u:se@cret@h/d', 'postgres://u@h/d'],
-  // None of these is a valid address.
+  // These addresses are invalid.
   ['postgres://u:se/cret@h/d', 'postgres://u@h/d'],
   ['postgres://u:se?cret@h/d', 'postgres://u@h/d'],
   ['postgres://u:secret@h:99999/d', 'postgres://u@h:99999/d'],

@@ -113,7 +113,7 @@ export function writeDirective(
   return head === '' ? inner : [head, ...(inner.length === 0 ? [] : ['', ...inner])]
 }
 
-/** What stands behind these says how they look. */
+/** The arguments of these directives only control layout. */
 const UNLABELLED = new Set(['grid', 'tab-set', 'tabs', 'grid-item', 'card-carousel', 'div', 'container'])
 /** Names that are kinds of notes elsewhere. */
 const LABELLED = new Set(['details', 'example', 'solution', 'definition'])

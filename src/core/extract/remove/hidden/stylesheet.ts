@@ -80,7 +80,7 @@ function openBlock(prelude: string, around: Block): Block {
     case 'media':
       return ruled(mediaApplies(condition), around)
     case 'supports':
-      // What a page asks for is there, or it would not ask.
+      // Sites test for features that browsers support, so the condition counts as met.
       return ruled(/\bnot\b/i.test(condition) ? 'sometimes' : 'always', around)
     case 'layer':
       return around
