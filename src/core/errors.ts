@@ -526,7 +526,7 @@ export class PharosError extends Error {
     this.details = details
   }
 
-  /** Message, advice, HTTP status and exit code of this failure. A failure may know better advice than the table has. */
+  /** Message, advice, HTTP status and exit code of this failure. A failure may have more specific advice than the table. */
   get entry(): ErrorEntry {
     const entry = ERRORS[this.code]
     return { ...entry, advice: String(this.details['advice'] ?? fillTemplate(entry.advice, this.details)) }

@@ -30,7 +30,7 @@ export interface ChunkOptions {
   readonly sha256?: Sha256
 }
 
-/** Bytes and the relative path they are known by. */
+/** The bytes of a file and its relative path. */
 export interface SourceFile {
   readonly path: string
   readonly bytes: Uint8Array

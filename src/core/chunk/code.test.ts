@@ -210,7 +210,7 @@ function b() {}
     expect(cut('bash', 'echo "$(date)"\n')).toBeUndefined()
   })
 
-  test('keep what a syntax error leaves intact', () => {
+  test('keep the parts that a syntax error leaves intact', () => {
     const text = 'function a() {}\n\nlet = = ;;; )\n\nfunction b() {}\n'
     expect(summary('javascript', text, ROOMY)).toEqual(['1-4 a', '5-5 b'])
   })
@@ -496,7 +496,7 @@ end
 })
 
 describe('grammars', () => {
-  test('are found by extension, and are nothing when not prepared', async () => {
+  test('are found by extension, and missing when not prepared', async () => {
     const none = await openGrammars({ load: () => Promise.reject(new Error('no bytes')) })
     expect(grammars.cut('a/B.TSX', 'function f() {}', ROOMY)).toHaveLength(1)
     expect(grammars.cut('a/b.txt', 'function f() {}', ROOMY)).toBeUndefined()
@@ -551,7 +551,7 @@ test('the gap after a comment is scanned once for all definitions that follow', 
   expect(cut('javascript', text)?.length).toBe(17_001)
 })
 
-test('an error of the reader is not taken for one of the parser', () => {
+test('an error of the callback is not mistaken for a parser failure', () => {
   const parser = grammars.parser('javascript')
   const fail = () => {
     throw new RangeError('ours')

@@ -83,7 +83,7 @@ describe('text', () => {
     expect(contents(html)).toEqual([expected])
   })
 
-  test.each(['Prev', 'NEXT', 'show more', '1', '404'])('%j alone is the rest of a pager', (noise) => {
+  test.each(['Prev', 'NEXT', 'show more', '1', '404'])('%j alone is a leftover of a pager', (noise) => {
     expect(contents(`<p>a</p><p> ${noise} </p><p>b</p>`)).toEqual(['a\nb'])
     expect(contents(`<h1>${noise}</h1>`)).toEqual([noise])
     expect(contents(`<p>${noise}!</p>`)).toEqual([`${noise}!`])
@@ -146,7 +146,7 @@ test.each([
   ['ampersands', '&'.repeat(200_000)],
   ['cells', '<td>'.repeat(200_000)],
   ['spaces', `<p>${' '.repeat(500_000)}x`],
-])('ends soon on hundreds of thousands of %s', (_, html) => {
+])('ends fast on hundreds of thousands of %s', (_, html) => {
   const ms = cpuMsOf(() => {
     for (const { content } of cut(html)) expect(content.length).toBeLessThanOrEqual(8000)
   })

@@ -211,7 +211,7 @@ describe('a fence longer than the cap', () => {
     expect(parts[1]).toBe('```js\n  six();\n  seven();\n  eight();\n  nine();\n```')
   })
 
-  test('does not take a quoted line for its end', () => {
+  test('a quoted line does not close a fence', () => {
     expect(contents(`\`\`\`\n${lines.join('\n')}\n> \`\`\``).at(-1)).toBe('```\neight();\nnine();\n> ```\n```')
   })
 
@@ -222,7 +222,7 @@ describe('a fence longer than the cap', () => {
     ])
   })
 
-  test('makes no part of blank lines alone', () => {
+  test('blank lines alone make no part', () => {
     expect(contents(`\`\`\`\n${'x'.repeat(50)}\n\n\n\n${'y'.repeat(50)}\n\`\`\``)).toEqual([
       `\`\`\`\n${'x'.repeat(50)}\n\`\`\``,
       `\`\`\`\n${'y'.repeat(50)}\n\`\`\``,
@@ -276,7 +276,7 @@ test.each([
   ['pipes', `${'|'.repeat(20_000)}\n${'|-'.repeat(20_000)}|`],
   ['comments', '<!--'.repeat(20_000)],
   ['underlines', 'a\n='.repeat(20_000)],
-])('ends soon on thousands of %s', (_, text) => {
+])('ends fast on thousands of %s', (_, text) => {
   const ms = cpuMsOf(() => {
     for (const { content } of cut(text)) expect(content.length).toBeLessThanOrEqual(8000)
   })
@@ -295,7 +295,7 @@ describe('lines after a thematic break', () => {
     expect(firstContent(`${text}\n# First`)).toBe(text)
   })
 
-  test('is not what stands between two thematic breaks', () => {
+  test('text between two thematic breaks is not front matter', () => {
     expect(cut('---\n# Title\n\ntext\n\n---\n# Second').map((piece) => piece.headingPath)).toEqual([
       [],
       ['Title'],
@@ -305,7 +305,7 @@ describe('lines after a thematic break', () => {
   })
 })
 
-test('the file is read no further once there are enough pieces', () => {
+test('stops reading the file once there are enough pieces', () => {
   const lines = Array.from({ length: 1_000_000 }, (_, i) => `# ${i}`)
   const pieces = cutMarkdown(lines, { targetChars: 4000, maxChars: 8000 }, 3)
   expect(pieces.slice(0, 3).map((piece) => piece.content)).toEqual(['# 0', '# 1', '# 2'])

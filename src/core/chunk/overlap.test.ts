@@ -50,7 +50,7 @@ const page = fc
 const runs = { numRuns: process.env['TEST_LONG'] === undefined ? 200 : 5000 }
 
 describe('chunks that overlap', () => {
-  test('hold the whole page in order, each claiming its lines, and repeat no more than they may', () => {
+  test('hold the whole page in order, each with its line range, and repeat at most the overlap', () => {
     fc.assert(
       fc.property(page, (markdown) => {
         const lines = splitLines(markdown)
@@ -143,12 +143,12 @@ describe('chunks that overlap', () => {
 describe('what is repeated', () => {
   const filler = `${'x'.repeat(130)}.`
 
-  test('is nothing across headings', () => {
+  test('repeats nothing across headings', () => {
     const chunks = chunk(`# A\n\n${filler} End.\n\n## B\n\n${filler}\n\n## B\n\n${filler}`)
     expect(chunks.map(({ content }) => content.slice(0, 4))).toEqual(['# A\n', '## B', '## B'])
   })
 
-  test('is a fence or table as a whole, or nothing of it', () => {
+  test('repeats a fence or table as a whole, or not at all', () => {
     const short = '```\nshort\n```'
     const long = '```\nfar too long to be repeated\nin the next\n```'
     const [, afterShort] = chunk(`${filler}\n\n${short}\n\n${filler}`)
@@ -163,18 +163,18 @@ describe('what is repeated', () => {
     expect(whole?.content).toBe(code)
   })
 
-  test('is not the front matter of the page in parts', () => {
+  test('never repeats a part of the front matter', () => {
     const [first, second] = chunk(`---\ntitle: A\nauthor: someone with a name\n---\n\n${'z'.repeat(159)}.\n\nMore.`)
     expect(first?.content).toContain('title: A')
     expect(second?.content.startsWith('zzz')).toBe(true)
   })
 
-  test('is the last words of a sentence that is too long', () => {
+  test('repeats the last words of a sentence that is too long', () => {
     const [, second] = chunk(`${'word '.repeat(30)}end.\n\n${filler}`)
     expect(second?.content).toBe(`word word word word word word word end.\n\n${filler}`)
   })
 
-  test('is nothing of a text without a place to begin at', () => {
+  test('repeats nothing of a text without word or sentence boundaries', () => {
     const [first, second] = chunk('界'.repeat(300))
     expect(first?.content).toHaveLength(158)
     expect(second?.content).toHaveLength(142)

@@ -1,4 +1,4 @@
-/** A piece of a file before it has ids: what every chunker returns, in file order except where keys are sorted (JSON). */
+/** A piece of a file before it has ids. Every chunker returns pieces, in file order except where keys are sorted (JSON). */
 export interface Piece {
   /** First line with content, from 1. */
   readonly startLine: number
@@ -8,7 +8,7 @@ export interface Piece {
   readonly headingPath?: readonly string[]
   readonly symbol?: string
   readonly address?: string
-  /** Where it begins in its first line, for a slice of a long one. @default 0 */
+  /** Column where it begins in its first line, for a slice of a long line. @default 0 */
   readonly startColumn?: number
   /** Repeated text at the start that is not from the piece's own lines, for a later part of a fence or table. */
   readonly frame?: PieceFrame
@@ -17,7 +17,7 @@ export interface Piece {
 /** The text that every further part of a fence or table repeats at its start. */
 interface PieceFrame {
   readonly chars: number
-  /** First line, from 1, of what is split. */
+  /** First line, from 1, of the split body. */
   readonly bodyLine: number
 }
 
@@ -31,7 +31,7 @@ export interface ChunkSizes {
   readonly overlapChars?: number
 }
 
-/** Longest heading or key kept in a heading path, so that one absurd line cannot fill every breadcrumb below it. */
+/** Longest heading or key kept in a heading path, so that one overlong line cannot fill every breadcrumb below it. */
 export const MAX_HEADING_CHARS = 200
 
 /** Returned instead of pieces when the parser fails for a reason other than the text alone. */

@@ -29,7 +29,7 @@ const SIZES: Readonly<Record<ChunkProfile, ChunkSizes>> = {
   },
 }
 
-/** The sizes that a profile stands for. */
+/** The sizes of a profile. */
 export function sizesOf(profile: ChunkProfile): ChunkSizes {
   return SIZES[profile]
 }

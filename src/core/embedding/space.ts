@@ -6,7 +6,7 @@ import { MAX_TOKENS, MODEL_DIMENSIONS, MODEL_FILES, MODEL_NAME } from './model.t
 export interface VectorSpace {
   /** Name of the model, for people. */
   readonly model: string
-  /** SHA-256 over the model and everything else that decides what a text becomes. */
+  /** SHA-256 over the model and everything else that affects the vector of a text. */
   readonly fingerprint: string
   readonly dimensions: number
 }

@@ -1,7 +1,7 @@
 import { type Drop, type Element, lineOf } from '../html/tree.ts'
 import type { Removal } from '../model.ts'
 
-/** Leaves out an element and all it contains. One that is left out already keeps its first reason. */
+/** Drops an element with its content. An element that is already dropped keeps its first reason. */
 export function drop(element: Element, step: string, reason: string): void {
   element.dropped ??= { step, reason } satisfies Drop
 }

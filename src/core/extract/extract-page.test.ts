@@ -60,7 +60,7 @@ describe('extractPage', () => {
     expect(extractPage({ url, body: post.repeat(3) })).toMatchObject({ page: { generator: 'mybb' } })
   })
 
-  test('tells what was left out only when asked', () => {
+  test('reports removals only when asked', () => {
     expect(extractPage({ url, body: '<p>seen</p><p hidden>hidden</p>' }).removals).toEqual([])
   })
 
@@ -89,7 +89,7 @@ describe('extractPage', () => {
     })
   })
 
-  test('refuses what is not text', () => {
+  test('refuses responses that are not text', () => {
     expect(extractPage({ url, body: '{}', headers: { 'content-type': 'application/json' } })).toEqual({
       type: 'no-page',
       reason: 'not_text',
@@ -100,7 +100,7 @@ describe('extractPage', () => {
     })
   })
 
-  test('hashes with what it is given', () => {
+  test('hashes with the given function', () => {
     expect(extractPage({ url, body: '<p>text' }, { sha256: () => 'hash' })).toMatchObject({
       page: { contentHash: 'hash' },
     })
@@ -163,7 +163,7 @@ const SOUP = [
   ],
 ]
 
-test('no soup of tags makes it fail, and the same soup gives the same page', () => {
+test('no tag soup makes it fail, and the same soup gives the same page', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...SOUP), { maxLength: 60 }), (parts) => {
       const body = parts.join('')
@@ -173,7 +173,7 @@ test('no soup of tags makes it fail, and the same soup gives the same page', () 
   )
 })
 
-test('no bytes make it fail, whatever they are called', () => {
+test('no bytes make it fail, with any content type', () => {
   const type = fc.constantFrom(
     '',
     'text/html',

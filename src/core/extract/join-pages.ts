@@ -4,9 +4,9 @@ import { measureMarkdown } from './measure.ts'
 import { escapeHeading, escapeText } from './write/escape.ts'
 import { createSections, type PlacedHeading } from './write/sections.ts'
 
-/** One of several pages that become one. */
+/** One of the pages that are joined. */
 export interface JoinedPart {
-  /** Fragment that leads to it. */
+  /** Fragment of the part. */
   readonly name: string
   readonly page: Page
 }

@@ -5,17 +5,17 @@ import { createResolver, resolveHttp, withoutFragment } from './resolve.ts'
 import { isTemplate, type Survey } from './survey.ts'
 import { AS_WRITTEN } from './write/address.ts'
 
-/** Every relative link becomes as long as the base: a longer one only makes a small document large. */
+/** Every relative link becomes as long as the base, so a longer base would only inflate a small document. */
 const MAX_BASE = 2000
 
-/** Where relative addresses of a document start: its `<base>`, else its own address. */
+/** The base of relative addresses in a document: its `<base>`, else its own address. */
 export function baseOf({ bases }: Survey, url: string): string {
-  // As in browsers, the first that has an address counts, wherever it stands.
+  // As in browsers, the first base with an address counts, anywhere in the document.
   const href = bases.find((element) => element.hasAttribute('href'))?.attribute('href')
   return (href === undefined || href.length > MAX_BASE ? undefined : resolveHttp(href, url)) ?? url
 }
 
-/** Where the addresses in the Markdown of a document start. One that names a base of the web itself has that. */
+/** The base of addresses in the Markdown of a document. A `<base>` in the document takes precedence. */
 export function linkBaseOf({ url, relativeLinks = 'resolved' }: Snapshot, base: string): string {
   if (relativeLinks === 'resolved' || base !== url) return base
   return relativeLinks === 'kept' ? AS_WRITTEN : NOWHERE
@@ -34,7 +34,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 interface OpenLink {
   readonly url: string
   readonly element: Element
-  /** Not read when an earlier link to the same place has one. */
+  /** The text is not collected when an earlier link to the same address has one. */
   text: string | undefined
 }
 

@@ -13,7 +13,7 @@ const CONTENT_SELECTORS = [
 
 const CONTENT = new SelectorMap(CONTENT_SELECTORS.map((list) => [list, true] as const))
 
-/** The element that holds the content of a page that is no thread. */
+/** The element that holds the content of a page other than a forum thread. */
 export function findContainer(body: Element, statistics: StatisticsMap, kind: Kind, isOneText: boolean): Element {
   const main = findMain(body, statistics)
   switch (kind) {
@@ -50,7 +50,7 @@ export function findMain(body: Element, statistics: StatisticsMap): Element {
 const MAIN_SHARE = 0.4
 const MAIN_PROSE_SHARE = 0.1
 
-/** An element that is called the text of the page and holds most of it. */
+/** An element that is named as the text of the page and holds most of it. */
 function findArticle(main: Element, statistics: StatisticsMap): Element | undefined {
   const { prose } = statistics.get(main)
   return find(
@@ -74,7 +74,7 @@ export function findText(main: Element, statistics: StatisticsMap): Element {
 
 const TEXT_SHARE = 0.85
 
-/** Goes down while one child holds nearly all. */
+/** Descends while one child holds nearly all of the text. */
 function descend(
   from: Element,
   statistics: StatisticsMap,
@@ -101,8 +101,8 @@ function descend(
 }
 
 /**
- * Whether an element is a section with a heading, beside others of the same rank: parts of one text, however short they are. Beside an
- * article such sections lead to others.
+ * Whether an element is a section with a heading beside others of the same rank: parts of one text, even short ones. Beside an article such
+ * sections lead to other pages.
  */
 function isOneOfSections(element: Element, parent: Element): boolean {
   if (element.name !== 'section') return false
@@ -120,7 +120,7 @@ function rankOf(section: Element): string | undefined {
 
 const HEADINGS = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
 
-/** Beside an article stands what leads away from it; beside the body of another page often its introduction. */
+/** The siblings of an article lead away from it; the siblings of another page's body are often its introduction. */
 const DESCENT_SHARE = { article: 0.9, page: 0.93, reference: 0.98 }
 const DESCENT_TEXT_SHARE = 0.7
 const STOPS = new Set(['p', 'ul', 'ol', 'dl', 'table', 'blockquote', 'pre', 'figure', 'details', 'li'])

@@ -11,7 +11,7 @@ function cleanMdx(...lines: string[]): string {
 }
 
 describe('code of a program in MDX', () => {
-  test('drops imports and exports, and keeps sentences that begin alike', () => {
+  test('drops imports and exports, and keeps sentences that begin with the same words', () => {
     const lines = [
       "import A from 'a'",
       'import B, {',
@@ -36,7 +36,7 @@ describe('code of a program in MDX', () => {
     expect(clean(lines.join('\n'))).toBe('# Title\n\nimport this is a sentence.\n\nEnd.')
   })
 
-  test('drops expressions unless they are text', () => {
+  test('drops expressions unless they are string literals', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: that is what stands in MDX.
     expect(cleanMdx('a {x.y({b: "}"})}b {/* no */}{"text"}{`more`}{`${x}`} \\{c\\}')).toBe('a b textmore \\{c\\}')
   })
@@ -57,7 +57,7 @@ describe('components', () => {
     expect(clean('- <Note>In an item.</Note>\n- Next')).toBe('- > [!NOTE]\n  > In an item.\n\n- Next')
   })
 
-  test('keep what they hold below their titles', () => {
+  test('keep their content below their titles', () => {
     const lines = [
       "<Tabs items={['a', 'b']}>",
       '  <Tab title="npm">',
@@ -78,7 +78,7 @@ describe('components', () => {
     expect(clean(lines.join('\n'))).toBe(expected)
   })
 
-  test('are left out but for their text where nothing is known of them', () => {
+  test('are dropped except for their text if they are unknown', () => {
     expect(cleanMdx('<Chart data={[1, {a: ">"}]} onClick={() => go()} />', '', 'Text <Badge>new</Badge>')).toBe(
       'Text new',
     )
@@ -102,7 +102,7 @@ describe('code', () => {
     ['js{1,3-5}', '```js\nx\n```'],
     ['{ .js title="a.js" }', '**a.js**\n\n```js\nx\n```'],
     ['rust,ignore', '```rust,ignore\nx\n```'],
-  ])('keeps language and title of the words behind a fence: %s', (info, expected) => {
+  ])('keeps language and title of the info string of a fence: %s', (info, expected) => {
     expect(clean(`\`\`\`${info}\nx\n\`\`\``)).toBe(expected)
   })
 })
@@ -127,7 +127,7 @@ describe('plain Markdown', () => {
     expect(cleanDialects(text.split('\n'), { isMdx: false, fields: new Map() }).lines.join('\n')).toBe(text)
   })
 
-  test('stays as it is, to the byte', () => {
+  test('stays unchanged, byte for byte', () => {
     fc.assert(
       fc.property(document, (text) => {
         const { lines } = cleanDialects(text.split('\n'), { isMdx: false, fields: new Map() })
@@ -136,7 +136,7 @@ describe('plain Markdown', () => {
     )
   })
 
-  test('keeps all code, whatever it holds', () => {
+  test('keeps all code unchanged', () => {
     const line = fc
       .string({ unit: 'grapheme-ascii', maxLength: 30 })
       .filter((text) => !/[`~]{3}|\[!code|\^\?|8<-|[<{]/.test(text))

@@ -25,7 +25,7 @@ import { vitepress } from './vitepress.ts'
 import { wordpress } from './wordpress.ts'
 import { yard } from './yard.ts'
 
-/** Every generator we know. Where several could have made a document, the first has it. */
+/** All known generators. If several could have made a document, the first wins. */
 const GENERATORS: readonly Generator[] = [
   mkdocs,
   sphinx,
@@ -52,7 +52,7 @@ const GENERATORS: readonly Generator[] = [
   github,
 ]
 
-/** Later elements are not asked: what tells a generator stands around the content, and long pages cost no more. */
+/** Later elements are not checked: the marks of a generator are around the content, and long pages cost no more. */
 const MAX_ELEMENTS = 10_000
 
 const BY_SIGN = new SelectorMap(

@@ -15,7 +15,7 @@ test('writes the name of a file before code with line numbers', () => {
   expect(page).toEqual({ generator: 'mkdocs', markdown: '# Configuration\n\n**a.yml**\n\n```yaml\na: 1\n```\n' })
 })
 
-test('shows what a terminal that a script plays would print', () => {
+test('shows the output of an animated terminal', () => {
   const page = extract(
     `<body><div class="md-content"><article class="md-content__inner"><h1>Start the server</h1><div class="termy"><div class="language-console highlight"><pre><code>$ run &lt;file&gt;
 &lt;font color="#4E9A06"&gt;INFO&lt;/font&gt;: ready

@@ -55,7 +55,7 @@ function showOutput(code: Element): void {
   fill(code, [textOf(code).replaceAll(STYLING, '')])
 }
 
-/** The name of a file stands in the table with line numbers; elsewhere it stands before the code. */
+/** In a table with line numbers the file name is inside the table; elsewhere it precedes the code. */
 function moveTitle(table: Element): void {
   const head = find(table, isFileHead)
   const { parent } = table

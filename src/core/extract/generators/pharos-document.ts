@@ -11,7 +11,7 @@ export const pharosDocument: Generator = {
   normalize: placeMarks,
 }
 
-/** Puts a mark where an element says that a place with a fragment of its own begins. An empty one says nothing else. */
+/** Inserts a mark for each element that begins a place with its own fragment. An empty element is only a mark. */
 function placeMarks(content: Element): void {
   const around = new Set<Element>()
   for (const element of content.descendants()) {
