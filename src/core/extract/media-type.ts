@@ -4,7 +4,7 @@ import { writeUnits } from '../text/code-units.ts'
 /** The kind of a response, which decides how it is read. */
 export type Medium =
   | { readonly type: 'html' }
-  /** `isMdx` says that it was called MDX. */
+  /** `isMdx` says that the response is declared as MDX. */
   | { readonly type: 'text'; readonly isMarkdown: boolean; readonly isMdx: boolean }
   | { readonly type: 'other'; readonly name: string }
 
@@ -64,7 +64,7 @@ function binaryName(body: Uint8Array | string, beginning: string): string | unde
   if (typeof body === 'string') return isNoise(body.slice(0, NOISE_SAMPLE)) ? 'binary data' : undefined
   const known = MAGIC.find(([magic]) => beginning.startsWith(magic))?.[1]
   if (known !== undefined) return known
-  // In UTF-16 zeros stand at every other place; text has no two of them in a row.
+  // In UTF-16 every other byte is zero; text never has two zeros in a row.
   const head = body.subarray(0, NOISE_SAMPLE)
   if (head.subarray(0, BEGINNING).some((byte, i) => byte === 0 && head[i + 1] === 0)) return 'binary data'
   const isWide = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff) || isHalfZeros(head)
@@ -72,11 +72,14 @@ function binaryName(body: Uint8Array | string, beginning: string): string | unde
 }
 
 const NOISE_SAMPLE = 4096
-/** Controls that no text has, and what stands for bytes that could not be read. Escapes begin characters in Japanese. */
+/**
+ * Control characters that text never has, and the replacement character. Escapes are allowed, because they switch character sets in
+ * Japanese.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NOISE = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd]/g
 const MOST_NOISE = 0.05
-/** A few may be slips. */
+/** Fewer may be accidents. */
 const LEAST_NOISE = 5
 
 function isNoise(sample: string): boolean {
@@ -84,7 +87,7 @@ function isNoise(sample: string): boolean {
   return count >= LEAST_NOISE && count > MOST_NOISE * sample.length
 }
 
-/** Whether bytes look like UTF-16 without a mark. */
+/** Whether bytes look like UTF-16 without a byte order mark. */
 function isHalfZeros(bytes: Uint8Array): boolean {
   return bytes.filter((byte) => byte === 0).length > bytes.length / 4
 }

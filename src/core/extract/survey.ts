@@ -14,13 +14,13 @@ export interface Survey {
   readonly styles: readonly Element[]
   /** Elements that are never text, templates among them. */
   readonly unseen: readonly Element[]
-  /** The outermost ones. */
+  /** The outermost `noscript` elements. */
   readonly noscripts: readonly Element[]
   /** Elements that may lead to another address. */
   readonly links: readonly Element[]
   /** Every `h1`. */
   readonly headings: readonly Element[]
-  /** Elements that may be hidden by what they are or by their attributes, whatever style sheets say. */
+  /** Elements that may be hidden by their name or attributes, apart from style sheets. */
   readonly hideable: readonly Element[]
   /** Elements that may open a part of the page. */
   readonly controls: readonly Element[]
@@ -31,7 +31,7 @@ export interface Survey {
   readonly statements: Statements
 }
 
-/** Where a document speaks about itself, which it does not in code, in pictures and to those without scripts. */
+/** Elements with metadata of the document, outside of code, pictures and `noscript`. */
 export interface Statements {
   readonly titles: readonly Element[]
   readonly metas: readonly Element[]
@@ -40,9 +40,9 @@ export interface Statements {
   readonly links: readonly Element[]
   /** Elements with an `itemtype`. */
   readonly items: readonly Element[]
-  /** Elements that may be a property of an item, or name who wrote it; none is a part of a comment. */
+  /** Elements that may be a property of an item, or name its author; none is inside a comment. */
   readonly properties: readonly Element[]
-  /** Every `<time>` that stands in no comment. */
+  /** Every `<time>` outside of comments. */
   readonly times: readonly Element[]
 }
 
@@ -61,7 +61,7 @@ export function isTemplate(element: Element): boolean {
 /** Elements that may precede the body; the first other element ends the head. */
 const HEAD: ReadonlySet<string> = new Set(['html', 'head', ...METADATA])
 
-/** Names that steps ask for. Most elements have another one. */
+/** Names that the steps look for. Most elements have other names. */
 const NAMES: ReadonlySet<string> = new Set([
   ...['a', 'area', 'base', 'button', 'datalist', 'dialog', 'frame', 'h1', 'head', 'link', 'meta', 'noscript', 'pre'],
   ...['script', 'style', 'summary', 'svg', 'template', 'time', 'title'],
@@ -70,7 +70,7 @@ const NAMES: ReadonlySet<string> = new Set([
 // Bits for the position of an element.
 const IN_NOSCRIPT = 1
 const IN_COMMENT = 2
-/** Where a document does not speak about itself. */
+/** Inside parts without metadata of the document. */
 const ASIDE = 4
 
 // Bits for the attributes and classes of an element.
@@ -160,7 +160,7 @@ class Surveyor implements Survey {
     for (const child of element.children) if (typeof child !== 'string') this.#readNames(child)
   }
 
-  /** Lists an element by its name. Returns what that tells about the place of all it holds. */
+  /** Lists an element by its name. Returns the position bits for its descendants. */
   #readName(element: Element, place: number): number {
     const isAside = (place & ASIDE) !== 0
     switch (element.name) {
@@ -216,7 +216,7 @@ class Surveyor implements Survey {
     }
   }
 
-  /** Lists an element by its attributes. Returns what they tell about the place of all it holds. */
+  /** Lists an element by its attributes. Returns the position bits for its descendants. */
   #readAttributes(element: Element, place: number): number {
     let told = 0
     for (let i = 0; i < element.attributeCount; i++) told |= BY_ATTRIBUTE.get(element.attributeName(i)) ?? 0

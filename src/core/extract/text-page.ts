@@ -27,14 +27,14 @@ import { createSections, type PlacedHeading } from './write/sections.ts'
 export interface TextOptions {
   /** Whether its headings and links are those of Markdown. */
   readonly isMarkdown: boolean
-  /** Whether it was called MDX. @default false */
+  /** Whether the file is declared as MDX. @default false */
   readonly isMdx?: boolean
-  /** Whether people wrote it so, and what shows it gives anchors to headings; a document that was converted has its own. */
+  /** Whether a person wrote it as Markdown, so that its viewer gives anchors to headings; a converted document has its own. */
   readonly isWritten: boolean
   readonly sha256?: Sha256 | undefined
 }
 
-/** A server that has nothing to send says so in fewer characters. */
+/** An error message of a server is shorter. */
 const SHORT_LINE = 100
 
 /**
@@ -106,7 +106,7 @@ function noPage(reason: NoPageReason, detail: string): Extraction {
   return { type: 'no-page', reason, detail, target: null, links: [], removals: [] }
 }
 
-/** Text as it is passed on, as lines and before its HTML is escaped. */
+/** The resulting text as lines, and before its HTML is escaped. */
 interface ReadText {
   readonly text: readonly string[]
   readonly shown: string
@@ -143,7 +143,7 @@ function takeHeadings(lines: readonly string[]): {
 
 const FRAGMENT = /^(.*\S)\s*\{#([^\s{}#]{1,200})\}\s*(?:#+\s*)?$/
 const AS_WRITTEN = { facts: new Map<string, string>(), hiddenChars: 0 }
-/** Facts that name a page in the navigation: better than a heading that is none of the page itself. */
+/** Fields that name a page in the navigation: they are better titles than a heading from another page. */
 const NAV_TITLES = ['sidebar_label', 'sidebartitle', 'linktitle', 'nav_title', 'navtitle', 'nav_label']
 
 /** Links are searched in at most this many characters, because rendering takes many times the size of the text. */

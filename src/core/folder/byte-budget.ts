@@ -1,9 +1,9 @@
 import type { Limits } from '../limits.ts'
 
-/** How large files may be, alone and together. */
+/** Limits for the size of files, alone and together. */
 export type ByteLimits = Pick<Limits, 'maxFileBytes' | 'maxTotalBytes'>
 
-/** Takes files by their sizes, in the order of their paths, as long as the limits let them in. */
+/** Accepts files by their sizes, in path order, within the limits. */
 export class ByteBudget {
   readonly #limits: ByteLimits
   #total = 0
@@ -22,13 +22,13 @@ export class ByteBudget {
     this.#total += size
   }
 
-  /** The largest file that would be taken now. */
+  /** The largest file that would be accepted now. */
   get mostBytes(): number {
     return Math.min(this.#limits.maxFileBytes, this.#limits.maxTotalBytes - this.#total)
   }
 }
 
-/** How many files will be left out: those that are too large, and those that are too much with all before them. */
+/** Number of files that will be left out: those too large on their own, and those too large for the total. */
 export function countRefused(
   sizes: Iterable<number>,
   limits: ByteLimits,

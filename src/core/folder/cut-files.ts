@@ -6,7 +6,7 @@ import type { ChunkedFile, Sha256, WarningCode } from '../model.ts'
 import { ByteBudget, type ByteLimits } from './byte-budget.ts'
 import { MAX_IGNORE_BYTES, type WalkEntry } from './walk-tree.ts'
 
-/** How the files of a folder are cut, and how much of it is taken. */
+/** Options for cutting the files of a folder, and limits for them. */
 export interface CutOptions extends ChunkOptions {
   /** A larger file is left out with a warning. @default 10 MiB */
   readonly maxFileBytes?: number
@@ -37,7 +37,7 @@ export interface CutFile {
   readonly lasting: ChunkedFile | undefined
 }
 
-/** Cuts the files of a folder one after another, and leaves out what exceeds its limits. */
+/** Cuts the files of a folder one after another, and leaves out files that exceed its limits. */
 export class FileCutter {
   readonly counts: { filesCut: number; filesUnchanged: number } = { filesCut: 0, filesUnchanged: 0 }
   readonly #options: CutOptions
@@ -68,7 +68,7 @@ export class FileCutter {
     return { type: 'left-out', code, message, size }
   }
 
-  /** The largest file that would be taken now. */
+  /** The largest file that would be accepted now. */
   get mostBytes(): number {
     return this.#budget.mostBytes
   }
@@ -94,7 +94,7 @@ export class FileCutter {
   #take(path: string, found: Exclude<Found, LeftOut>, before: ChunkedFile | undefined): ChunkedFile {
     if (found.type === 'known' || before?.file.sha256 === this.#sha256(found.bytes)) {
       this.counts.filesUnchanged++
-      // Without anything from before there is no digest that could be the same.
+      // `before` exists here, because only its digest can be equal.
       return found.type === 'known' ? found.chunked : (before as ChunkedFile)
     }
     this.counts.filesCut++
@@ -114,7 +114,7 @@ export class FileCutter {
   }
 }
 
-/** Whether the same bytes are always cut so. Where the parser failed, for whichever file, the next run may do better. */
+/** Whether the same bytes always give this result. After a parser failure, in any file, the next run may do better. */
 export function isFinal({ warnings }: ChunkedFile): boolean {
   return !warnings.some(({ code }) => code === 'parser')
 }
@@ -130,7 +130,7 @@ export async function* readAhead<T>(
   for (const path of paths) {
     while (started < paths.length && pending.length < ahead) {
       const found = read(paths[started++] ?? '')
-      // A rejection is met below, when its turn comes; until then it must not count as unhandled.
+      // The rejection is handled below when its turn comes; until then it must not count as unhandled.
       found.catch(() => undefined)
       pending.push(found)
     }

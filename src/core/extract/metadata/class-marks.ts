@@ -10,7 +10,7 @@ export function isBylineClass(list: string): boolean {
 
 const COMMENT = /(?:^|[\s_-])comments?(?=[\s_-]|$)/i
 
-/** Whether an element with these classes is a comment of a reader, or holds them. */
+/** Whether an element with these classes is a reader comment, or contains some. */
 export function isCommentClass(list: string): boolean {
   return COMMENT.test(list)
 }

@@ -21,7 +21,7 @@ export interface Facts {
   readonly headings: readonly string[]
   /** `<time datetime>` beside the first heading, the nearest first. */
   readonly times: readonly string[]
-  /** Texts of what is marked as the author of the document. */
+  /** Texts of elements marked as the author of the document. */
   readonly bylines: readonly string[]
   readonly language: string
 }
@@ -29,7 +29,7 @@ export interface Facts {
 const MAX_VALUES = 20
 const MAX_JSON_LD = 1_000_000
 
-/** Gathers what a document says about itself. Headings that were dropped as hidden are none. */
+/** Collects the metadata of a document. Hidden headings do not count. */
 export function gatherFacts({ root, headings, statements }: Survey): Facts {
   const meta = new Map<string, string[]>()
   for (const element of statements.metas) {
@@ -88,7 +88,7 @@ function seenHeadings(headings: readonly Element[]): Element[] {
   return seen
 }
 
-/** Headings in there are not those of the page. */
+/** Headings inside these elements are not headings of the page. */
 const ASIDE = new Set(['svg', 'template', 'style', 'noscript', 'pre'])
 
 function isSeen(heading: Element): boolean {
@@ -119,7 +119,7 @@ function isByline(element: Element): boolean {
   return element.attribute('rel') === 'author' || isBylineClass(element.attribute('class') ?? '')
 }
 
-/** The value of a property, or of the name in it. */
+/** The value of a property, or of the name inside it. */
 function itemValue(element: Element): string {
   return element.attribute('content') ?? element.attribute('datetime') ?? boundedLine(namedIn(element) ?? element)
 }

@@ -75,11 +75,11 @@ describe('readJsonLd', () => {
     '[[[[[[[[{"@type":"A"}]]]]]]]]',
     '{"@type":7,"author":[null,7]}',
     '['.repeat(100_000),
-  ])('makes nothing of %s', (text) => {
+  ])('ignores %s', (text) => {
     expect(readJsonLd([text.slice(0, 100_000)])).toEqual(NOTHING)
   })
 
-  test('an address is no name', () => {
+  test('an address is not a name', () => {
     expect(readJsonLd(['{"@type":"Article","author":"https://example.com/ada"}']).author).toBe('')
   })
 

@@ -22,7 +22,7 @@ type Thing = Readonly<Record<string, unknown>>
 const MAX_THINGS = 500
 const MAX_DEPTH = 5
 
-/** Things that are not the page, though they may have a name and a date. */
+/** Types of things other than the page, though they may have a name and a date. */
 const NOT_THE_PAGE =
   /^(?:organization|newsmediaorganization|corporation|localbusiness|person|website|breadcrumblist|listitem|imageobject|searchaction|comment|review|rating|offer)$/
 
@@ -71,7 +71,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    // Broken JSON-LD is common and says nothing: the page has other places to look at.
+    // Broken JSON-LD is common and ignored: the page has other sources of metadata.
     return undefined
   }
 }
@@ -106,7 +106,7 @@ export function typeName(type: string): string {
     .toLowerCase()
 }
 
-/** The names of people or organizations, who may be given by reference. */
+/** The names of people or organizations, which may be references. */
 function namesOf(value: unknown, byId: ReadonlyMap<string, Thing>): string {
   const names = (Array.isArray(value) ? value.slice(0, 20) : [value]).map((one) => {
     if (!isThing(one)) return textIn(one)
@@ -118,7 +118,7 @@ function namesOf(value: unknown, byId: ReadonlyMap<string, Thing>): string {
 
 const MAX_TEXT = 2000
 
-/** A text on one line. Sites put HTML and its entities into JSON as well. */
+/** A text on one line. Sites also put HTML and entities into JSON. */
 function textIn(value: unknown): string {
   const text = Array.isArray(value) ? value[0] : value
   if (typeof text !== 'string') return ''

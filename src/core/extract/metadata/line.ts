@@ -1,7 +1,7 @@
 import { clipText } from '../../text/lines.ts'
 import { collapseText } from '../write/escape.ts'
 
-/** The most characters of what a page says about itself; more is not said but smuggled. */
+/** Longest metadata values in characters; longer ones are spam. */
 export const MAX_TITLE = 500
 export const MAX_DESCRIPTION = 2000
 export const MAX_AUTHOR = 300

@@ -7,10 +7,10 @@ export function readRobots(meta: readonly string[], header: string): PageRobots 
   return { index: !isNone && !words.has('noindex'), follow: !isNone && !words.has('nofollow') }
 }
 
-/** Directives that have a value after a colon, which looks like the name of a robot. */
+/** Directives with a value after a colon, which looks like the name of a robot. */
 const WITH_VALUE = /^(?:unavailable_after|max-snippet|max-image-preview|max-video-preview)$/i
 
-/** The directives of a header that are not for one robot: in `googlebot: noindex, nofollow` there is none. */
+/** The directives of a header for all robots: `googlebot: noindex, nofollow` has none. */
 function unaddressed(header: string): string {
   let isForAll = true
   const directives = header.split(',').filter((part) => {

@@ -31,7 +31,7 @@ import { normalizeTabs, TABS_SELECTOR } from './tabs.ts'
  * only arranges things becomes `div`s.
  */
 
-/** Brings everything in the content into the common form. Elements that are in it already are left alone. */
+/** Converts the content to the common form. Elements that already have it stay unchanged. */
 export function normalizeContent(content: Element): void {
   const footnotes = new Footnotes()
   const visit: Rule = (element, siblings, index) => {

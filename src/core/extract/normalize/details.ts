@@ -12,7 +12,7 @@ export const normalizeDetails: Rule = (details) => {
   asAdmonition(details)
 }
 
-/** A button that opens what follows it is the title of that. */
+/** A button that opens the next element is its title. */
 export const normalizeAccordion: Rule = (button, siblings, index) => {
   const controls = button.attribute('aria-controls') ?? ''
   if (controls === '' || !button.hasAttribute('aria-expanded')) return

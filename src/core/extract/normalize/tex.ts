@@ -1,7 +1,7 @@
 import { find } from '../../html/selector.ts'
 import { Element, type Node } from '../../html/tree.ts'
 
-/** Whether scripts of the page make formulas of TeX in its text. */
+/** Whether scripts of the page typeset TeX in its text. */
 export function typesetsTex(root: Element): boolean {
   return find(root, isTypesetter) !== undefined
 }
@@ -12,7 +12,7 @@ function isTypesetter(element: Element): boolean {
 
 const CODE = new Set(['pre', 'code', 'CodeBlock', 'Signature', 'Math', 'kbd', 'samp', 'tt'])
 
-/** Makes formulas of the TeX between `\(` and `\)`, `\[` and `\]` or two `$$`, which scripts would have typeset. */
+/** Turns TeX between `\(` and `\)`, `\[` and `\]` or two `$$` into formulas, as scripts would. */
 export function markTex(element: Element): void {
   if (element.dropped !== undefined || CODE.has(element.name)) return
   const children: Node[] = []

@@ -26,7 +26,7 @@ export function findShell(signs: Signs): string | undefined {
     return 'no word where the content should be'
   }
   if (shown.length > LITTLE) {
-    // A frame around nothing: the content alone is drawn by scripts.
+    // A frame without content: scripts draw only the content.
     return hasEmptyRoot && signs.unframedLength < 20
       ? 'the element for the content is empty until scripts fill it'
       : undefined

@@ -27,16 +27,16 @@ const NOTHING =
   /^(?:not found|nothing (?:was )?found|no results(?: (?:were )?found)?|content (?:is )?not available)[.!]?$/i
 const SEPARATOR = /\s+[|–—·•»«:-]\s+/
 
-/** Content of a page that has none: an excuse, a search form, a few links. */
+/** Longest content of a missing page: an apology, a search form, a few links. */
 const LITTLE = 500
 /** The limit when more than one sign says that the page is missing. */
 const LITTLE_WHEN_SURE = 1500
-/** Less is no explanation. */
+/** A shorter text explains nothing. */
 const EXPLANATION = 120
 
 const GONE = new Set([404, 410])
 
-/** Words of an excuse, which speaks to its reader; what explains an error does not. */
+/** Words of an apology to the reader, which an explanation of an error lacks. */
 const EXCUSES =
   /\b(?:you(?:r|['’]re)?|we|our|us|sorry|oops|go (?:back|home)|home ?page|wir|sie|ihre?|nous|vous|votre|lo sentimos|nuestr[ao]|su|ci|spiacenti|desculpe|wij|uw|vi|мы|вы|вам)\b|申し訳|抱歉|죄송/iu
 

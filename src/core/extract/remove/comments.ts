@@ -17,7 +17,7 @@ const TERMS = indexTerms([COMMENTS]).strong
 /** With a larger share of the page's sentences and text, the element called comments is the subject of the page. */
 const MAX_SHARE = 0.85
 
-/** Drops what readers wrote under a page, and says whether they did. Not for forums, where that is the page. */
+/** Drops reader comments under a page, and returns whether there were any. Not for forums, where the posts are the page. */
 export function removeComments(body: Element, statistics: StatisticsMap): boolean {
   const most = statistics.get(body).prose * MAX_SHARE
   const mostText = statistics.get(body).text * MAX_SHARE

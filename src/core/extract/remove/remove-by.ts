@@ -16,7 +16,7 @@ export function removeBy(root: Element, step: string, judge: (element: Element) 
       return
     }
     if (element.name === 'pre') return
-    // Every element of every page comes by here, several times, which is too often for a generator.
+    // A loop instead of a generator, because this runs several times for every element of every page.
     for (const child of element.children) if (typeof child !== 'string') visit(child)
   }
   visit(root)

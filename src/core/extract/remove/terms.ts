@@ -6,13 +6,13 @@ import type { Element } from '../../html/tree.ts'
  */
 
 const MAX_WORDS = 3
-/** A name of more words tells a story: `filtering-and-pagination-collection-page-container`. */
+/** A name of more words is a description: `filtering-and-pagination-collection-page-container`. */
 const MAX_NAME_WORDS = 5
 const MAX_ID_WORDS = 2
 /** Machine-made class names can be long; names that people give to a part are shorter. */
 const MAX_NAME_CHARS = 80
 
-/** Names that publishing programs give to entries for what these are filed under. */
+/** Names that publishing programs give to entries by their categories. */
 const FILED_UNDER =
   /^(?:(?:category|tag)-(?!list|cloud|links)|product_cat-|product_tag-|post-\d|type-|status-|format-|elementor-|wp-image-)/
 
@@ -32,7 +32,7 @@ export interface Term {
   readonly next: string
 }
 
-/** Reads terms out of classes and ids. Names repeat a thousand times on a page, so each is taken apart once. */
+/** Reads terms from classes and ids. Names repeat a thousand times on a page, so each is parsed once. */
 export class TermReader {
   readonly #byName = new Map<string, readonly Term[]>()
   /** Terms by value of the `class` attribute; the same values occur on many elements. */
@@ -75,7 +75,7 @@ function isSection(element: Element): boolean {
   return element.name === 'section' || element.hasClass('section')
 }
 
-/** So is that of many a heading and anchor, so a long one is not believed. */
+/** Whether an id is long: many ids of headings and anchors are made from their words, so long ids are ignored. */
 function tellsStory(id: string): boolean {
   return id.split(/[-_\s]+/).length > MAX_ID_WORDS
 }
@@ -104,7 +104,7 @@ function wordsOf(name: string): string[] {
       .toLowerCase()
       .split(/[^a-z\d]+/)
       .map((word) => word.replace(/^([a-z]{4,})\d+$/, '$1'))
-      // Parts with digits come from machines: `ad4` of a hash is no advertisement.
+      // Parts with digits come from machines: `ad4` in a hash does not mean an advertisement.
       .filter((word) => /^[a-z]+$/.test(word))
   )
 }

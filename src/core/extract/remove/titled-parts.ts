@@ -13,7 +13,7 @@ interface Part {
   readonly counts: Statistics
   /** Length of its sentences and labels without the heading. */
   readonly chars: number
-  /** Whether it holds something to fill in. */
+  /** Whether it has form fields. */
   readonly isForm: boolean
   readonly members: readonly Element[]
 }
@@ -26,7 +26,7 @@ const quotesReaders: Evidence = (part) => part.isForm || part.members.some(holds
 /** The heading alone is enough. */
 const always: Evidence = () => true
 
-/** With more sentences a part explains more than the form in it. */
+/** With more sentences a part is more than its form. */
 const FORM_PROSE = 600
 
 /** A list of links has a word between them here and there. */
@@ -75,7 +75,7 @@ const TITLES: readonly Title[] = [
   ],
 ]
 
-/** On the page of a product others speak of it. */
+/** On a product page, other people's opinions are reviews. */
 const REVIEWS: Title = [
   /^(?:(?:customer|user|product|verified|guest|our) )?(?:reviews?|ratings?)(?: (?:&|and) (?:reviews?|ratings?|questions?))?(?: \(?[\d,.]+\)?)?$|^what (?:customers|people) (?:are saying|say)/,
   always,
@@ -86,13 +86,13 @@ const REVIEWS: Title = [
 const MAX_SHARE = 0.3
 const MAX_TITLE_CHARS = 60
 
-/** An element on the way down to a heading, and its place among the children of the one above. */
+/** An element on the path to a heading, and its index among the children of its parent. */
 interface Step {
   readonly element: Element
   readonly index: number
 }
 
-/** Drops parts whose heading says that they are no content and which look like it. */
+/** Drops parts whose heading and appearance both say that they are not content. */
 export function removeTitledParts(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
   const titles = isProduct ? [...TITLES, REVIEWS] : TITLES
   const most = statistics.get(content).prose * MAX_SHARE
@@ -130,7 +130,7 @@ function titleOf(heading: Element, titles: readonly Title[]): Title | undefined 
   return titles.find(([pattern]) => pattern.test(text))
 }
 
-/** The largest element that begins with a heading; or the heading and what follows it up to the next one of its rank. */
+/** The largest element that begins with a heading; or the heading and its siblings up to the next one of its rank. */
 function partOf(path: readonly Step[], statistics: StatisticsMap): Element[] {
   const heading = path.at(-1)
   if (heading === undefined) return []

@@ -1,7 +1,7 @@
 import MarkdownIt, { type StateBlock } from 'markdown-it'
 import { isBlank } from '../../text/lines.ts'
 
-/** Lines in which no definition of a link says anything to the reader, and what was left out of them. */
+/** Lines whose link definitions hold no hidden text, and the number of removed characters. */
 export interface PlainDefinitions {
   readonly lines: readonly string[]
   readonly hiddenChars: number
@@ -40,7 +40,7 @@ export function cleanDefinitions(
   return { lines: cleaned, hiddenChars }
 }
 
-/** A definition up to where its title would begin; its label is as long as CommonMark lets it be. */
+/** A definition up to the start of its title; its label has the length limit of CommonMark. */
 const DEFINITION = /^[^[]*\[((?:[^[\]\\]|\\.){1,999})\]:\s*(?:<[^<>\n]*>|\S+)/s
 const LABEL = /\[((?:[^[\]\\]|\\.){1,999})\]/gs
 
@@ -48,7 +48,7 @@ function mayDefine(line: string): boolean {
   return line.includes(']:')
 }
 
-/** The definitions in stretches of lines between blank ones, which no definition goes across. */
+/** The definitions in runs of lines between blank ones, which no definition crosses. */
 function* findDefinitions(
   lines: readonly string[],
   code: readonly (readonly [number, number])[],

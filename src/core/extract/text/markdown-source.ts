@@ -8,7 +8,7 @@ import { cleanDefinitions } from './definitions.ts'
 
 /** Third-party Markdown, made safe to pass on. */
 export interface CleanMarkdown {
-  /** Without what no reader would see. */
+  /** Without invisible parts. */
   readonly shown: string
   /** The same, with its raw HTML escaped. */
   readonly escaped: string
@@ -57,7 +57,7 @@ const AUTOLINK = /<(?:[a-z][a-z\d+.-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[\
 const TAG = /^<(\/?)([a-z][\w-]*)((?:[^<>"']|"[^"]*"|'[^']*')*)>/i
 /** Looking for the end of a longer tag would take too long where there are many. */
 const MAX_TAG = 2000
-/** Pictures that are written out in letters, each in its own place: of them only what they are called says anything. */
+/** Pictures with data addresses in the text: only their alternative text is kept. */
 const DATA_PICTURE = /!\[([^[\]\n]{0,1000})\]\([ \t]*<?data:[^()<>\s]*>?(?:[ \t]+"[^"\n]{0,1000}")?[ \t]*\)/iy
 const DATA_DEFINITION = /^ {0,3}\[[^[\]\n]{1,1000}\]:[ \t]*<?data:.*$/gim
 const DATA_TAG = /^<img\s[^<>]*?\bsrc\s*=\s*["']?data:/i
@@ -121,7 +121,7 @@ class Cleaner implements CleanMarkdown {
     show(text.length)
   }
 
-  /** Goes over what begins with `<`, and returns where text goes on. */
+  /** Handles the markup at `<`, and returns the offset where text continues. */
   #takeMarkup(text: string, at: number): number {
     if (text.startsWith('<!--', at) && isComment(text, at)) {
       this.#until = { name: '', depth: 1 }
@@ -157,7 +157,7 @@ class Cleaner implements CleanMarkdown {
     return at + tag.length + (end < 0 ? 0 : 1)
   }
 
-  /** Where the part that is left out ends; the end of the text when it goes on. */
+  /** End of the hidden part; the end of the text if it continues. */
   #endOfHidden(text: string, from: number): number {
     const until = this.#until
     if (until === undefined) return from
@@ -189,7 +189,7 @@ class Cleaner implements CleanMarkdown {
   }
 }
 
-/** A comment that is never closed is one only where it begins a block. */
+/** An unclosed comment counts only if it begins a block. */
 function isComment(text: string, at: number): boolean {
   return text.includes('-->', at) || isBlank(text.slice(text.lastIndexOf('\n', at) + 1, at))
 }
@@ -205,7 +205,7 @@ export function isHidden(attributes: string): boolean {
 
 /** Where the code spans of a paragraph end. */
 export class CodeSpans {
-  /** Places of runs of backticks by their length, those that come last first. */
+  /** Offsets of runs of backticks by length, last ones first. */
   readonly #runs = new Map<number, number[]>()
   readonly #text: string
 
@@ -219,7 +219,7 @@ export class CodeSpans {
     }
   }
 
-  /** Where the span ends that may begin at a backtick; the end of the run itself, where none does. */
+  /** End of the code span that begins at a backtick; the end of the run itself if none does. */
   endOf(at: number): number {
     let end = at
     while (this.#text[end] === '`') end++

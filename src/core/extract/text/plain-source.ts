@@ -7,7 +7,7 @@ const LAID_OUT = /^(?: {2,}|\t)|\S {3,}\S|\t|[{};\\]$|^\s*[#/;*<>|$+=-]|^[\w.-]+
 /** Prose may have this share of laid-out lines, such as an underlined heading or a signature. */
 const FEW = 0.2
 
-/** Plain text as Markdown that shows it as it is: as paragraphs where it is prose, else as one block of code. */
+/** Converts plain text to Markdown that shows it unchanged: paragraphs for prose, else one code block. */
 export function writePlain(lines: readonly string[]): { markdown: string; hiddenChars: number } {
   const text = lines.join('\n')
   const clean = cleanText(text)

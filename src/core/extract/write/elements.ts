@@ -26,7 +26,7 @@ const writeStrongLine: Write = (builder, element) => {
   builder.flush()
 }
 
-/** A list of definitions. What follows it belongs to what stood around it. */
+/** Writes a list of definitions. Text after it belongs to the outer definition again. */
 const writeDefinitions: Write = (builder, element) => {
   const { definition } = builder
   writeBlock(builder, element)
@@ -50,7 +50,7 @@ function fragmentIn(term: Element): string {
   return ''
 }
 
-/** A term that is nothing but code stands out already. */
+/** A term that is only code needs no emphasis. */
 const writeTerm: Write = (builder, element) => {
   beginDefinition(builder, element)
   const only = element.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
@@ -145,7 +145,7 @@ const writeCode: Write = (builder, element) => {
   }
 }
 
-/** Where all of the text in an element leads to. */
+/** The only link of an element, if it covers all of its text. */
 function onlyLink(element: Element): string | undefined {
   let link: string | undefined
   for (const child of element.children) {
@@ -192,7 +192,7 @@ function firstText(element: Element): string {
   return ''
 }
 
-/** Digits below others would become one number with them. */
+/** Subscript digits after digits would become one number with them. */
 const writeSub: Write = (builder, element) => {
   const joins = /\d/.test(builder.run.last) && /^\s*\d/.test(firstText(element))
   if (joins && !builder.hasBlocks(element)) builder.run.text('_')
@@ -209,7 +209,7 @@ const writeFootnoteRef: Write = (builder, element) => {
   builder.run.markdown(`[^${element.attribute('Label') ?? ''}]`)
 }
 
-/** How each element is written. The others are only what they contain. */
+/** The writer of each element. Other elements are written as their content. */
 export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ...each(
     `address article aside body center dd details dialog dir div fieldset figcaption figure footer form header

@@ -53,7 +53,7 @@ function oneLine(text: string): string {
 
 const ENDS = new Set('.,:;!?…。，：；！？')
 
-/** A part that ends with punctuation needs no other sign before the next. */
+/** A part that ends with punctuation needs no separator before the next. */
 function join(parts: readonly string[], separator: string): string {
   const joined: string[] = []
   for (const part of parts) {

@@ -13,8 +13,8 @@ export interface Written {
 }
 
 /**
- * Writes elements as Markdown: elements become blocks, blocks become lines. Relative addresses start at `base`. The
- * Markdown contains no HTML, and no markup that the elements do not stand for.
+ * Writes elements as Markdown: elements become blocks, blocks become lines. Relative addresses resolve against `base`. The Markdown
+ * contains no HTML, and only markup that the elements have.
  */
 export function writeMarkdown(content: readonly Element[], base: string): Written {
   const builder = new BlockBuilder(base)

@@ -13,7 +13,7 @@ const runs = { numRuns: process.env['TEST_LONG'] === undefined ? 500 : 10_000 }
  */
 const reader = new MarkdownIt({ html: true })
 
-/** Text made of what means something to Markdown, and a few words. */
+/** Text of characters with a meaning in Markdown, and a few words. */
 const text = fc
   .array(
     fc.oneof(
@@ -157,7 +157,7 @@ const PLACES: [string, (nodes: (Element | string)[]) => Element, string[]][] = [
   ['a cell', (nodes) => element('table', [element('tr', [element('td', nodes), element('td', ['2'])])]), TABLE],
 ]
 
-test.each(PLACES)('text in %s is read as it stands in the page', (_, put, extra) => {
+test.each(PLACES)('text in %s is rendered as it is in the page', (_, put, extra) => {
   fc.assert(
     fc.property(inline, (nodes) => {
       const root = put(nodes)
@@ -199,7 +199,7 @@ const EXPECTED_OF_ATTRIBUTES: Record<string, string[]> = {
   math: ['em_open', 'em_close', 'strong_open', 'strong_close', 's_open', 's_close'],
 }
 
-test('attributes make no markup', () => {
+test('attributes never become markup', () => {
   fc.assert(
     fc.property(withAttributes, (made) => {
       const { name } = made
@@ -218,7 +218,7 @@ test('attributes make no markup', () => {
   )
 })
 
-test('code is read as it stands in the page', () => {
+test('code is rendered as it is in the page', () => {
   fc.assert(
     fc.property(text, fc.constantFrom('pre', 'blockquote', 'li'), (inner, place) => {
       const code = element('pre', [inner])

@@ -11,8 +11,8 @@ type Draft = Omit<Section, 'endLine' | 'children' | 'marks'> & {
 }
 
 /**
- * The headings of Markdown as a tree. A section ends before the next heading that is not below it. Marks stand in the order of their
- * lines, each in the section it begins in; those before the first heading are in none.
+ * The headings of Markdown as a tree. A section ends before the next heading of its level or above. Marks are in line order, each in the
+ * section where it begins; those before the first heading are in none.
  */
 export function createSections(
   lines: readonly string[],

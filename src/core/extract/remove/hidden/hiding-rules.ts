@@ -19,14 +19,14 @@ interface Candidate {
 /** A style sheet of a page. */
 export interface Sheet {
   readonly css: string
-  /** Whether it holds only under conditions. */
+  /** Whether it applies only under conditions. */
   readonly isConditional: boolean
 }
 
 /** Only this many rules per class, id or name are kept, the strongest first; matching more would take too long. */
 const MAX_RULES_PER_KEY = 50
 
-/** Style sheets longer than this are not written by a site for one page. */
+/** Longer style sheets are not specific to one page. */
 const MAX_CSS = 2_000_000
 
 const NO_RULES: readonly HidingRule[] = []
@@ -64,12 +64,12 @@ export class HidingRules {
     }
   }
 
-  /** Whether no element matches any of them. */
+  /** Whether no rule can hide an element. */
   get hideNothing(): boolean {
     return this.#aspects.length === 0
   }
 
-  /** The rules that hide an element. What its `style` attribute says is stronger, unless they are important. */
+  /** The rules that hide an element. Its `style` attribute overrides them, unless they are important. */
   match(element: Element, inline: Verdicts): readonly HidingRule[] {
     if (this.#aspects.length === 0) return NO_RULES
     const rules: HidingRule[] = []
@@ -89,7 +89,7 @@ function readCandidates(sheets: Iterable<Sheet>, isThere: (name: string) => bool
   for (const { css, isConditional } of sheets) {
     for (const rule of readStyleRules(css.slice(0, left))) {
       const selectors = readSelectors(rule.selectors, isConditional || rule.isConditional, isThere)
-      // Most rules of a theme are about other pages of the site.
+      // Most rules of a theme apply to other pages of the site.
       if (selectors.length === 0) continue
       const verdicts = judgeDeclarations(readDeclarations(rule.declarations), false)
       for (const aspect of ASPECTS) {

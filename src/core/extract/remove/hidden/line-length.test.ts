@@ -4,7 +4,7 @@ import { parseHtml } from '../../../html/parse-html.ts'
 import { lineOf } from '../../../html/tree.ts'
 import { lineLength } from './line-length.ts'
 
-test('the length of a line is that of the line, up to the most', () => {
+test('returns the length of the line, up to the limit', () => {
   const part = fc.constantFrom(
     'a',
     '\u{1f600}',

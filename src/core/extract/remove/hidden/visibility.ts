@@ -1,7 +1,7 @@
 import type { Declarations } from './stylesheet.ts'
 import { type Colour, colourOf, isSameColour, lengthOf } from './values.ts'
 
-/** Ways to hide something that CSS decides one by one. */
+/** Independent ways to hide an element in CSS. */
 export const ASPECTS = ['display', 'visibility', 'box', 'opacity', 'font'] as const
 
 /** One of {@link ASPECTS}. */
@@ -13,7 +13,7 @@ export interface Verdict {
   readonly isImportant: boolean
 }
 
-/** No entry leaves an aspect to other declarations. */
+/** A missing entry leaves an aspect to other declarations. */
 export type Verdicts = Partial<Record<Aspect, Verdict>>
 
 /**
@@ -50,7 +50,7 @@ function isAnimated(value: Value, names: readonly string[]): boolean {
   return names.some((name) => !/^(?:|none|0s|initial|unset|auto)$/.test(value(name)))
 }
 
-/** Whether something is transparent, and nothing beside it says that it will fade in. */
+/** Whether an element is transparent without signs that it will fade in. */
 function isTransparent(value: Value): boolean {
   return lengthOf(value('opacity')) === 0 && !isAnimated(value, ANIMATED)
 }
@@ -62,7 +62,7 @@ function isShrunk(value: Value): boolean {
 
 /** Further out than any layout puts something that is to be seen. */
 const OFF_SCREEN = -900
-/** Carousels move what they show by a few thousand pixels. */
+/** Carousels move their slides by a few thousand pixels. */
 const FAR_OFF = -5000
 
 function isOutOfSight(value: Value): boolean {
