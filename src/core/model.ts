@@ -20,7 +20,7 @@ export const KINDS = [
 /** The kind of a file, which decides how it is chunked. `unknown` is cut by the rules for text. */
 export type Kind = (typeof KINDS)[number]
 
-/** One file of a folder or pack: facts about its bytes, never about when or where they were read. */
+/** One file of a folder or pack: facts about its bytes, never about the time or place of reading. */
 export interface FileMeta {
   /** Relative path with `/` between its parts. */
   readonly path: string
@@ -32,7 +32,7 @@ export interface FileMeta {
   readonly lineCount: number
 }
 
-/** The unit that is indexed: a piece of one file that knows where it came from. */
+/** The unit of the index: a piece of one file with its origin. */
 export interface Chunk {
   /** SHA-256 of path, content hash and occurrence; the same for the same text at the same path, for ever. */
   readonly id: string
@@ -44,7 +44,7 @@ export interface Chunk {
   readonly kind: Kind
   /** Position among the chunks of its file, from 0. */
   readonly chunkIndex: number
-  /** First line, from 1, with what it repeats of the chunk before. */
+  /** First line, from 1, including the repeated end of the previous chunk. */
   readonly startLine: number
   /** Last line, inclusive; blank lines up to the next chunk belong to this one. */
   readonly endLine: number
@@ -63,7 +63,7 @@ export interface Chunk {
   readonly assetPath: string | null
 }
 
-/** Why a file is missing from a pack, or is not in it whole. */
+/** Reasons why a file is missing from a pack, or is incomplete in it. */
 export const WARNING_CODES = [
   'max_file_bytes',
   'max_total_bytes',
@@ -81,7 +81,7 @@ export const WARNING_CODES = [
 /** Code of a {@link Warning}. */
 export type WarningCode = (typeof WARNING_CODES)[number]
 
-/** Something a reader of the pack should know about one file. */
+/** A warning about one file for readers of the pack. */
 export interface Warning {
   readonly path: string
   readonly code: WarningCode
@@ -95,7 +95,7 @@ export interface ChunkedFile {
   readonly warnings: readonly Warning[]
 }
 
-/** A chunk that matched a query, with what is needed to show and cite it. */
+/** A chunk that matched a query, with the data to show and cite it. */
 export interface Hit {
   readonly chunkId: string
   readonly chunkRef: string
@@ -107,14 +107,14 @@ export interface Hit {
   readonly headingPath: readonly string[]
 }
 
-/** SHA-256 of UTF-8 text or bytes, as lower-case hexadecimal. Passed in, so each runtime can use its fastest. */
+/** SHA-256 of UTF-8 text or bytes, as lower-case hexadecimal. Passed in, so that each runtime can use its fastest. */
 export type Sha256 = (data: string | Uint8Array) => string
 
 /** The response for one address: the bytes and their origin. */
 export interface Snapshot {
   /** Address of the bytes, after redirects. */
   readonly url: string
-  /** Bytes as they came, or text that is already decoded. */
+  /** The original bytes, or decoded text. */
   readonly body: Uint8Array | string
   /** Status of the HTTP answer. @default 200 */
   readonly status?: number
@@ -122,7 +122,7 @@ export interface Snapshot {
   readonly headers?: Readonly<Record<string, string>>
   /** Facts about the page that the fetcher knows and the text does not state. */
   readonly known?: KnownFacts
-  /** Text of the files of the same tree that a Markdown file takes in, by the paths that it calls them by. @default none */
+  /** Text of the files that a Markdown file includes from the same tree, by the paths it uses. @default none */
   readonly includes?: Readonly<Record<string, string>>
   /**
    * How relative addresses in the Markdown of a page are treated: `kept` as written, when the caller that shows the page can resolve them
@@ -137,7 +137,7 @@ export interface Snapshot {
   readonly isFile?: boolean
 }
 
-/** Facts about a page that came beside it. */
+/** Facts about a page from outside of it. */
 export interface KnownFacts {
   readonly title?: string
   readonly author?: string
@@ -146,11 +146,11 @@ export interface KnownFacts {
   /** ISO 8601. */
   readonly modifiedAt?: string
   readonly description?: string
-  /** Addresses that it leads to, absolute. */
+  /** Absolute addresses of its links. */
   readonly links?: readonly string[]
 }
 
-/** Readable content of one address, and what it says about itself. */
+/** Readable content of one address, and its metadata. */
 export interface Page {
   readonly url: string
   readonly title: string
@@ -159,24 +159,24 @@ export interface Page {
   /** ISO 8601: a date, or a moment with its offset. */
   readonly publishedAt: string | null
   readonly modifiedAt: string | null
-  /** BCP 47, as the page gives it; of a page that is stored, as its text shows it where it does not say or is mistaken. */
+  /** BCP 47, as the page declares it; for a stored page, as its text shows it if the declaration is missing or wrong. */
   readonly language: string | null
   readonly canonical: string | null
   readonly alternates: readonly Alternate[]
   readonly robots: PageRobots
-  /** Name of the program that made the page, if it is one we know (`sphinx`). */
+  /** Name of the program that made the page, if it is known (`sphinx`). */
   readonly generator: string | null
   /**
    * The types that the page declares, of schema.org and Open Graph, in lower case (`newsarticle`, `og:article`); omitted where it declares
    * none. Pages stored by earlier versions have none.
    */
   readonly types?: readonly string[]
-  /** The section of the site that it says it belongs to. */
+  /** The section of the site that the page declares. */
   readonly section?: string | null
   readonly markdown: string
   /** The headings as a tree. */
   readonly sections: readonly Section[]
-  /** Every link of the document, also those outside its content. */
+  /** Every link of the document, including those outside its content. */
   readonly links: readonly Link[]
   readonly wordCount: number
   /** SHA-256 of the Markdown. */
@@ -217,7 +217,7 @@ export interface ContentSignals {
   readonly a: number
   readonly p: number
   readonly wordCount: number
-  /** Links of the whole document that lead on within the site: to what looks like navigation, and to what looks like articles. */
+  /** Number of links within the site from the whole document, to likely navigation and to likely articles. */
   readonly navLinks: number
   readonly articleLinks: number
 }
@@ -248,27 +248,27 @@ export interface PageRobots {
   readonly follow: boolean
 }
 
-/** A heading and what stands under it. */
+/** A heading and the content under it. */
 export interface Section {
   readonly title: string
   /** 1 to 6. */
   readonly level: number
-  /** Fragment that leads to it in the original page. */
+  /** Fragment of the section in the original page. */
   readonly anchor: string | null
   /** Line of the heading in the Markdown, from 1. */
   readonly startLine: number
-  /** Last line of the section, those of its children included. */
+  /** Last line of the section, including its children. */
   readonly endLine: number
   readonly children: readonly Section[]
-  /** Places inside it, before its children, that have fragments of their own; left out where there are none. */
+  /** Places in it, before its children, with their own fragments; omitted if there are none. */
   readonly marks?: readonly SectionMark[]
 }
 
-/** Where a place with a fragment of its own begins, such as a page of a document or a definition. */
+/** The start of a place with its own fragment, such as a page of a document or a definition. */
 export interface SectionMark {
   /** From 1. */
   readonly line: number
-  /** `page=12`, `csv.DictReader`; empty where such a place ends, and only the section is left. */
+  /** `page=12`, `csv.DictReader`; empty at the end of such a place, where only the section applies. */
   readonly anchor: string
 }
 
@@ -279,7 +279,7 @@ export interface Link {
   readonly text: string
   /** Tokens of the `rel` attribute. */
   readonly rel: readonly string[]
-  /** Whether it stands in the content rather than in navigation around it. */
+  /** Whether it is in the content rather than in navigation around it. */
   readonly isContent: boolean
 }
 
@@ -318,7 +318,7 @@ export type Extraction =
       readonly reason: NoPageReason
       /** The evidence for the reason, in words. */
       readonly detail: string
-      /** Where a redirect leads. */
+      /** The target of a redirect. */
       readonly target: string | null
       readonly links: readonly Link[]
       readonly removals: readonly Removal[]

@@ -9,7 +9,7 @@ test('a focus holds its paths and everything in them, and is below the folders t
   expect(['', 'a', 'a/b', 'c.md', 'd'].map((path) => focus.isBelow(path))).toEqual([true, true, true, false, false])
 })
 
-test('an empty path is all of it, and none is nothing', () => {
+test('an empty path means the whole tree, and no paths mean nothing', () => {
   expect(new Focus(['', 'a']).paths).toEqual([''])
   expect(new Focus(['']).holds('any/path')).toBe(true)
   expect(new Focus([]).holds('a')).toBe(false)

@@ -56,7 +56,7 @@ describe('rules by selector', () => {
 
   test.each([
     ['h1', 'title'],
-    // The rule that was added first wins, whatever it is found by.
+    // The rule that was added first wins, regardless of the index that finds it.
     ['section p', 'title'],
     ['.note p', undefined],
     ['main', 'box'],

@@ -20,7 +20,7 @@ export class Tag {
   readonly isVoid: boolean
   readonly isForeign: boolean
   readonly isHeading: boolean
-  /** Whether it may stand in the head of a document. */
+  /** Whether it is allowed in the head of a document. */
   readonly isMetadata: boolean
   /** Whether it ends SVG and MathML. */
   readonly isBreakout: boolean
@@ -29,7 +29,7 @@ export class Tag {
   readonly content: Content
   /** How many elements of this name are open. */
   open = 0
-  /** How many that stand too deep are. */
+  /** Number of open elements beyond the depth limit. */
   tooDeep = 0
 
   constructor(name: string) {
@@ -98,7 +98,7 @@ const CONTENT: ReadonlyMap<string, Content> = new Map([
 const TABLE_PARTS = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])
 const BARRIERS = new Set(['td', 'th', 'caption', 'table', 'template', 'foreignobject'])
 
-/** Beyond these an end tag closes nothing. Those of parts of a table reach through anything but another table. */
+/** Elements that an end tag does not reach beyond. End tags of table parts stop only at another table. */
 export function barriersOf({ name }: Tag): ReadonlySet<string> {
   return TABLE_PARTS.has(name) ? TABLE : BARRIERS
 }

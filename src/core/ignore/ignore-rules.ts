@@ -27,7 +27,7 @@ export interface IgnoreFile {
   readonly wild: readonly number[]
 }
 
-/** Where the last rule of some text stands among the rules, -1 for nowhere: for anything, and for folders only. */
+/** Index of the last rule for a text, -1 for none: for any entry, and for folders only. */
 interface LastPlaces {
   any: number
   folder: number
@@ -58,7 +58,7 @@ export function isIgnored(files: readonly IgnoreFile[], path: string, isDirector
   return findIgnoringLine(files, path, isDirectory) !== undefined
 }
 
-/** The line by which a path is ignored; undefined for one that is not. */
+/** The line that ignores a path; undefined for a path that is not ignored. */
 export function findIgnoringLine(files: readonly IgnoreFile[], path: string, isDirectory: boolean): string | undefined {
   for (const file of files.toReversed()) {
     if (!path.startsWith(file.base)) continue
@@ -132,7 +132,7 @@ function parseRule(trimmed: string): IgnoreRule | undefined {
   return { text: trimmed, parts: isAnchored ? parts : ['**', ...parts], directoriesOnly, keeps }
 }
 
-/** Spaces at the end do not count unless a backslash, which nothing escapes in turn, stands before them. */
+/** Trailing spaces do not count unless an unescaped backslash precedes them. */
 function trimTrailingSpaces(line: string): string {
   if (!line.endsWith(' ')) return line
   let end = 0
@@ -144,7 +144,7 @@ function trimTrailingSpaces(line: string): string {
   return line.slice(0, end)
 }
 
-/** As {@link matchesGlob}, a level up: `**` is to path parts what `*` is to characters. A last `**` needs a part. */
+/** Like {@link matchesGlob}, one level up: `**` is for path parts what `*` is for characters. A trailing `**` needs a part. */
 function matchesParts(pattern: IgnoreRule['parts'], parts: readonly (readonly string[])[]): boolean {
   let p = 0
   let i = 0

@@ -98,7 +98,7 @@ about b
     })
   })
 
-  test('not at titles that occur twice, here or there', () => {
+  test('does not split at titles that occur twice in either file', () => {
     const text = '# A\n\none\n\n# A\n\ntwo'
     expect(split(text, { A })).toEqual({ pages: [], remainder: text })
     expect(split('# A\n\none', { A, a: B }).pages).toEqual([])
@@ -122,7 +122,7 @@ test('text before the first page and between documents is the remainder', () => 
   expect(remainder).toBe('preface\n\nbetween\n\nend')
 })
 
-test('sections of one address are one page', () => {
+test('sections of one address become one page', () => {
   expect(
     split(`# A\nSource: ${A}\n\none\n\n# B\nSource: ${B}\n\ntwo\n\n# A2\nSource: ${A}#more\n\nthree`).pages,
   ).toEqual([
@@ -131,14 +131,14 @@ test('sections of one address are one page', () => {
   ])
 })
 
-test('a page that is only named is not claimed', () => {
+test('a page without content is not claimed', () => {
   expect(split(`# A\nSource: ${A}\n\n# B\nSource: ${B}\n\nabout b`)).toEqual({
     pages: [{ url: B, title: 'B', markdown: '# B\n\nabout b' }],
     remainder: '# A',
   })
 })
 
-test('a page that is only named is said to be', () => {
+test('a page without content is listed as named', () => {
   const text = `# A\nSource: ${A}\n\n<!-- to be written -->\n\n# B\nSource: ${B}\n\n# B\nSource: ${B}\n\nabout b`
   expect(splitLlmsFull(text, FULL, new Map()).named).toEqual([A])
 })
@@ -153,14 +153,14 @@ test('never cuts inside a code fence', () => {
   expect(split(code, { B })).toEqual({ pages: [], remainder: code })
 })
 
-test('a fence that is never closed does not swallow what follows', () => {
+test('an unclosed fence does not swallow the rest', () => {
   expect(split(`# A\nSource: ${A}\n\n\`\`\`js\nx\n\n# B\nSource: ${B}\n\ntwo`).pages.map(({ url }) => url)).toEqual([
     A,
     B,
   ])
 })
 
-test('lines that only look like separators stay where they are', () => {
+test('lines that only look like separators stay unchanged', () => {
   const text = [
     `# A\nSource: ${A}`,
     '## Endpoint\nURL: https://api.other.example/v1',
@@ -187,12 +187,12 @@ test('only addresses on the web are pages', () => {
   }
 })
 
-test('a file without any sign is one remainder', () => {
+test('a file without separators is one remainder', () => {
   expect(split('  indented\n\ntext\n')).toEqual({ pages: [], remainder: '  indented\n\ntext' })
   expect(split('')).toEqual({ pages: [], remainder: '' })
 })
 
-test('a heading between two rules is no comment of front matter', () => {
+test('a heading between two rules is not a comment of front matter', () => {
   const { pages, remainder } = split(`---\nURL: ${B}\n## Kept\n---\n`, { A })
   expect([...pages.map(({ markdown }) => markdown), remainder].join('\n')).toContain('Kept')
 })

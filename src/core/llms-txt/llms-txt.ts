@@ -7,7 +7,7 @@ export interface LlmsTxt {
   readonly type: 'llms-txt'
   /** Its first heading. */
   readonly projectName: string
-  /** The quote below it; null without one. */
+  /** The quote below it; null if there is none. */
   readonly summary: string | null
   /** Headings of the second level, in order. */
   readonly sections: readonly string[]
@@ -20,13 +20,13 @@ export interface LlmsLink {
   /** Absolute, http or https. */
   readonly url: string
   readonly description: string | null
-  /** Whether it stands under `Optional`. */
+  /** Whether it is in the section `Optional`. */
   readonly isOptional: boolean
-  /** The section it stands in; null above the first. */
+  /** The section of the link; null above the first. */
   readonly section: string | null
 }
 
-/** A text that is no llms.txt, and why. */
+/** A text that is not an llms.txt, and the reason. */
 export interface NoLlmsTxt {
   readonly type: 'none'
   readonly reason: 'empty' | 'binary' | 'html' | 'no-heading' | 'no-links'
@@ -78,8 +78,8 @@ export function parseLlmsTxt(text: string, url: string): LlmsTxt | NoLlmsTxt {
 const LINK_SHARE = 0.3
 
 /**
- * Tells whether a text is a list of links rather than content: it begins with a heading, and at least three in ten of
- * the lines that are neither headings nor quotes hold a link.
+ * Whether a text is a list of links rather than content: it begins with a heading, and at least three in ten of the lines that are neither
+ * headings nor quotes hold a link.
  */
 export function isLinkIndex(text: string): boolean {
   let hasHeading = false

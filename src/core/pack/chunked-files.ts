@@ -6,7 +6,7 @@ import type { Pack } from './pack.ts'
 export function chunkedFilesOf(pack: Pack): ChunkedFile[] {
   const parts = new Map(pack.files.map(({ path }) => [path, { chunks: [] as Chunk[], warnings: [] as Warning[] }]))
   for (const chunk of pack.chunks) {
-    // Where an image has its place depends on the other images.
+    // The place of an image depends on the other images.
     const assetPath = chunk.assetPath === null ? null : imageAssetPath(chunk.path)
     parts.get(chunk.path)?.chunks.push({ ...chunk, assetPath })
   }

@@ -1,9 +1,8 @@
 /*
- * DEFLATE (RFC 1951), written here because a pack needs three things together: the same bytes in every runtime (zlib
- * and CompressionStream differ between versions), no cost per call (a pack may have 100,000 small files, and the
- * library at hand sets up 170 kB of tables for each), and speed on postings, which are mostly hexadecimal ids that
- * match nothing. It looks at one earlier place for each four bytes, walks faster where nothing matches, and writes each
- * block in the cheapest of the three forms.
+ * DEFLATE (RFC 1951), implemented here because a pack needs three things together: the same bytes in every runtime (zlib and
+ * CompressionStream differ between versions), no cost per call (a pack may have 100,000 small files, and the available library sets up 170
+ * kB of tables for each), and speed on postings, which are mostly hexadecimal ids that match nothing. It checks one earlier place for each
+ * four bytes, skips faster where nothing matches, and writes each block in the cheapest of the three forms.
  */
 
 const WINDOW = 1 << 15
@@ -21,13 +20,13 @@ const LONG_NUMBER = 12
 const LITERALS = 286
 const DISTANCES = 30
 
-/** Compresses one stream after another; its tables are made once. */
+/** Compresses one stream after another, and reuses its tables. */
 export class Deflater {
   /** The last 32 KiB of the stream, then the bytes of the block being collected. */
   readonly #buffer = new Uint8Array(WINDOW + BLOCK_BYTES)
   /** Last position of four bytes, by their hash, counted over all streams, modulo 2³². */
   readonly #heads = new Uint32Array(1 << HASH_BITS)
-  /** In threes: bytes as they are since the match before, length of the match, its distance. */
+  /** Triples: number of literal bytes since the last match, length of the match, its distance. */
   readonly #matches = new Uint16Array(3 * Math.ceil(BLOCK_BYTES / LEAST_MATCH))
   readonly #literals = new HuffmanCode(LITERALS, 15)
   readonly #distances = new HuffmanCode(DISTANCES, 15)
@@ -131,7 +130,7 @@ export class Deflater {
           literalsFrom = at
           misses = 0
           digits = 0
-          // The end of a match is where the next one most often begins.
+          // The next match most often begins at the end of a match.
           if (at + 2 <= end) heads[hashAt(buffer, at - 2)] = at - 2 + offset
           continue
         }
@@ -190,7 +189,7 @@ interface Codes {
 const CODE_BITS = 16
 const CODE_MASK = (1 << CODE_BITS) - 1
 
-/** A Huffman code that is made anew for every block, always in the same memory: a pack has 100,000 blocks and more. */
+/** A Huffman code that is rebuilt for every block in the same memory: a pack has 100,000 blocks and more. */
 class HuffmanCode implements Codes {
   /** How often each symbol occurs; counts are below 2¹⁷. */
   readonly counts: Uint32Array<ArrayBuffer>
@@ -201,7 +200,7 @@ class HuffmanCode implements Codes {
   readonly #weights: Uint32Array<ArrayBuffer>
   readonly #perLength = new Uint32Array(33)
 
-  /** For so many symbols, none with a code longer than `most`. */
+  /** Takes the number of symbols, none with a code longer than `most`. */
   constructor(symbols: number, most: number) {
     this.counts = new Uint32Array(symbols)
     this.codes = new Uint32Array(symbols)
@@ -227,7 +226,7 @@ class HuffmanCode implements Codes {
     assignCodes(lengths, this.codes)
   }
 
-  /** Bits that the symbols take in a code. */
+  /** Number of bits that the symbols take in a code. */
   countBits({ codes }: Codes): number {
     const { counts } = this
     let bits = 0
@@ -289,7 +288,7 @@ function countLengths(weights: Uint32Array, n: number, perLength: Uint32Array, m
   limitLengths(perLength, most)
 }
 
-/** Makes lengths that were cut to `most` a complete code: the Kraft sum must be exactly 1. */
+/** Turns lengths that were cut to `most` into a complete code: the Kraft sum must be exactly 1. */
 function limitLengths(perLength: Uint32Array, most: number): void {
   let sum = 0
   for (let length = 1; length <= most; length++) sum += (perLength[length] ?? 0) << (most - length)
@@ -302,7 +301,7 @@ function limitLengths(perLength: Uint32Array, most: number): void {
   }
 }
 
-/** First code of each length while codes are given out. */
+/** First code of each length during assignment. */
 const NEXT_CODES = new Uint16Array(17)
 
 /** Canonical codes of RFC 1951 section 3.2.2, their bits reversed because a stream takes the lowest bit first. */
@@ -342,7 +341,7 @@ class BlockHeader {
   bits = 0
   readonly #code = new HuffmanCode(19, 7)
   readonly #lengths = new Uint8Array(LITERALS + DISTANCES)
-  /** In twos: a symbol, and what its extra bits say. */
+  /** Pairs: a symbol, and the value of its extra bits. */
   readonly #runs = new Uint8Array(2 * (LITERALS + DISTANCES))
   #runsEnd = 0
   #literalCount = 0
@@ -447,7 +446,7 @@ class BitWriter {
     this.write(code & CODE_MASK, code >>> CODE_BITS)
   }
 
-  /** Writes the codes of bytes. Most of a stream is such runs. */
+  /** Writes the codes of bytes. Such runs are most of a stream. */
   writeBytes(bytes: Uint8Array, start: number, end: number, { codes }: Codes): void {
     // A code has at most 15 bits, and up to 7 are pending.
     const most = this.#length + 2 * (end - start) + 2
@@ -508,7 +507,7 @@ class BitWriter {
 }
 
 const HEX_DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9a-f]/.test(String.fromCharCode(byte)) ? 1 : 0))
-/** Bytes with their bits the other way round. */
+/** Bytes with their bits reversed. */
 const REVERSED = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number.parseInt(byte.toString(2).padStart(8, '0').split('').reverse().join(''), 2),
 )

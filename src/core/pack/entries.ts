@@ -15,9 +15,9 @@ export interface PackOptions {
   readonly compact?: boolean
   /** Longest run of equal lines of a text that is kept. @default 3 */
   readonly repeats?: number
-  /** The index of the pack, where one is at hand: making it takes its time. */
+  /** The index of the pack, if the caller has one: building it takes time. */
   readonly index?: PackIndex
-  /** Gives the bytes of an image by its path in the source. */
+  /** Returns the bytes of an image by its path in the source. */
   readonly readImage: (path: string) => Promise<Uint8Array> | Uint8Array
 }
 
@@ -74,7 +74,7 @@ async function* withMethods(entries: AsyncIterable<PackEntry>): AsyncGenerator<Z
   }
 }
 
-/** Encodes text that comes in pieces, in blocks large enough to be worth a call. */
+/** Encodes text in blocks that are large enough to be worth a call. */
 function* encodeRows(rows: Iterable<string>): Generator<Uint8Array> {
   const writer = new BlockWriter()
   for (const row of rows) {

@@ -48,7 +48,7 @@ function problem(open: () => unknown): unknown {
 }
 
 describe('a full pack', () => {
-  test.each([1, 7, 1 << 20])('is the same again, read %d bytes at a time', async (size) => {
+  test.each([1, 7, 1 << 20])('is restored when read %d bytes at a time', async (size) => {
     expect(openPack(reader(await filesOf(PACK, false), size))).toEqual(PACK)
   })
 
@@ -93,7 +93,7 @@ describe('a full pack', () => {
 })
 
 describe('a compact pack', () => {
-  test('keeps what it has: paths, kinds, lines, labels and text', async () => {
+  test('keeps its paths, kinds, lines, labels and text', async () => {
     const opened = openPack(reader(await filesOf(PACK, true)))
     expect(opened.refs).toEqual(PACK.refs)
     expect(opened.indexId).toBe(PACK.indexId)
@@ -165,7 +165,7 @@ describe('an archive', () => {
 
 const WARNING = '{"path":"/etc/passwd","code":"utf8","message":""}'
 
-describe('a pack from a stranger', () => {
+describe('an untrusted pack', () => {
   const id = PACK.chunks[0]?.id ?? ''
 
   test.each([
@@ -225,7 +225,7 @@ test('a compact pack gives every chunk an id, so that it can be written again', 
   expect(again.chunks).toEqual(opened.chunks)
 })
 
-test('a part knows that it is one after it was opened', async () => {
+test('a part still knows that it is one after it was opened', async () => {
   const part = { ...PACK, part: { number: 2, of: 3 } }
   expect(openPack(reader(await filesOf(part, false)))).toEqual(part)
 })

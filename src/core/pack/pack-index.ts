@@ -11,12 +11,12 @@ export const FIELDS = { title: 2, heading: 2, symbol: 2, path: 1, body: 1 } as c
 /** Chunks indexed in one step. */
 const AT_ONCE = 4
 
-/** Chunks put into their order in one step. */
+/** Chunks sorted in one step. */
 const RANKED_AT_ONCE = 1024
 
 /**
- * The index of a pack: made once, when it is first needed, for searches and for `index.json` alike. Chunks stand in it under their
- * ids, by which `index.json` has them in order; searches put what scores the same in the order of refs.
+ * The index of a pack: built once, on first use, for searches and for `index.json` alike. Chunks are stored under their ids, which gives
+ * the order of `index.json`; searches order equal scores by ref.
  */
 export class PackIndex {
   readonly #building: Steps<SearchIndex>

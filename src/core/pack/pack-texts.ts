@@ -10,10 +10,10 @@ import type { PackVectors } from './pack-vectors.ts'
 /** Kinds that are written in a language of people. */
 const PROSE: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text'])
 
-/** So much of a file tells its language. */
+/** Characters of a file that are enough to detect its language. */
 const LANGUAGE_CHARS = 10_000
 
-/** The texts of a pack as the model is given them. */
+/** The texts of a pack in the form that the model receives. */
 export interface PackTexts {
   /** The text to embed for a chunk; null for one in a language that the model does not know. */
   at(position: number): string | null
@@ -37,7 +37,7 @@ export function createPackTexts(pack: Pack): PackTexts {
   }
 }
 
-/** Gives chunks the vectors that the same texts had in an earlier form of the pack. */
+/** Copies the vectors of unchanged texts from an earlier version of the pack. */
 export function takeOverVectors(from: { pack: Pack; vectors: PackVectors }, pack: Pack, vectors: PackVectors): void {
   if (from.vectors.space.fingerprint !== vectors.space.fingerprint) return
   const before = createPackTexts(from.pack)

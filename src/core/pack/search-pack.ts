@@ -33,9 +33,9 @@ export interface ChunkFilters {
 export interface PackSearchOptions extends ChunkFilters {
   /** Most hits to return. @default 10 */
   readonly limit?: number | undefined
-  /** Adds to each hit where its score comes from. @default false */
+  /** Adds the origin of the score to each hit. @default false */
   readonly explain?: boolean | undefined
-  /** Takes a last word that nothing has for the beginning of others; see {@link PackSearch.complete}. @default false */
+  /** Treats an unmatched last word as the beginning of other words; see {@link PackSearch.complete}. @default false */
   readonly completes?: boolean | undefined
   /** Vector of the query, of the model that the pack has vectors of; see {@link PackSearch.findMeaning}. @default words alone */
   readonly meaning?: Float32Array | undefined
@@ -93,7 +93,7 @@ export class PackSearch {
   #byRef: ReadonlyMap<string, number> | undefined
   #byId: ReadonlyMap<string, number> | undefined
 
-  /** `vectors` may be added to while questions are answered. */
+  /** `vectors` may grow while searches run. */
   constructor(pack: Pack, index: PackIndex = new PackIndex(pack), vectors: PackVectors | undefined = pack.vectors) {
     this.#pack = pack
     this.#index = index
@@ -105,7 +105,7 @@ export class PackSearch {
     yield* this.#index.prepare('search')
   }
 
-  /** Finds out what a query means by the built-in model, where the pack has vectors of it. Never rejects: words can answer alone. */
+  /** Embeds a query with the built-in model if the pack has vectors of it. Never rejects: a search by words alone still works. */
   async findMeaning(query: string, embed: (query: string) => Promise<Float32Array>): Promise<PackMeaning> {
     const vectors = this.#vectors
     if (vectors === undefined || vectors.embedded === 0) return { notices: [] }
@@ -134,7 +134,7 @@ export class PackSearch {
     })
   }
 
-  /** How well the hits of a search fit its query. `ordinaryWords` are the words that are no names. */
+  /** Judges how well the hits of a search fit its query. `ordinaryWords` are words other than names. */
   judge(hits: readonly PackHit[], ordinaryWords: ReadonlySet<string>): Judgement {
     const judged = hits.slice(0, MAX_JUDGED).map(({ chunkRef, headingPath, missing, similarity }) => {
       const text = missing === null ? [...headingPath, this.find(chunkRef)?.chunk.content ?? ''].join('\n') : ''
@@ -159,7 +159,7 @@ export class PackSearch {
     return this.#opened().complete(query)
   }
 
-  /** All chunks that pass the filters, in the order of refs, as hits of nothing in particular. */
+  /** All chunks that pass the filters, in the order of refs, as hits without a query. */
   list(filters: ChunkFilters, limit: number): { readonly hits: PackHit[]; readonly total: number } {
     const found = [...this.#pack.chunks.entries()].filter(([, chunk]) => matchesFilters(chunk, filters))
     const hits = found
@@ -168,7 +168,7 @@ export class PackSearch {
     return { hits, total: found.length }
   }
 
-  /** A chunk by its ref, its id, or the beginning of its id (six characters or more) where only one has it. */
+  /** A chunk by its ref, its id, or a unique prefix of its id (six characters or more). */
   find(name: string): { readonly chunk: Chunk; readonly ref: string } | undefined {
     this.#byRef ??= new Map(this.#pack.refs.map((ref, i) => [ref, i]))
     const byRef = this.#at(this.#byRef.get(name))
@@ -204,7 +204,7 @@ export class PackSearch {
     })
   }
 
-  /** Chunks that are near in meaning, with what their words score: nothing in some. */
+  /** Chunks near in meaning, with the scores of their words, which may be zero. */
   #findNear(query: string, options: PackSearchOptions, meaning: Float32Array, vectors: PackVectors): RankedHit[] {
     const isAccepted = (position: number) => matchesFilters(this.#pack.chunks[position], options)
     const near = vectors.nearest(meaning, PART, MIN_SIMILARITY, isAccepted)
@@ -213,7 +213,7 @@ export class PackSearch {
     return near.map(({ position }) => byWords.get(position) ?? { ...NO_MATCH, position })
   }
 
-  /** Part after part, so that a larger limit only adds hits after those that a smaller one gives. */
+  /** Ranks part after part, so that a larger limit only appends hits to those of a smaller one. */
   #searchBoth(
     query: string,
     options: PackSearchOptions,
@@ -247,7 +247,7 @@ export class PackSearch {
         const explained = options.explain === true ? { meaning: { wordScore, similarity, fusion, support } } : {}
         return { ...hit, score: score + support, similarity, ...explained }
       })
-      // Chunks stand in the order of their refs.
+      // Chunks are in the order of their refs.
       ranked.push(...part.sort((a, b) => b.score - a.score || a.position - b.position))
     }
     return ranked.slice(0, limit)

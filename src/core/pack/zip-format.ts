@@ -2,7 +2,7 @@
 
 /** Mark of a local header. */
 export const LOCAL = 0x04034b50
-/** Mark of the sizes behind an entry. */
+/** Signature of the sizes after an entry. */
 export const DESCRIPTOR = 0x08074b50
 /** Mark of an entry of the directory. */
 export const CENTRAL = 0x02014b50

@@ -25,7 +25,7 @@ const page: fc.Arbitrary<KinPage> = fc.record({
   bits: fc.option(bits, { freq: 8 }),
 })
 
-test('finds the groups that comparing each with each finds', () => {
+test('finds the same groups as comparing all pairs', () => {
   fc.assert(
     fc.property(fc.array(page, { maxLength: 40 }), (pages) => {
       const finder = createDuplicateFinder()

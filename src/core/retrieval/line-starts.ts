@@ -1,4 +1,4 @@
-/** Tells where a line starts, counted from 1; the length of the text for lines past the last. */
+/** Returns where a line starts, counted from 1; the length of the text for lines past the last. */
 export type LineStarts = (line: number) => number
 
 /**

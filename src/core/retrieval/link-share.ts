@@ -34,7 +34,7 @@ export function linkShareOf(markdown: string): number {
 /** Longest address that is skipped; a longer one counts as text. */
 const MAX_TARGET_CHARS = 2000
 
-/** Where the parenthesis closes that the address of a link stands in, or -1. */
+/** Position of the parenthesis that closes the address of a link, or -1. */
 function findTargetEnd(markdown: string, start: number): number {
   const last = Math.min(markdown.length, start + MAX_TARGET_CHARS)
   let depth = 0
@@ -46,7 +46,7 @@ function findTargetEnd(markdown: string, start: number): number {
   return -1
 }
 
-/** Letters and digits; beyond ASCII everything counts as one. */
+/** Letters and digits; all characters beyond ASCII count. */
 function isWordCharacter(code: number): boolean {
   return code > 0x7f || (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a)
 }

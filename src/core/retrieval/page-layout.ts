@@ -2,7 +2,7 @@ import type { Chunk, Section, SectionMark } from '../model.ts'
 import { findAnchor } from './anchored-url.ts'
 import { createLineStarts } from './line-starts.ts'
 
-/** Where a chunk stands in its page, in lines and in bytes, without what it repeats of the one before. */
+/** The position of a chunk in its page, in lines and in bytes, without the repeated end of the previous one. */
 export interface LayoutSpan {
   /** First line, from 1. */
   readonly startLine: number
@@ -13,9 +13,9 @@ export interface LayoutSpan {
   readonly headingPath: readonly string[]
   /** Fragment of the section or definition that it begins in. */
   readonly anchor: string | null
-  /** Places inside of it that have fragments of their own; left out where there are none. */
+  /** Places in it with their own fragments; omitted if there are none. */
   readonly marks?: readonly SectionMark[]
-  /** Whether it may begin inside a block: a fence that was cut, or a line without a blank one before it. */
+  /** Whether it may begin inside a block: a cut fence, or a line without a blank one before it. */
   readonly isOpen: boolean
 }
 
@@ -30,7 +30,7 @@ export interface PageLayout {
   readonly anchors: readonly (string | null)[]
   /** In the order of the page. */
   readonly spans: readonly WrittenSpan[]
-  /** Line and fragment of the places inside of chunks that have one; left out where there are none. */
+  /** Line and fragment of the places in chunks that have one; omitted if there are none. */
   readonly marks?: readonly (readonly [number, string])[]
 }
 
