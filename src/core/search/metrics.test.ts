@@ -11,7 +11,7 @@ import {
   placeOf,
 } from './metrics.ts'
 
-/** Measures results of the given grades, 0 for those that were not expected. */
+/** Measures results of the given grades, 0 for unexpected ones. */
 function measure(grades: readonly number[], expected: readonly number[], k: number): Figures {
   const judgements = grades.map((gain) => ({ gain, met: gain > 0 ? 1 : 0 }))
   return measureRanking(
@@ -42,7 +42,7 @@ describe('the figures of a ranking', () => {
     expect({ recall, precision, mrr }).toEqual({ recall: 1, precision: 0.6, mrr: 1 })
   })
 
-  test('look at the first k only, hit rates at their own number', () => {
+  test('count the first k only, hit rates their own number', () => {
     const figures = measure([0, 0, 0, 1, 0, 0, 1], [1, 1, 1], 3)
     expect(figures).toEqual({
       recall: 0,
@@ -58,7 +58,7 @@ describe('the figures of a ranking', () => {
     expect(measure([0, 0, 0, 1], [1, 1, 1], 4).ndcg).toBeCloseTo(0.430677 / 2.13093, 5)
   })
 
-  test('are 0 where nothing was found', () => {
+  test('are 0 if nothing was found', () => {
     expect(Object.values(measure([], [1], 10))).toEqual([0, 0, 0, 0, 0, 0, 0])
     expect(Object.values(measure([0, 0], [], 10))).toEqual([0, 0, 0, 0, 0, 0, 0])
   })
@@ -105,7 +105,7 @@ describe('results', () => {
     expect(judgeResults([], expectations, isFound)).toEqual([])
   })
 
-  test('may meet several at once, and are never better than the best', () => {
+  test('may meet several at once, and never exceed the ideal', () => {
     const judgements = judgeResults(['abc', 'x'], expectations, isFound)
     expect(judgements[0]).toEqual({ gain: 6, met: 3 })
     expect(measureRanking(judgements, expectations, 2)).toMatchObject({ recall: 1, precision: 0.5, ndcg: 1, mrr: 1 })
@@ -136,7 +136,7 @@ describe('two runs', () => {
     expect(comparePairs(pairs(3, 1, 4))).toMatchObject({ wins: 3, losses: 1, ties: 4 })
   })
 
-  test('differ by chance as often as a coin does', () => {
+  test('differ by chance as often as a coin toss', () => {
     // Two-sided: 2/2^5; 2·(1 + 8 + 28)/2^8; never above 1.
     expect(comparePairs(pairs(5, 0)).chance).toBeCloseTo(0.0625, 12)
     expect(comparePairs(pairs(6, 2)).chance).toBeCloseTo((2 * 37) / 256, 12)
