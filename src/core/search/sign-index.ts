@@ -33,7 +33,7 @@ export class SignIndex {
     this.#groups.push(group)
   }
 
-  /** The keys of about so many vectors that are nearest by their signs, in no particular order. */
+  /** The keys of about `count` vectors that are nearest by their signs, in no particular order. */
   nearest(query: Uint8Array, count: number, isAsked: (group: number) => boolean): number[] {
     return this.nearestPlaces(query, count, isAsked).map((place) => this.keyAt(place))
   }
@@ -55,7 +55,7 @@ export class SignIndex {
     let isWanted = false
     for (let i = 0, at = 0; i < distances.length; i++, at += words) {
       const own = this.#groups[i] ?? 0
-      // Neighbours are mostly of one group.
+      // Neighbours are mostly in the same group.
       if (own !== group) isWanted = isAsked(own)
       group = own
       if (!isWanted) {

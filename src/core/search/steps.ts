@@ -4,7 +4,7 @@
  */
 export type Steps<T> = Generator<void, T, void>
 
-/** Goes through all steps at once. */
+/** Runs all steps at once. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()

@@ -86,7 +86,7 @@ function siftDown(heap: number[] | Uint32Array, from: number, length: number, is
   }
 }
 
-/** Swaps two places when the lower one belongs above. */
+/** Swaps two entries when the lower one belongs above. */
 function swapIf(heap: number[] | Uint32Array, upper: number, lower: number, isAbove: Compare): boolean {
   const above = heap[upper] ?? 0
   const below = heap[lower] ?? 0

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { cpuMsOf } from '../../../test/cpu-time.ts'
 import { Vocabulary } from './vocabulary.ts'
 
-test('numbers terms in the order they come, once each, through growth', () => {
+test('numbers terms in order of arrival, once each, even as the table grows', () => {
   const vocabulary = new Vocabulary()
   const terms = Array.from({ length: 5000 }, (_, i) => `term${i}東`)
   for (const [i, term] of terms.entries()) {
@@ -14,13 +14,13 @@ test('numbers terms in the order they come, once each, through growth', () => {
   expect(terms.map((_, i) => vocabulary.term(i))).toEqual(terms)
 })
 
-test('does not know what was never interned', () => {
+test('does not find terms that were never interned', () => {
   const vocabulary = new Vocabulary()
   vocabulary.intern('abc', 0, 3)
   expect(['', 'ab', 'abcd', 'cba'].map((term) => vocabulary.find(term))).toEqual([-1, -1, -1, -1])
 })
 
-test('finds the terms that a word begins, and not the word itself', () => {
+test('finds the terms that begin with a word, and not the word itself', () => {
   const vocabulary = new Vocabulary()
   for (const term of ['re', 'retry', 'ret', 'tree', '東京都', 'retries']) vocabulary.intern(term, 0, term.length)
   const find = (beginning: string) => vocabulary.findLonger(beginning).map((id) => vocabulary.term(id))
@@ -29,7 +29,7 @@ test('finds the terms that a word begins, and not the word itself', () => {
   expect([find('retryx'), find('x')]).toEqual([[], []])
 })
 
-test('is not slowed down by words prepared to collide', () => {
+test('colliding words do not slow it down', () => {
   const words = createCollisions(14)
   const vocabulary = new Vocabulary()
   const ms = cpuMsOf(() => {

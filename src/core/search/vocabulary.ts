@@ -45,7 +45,7 @@ export class Vocabulary {
     return Reflect.apply(String.fromCharCode, null, this.#units.subarray(this.#starts[id], this.#starts[id + 1]))
   }
 
-  /** The place in the table where the term is, or where it belongs. */
+  /** The slot in the table where the term is, or where it belongs. */
   #probe(hash: number, source: string, start: number, end: number): number {
     const table = this.#table
     const mask = table.length - 1

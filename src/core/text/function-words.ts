@@ -1,6 +1,6 @@
 /*
- * Words that nearly every sentence of a language has, and that none of the other languages here has. Words that code has too (`for`,
- * `with`, `from`) are left out, since questions hold code.
+ * Words that nearly every sentence of a language has, and no other language here. Words that also occur in code (`for`, `with`, `from`) are
+ * left out, since questions contain code.
  */
 const WORDS: Readonly<Record<string, string>> = {
   en: 'the how what which why does you your should are that these there have its must will be to and of or an this by if can',
@@ -48,7 +48,7 @@ const DOUBTFUL: ReadonlySet<string> = new Set(
   или как`.split(/\s+/),
 )
 
-/** Which language each of these words tells. One that two lists have tells nothing. */
+/** The language of each of these words. A word in two lists indicates none. */
 const LANGUAGES: ReadonlyMap<string, string> = createLanguages()
 
 function createLanguages(): Map<string, string> {
@@ -75,11 +75,11 @@ export interface WordSigns {
   readonly count: number
   /** How strongly the words indicate the language: each different word counts once, an ambiguous one half as much. */
   readonly weight: number
-  /** Different words that tell it by themselves. */
+  /** Number of different words that indicate it unambiguously. */
   readonly sure: number
 }
 
-/** How many words of a text are such words, by their language; and how many words it has. */
+/** Counts the function words of a text by language, and all its words. */
 export function countFunctionWords(text: string): {
   readonly found: ReadonlyMap<string, WordSigns>
   readonly words: number

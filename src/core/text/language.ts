@@ -3,14 +3,14 @@ import { countFunctionWords, hasFunctionWords, type WordSigns } from './function
 import { hasCode, shortCode, shorten } from './language-code.ts'
 import { hasOwnScript, languagesByScript, shareOfScript } from './script.ts'
 
-/** A language of a page, and who told it. */
+/** The language of a page, and its origin. */
 export interface PageLanguage {
   /** The short code of BCP 47: `en`, `zh`. */
   readonly language: string | null
   readonly source: 'page' | 'text' | null
 }
 
-/** The language of a page: what it says itself, else what the beginning of its text looks like. */
+/** The language of a page: the declared one, else the one detected at the beginning of its text. */
 export function readLanguage(stated: string | null, text: string): PageLanguage {
   const own = stated === null ? null : shortCode(stated)
   if (own !== null) return { language: own, source: 'page' }
@@ -34,8 +34,8 @@ export function tellLanguage(stated: string | null, markdown: string): string | 
 }
 
 /**
- * Whether a page can be in a language that is written so. What is mostly in Latin letters can be full of names: a little of the script of
- * its language is enough.
+ * Whether a page in this script can be in a language. A page with mostly Latin letters may be full of names, so a little of the language's
+ * own script is enough.
  */
 function isWrittenSo(language: string, written: readonly string[], prose: string): boolean {
   if (written.length > 0) return written.includes(language) || !isKnownScript(language)
@@ -83,7 +83,7 @@ function detectProse(
   return seen
 }
 
-/** Whether words tell the language of a text: a name may come as often, but is one word. */
+/** Whether function words prove the language of a text: a name may be as frequent, but is a single word. */
 function isTold({ count, weight, sure }: WordSigns, words: number): boolean {
   return count >= LEAST_FUNCTION_WORDS * words && weight >= (sure > 0 ? LEAST_WEIGHT : LEAST_DOUBTFUL)
 }
@@ -92,7 +92,7 @@ function isTold({ count, weight, sure }: WordSigns, words: number): boolean {
 const LEAST_LETTERS = 80
 /** Share of the words of any text that are function words of its language. */
 const LEAST_FUNCTION_WORDS = 0.03
-/** So much have different ones to weigh: two of which one is no name, or four that may be names. */
+/** Minimum weight of different words: two of which one is unambiguous, or four ambiguous ones. */
 const LEAST_WEIGHT = 1.5
 const LEAST_DOUBTFUL = 2
 /**
@@ -103,9 +103,9 @@ const CLEAR_WEIGHT = 4
 const CLEAR_WORDS = 3
 const CLEAR_SHARE = 0.1
 const CLEAR_TIMES = 4
-/** A language whose function words are not known is believed of so long a text. */
+/** A language without a list of function words is accepted for a text of this length. */
 const MANY_LETTERS = 500
-/** Share of the letters that have to be of the script of a language. */
+/** Minimum share of letters in the script of a language. */
 const LEAST_SCRIPT = 0.02
 /** Prose is searched in this many characters, because a page may begin with code. */
 const SEARCHED_CHARS = 8000

@@ -33,7 +33,7 @@ export class LineMap {
   }
 }
 
-/** Where the line after the one at `from` starts, or -1 when that is the last. */
+/** Start of the line after the one at `from`, or -1 for the last line. */
 function nextLine(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const unit = text.charCodeAt(at)

@@ -34,7 +34,7 @@ test.each([
   'emacs el file',
   'IL code emit',
   'von neumann, DEM raster file',
-])('names, units and commands tell no language: %j', (query) => {
+])('names, units and commands indicate no language: %j', (query) => {
   expect(languagesOfQuery(query)).toEqual({ languages: [], isSure: false })
 })
 
@@ -44,12 +44,12 @@ test('a single word makes a language likely, and so do words in another script t
   expect(languagesOfQuery('what does Москва mean').isSure).toBe(false)
 })
 
-test('a script that several languages have leaves those it has', () => {
+test('a script of several languages leaves these languages', () => {
   expect(languagesOfQuery('открыть файл').languages[0]).toBe('ru')
   expect(languagesOfQuery('открыть файл').languages).toContain('bg')
 })
 
-test('a question is foreign to a model only where its language is sure', () => {
+test('a question is foreign to a model only if its language is certain', () => {
   expect(describeForeignQuestion('les options pour des fichiers', 'en')).toBe(
     'the model is made for another language (en)',
   )

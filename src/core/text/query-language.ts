@@ -9,10 +9,10 @@ export interface QueryLanguages {
   readonly isSure: boolean
 }
 
-/** So much have the function words of a question to weigh: two of them, or three of those that may be names. */
+/** Minimum weight of function words in a question: two of them, or three ambiguous ones. */
 const SURE_WEIGHT = 1.5
 
-/** Says that a model is made for another language than the one a question is surely in; undefined where it is not. */
+/** Returns a message if a question is certainly in another language than that of the model; undefined otherwise. */
 export function describeForeignQuestion(query: string, modelLanguage: string | undefined): string | undefined {
   if (modelLanguage === undefined) return undefined
   const { languages, isSure } = languagesOfQuery(query)
@@ -21,8 +21,8 @@ export function describeForeignQuestion(query: string, modelLanguage: string | u
 }
 
 /**
- * The languages that a question can be in, as far as its script or its function words tell: none where they do not. Two words alone are
- * never judged by how their letters follow each other.
+ * The possible languages of a question, by its script or its function words; none without evidence. Letter statistics are never used,
+ * because a question is too short.
  */
 export function languagesOfQuery(query: string): QueryLanguages {
   const written = languagesByScript(query)
@@ -30,7 +30,7 @@ export function languagesOfQuery(query: string): QueryLanguages {
   const fitting = told.filter(([language]) => written.length === 0 || written.includes(language))
   const most = fitting.reduce((best, [, { weight }]) => Math.max(best, weight), 0)
   const best = fitting.filter(([, { weight }]) => weight === most).map(([language]) => language)
-  // A question may be about words in another script, which says nothing of its own language.
+  // A question may be about words in another script, which says nothing about its own language.
   const isWritten = written.length > 0 && fitting.length === told.length
   // Words that two languages share equally prove nothing.
   if (best.length === 1) return { languages: best, isSure: isWritten || most >= SURE_WEIGHT }

@@ -4,7 +4,7 @@
  */
 export const UNSHOWABLE: RegExp = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** Text of others as it may be shown: what cannot be shown stands there as just that. */
+/** Makes untrusted text safe to show: unsafe characters become replacement characters. */
 export function writeShowable(text: string): string {
   return text.replaceAll(UNSHOWABLE, '\ufffd')
 }

@@ -21,7 +21,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   would wouldnt yet you your yours yourself yourselves`.split(/\s+/),
 )
 
-/** Tells whether a token is an English stop word. */
+/** Whether a token is an English stop word. */
 export function isStopWord(token: string): boolean {
   return STOP_WORDS.has(token)
 }

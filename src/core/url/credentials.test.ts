@@ -18,7 +18,7 @@ test.each([
   'ftp://docs.example/',
   'py@3',
   'guide@>=3 <4',
-])('%s is repeated as it is', (text) => {
+])('%s is repeated unchanged', (text) => {
   expect(hideCredentials(text)).toBe(text)
 })
 

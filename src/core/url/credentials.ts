@@ -1,22 +1,19 @@
 import { PharosError } from '../errors.ts'
 
-/** Whether an address holds a user name or a password. */
+/** Whether an address contains a user name or a password. */
 export function hasCredentials(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && (url.username !== '' || url.password !== '')
 }
 
-/** Refuses an option with `OPTION_INVALID` that is such an address: addresses are shown and logged, keys are not. */
+/** Refuses an option that contains credentials with `OPTION_INVALID`: addresses are shown and logged, keys are not. */
 export function refuseCredentials(option: string, text: string, key: string): void {
   if (!hasCredentials(text)) return
   const problem = `${option}: expected an address without user name and password: give a key as ${key}`
   throw new PharosError('OPTION_INVALID', { problem })
 }
 
-/**
- * A text that was given for an address, as it may be repeated: without what may be a user name and password, also where it is
- * no address at all.
- */
+/** A given address in a form that may be repeated: without a possible user name and password, even if it is not a valid address. */
 export function hideCredentials(text: string): string {
   const url = URL.parse(text)
   // `URL.parse` would read the user name in `user:password@host` as a scheme.

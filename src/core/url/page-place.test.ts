@@ -21,7 +21,7 @@ test.each([
   ['is/guide/install.html', 'en', 'is/guide/install.html', false],
   ['guide/x-de.html', 'fr', 'guide/x-de.html', false],
   ['german/guide.html', 'de', 'german/guide.html', false],
-] as const)('%s in %s stands at %j', (path, language, place, isMarked) => {
+] as const)('%s in %s has the place %j', (path, language, place, isMarked) => {
   expect(placeOf(path, language)).toEqual({ path: place, isMarked })
 })
 

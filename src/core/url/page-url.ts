@@ -6,19 +6,19 @@ import { decodePart, splitQuery } from './query.ts'
 export interface PageUrl {
   /** The likeliest class of the page; `unknown` if the address gives no sign. */
   readonly kind: PageClass | 'unknown'
-  /** Whether it is a page of something that has several: `?page=2`, `/page/2`, `-p2`. */
+  /** Whether it is one page of a paginated list: `?page=2`, `/page/2`, `-p2`. */
   readonly isPagination: boolean
   /** Whether it names a day or a month, as addresses of news and archives do. */
   readonly hasDate: boolean
   /** That date, as precise as the address gives it: `2024-03-05`, `2024-03`. */
   readonly date?: string
-  /** Whether it has a headline in it, or stands under a word for articles. */
+  /** Whether it contains a headline, or is under a word for articles. */
   readonly hasArticleWords: boolean
   /** The segments of its path that are not empty, decoded and in lower case. */
   readonly segments: readonly string[]
 }
 
-/** Judges an absolute address by its words. Every link of every page comes by here, so it is only cut, not parsed. */
+/** Classifies an absolute address by its words. It runs for every link of every page, so the address is only split, not parsed. */
 export function classifyUrl(address: string): PageUrl {
   const { host, path, search } = cutAddress(address)
   const segments = segmentsOf(path)
@@ -35,12 +35,12 @@ export function classifyUrl(address: string): PageUrl {
   }
 }
 
-/** Whether an address most likely leads to an article. Cheaper than to classify it, since most links are too short for one. */
+/** Whether an address most likely leads to an article. Faster than classifying it, since most links are too short for one. */
 export function isArticleUrl(address: string): boolean {
   return mayBeArticle(address) && classifyUrl(address).kind === 'article'
 }
 
-/** Whether there is a year in an address, or a segment of three words. */
+/** Whether an address has a year, or a segment of three words. */
 function mayBeArticle(address: string): boolean {
   let joints = 0
   let digits = 0
@@ -68,7 +68,7 @@ interface AddressParts {
   readonly origin: string
   readonly host: string
   readonly path: string
-  /** With its `?`; '' where there is none. */
+  /** With its `?`; '' if there is none. */
   readonly search: string
 }
 
@@ -121,7 +121,7 @@ function kindOf({ host, segments, search, isPagination, date, hasArticleWords }:
 /** Names of the default page of a folder. */
 const INDEX = /^(?:index|default|home)(?:\.[a-z]{3,5})?$/
 
-/** Words under which lists stand, or that are one. */
+/** Words above lists, or for lists. */
 const LISTS: ReadonlySet<string> = new Set(
   `tag tags category categories cat topic topics section sections archive archives author authors latest list lists all
   collections`.split(/\s+/),
@@ -131,7 +131,7 @@ const LISTS: ReadonlySet<string> = new Set(
 const OTHER_HOST =
   /^(?:docs?|documentation|developers?|devdocs|api|forums?|community|discuss(?:ions?)?|boards?|bbs|wiki|manual|man|help|support)\./
 
-/** Words of manuals, forums and wikis, wherever they stand in a path. */
+/** Words of manuals, forums and wikis, at any position in a path. */
 const OTHER_WORDS: ReadonlySet<string> = new Set(
   `docs doc documentation reference api apidocs javadoc handbook man-pages manpages wiki manual manuals userguide
   forum forums thread threads showthread.php viewtopic.php viewthread questions discussion discussions
@@ -173,13 +173,13 @@ const TOPIC_QUERY = /[?&](?:topic|tid|showtopic)=\d|^\?\/topic\//
 /** Words for one article: the next segment is its name. */
 const ONE_ARTICLE: ReadonlySet<string> = new Set(['article', 'story', 'post', 'press-release', 'editorial'])
 
-/** Words under which articles stand, and lists of them as well. */
+/** Words above articles, and above lists of them as well. */
 const ARTICLES: ReadonlySet<string> = new Set(
   `articles stories news blog blogs posts opinion comment feature features press press-releases releases insights guides
   newsroom`.split(/\s+/),
 )
 
-/** Whether it stands under a word for articles, and has more to its name than a section would. */
+/** Whether it is under a word for articles, with a longer name than a section would have. */
 function hasArticleWord(segments: readonly string[]): boolean {
   const last = segments.at(-1) ?? ''
   const isNamed = ID.test(last) || countWords(last) >= 3
@@ -195,7 +195,7 @@ function hasHeadline(segments: readonly string[]): boolean {
   const last = segments.at(-1) ?? ''
   const slug = ID.test(last) ? (segments.at(-2) ?? '') : last
   const words = countWords(slug)
-  // A long number at the end is how a site knows its articles.
+  // A long number at the end is typical of article ids.
   return words >= HEADLINE_WORDS || (words >= 3 && (slug !== last || LONG_ID.test(last)))
 }
 
@@ -221,7 +221,7 @@ const UNDERSCORE = 0x5f
 /** A date in a path. */
 interface PathDate {
   readonly text: string
-  /** How much comes after it, or stands beside it: nothing where the date is all that the address leads to. */
+  /** How much text follows the date or surrounds it: 0 if the date is the whole target. */
   readonly rest: number
 }
 
@@ -256,7 +256,7 @@ function monthOf(segment: string): number | undefined {
   return DAY.test(segment) ? Number(segment) : MONTHS.get(segment)
 }
 
-/** Undefined where there is no such month; without the day where there is no such day. */
+/** Undefined for an invalid month; without the day if that is invalid. */
 function writeDate(year = '', month = 0, day = 0): string | undefined {
   if (month < 1 || month > 12) return undefined
   const head = `${year}-${String(month).padStart(2, '0')}`
@@ -268,7 +268,7 @@ function hasPageNumber(path: string, search: string): boolean {
   return ENDS_IN_NUMBER.test(path) && (PAGE_PATH.test(path) || PAGE_SUFFIX.test(path))
 }
 
-/** Whether a pair of a query counts pages. At the root of a site `p` is the number of an article, as WordPress has it. */
+/** Whether a query pair is a page number. At the root of a site `p` is the number of an article, as in WordPress. */
 function isPagePair(pair: string, path: string): boolean {
   return PAGE_PAIR.test(pair) && !(path.length <= 1 && pair.startsWith('p='))
 }

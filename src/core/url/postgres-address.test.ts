@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findMistaken, hidePassword, isPostgres, nameDatabase } from './postgres-address.ts'
 
-test('tells an address from a file', () => {
+test('distinguishes an address from a file', () => {
   expect(['postgres://h/d', 'postgresql://u@/d?host=/run'].map(isPostgres)).toEqual([true, true])
   expect(['/data/library.db', 'postgres.db', 'C:\\postgres://x'].map(isPostgres)).toEqual([false, false, false])
 })
@@ -40,7 +40,7 @@ test.each([
   expect(hidePassword(address)).toBe(shown)
 })
 
-test('names a database the same for all who use it, and apart from others', () => {
+test('names a database the same for all users, and differently from other databases', () => {
   const name = nameDatabase('postgres://u:p@h/d')
   expect(nameDatabase('postgresql://other@h:5432/d?sslmode=require')).toBe(name)
   for (const other of ['postgres://h/e', 'postgres://i/d', 'postgres://h:5433/d', 'postgres://h/d?schema=s']) {

@@ -24,7 +24,7 @@ describe('a link in a file of a repository', () => {
   })
 
   test.each(['https://example.com/', 'mailto:a@b.c', '//host/x', '../../../other', '', 'javascript:alert(1)'])(
-    '%s stays as it is written',
+    '%s stays as written',
     (href) => {
       expect(resolveInTree(file, href)).toBeUndefined()
     },
@@ -55,7 +55,7 @@ test.each([
   expect(resolveInTree({ source, url, key: 'docs/a.md' }, 'b.md')).toBe(expected)
 })
 
-test('a link never leads out of what was read, and one of a page of several has no file of its own', () => {
+test('a link never leads out of the tree, and a page of a joined file has no file of its own', () => {
   const file = { source: 'file:///srv/lamp/', url: 'file:///srv/lamp/docs/a.md', key: 'docs/a.md' }
   expect(resolveInTree(file, '../../etc/passwd')).toBeUndefined()
   expect(resolveInTree(file, '/etc/passwd')).toBeUndefined()

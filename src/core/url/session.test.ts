@@ -74,7 +74,7 @@ describe('the id of a session', () => {
     'https://a.example/x/..;jsessionid=1/y',
     'https://a.example/f(x)/(S)',
     'https://a.example/wiki/(S(x))_in_words',
-  ])('is not in %s', (url) => {
+  ])('finds no session id in %s', (url) => {
     expect(stripSession(url)).toBeNull()
     expect(urlKey(url)).toBe(url)
   })

@@ -64,7 +64,7 @@ const TABLE: readonly Row[] = [
   ['5.2.x', RELEASES, '5.2.7'],
   ['7.x', RELEASES, null],
   ['*', ['1.0.0-alpha.1'], '1.0.0-alpha.1', 'prerelease'],
-  // Tilde: the last number given may grow, and those after it
+  // Tilde: the last given number may grow, and those after it
   ['~5.2.0', RELEASES, '5.2.7'],
   ['~5.2', RELEASES, '5.2.7'],
   ['~5', RELEASES, '5.4.0'],
@@ -90,7 +90,7 @@ const TABLE: readonly Row[] = [
   ['5.2.0 - 5.2.6', RELEASES, '5.2.0'],
   ['4.x || 5.2.x', RELEASES, '5.2.7'],
   ['7.x || 8.x', RELEASES, null],
-  // Prereleases: only those of the very version that a range names
+  // Prereleases: only those of exactly the version that a range names
   ['>=6.1.0-rc.1', RELEASES, '6.1.0-rc.2'],
   ['^6.1.0-rc.1', RELEASES, '6.1.0-rc.2'],
   ['>=5.0.0-0', RELEASES, '6.0.0'],
@@ -152,7 +152,7 @@ describe('a request for a version', () => {
     expect(matchVersion('5.2', ['5.2', '5.2.7']).kind).toBe('exact')
   })
 
-  test('lists all that would do, the newest first', () => {
+  test('lists all matches, the newest first', () => {
     expect(matchVersion('5.x', RELEASES).matches).toEqual(['5.4.0', '5.3.1', '5.2.7', '5.2.0', '5.0.0'])
   })
 

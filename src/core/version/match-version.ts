@@ -13,7 +13,7 @@ import {
 
 /** The result of a request for a version. */
 export interface VersionMatch {
-  /** The one that was meant; null when there is none. */
+  /** The requested version; null when there is none. */
   readonly best: string | null
   /** All that would do, the newest first; `best` is the first of them. */
   readonly matches: readonly string[]
@@ -25,7 +25,7 @@ export interface VersionMatch {
   readonly isOlder: boolean
 }
 
-/** How strictly a request is taken. */
+/** How strictly a request is matched. */
 export interface MatchOptions {
   /** Takes the newest version before the requested one, if that one does not exist. @default false */
   readonly orOlder?: boolean | undefined
@@ -69,7 +69,7 @@ function isSeries(version: Version): boolean {
   return !isName(version) && version.numbers.length < 3 && !isPrerelease(version)
 }
 
-/** Some versions, the newest first, and whether they are prereleases for want of anything else. */
+/** Some versions, the newest first, and whether they are prereleases because there are no releases. */
 interface Choice {
   readonly versions: readonly Version[]
   readonly isPrerelease: boolean
@@ -80,7 +80,7 @@ function createMatch(kind: VersionMatch['kind'], { versions, isPrerelease }: Cho
   return { best: matches[0] ?? null, matches, kind, isPrerelease, isOlder: false }
 }
 
-/** Releases and names, or prereleases where there is nothing else. */
+/** Releases and names, or prereleases if there is nothing else. */
 function preferReleases(versions: readonly Version[]): Choice {
   const releases = versions.filter((version) => !isPrerelease(version))
   return releases.length > 0
@@ -98,7 +98,7 @@ function within(versions: readonly Version[], asked: string, range: Range): Choi
   return { versions: loose, isPrerelease: loose.length > 0 }
 }
 
-/** Semver has three numbers: further ones order versions and say nothing about ranges. */
+/** Semver has three numbers: further ones order versions but do not affect ranges. */
 function semverOf(version: Version): SemVer {
   return new SemVer(writeSemver(version))
 }
@@ -115,7 +115,7 @@ function writePrerelease(prerelease: Version['prerelease']): string {
 /** A version in a range: the text between spaces, bars and comparison signs. */
 const VERSION_IN_RANGE = /[^\s|<>=~^]+/g
 
-/** Reads a range; undefined for what is none. Dates and zeros before a number are made what semver knows. */
+/** Parses a range; undefined for an invalid one. Dates and leading zeros are converted to semver. */
 function parseRange(text: string, includePrerelease = false): Range | undefined {
   if (text.length > MAX_RANGE_CHARS) return undefined
   const known = text.replace(VERSION_IN_RANGE, (part) => {
@@ -125,7 +125,7 @@ function parseRange(text: string, includePrerelease = false): Range | undefined 
   try {
     return new Range(known, { includePrerelease })
   } catch (error) {
-    // Semver throws one kind of error for everything that is no range; that is the answer here.
+    // Semver throws a TypeError for every invalid range.
     if (error instanceof TypeError) return undefined
     throw error
   }

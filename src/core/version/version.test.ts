@@ -46,7 +46,7 @@ describe('a label', () => {
     '': [[], []],
   }
 
-  test.each(Object.entries(labels))('%j is read', (text, [numbers, prerelease]) => {
+  test.each(Object.entries(labels))('%j is parsed', (text, [numbers, prerelease]) => {
     expect(parseVersion(text)).toEqual({ text, numbers, prerelease })
   })
 
@@ -106,7 +106,7 @@ describe('the order', () => {
     ),
   )
 
-  test('is that of semver for everything that is semver', () => {
+  test('equals that of semver for all semver labels', () => {
     fc.assert(
       fc.property(strict, strict, (a, b) => {
         expect(Math.sign(compareVersions(a, b))).toBe(compareSemver(a, b))
