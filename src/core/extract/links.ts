@@ -61,7 +61,7 @@ export function readLinks(survey: Survey, base: string, content: readonly Elemen
     return link
   }
 
-  /** How many of the elements that may be links were come by. */
+  /** Number of link elements visited so far. */
   let seen = 0
   const visit = (element: Element, around: OpenLink | undefined) => {
     if (isTemplate(element)) return
@@ -77,15 +77,15 @@ export function readLinks(survey: Survey, base: string, content: readonly Elemen
     }
     if (link !== undefined) complete(links, link)
   }
-  // Links in links follow in the list, and are seen together with the one around them.
+  // Nested links follow in the list, and are visited together with the outer one.
   for (let element = survey.links[0]; element !== undefined; element = survey.links[seen]) visit(element, undefined)
   return [...links.values()]
 }
 
-/** Tells by which a page does not vouch for where a link leads. */
+/** Relations by which a page does not vouch for a link. */
 const UNVOUCHED = new Set(['nofollow', 'ugc', 'sponsored'])
 
-/** A second link to the same place. What one of them vouches for, the page vouches for. */
+/** Merges a second link to the same address. The page vouches for the address if one of its links does. */
 function join(known: Mutable<Link>, rel: readonly string[], isContent: boolean): void {
   known.isContent ||= isContent
   if (known.rel.length > 0) known.rel = known.rel.filter((name) => !UNVOUCHED.has(name) || rel.includes(name))
@@ -112,7 +112,7 @@ function hrefOf(element: Element): string | undefined {
 /** Creates a test for whether an element is inside the content and not inside a dropped part of it. */
 function contentTest(content: readonly Element[]): (element: Element) => boolean {
   const tops = new Set(content)
-  /** Links often stand beside each other. */
+  /** Links are often siblings, so the last parent is remembered. */
   let last: Element | undefined
   let isLastIn = false
   return (element) => {

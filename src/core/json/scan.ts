@@ -26,7 +26,8 @@ export class JsonSyntaxError extends Error {
 
 /**
  * Checks a whole JSON text (RFC 8259) and returns the span of its value. Nesting costs one byte a level, never a stack frame, so 100,000
- * brackets are harmless. @throws {JsonSyntaxError}
+ * brackets are harmless.
+ * @throws {JsonSyntaxError}
  */
 export function scanDocument(text: string): Span {
   const start = skipSpace(text, 0)

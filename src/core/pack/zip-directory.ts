@@ -158,7 +158,8 @@ function leastEnd({ offset, name, packed }: ZipPlace): number {
 export const ENCRYPTED = 0x2041
 
 /**
- * Start of the content of a member, by its header and name. @throws {ZipError} when the header describes another member than the directory
+ * Start of the content of a member, by its header and name.
+ * @throws {ZipError} when the header describes another member than the directory
  */
 export function findContent(header: Uint8Array, place: ZipPlace): number {
   const local = viewOf(header)

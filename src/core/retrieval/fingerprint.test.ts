@@ -39,7 +39,7 @@ describe('a fingerprint', () => {
     expect(distanceOf(bitsOf(one.repeat(3)), bitsOf(`${one.repeat(3)}以上。`))).toBeLessThan(16)
   })
 
-  test('of a few words only tells whether they are equal', () => {
+  test('the fingerprint of a few words only tells whether they are equal', () => {
     expect(bitsOf('Start here').isShort).toBe(true)
     expect(fingerprintOf('Start **here**')).toBe(fingerprintOf('Start here'))
     expect(fingerprintOf('Start there')).not.toBe(fingerprintOf('Start here'))

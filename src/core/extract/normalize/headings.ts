@@ -19,7 +19,7 @@ export const normalizeHeading: Rule = (heading, siblings, index) => {
   for (const link of permalinks) drop(link, STEP, 'link to a heading')
   for (const element of inside) {
     if (element.hasClass('mw-editsection')) drop(element, STEP, 'link to edit')
-    // Such a link leads to the heading itself or to a table of contents.
+    // A fragment link leads to the heading itself or to a table of contents.
     else if (element.name === 'a' && element.attribute('href')?.startsWith('#') === true) element.name = 'span'
   }
   keepButtons(heading, inside)
