@@ -357,7 +357,7 @@ const OPENING = /[([{:]$|^\s*#\s*(if|el)/
 /** Code on one line with both its neighbours that belongs to the previous one. */
 const CLOSING = /[)\]};,]$/
 
-/** Whether `span` is nearer to `previous` than to `next`, counted in lines or, at equal distance, by its last characters. */
+/** Whether `span` is nearer to `previous` than to `next`, counted in lines or, at equal distance, by its last line. */
 function isNearer(previous: Span, span: Span, next: Span, text: string, lines: LineMap): boolean {
   const before =
     lines.lineAt(contentStart(text, span.start, lines)) - lines.lineAt(trimmedEnd(text, previous.start, previous.end))

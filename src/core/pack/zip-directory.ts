@@ -42,8 +42,8 @@ export const LOCAL_BYTES = 30
 const CENTRAL_BYTES = 46
 
 /**
- * Finds the directory from the last bytes of an archive, before an optional comment. A zip64 archive gives the place of its {@link
- * parseEnd64} instead. Undefined if there is no end mark.
+ * Finds the directory from the last bytes of an archive, before an optional comment. A zip64 archive gives the place of its
+ * {@link parseEnd64} instead. Undefined if there is no end mark.
  */
 export function findDirectory(tail: Uint8Array): ZipDirectory | { readonly end64: number } | undefined {
   const view = viewOf(tail)
