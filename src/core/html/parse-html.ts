@@ -223,7 +223,7 @@ class TreeBuilder implements TokenSink {
 
   #closeElement(tag: Tag): void {
     const { name } = tag
-    // As in browsers, the end tags of `br` and `p` create an element.
+    // As in browsers, `</br>` is a line break too.
     if (name === 'br') {
       this.#top.append(new Element('br'))
       return
