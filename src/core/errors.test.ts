@@ -4,7 +4,7 @@ import { ERRORS, type ErrorCode, type ErrorEntry, PharosError } from './errors.t
 const entries: [string, ErrorEntry][] = Object.entries(ERRORS)
 
 describe.each(entries)('%s', (code, { message, advice, httpStatus, exitCode }) => {
-  test('says what happened, what to do, and how to end', () => {
+  test('has a message, advice, a status and an exit code', () => {
     expect(code).toMatch(/^[A-Z]+(?:_[A-Z]+)*$/)
     expect(message).not.toBe('')
     expect(advice).not.toBe('')
@@ -36,6 +36,6 @@ test('an error carries its code, its values and its cause', () => {
   })
 })
 
-test('a value is put in as it is, also when it looks like a pattern or a placeholder', () => {
+test('a value is inserted verbatim, even when it looks like a pattern or a placeholder', () => {
   expect(new PharosError('SOURCE_NOT_FOUND', { path: '$&{path}$1' }).message).toBe('there is nothing at $&{path}$1')
 })

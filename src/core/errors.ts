@@ -1,4 +1,4 @@
-/** What the program can do wrong or have done to it, once. Every surface renders this table; codes are never reused. */
+/** All errors of the program, defined once. Every surface renders this table; codes are never reused. */
 export const ERRORS = {
   USAGE: {
     message: '{problem}',
@@ -501,11 +501,11 @@ export const ERRORS = {
   },
 } as const
 
-/** What one code means on every surface. */
+/** The meaning of one code on every surface. */
 export interface ErrorEntry {
-  /** What happened, with the received values in braces. */
+  /** States what happened, with placeholders in braces for the received values. */
   readonly message: string
-  /** What the reader can do next. `{advice}` stands for what depends on the cause. */
+  /** Tells the reader what to do next. `{advice}` is replaced by advice that depends on the cause. */
   readonly advice: string
   readonly httpStatus: number
   readonly exitCode: number
@@ -526,14 +526,14 @@ export class PharosError extends Error {
     this.details = details
   }
 
-  /** Message, advice, HTTP status and exit code of this failure. A failure may know better advice than the table has. */
+  /** Message, advice, HTTP status and exit code of this failure. A failure may have more specific advice than the table. */
   get entry(): ErrorEntry {
     const entry = ERRORS[this.code]
     return { ...entry, advice: String(this.details['advice'] ?? fillTemplate(entry.advice, this.details)) }
   }
 }
 
-/** What a failure says, without its name. */
+/** The message of an error, without its name. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -4,5 +4,5 @@ import type { Sha256 } from './model.ts'
 
 const encoder = new TextEncoder()
 
-/** SHA-256 that runs anywhere and answers at once (WebCrypto's is asynchronous). */
+/** Portable synchronous SHA-256 (WebCrypto's is asynchronous). */
 export const sha256: Sha256 = (data) => bytesToHex(digest(typeof data === 'string' ? encoder.encode(data) : data))

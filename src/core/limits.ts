@@ -8,7 +8,7 @@ export interface Limits {
   readonly maxChars: number
 }
 
-/** What holds unless somebody says otherwise. */
+/** Limits that apply unless the user sets others. */
 export const DEFAULT_LIMITS: Limits = {
   maxFileBytes: 10 * 2 ** 20,
   maxTotalBytes: 50 * 2 ** 20,

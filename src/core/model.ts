@@ -17,10 +17,10 @@ export const KINDS = [
   'shell',
 ] as const
 
-/** What a file is, as far as chunking is concerned. `unknown` is cut by the rules for text. */
+/** The kind of a file, which decides how it is chunked. `unknown` is cut by the rules for text. */
 export type Kind = (typeof KINDS)[number]
 
-/** One file of a folder or pack: facts about its bytes, never about when or where they were read. */
+/** One file of a folder or pack: facts about its bytes, never about the time or place of reading. */
 export interface FileMeta {
   /** Relative path with `/` between its parts. */
   readonly path: string
@@ -32,7 +32,7 @@ export interface FileMeta {
   readonly lineCount: number
 }
 
-/** The unit that is indexed: a piece of one file that knows where it came from. */
+/** The unit of the index: a piece of one file with its origin. */
 export interface Chunk {
   /** SHA-256 of path, content hash and occurrence; the same for the same text at the same path, for ever. */
   readonly id: string
@@ -44,7 +44,7 @@ export interface Chunk {
   readonly kind: Kind
   /** Position among the chunks of its file, from 0. */
   readonly chunkIndex: number
-  /** First line, from 1, with what it repeats of the chunk before. */
+  /** First line, from 1, including the repeated end of the previous chunk. */
   readonly startLine: number
   /** Last line, inclusive; blank lines up to the next chunk belong to this one. */
   readonly endLine: number
@@ -63,7 +63,7 @@ export interface Chunk {
   readonly assetPath: string | null
 }
 
-/** Why a file is missing from a pack, or is not in it whole. */
+/** Reasons why a file is missing from a pack, or is incomplete in it. */
 export const WARNING_CODES = [
   'max_file_bytes',
   'max_total_bytes',
@@ -81,7 +81,7 @@ export const WARNING_CODES = [
 /** Code of a {@link Warning}. */
 export type WarningCode = (typeof WARNING_CODES)[number]
 
-/** Something a reader of the pack should know about one file. */
+/** A warning about one file for readers of the pack. */
 export interface Warning {
   readonly path: string
   readonly code: WarningCode
@@ -95,7 +95,7 @@ export interface ChunkedFile {
   readonly warnings: readonly Warning[]
 }
 
-/** A chunk that matched a query, with what is needed to show and cite it. */
+/** A chunk that matched a query, with the data to show and cite it. */
 export interface Hit {
   readonly chunkId: string
   readonly chunkRef: string
@@ -107,36 +107,37 @@ export interface Hit {
   readonly headingPath: readonly string[]
 }
 
-/** SHA-256 of UTF-8 text or bytes, as lower-case hexadecimal. Passed in, so each runtime can use its fastest. */
+/** SHA-256 of UTF-8 text or bytes, as lower-case hexadecimal. Passed in, so that each runtime can use its fastest. */
 export type Sha256 = (data: string | Uint8Array) => string
 
-/** What came back for one address: bytes and where they came from. */
+/** The response for one address: the bytes and their origin. */
 export interface Snapshot {
   /** Address of the bytes, after redirects. */
   readonly url: string
-  /** Bytes as they came, or text that is already decoded. */
+  /** The original bytes, or decoded text. */
   readonly body: Uint8Array | string
   /** Status of the HTTP answer. @default 200 */
   readonly status?: number
   /** Fields of the HTTP answer by their names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What whoever fetched a text knows of its page that the text itself does not say. */
+  /** Facts about the page that the fetcher knows and the text does not state. */
   readonly known?: KnownFacts
-  /** Text of the files of the same tree that a Markdown file takes in, by the paths that it calls them by. @default none */
+  /** Text of the files that a Markdown file includes from the same tree, by the paths it uses. @default none */
   readonly includes?: Readonly<Record<string, string>>
   /**
-   * What becomes of relative addresses in the Markdown of a page: `kept` as they are written, where whoever shows it knows better what they
-   * lead to; `dropped` where they lead to other parts of the same file. @default resolved
+   * How relative addresses in the Markdown of a page are treated: `kept` as written, when the caller that shows the page can resolve them
+   * better; `dropped` when they lead to other parts of the same file.
+   * @default resolved
    */
   readonly relativeLinks?: 'resolved' | 'kept' | 'dropped'
   /**
-   * Whether it is a file and no answer: nobody who was asked for it said something else instead, such as that it is not there.
+   * Whether the snapshot is a file and not a server's response, so that it cannot be an error or a login page in place of the content.
    * @default false
    */
   readonly isFile?: boolean
 }
 
-/** Facts about a page that came beside it. */
+/** Facts about a page from outside of it. */
 export interface KnownFacts {
   readonly title?: string
   readonly author?: string
@@ -145,11 +146,11 @@ export interface KnownFacts {
   /** ISO 8601. */
   readonly modifiedAt?: string
   readonly description?: string
-  /** Addresses that it leads to, absolute. */
+  /** Absolute addresses of its links. */
   readonly links?: readonly string[]
 }
 
-/** Readable content of one address, and what it says about itself. */
+/** Readable content of one address, and its metadata. */
 export interface Page {
   readonly url: string
   readonly title: string
@@ -158,24 +159,24 @@ export interface Page {
   /** ISO 8601: a date, or a moment with its offset. */
   readonly publishedAt: string | null
   readonly modifiedAt: string | null
-  /** BCP 47, as the page gives it; of a page that is stored, as its text shows it where it does not say or is mistaken. */
+  /** BCP 47, as the page declares it; for a stored page, as its text shows it if the declaration is missing or wrong. */
   readonly language: string | null
   readonly canonical: string | null
   readonly alternates: readonly Alternate[]
   readonly robots: PageRobots
-  /** Name of the program that made the page, if it is one we know (`sphinx`). */
+  /** Name of the program that made the page, if it is known (`sphinx`). */
   readonly generator: string | null
   /**
-   * What the page says it is: types of schema.org and of Open Graph, in lower case (`newsarticle`, `og:article`); left out where it
-   * does not say. Pages that were stored before do not tell.
+   * The types that the page declares, of schema.org and Open Graph, in lower case (`newsarticle`, `og:article`); omitted where it declares
+   * none. Pages stored by earlier versions have none.
    */
   readonly types?: readonly string[]
-  /** The section of the site that it says it belongs to. */
+  /** The section of the site that the page declares. */
   readonly section?: string | null
   readonly markdown: string
   /** The headings as a tree. */
   readonly sections: readonly Section[]
-  /** Every link of the document, also those outside its content. */
+  /** Every link of the document, including those outside its content. */
   readonly links: readonly Link[]
   readonly wordCount: number
   /** SHA-256 of the Markdown. */
@@ -183,19 +184,19 @@ export interface Page {
   /** Characters that were dropped because no reader would have seen them. */
   readonly hiddenChars: number
   /**
-   * By which pages that say nearly the same are found; null for one that is too short. Pages that were stored before, and those that
-   * are only extracted, have none.
+   * Fingerprint for finding near-duplicate pages; null for a page that is too short. Pages stored by earlier versions, and pages that are
+   * only extracted, have none.
    */
   readonly fingerprint?: string | null
 }
 
-/** What a page can be: something to read, something that leads to that, or neither. */
+/** The classes of pages: content to read, navigation that leads to content, or neither. */
 export const PAGE_CLASSES = ['article', 'nav', 'other'] as const
 
 /** One of {@link PAGE_CLASSES}. */
 export type PageClass = (typeof PAGE_CLASSES)[number]
 
-/** What an address tells about the page behind it. */
+/** The signals of an address about its page. */
 export interface UrlSignals {
   readonly host: string
   readonly tld: string | null
@@ -207,7 +208,7 @@ export interface UrlSignals {
   readonly queryCount: number
 }
 
-/** What a page itself tells about what it is. */
+/** The signals in the content of a page about its class. */
 export interface ContentSignals {
   /** Share of its text that is text of links, from 0 to 1. */
   readonly linkDensity: number
@@ -216,21 +217,21 @@ export interface ContentSignals {
   readonly a: number
   readonly p: number
   readonly wordCount: number
-  /** Links of the whole document that lead on within the site: to what looks like navigation, and to what looks like articles. */
+  /** Number of links within the site from the whole document, to likely navigation and to likely articles. */
   readonly navLinks: number
   readonly articleLinks: number
 }
 
-/** What kind of page one is, and why. */
+/** The class of a page, with the evidence. */
 export interface Classification {
-  /** Of the rules that made it. */
+  /** Version of the rules that made the classification. */
   readonly version: number
   readonly kind: PageClass
   /** From 0 to 1. */
   readonly confidence: number
   readonly url: UrlSignals
   readonly content: ContentSignals
-  /** What the votes of single signals come to. */
+  /** The combined vote of the single signals. */
   readonly combined: { readonly hint: PageClass; readonly confidence: number; readonly considered: number }
 }
 
@@ -241,33 +242,33 @@ export interface Alternate {
   readonly type: string | null
 }
 
-/** What a page asks of those who read it by machine. */
+/** The robots directives of a page. */
 export interface PageRobots {
   readonly index: boolean
   readonly follow: boolean
 }
 
-/** A heading and what stands under it. */
+/** A heading and the content under it. */
 export interface Section {
   readonly title: string
   /** 1 to 6. */
   readonly level: number
-  /** Fragment that leads to it in the original page. */
+  /** Fragment of the section in the original page. */
   readonly anchor: string | null
   /** Line of the heading in the Markdown, from 1. */
   readonly startLine: number
-  /** Last line of the section, those of its children included. */
+  /** Last line of the section, including its children. */
   readonly endLine: number
   readonly children: readonly Section[]
-  /** Places inside it, before its children, that have fragments of their own; left out where there are none. */
+  /** Places in it, before its children, with their own fragments; omitted if there are none. */
   readonly marks?: readonly SectionMark[]
 }
 
-/** Where a place with a fragment of its own begins, such as a page of a document or a definition. */
+/** The start of a place with its own fragment, such as a page of a document or a definition. */
 export interface SectionMark {
   /** From 1. */
   readonly line: number
-  /** `page=12`, `csv.DictReader`; empty where such a place ends, and only the section is left. */
+  /** `page=12`, `csv.DictReader`; empty at the end of such a place, where only the section applies. */
   readonly anchor: string
 }
 
@@ -278,7 +279,7 @@ export interface Link {
   readonly text: string
   /** Tokens of the `rel` attribute. */
   readonly rel: readonly string[]
-  /** Whether it stands in the content rather than in navigation around it. */
+  /** Whether it is in the content rather than in navigation around it. */
   readonly isContent: boolean
 }
 
@@ -309,15 +310,15 @@ export interface Removal {
   readonly text: string
 }
 
-/** What became of a snapshot: a page, or the reason why there is none. */
+/** The result of extraction: a page, or the reason why there is none. */
 export type Extraction =
   | { readonly type: 'page'; readonly page: Page; readonly removals: readonly Removal[] }
   | {
       readonly type: 'no-page'
       readonly reason: NoPageReason
-      /** What was seen, in words. */
+      /** The evidence for the reason, in words. */
       readonly detail: string
-      /** Where a redirect leads. */
+      /** The target of a redirect. */
       readonly target: string | null
       readonly links: readonly Link[]
       readonly removals: readonly Removal[]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { writePagePolicy, writePolicyPlace } from './page-policy.ts'
 
-test('a folder is named by its whole address, where a policy can do so', () => {
+test('a folder is named by its whole address, if a policy can name it', () => {
   const places = {
     'http://127.0.0.1:41000/local/': 'http://127.0.0.1:41000/local/',
     'http://localhost:41000/local/': 'http://localhost:41000/local/',
@@ -19,7 +19,7 @@ test('a folder is named by its whole address, where a policy can do so', () => {
   }
 })
 
-test('the policy lets nothing be loaded or reached but the place', () => {
+test('the policy allows loading from and connecting to the place only', () => {
   expect(writePagePolicy('http://localhost/local/').split('; ')).toEqual([
     "default-src 'none'",
     "script-src http://localhost/local/ 'wasm-unsafe-eval'",

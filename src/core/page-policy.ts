@@ -1,11 +1,11 @@
 /**
- * The Content-Security-Policy of the page that works on one machine. What it loads and whom it can reach is `place`, its own folder, so
- * that nothing it reads can leave the machine.
+ * The Content-Security-Policy of the page that works on one machine. It may load from and connect to `place` only, its own folder, so that
+ * nothing it reads can leave the machine.
  */
 export function writePagePolicy(place: string): string {
   return [
     "default-src 'none'",
-    // The grammars are compiled; nothing is evaluated.
+    // The grammars are compiled WebAssembly; no JavaScript is evaluated.
     `script-src ${place} 'wasm-unsafe-eval'`,
     `worker-src ${place}`,
     `style-src ${place}`,
@@ -17,13 +17,13 @@ export function writePagePolicy(place: string): string {
   ].join('; ')
 }
 
-/** The one address that a policy may name, besides names of hosts. */
+/** The only IP address that a policy may name. */
 const OWN_ADDRESS = '127.0.0.1'
 const HOST_NAME = /^(?!.*\.\d+$)[a-z\d-]+(?:\.[a-z\d-]+)*$/
 
 /**
- * How a policy names the folder at an address: `https://host/folder/`. Policies cannot name IP addresses (CSP 3, 6.7.2.8); a folder at
- * one is only known as a part of its origin.
+ * The name of a folder in a policy: `https://host/folder/`. Policies cannot name IP addresses (CSP 3, 6.7.2.8), so a folder at one is
+ * covered by its origin.
  */
 export function writePolicyPlace(folder: string): string {
   if (!URL.canParse(folder)) return SELF

@@ -1,4 +1,4 @@
-/** Milliseconds that a field Retry-After asks for: seconds or a date, RFC 9110 section 10.2.3. Null for anything else. */
+/** Milliseconds of a Retry-After header: seconds or a date, RFC 9110 section 10.2.3. Null for anything else. */
 export function parseRetryAfter(field: string | null, now: () => number): number | null {
   if (field === null) return null
   if (/^\d{1,12}$/.test(field)) return Number(field) * 1000

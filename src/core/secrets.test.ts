@@ -66,7 +66,7 @@ test.each([
 })
 
 describe('findings', () => {
-  test('come in the order of the text, each kind once a line', () => {
+  test('are in text order, each kind once a line', () => {
     expect(findSecrets(`a\nhttp://u:pass@h ${KEY} ${KEY}\n\n${KEY}`)).toEqual([
       { what: 'a password in a URL', line: 2 },
       { what: 'an AWS access key', line: 2 },
@@ -82,7 +82,7 @@ describe('findings', () => {
     expect(findSecrets('password="abcdefghij"\n'.repeat(1000))).toHaveLength(20)
   })
 
-  test('never hold the value', () => {
+  test('never contain the value', () => {
     const text = LEAKS.map(([, leak]) => leak).join('\n')
     expect(JSON.stringify(findSecrets(text))).not.toMatch(/hunter2|AKIA|a1B2|0123456789/)
   })
@@ -105,7 +105,7 @@ test.each([
   ...['.env', 'a/.env.local', '.ENV.production', '_netrc', 'home/.netrc', '.pgpass', '.git-credentials', '.npmrc'],
   ...['.pypirc', 'site/.htpasswd', '.aws/credentials', 'x/.docker/config.json', '.kube/config', '.ssh/id_ed25519'],
   ...['id_rsa', 'tls/server.key', 'server.pem', 'a.p12', 'a.pfx', 'a.jks'],
-])('%s is a file of credentials', (path) => {
+])('%s is a credential file', (path) => {
   expect(isCredentialFile(path)).toBe(true)
 })
 
@@ -123,6 +123,6 @@ test.each([
   'a:'.repeat(500_000),
   `bearer ${' '.repeat(500_000)}`,
   'token='.repeat(100_000),
-])('ends soon on a hostile line', (text) => {
+])('ends fast on a hostile line', (text) => {
   expect(cpuMsOf(() => expect(findSecrets(text)).toEqual([]))).toBeLessThan(5000)
 })

@@ -1,6 +1,6 @@
 import { LineMap } from './text/line-map.ts'
 
-/** A place in a text that looks like a credential. The value itself is never carried around. */
+/** A place in a text that looks like a credential. The value itself is never stored. */
 export interface SecretFinding {
   readonly what: string
   readonly line: number
@@ -37,7 +37,7 @@ const PATTERNS: readonly SecretPattern[] = [
       /\b[\w-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)[\w-]{0,40}["']?\s{0,4}[:=]\s{0,4}["'][^"'\s]{8,200}["']/gi,
   },
   {
-    // A whole line as in `.env`, `.properties` and YAML files; with no digit in it, it is more often code.
+    // A whole line as in `.env`, `.properties` and YAML files; without a digit it is more often code.
     what: 'a password or key',
     pattern:
       /^[\t ]{0,8}(?:export )?[\w.-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)[\w.-]{0,40}[\t ]{0,4}[:=][\t ]{0,4}(?=[^\d\s]{0,200}\d)[^\s"'(){}<>[\]$;,]{8,200}$/gim,
@@ -45,13 +45,13 @@ const PATTERNS: readonly SecretPattern[] = [
   { what: 'a password in a URL', pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{1,80}:[^\s:@/"'<>]{3,80}@/gi },
 ]
 
-/** Values that stand for a secret without being one. */
+/** Placeholders for secrets. */
 const EXAMPLE = /example|placeholder|changeme|your[-_ ]|xxxx|\.\.\.|<[^>]{1,40}>|\$\{|\{\{|process\.env|os\.environ/i
 
-/** A file of keys is known as such after a few; all of them would only bury the other warnings. */
+/** A few findings identify a file of keys; all of them would only bury the other warnings. */
 const MOST_FINDINGS = 20
 
-/** Finds what looks like a credential, one finding for each kind and line, in order of lines; at most twenty. */
+/** Finds likely credentials, one finding for each kind and line, in line order; at most twenty. */
 export function findSecrets(text: string): SecretFinding[] {
   const found = new Map<string, SecretFinding & { readonly index: number }>()
   let lines: LineMap | undefined
@@ -70,10 +70,10 @@ export function findSecrets(text: string): SecretFinding[] {
   return sorted.map(({ what, line }) => ({ what, line }))
 }
 
-/** Files that are made to hold credentials, whatever theirs look like. */
+/** Files that are made to hold credentials of any form. */
 const CREDENTIAL_FILE =
   /(?:^|\/)(?:\.env(?:\..*)?|[._]netrc|\.pgpass|\.git-credentials|\.npmrc|\.pypirc|\.htpasswd|\.aws\/credentials|\.docker\/config\.json|\.kube\/config|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]*\.(?:pem|key|p12|pfx|jks))$/i
-/** What shows others which credentials there are. */
+/** Suffixes of example files that only show which credentials are needed. */
 const CREDENTIAL_EXAMPLE = /\.(?:example|sample|template|dist)$/i
 
 /** Whether a file is made to hold credentials, by its name. */
@@ -81,7 +81,7 @@ export function isCredentialFile(path: string): boolean {
   return CREDENTIAL_FILE.test(path) && !CREDENTIAL_EXAMPLE.test(path)
 }
 
-/** Names of fields whose value nobody else may read. */
+/** Names of fields whose values are secret. */
 export const SECRET_FIELD: RegExp = /token|secret|passw|api_?-?key|authorization|session|credential/i
 
 /** Replaces the values of such fields in the queries of all addresses of a text. */
@@ -91,7 +91,7 @@ export function maskFields(text: string): string {
   )
 }
 
-/** Replaces what looks like a credential, for logs and error messages. */
+/** Replaces likely credentials, for logs and error messages. */
 export function redactSecrets(text: string): string {
   return PATTERNS.reduce((redacted, { pattern }) => redacted.replace(pattern, '[redacted]'), text)
 }

@@ -73,7 +73,7 @@ describe('a file is left out with a warning', () => {
   })
 })
 
-test('a file in UTF-16 is read by its mark, and its hash is that of its bytes', () => {
+test('a file in UTF-16 is decoded by its byte order mark, and its hash is that of its bytes', () => {
   const bytes = Uint8Array.of(0xff, 0xfe, 0x68, 0, 0x69, 0)
   expect(chunk('notes', bytes)).toMatchObject({ file: { bytes: 6, kind: 'unknown' }, chunks: [{ content: 'hi' }] })
 })

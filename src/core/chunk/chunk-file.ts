@@ -20,7 +20,7 @@ export interface ChunkOptions {
   readonly targetChars?: number
   /** No chunk is ever longer. @default 8000 */
   readonly maxChars?: number
-  /** A chunk of Markdown or text begins with as much of the end of the one before it in its section. @default 0 */
+  /** Up to this many characters from the end of the previous chunk of the section begin each chunk of Markdown or text. @default 0 */
   readonly overlapChars?: number
   /** Further chunks of a file are dropped with a warning. @default 2000 */
   readonly maxChunksPerFile?: number
@@ -30,7 +30,7 @@ export interface ChunkOptions {
   readonly sha256?: Sha256
 }
 
-/** Bytes and the relative path they are known by. */
+/** The bytes of a file and its relative path. */
 export interface SourceFile {
   readonly path: string
   readonly bytes: Uint8Array

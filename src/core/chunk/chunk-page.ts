@@ -6,7 +6,7 @@ import { cutMarkdown } from './markdown.ts'
 import type { ChunkSizes } from './piece.ts'
 import { LIBRARY_SIZES } from './profiles.ts'
 
-/** Cuts the Markdown of a page into chunks. `key` is the path they are known by: the address as its source knows it. */
+/** Cuts the Markdown of a page into chunks. `key` is their path: the address of the page within its source. */
 export function chunkPage(
   page: Pick<Page, 'markdown'>,
   key: string,

@@ -4,7 +4,7 @@ import { CODE_RULES, type CodeRules } from './code-rules.ts'
 import { codeLanguageOf, type GrammarName } from './languages.ts'
 import { type ChunkSizes, PARSER_FAILED, type ParserFailed, type Piece } from './piece.ts'
 
-/** Where the WebAssembly comes from. Bytes are passed in, so the same code runs in Node and in a browser. */
+/** The source of the WebAssembly files. Bytes are passed in, so the same code runs in Node and in a browser. */
 export interface GrammarSource {
   /** `web-tree-sitter.wasm`. Without it the runtime looks beside its own script, which works in Node only. */
   readonly runtime?: Uint8Array | undefined
@@ -13,15 +13,15 @@ export interface GrammarSource {
 }
 
 /**
- * Starts the parser runtime and returns the grammars, none of them loaded yet.
- * The runtime is one per program: a second call shares it and ignores its `runtime`.
+ * Starts the parser runtime and returns the grammars, none of them loaded yet. A program has only one runtime: a second call shares it and
+ * ignores its `runtime`.
  */
 export async function openGrammars(source: GrammarSource): Promise<Grammars> {
   await startRuntime(source.runtime)
   return new Grammars(source.load)
 }
 
-/** Grammars by name. `prepare` loads what a batch of files needs; after it everything is synchronous. */
+/** Grammars by name. `prepare` loads the grammars for a batch of files; all other calls are synchronous. */
 export class Grammars {
   readonly #load: GrammarSource['load']
   readonly #loading = new Map<GrammarName, Promise<void>>()
@@ -42,8 +42,8 @@ export class Grammars {
   }
 
   /**
-   * Cuts a file with the grammar of its extension. Gives `undefined` when there is none, when it was not prepared, or
-   * when `cutCode` does; `PARSER_FAILED` when the file might have been cut, had the runtime not failed here or before.
+   * Cuts a file with the grammar of its extension. Returns `undefined` when there is none, when it was not prepared, or when `cutCode`
+   * does; `PARSER_FAILED` when the runtime has failed, now or earlier, so that the file could not be cut.
    */
   cut(path: string, text: string, sizes: ChunkSizes): Piece[] | ParserFailed | undefined {
     const language = codeLanguageOf(path)
@@ -51,7 +51,7 @@ export class Grammars {
     return parser && cutCode(text, parser, sizes)
   }
 
-  /** Whether the parser runtime has failed. Nothing is parsed after that, here or in other grammars of the program. */
+  /** Whether the parser runtime has failed. After a failure no grammar of the program can parse. */
   get isLost(): boolean {
     return isLost
   }
@@ -78,7 +78,7 @@ export class Grammars {
 
 /** Parses one language. Holds WebAssembly memory that is reused from file to file. */
 export class CodeParser {
-  /** What counts as a definition in this language. */
+  /** The node types that are definitions in this language. */
   readonly rules: CodeRules
   readonly #language: Language
   #parser: Parser | undefined
@@ -89,11 +89,9 @@ export class CodeParser {
   }
 
   /**
-   * Parses `text` and hands the root node to `use`; nodes are dead once it returns.
-   * Gives `undefined` when the parse takes more work than such a text deserves. The work is counted, never timed, so that
-   * the same text has the same outcome on any machine.
-   * Gives `PARSER_FAILED` when the runtime fails, has failed before or runs short of memory. What else was parsed in the
-   * program has a part in that, so such an outcome is not one to rely on.
+   * Parses `text` and passes the root node to `use`; nodes are invalid once it returns. Returns `undefined` when the parse exceeds its work
+   * budget. The work is counted, never timed, so that the same text has the same outcome on any machine. Returns `PARSER_FAILED` when the
+   * runtime fails, has failed before or runs short of memory. That outcome also depends on earlier parses, so it must not be stored.
    */
   read<T>(text: string, use: (root: Node) => T): T | ParserFailed | undefined {
     if (hasLongLine(text) || isNestedTooDeep(text, this.rules) || hasLongChain(text)) return undefined
@@ -105,7 +103,7 @@ export class CodeParser {
       tree.delete()
       return result
     } catch (error) {
-      // Only the runtime's own error counts here: a `RangeError` can be one of `use`.
+      // Only the runtime's own error counts here: a `RangeError` can come from `use`.
       if (error instanceof WebAssembly.RuntimeError) return loseRuntime()
       tree.delete()
       throw error
@@ -116,7 +114,7 @@ export class CodeParser {
     try {
       this.#parser ??= new Parser().setLanguage(this.#language)
       const tree = parseWithin(this.#parser, text)
-      // A stopped parse would otherwise be resumed with the next text.
+      // Without a reset the parser would resume the stopped parse with the next text.
       if (tree === undefined || tree === PARSER_FAILED) this.#parser.reset()
       return tree
     } catch (error) {
@@ -125,7 +123,7 @@ export class CodeParser {
     }
   }
 
-  /** Frees the parser. Reading again makes a new one. */
+  /** Frees the parser. The next read creates a new one. */
   close(): void {
     if (!isLost) this.#parser?.delete()
     this.#parser = undefined
@@ -133,14 +131,14 @@ export class CodeParser {
 }
 
 /**
- * What a parse may cost. One unit is a hundred steps of the parser (its progress callback) or one read of `READ_CHARS`.
- * Ordinary code takes 3 to 15 units per 1,000 characters, and takes them as it goes: a text that is read several ways at
- * once (`a<b> a<b> …`) falls behind long before its end, and every further step of such a parse is dearer than the last.
- * The upper end keeps garbage of any size to a few seconds and well under the 2 GB that the runtime can address.
+ * Budget for one parse. One unit is a hundred steps of the parser (its progress callback) or one read of `READ_CHARS`. Ordinary code takes
+ * 3 to 15 units per 1,000 characters, evenly spread over the text. Ambiguous text (`a<b> a<b> …`) exceeds its budget long before its end,
+ * and each further step of such a parse costs more than the last. The upper limit keeps the parse of garbage of any size to a few seconds
+ * and well under the 2 GB that the runtime can address.
  */
 const WORK = { base: 500, perChar: 0.03, most: 20_000 }
 
-/** Steps while the parser is lost in errors cost tens of times more than others; sound code with a few errors has none. */
+/** Steps in error recovery cost tens of times more than others; sound code with a few errors has none. */
 const LOST_COST = 40
 
 /** The runtime counts in bytes of UTF-16. */
@@ -150,9 +148,9 @@ const BYTES_PER_CHAR = 2
 const READ_CHARS = 1024
 
 /**
- * Memory, in bytes, that one parse may add, and that all may have together when one asks for more. A runtime whose 2 GB
- * are used up is lost. Ordinary files never come near either, but broken ones can need memory quadratic in their size.
- * Memory is never given back and is used again, so whether a parse is stopped here depends on those before it.
+ * Memory, in bytes, that one parse may add, and that all parses may use together. A runtime that has used its 2 GB fails for good. Ordinary
+ * files never come near either limit, but broken ones can need memory quadratic in their size. Memory is reused but never freed, so whether
+ * a parse is stopped here depends on earlier parses.
  */
 const MEMORY = { growth: 512 * 1024 * 1024, total: 1536 * 1024 * 1024 }
 
@@ -162,21 +160,21 @@ const MEMORY = { growth: 512 * 1024 * 1024, total: 1536 * 1024 * 1024 }
  */
 const MAX_NESTING = 1_000
 
-/** As many assignments in one statement (`a = b = c = …`) nest as deep as brackets, each at a far higher price. */
+/** Chained assignments in one statement (`a = b = c = …`) nest like brackets, but each level costs far more to parse. */
 const MAX_ASSIGNMENTS = 200
 
-/** So do prefix operators (`-+!~&*-+!~…`), and their price grows with the square of their number. */
+/** Chained prefix operators (`-+!~&*-+!~…`) also nest, and their cost grows with the square of their number. */
 const MAX_PREFIXES = 500
 
 /**
- * Statements and expressions that open another one without a bracket (`if (a) if (b) …`, `a ? b : c ? d : …`, labels)
- * nest as well; behind a syntax error the parser reads all that is open again for every further one.
+ * Statements and expressions that open another one without a bracket (`if (a) if (b) …`, `a ? b : c ? d : …`, labels) nest as well; after a
+ * syntax error the parser reads everything that is open again for each further one.
  */
 const MAX_CHAIN = 500
 
 /**
- * Minified and generated code stands on lines like this. Its definitions tell a reader nothing, and most texts that
- * keep a parser busy for minutes are written so.
+ * Longest line of code that is parsed. Minified and generated code has such lines. Its definitions are of no use to a reader, and most
+ * texts that keep a parser busy for minutes have such lines.
  */
 const MAX_LINE_CHARS = 20_000
 
@@ -190,7 +188,7 @@ function hasLongLine(text: string): boolean {
   return false
 }
 
-/** Counts brackets and signs wherever they stand: finding out which of them are in strings would take the parser. */
+/** Counts all brackets and signs, even those in strings: finding the strings would need the parser. */
 function isNestedTooDeep(text: string, { needsSemicolons }: CodeRules): boolean {
   let brackets = 0
   let angles = 0
@@ -211,7 +209,7 @@ function isNestedTooDeep(text: string, { needsSemicolons }: CodeRules): boolean 
   return false
 }
 
-/** Whether too many openings follow each other before a bracket, a semicolon, a comma or the end of a statement. */
+/** Whether too many chained openings occur before a bracket, a semicolon, a comma or the end of a statement. */
 function hasLongChain(text: string): boolean {
   let links = 0
   /** Where the last keyword on this line ends. */
@@ -239,7 +237,7 @@ function hasLongChain(text: string): boolean {
 const CHAIN_SIGNS = /[?:;,{}\n]|\b(?:if|else|while|until|unless|for|do|with|switch)\b/g
 const CHAIN_STOP = /[;,{}]/
 
-/** Last characters of a line that let its statement go on. A slash or star is more often the end of a comment. */
+/** Last characters of a line that let its statement continue. A slash or star is more often the end of a comment. */
 const OPEN_LINE_END = /[-+%<>&|^!~?:=.\\]/
 
 /** Where the line that ends at `end` has its last character that is not white space; -1 for a blank line. */
@@ -257,16 +255,16 @@ function parseWithin(parser: Parser, text: string): Tree | ParserFailed | undefi
   const limit = workFor(text.length)
   const memoryBefore = memory.buffer.byteLength
   let work = 0
-  /** Work that was not spent on errors; those are rather to be weighed against the whole text. */
+  /** Work without error recovery, which is compared with the whole text instead. */
   let soundWork = 0
-  /** How far the parser has come. */
+  /** Offset that the parser has reached. */
   let reached = 0
   let isShortOfMemory = false
   const isTooMuch = () => work > limit || soundWork > workFor(reached)
   const tree = parser.parse(
     (index) => {
       work++
-      // Past the limit the input seems to end, so that a scanner stuck between two progress callbacks comes back.
+      // Past the limit the input appears to end, so that a scanner stuck between two progress callbacks returns.
       return work > limit ? '' : text.slice(index, index + READ_CHARS)
     },
     null,
@@ -286,13 +284,13 @@ function parseWithin(parser: Parser, text: string): Tree | ParserFailed | undefi
   return isShortOfMemory ? PARSER_FAILED : undefined
 }
 
-/** A trap leaves the runtime's memory in any state, and a second runtime cannot be had. */
+/** After a trap the state of the runtime's memory is undefined, and a second runtime cannot be created. */
 function loseRuntime(): ParserFailed {
   isLost = true
   return PARSER_FAILED
 }
 
-/** Tells a failure of the WebAssembly code (a trap, an abort, a full stack) from one of ours. */
+/** Distinguishes a failure of the WebAssembly code (a trap, an abort, a full stack) from an error of this program. */
 function isTrap(error: unknown): boolean {
   return error instanceof WebAssembly.RuntimeError || error instanceof RangeError
 }
@@ -303,7 +301,7 @@ const memory = new WebAssembly.Memory({ initial: 512, maximum: 32_768 })
 let started: Promise<void> | undefined
 let isLost = false
 
-/** Two concurrent starts would give the library two memories and mix them up, so there is only ever one. */
+/** Two concurrent starts would give the library two memories and mix them up, so the start is shared. */
 function startRuntime(wasmBinary: Uint8Array | undefined): Promise<void> {
   const options = { ...(wasmBinary && { wasmBinary }), wasmMemory: memory, printErr: ignore }
   started ??= Parser.init(options).catch((error: unknown) => {
@@ -313,5 +311,5 @@ function startRuntime(wasmBinary: Uint8Array | undefined): Promise<void> {
   return started
 }
 
-/** The runtime prints `Aborted()` before it throws; the error says it already. */
+/** Silences the runtime, which prints `Aborted()` before it throws an error with the same message. */
 function ignore(): void {}

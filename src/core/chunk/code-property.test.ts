@@ -26,7 +26,7 @@ function parserOf(name: GrammarName): CodeParser {
   return parser
 }
 
-/** Snippets that can be put in any order: whole definitions, parts of them, and what stands between. */
+/** Snippets that can be put in any order: whole definitions, parts of them, and code between them. */
 const JS_SNIPPETS = [
   'function f(a) { return a }',
   'export class A {\n  x = 1\n\n  /** m */\n  m() {\n    return 1\n  }\n  n = () => { long(long, long, long, long, long, long) }\n}',
@@ -150,7 +150,7 @@ function garbage(name: GrammarName): fc.Arbitrary<string> {
     .map((units) => units.join(''))
 }
 
-/** Everything that must hold for the pieces of any text. */
+/** Checks the invariants of the pieces of any text. */
 function checkPieces(name: GrammarName, text: string, sizes: ChunkSizes): void {
   const pieces = cutCode(text, parserOf(name), sizes)
   if (pieces === undefined) return
@@ -191,14 +191,14 @@ describe.each(GRAMMAR_NAMES)('%s', (name) => {
     )
   })
 
-  test('so do those of garbage', () => {
+  test('pieces of garbage meet the same rules', () => {
     fc.assert(
       fc.property(garbage(name), fc.constantFrom(...SIZES), (text, sizes) => checkPieces(name, text, sizes)),
       { numRuns: RUNS },
     )
   })
 
-  test('hostile input ends soon and does not break the parser for the next file', () => {
+  test('hostile input ends fast and does not break the parser for the next file', () => {
     const good = SNIPPETS[name].find((snippet) => cutCode(snippet, parserOf(name), { targetChars: 80, maxChars: 160 }))
     const before = good && cutCode(good, parserOf(name), { targetChars: 80, maxChars: 160 })
     const inputs = [

@@ -5,25 +5,28 @@ import type { GrammarName } from './languages.ts'
 export interface Definition {
   /** As written, except that `::` is `.` and white space is collapsed. */
   readonly name: string
-  /** Node whose children can be members. Only containers have one. */
+  /** The node whose children can be members. Only containers have a body. */
   readonly body?: Node | undefined
-  /** Without a body of its own, so that overloads can stay with the definition they belong to. */
+  /** Whether it has no body, so that overloads can stay with their definition. */
   readonly signature?: boolean
 }
 
-/** Reads the definition a node makes, or nothing: `const x = 1` has the same node type as `const f = () => 1`. */
+/** Returns the definition of a node, or undefined: `const x = 1` has the same node type as `const f = () => 1`. */
 export type ReadDefinition = (node: Node, text: string) => Definition | undefined
 
-/** What the code chunker needs to know of one grammar, by node type. */
+/** Rules of one grammar for the code chunker, by node type. */
 export interface CodeRules {
   readonly definitions: Readonly<Record<string, ReadDefinition>>
-  /** Stands for the only definition among its children; several children that are definitions stand for themselves. */
+  /**
+   * Node types that wrap a definition. A wrapper counts as the only definition among its children; several definitions in it count
+   * separately.
+   */
   readonly wrappers: readonly string[]
-  /** Its children count as those of its parent: conditional compilation, `extern "C"`. */
+  /** Node types whose children count as those of its parent: conditional compilation, `extern "C"`. */
   readonly groups: readonly string[]
   /** As `groups`, for the longest block inside a statement longer than the target: module wrappers, `try … except`. */
   readonly blocks: readonly string[]
-  /** Belongs to the definition that follows: comments, attributes, decorators. */
+  /** Node types that belong to the next definition: comments, attributes, decorators. */
   readonly leading: readonly string[]
   /** Whether only `;` or a bracket ends a statement, and a line end does not. */
   readonly needsSemicolons?: boolean
@@ -239,7 +242,7 @@ function assigned(target: string, value: string): ReadDefinition {
   }
 }
 
-/** `export default` of something without a name of its own. */
+/** `export default` of an unnamed value. */
 function exported(node: Node, text: string): Definition | undefined {
   const value = node.childForFieldName('value') ?? node.childForFieldName('declaration')
   if (value === null || !(isFunctionOrClass(value) || value.type === 'class_declaration')) return undefined
@@ -287,7 +290,7 @@ function cFunction(node: Node, text: string): Definition | undefined {
   return define(declaredName(node), text)
 }
 
-/** `struct point { … } origin;` defines `point`; without a tag, what it declares. */
+/** `struct point { … } origin;` defines `point`; without a tag, the declared name counts. */
 function cDeclaration(node: Node, text: string): Definition | undefined {
   const type = node.childForFieldName('type')
   if (type === null || !/^(struct|union|enum|class)_specifier$/.test(type.type)) return undefined
@@ -322,7 +325,7 @@ function define(nameNode: Node | null, text: string, body: Node | null = null): 
   return body === null ? { name } : { name, body }
 }
 
-/** Longest name kept. Real ones are far shorter; broken code can make a "name" of half a file. */
+/** Longest name kept. Real names are far shorter; broken code can turn half a file into a "name". */
 const MAX_NAME = 200
 
 function nameOf(node: Node, text: string): string {

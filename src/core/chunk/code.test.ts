@@ -83,7 +83,7 @@ export const double = (n: number) => add(n, n)`,
     ])
   })
 
-  test('of a class longer than the target are its head and its members, with their indentation', () => {
+  test('a class longer than the target is cut into its head and its members, with their indentation', () => {
     const text = `class Stack {
   items = []
 
@@ -117,7 +117,7 @@ export const double = (n: number) => add(n, n)`,
     ])
   })
 
-  test('of a definition longer than the cap are cut at lines, blank ones first, and repeat its symbol', () => {
+  test('a definition longer than the cap is cut at lines, blank ones first, and each piece repeats its symbol', () => {
     const text = 'function f() {\n  one(1111)\n  two(2222)\n\n  three(3333)\n  four(4444)\n}\n'
     expect(cut('javascript', text, { targetChars: 30, maxChars: 50 })).toEqual([
       { startLine: 1, endLine: 4, content: 'function f() {\n  one(1111)\n  two(2222)', symbol: 'f' },
@@ -125,7 +125,7 @@ export const double = (n: number) => add(n, n)`,
     ])
   })
 
-  test('of a line longer than the cap are slices that do not break a surrogate pair', () => {
+  test('a line longer than the cap is sliced without breaking a surrogate pair', () => {
     const text = `function f() { return '${'😀'.repeat(40)}' }`
     const pieces = cut('javascript', text, { targetChars: 20, maxChars: 30 })
     expect(
@@ -210,7 +210,7 @@ function b() {}
     expect(cut('bash', 'echo "$(date)"\n')).toBeUndefined()
   })
 
-  test('keep what a syntax error leaves intact', () => {
+  test('keep the parts that a syntax error leaves intact', () => {
     const text = 'function a() {}\n\nlet = = ;;; )\n\nfunction b() {}\n'
     expect(summary('javascript', text, ROOMY)).toEqual(['1-4 a', '5-5 b'])
   })
@@ -496,7 +496,7 @@ end
 })
 
 describe('grammars', () => {
-  test('are found by extension, and are nothing when not prepared', async () => {
+  test('are found by extension, and missing when not prepared', async () => {
     const none = await openGrammars({ load: () => Promise.reject(new Error('no bytes')) })
     expect(grammars.cut('a/B.TSX', 'function f() {}', ROOMY)).toHaveLength(1)
     expect(grammars.cut('a/b.txt', 'function f() {}', ROOMY)).toBeUndefined()
@@ -551,7 +551,7 @@ test('the gap after a comment is scanned once for all definitions that follow', 
   expect(cut('javascript', text)?.length).toBe(17_001)
 })
 
-test('an error of the reader is not taken for one of the parser', () => {
+test('an error of the callback is not mistaken for a parser failure', () => {
   const parser = grammars.parser('javascript')
   const fail = () => {
     throw new RangeError('ours')

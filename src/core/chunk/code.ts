@@ -6,12 +6,10 @@ import type { CodeRules, Definition } from './code-rules.ts'
 import { type ChunkSizes, PARSER_FAILED, type ParserFailed, type Piece } from './piece.ts'
 
 /**
- * Cuts source code along its definitions: each one at the top level is a piece with its name as `symbol`, with the
- * comments, attributes and decorators before it. A class, namespace or `impl` longer than the target is a piece for its
- * head and one for each member. Everything in between is in pieces without symbol, so no code is lost.
- *
- * Gives `undefined` when the parser gives up or finds no definition; the text rules do better then. Gives `PARSER_FAILED`
- * when the parser does.
+ * Cuts source code along its definitions: each one at the top level is a piece with its name as `symbol`, with the comments, attributes and
+ * decorators before it. A class, namespace or `impl` longer than the target becomes a piece for its head and one for each member. All code
+ * in between is in pieces without symbol, so no code is lost. Returns `undefined` when the parser gives up or finds no definition, because
+ * the rules for text work better then. Returns `PARSER_FAILED` when the parser does.
  */
 export function cutCode(text: string, parser: CodeParser, sizes: ChunkSizes): Piece[] | ParserFailed | undefined {
   const spans = parser.read(text, (root) => outline(root, text, parser.rules, sizes))
@@ -21,7 +19,7 @@ export function cutCode(text: string, parser: CodeParser, sizes: ChunkSizes): Pi
   return toPieces(joinRemainders(fitting, text, lines, sizes), text, lines)
 }
 
-/** A range of the text with the definition it belongs to. Spans follow each other without gap or overlap. */
+/** A range of the text with its definition. Spans follow each other without gap or overlap. */
 interface Span {
   readonly start: number
   readonly end: number
@@ -37,10 +35,10 @@ interface Place extends Definition {
   end: number
 }
 
-/** Deepest nesting of containers, or of groups between two of them, that is searched. Code below stays in one span. */
+/** Deepest nesting of containers, or of groups between two of them, that is searched. Deeper code stays in one span. */
 const MAX_DEPTH = 8
 
-/** Node type id of the nodes that hold what could not be parsed. Their children are searched like any others. */
+/** Node type id of the nodes for text that could not be parsed. Their children are searched like any others. */
 const ERROR_TYPE = 65535
 
 /** A remainder with fewer characters than this that are not white space joins a neighbour. */
@@ -56,7 +54,7 @@ function outline(root: Node, text: string, rules: CodeRules, sizes: ChunkSizes):
     if (start < end) spans.push({ start, end, symbol, path })
   }
 
-  /** Fills `[from, to)`. Goes no deeper than `MAX_DEPTH`, whatever the nesting of the input. */
+  /** Fills `[from, to)`. Recursion stops at `MAX_DEPTH`, for any nesting of the input. */
   const addAll = (members: readonly Place[], from: number, to: number, path: readonly string[]) => {
     let at = from
     for (const { name, body, ...range } of members) {
@@ -89,7 +87,7 @@ class DefinitionFinder {
   #places: Place[] = []
   /** The comments, attributes and decorators last seen without anything but white space between them. */
   #run: Run | undefined
-  /** What follows the last place. */
+  /** The gap after the last place. */
   #tail: Gap | undefined
 
   constructor(text: string, rules: CodeRules, targetChars: number) {
@@ -102,7 +100,7 @@ class DefinitionFinder {
     this.#leading = new Set(rules.leading)
   }
 
-  /** The definitions directly in `node`, in order, each with what belongs to it. */
+  /** The definitions directly in `node`, in order, each with its comments, attributes and decorators. */
   find(node: Node): Place[] {
     this.#places = []
     this.#run = undefined
@@ -157,7 +155,7 @@ class DefinitionFinder {
     }
   }
 
-  /** The definition the cursor is on or, with the range of the wrapper, the one inside it; several if it holds several. */
+  /** The definition at the cursor or, with the range of the wrapper, the one inside it; several if it holds several. */
   #definitionsAt(cursor: TreeCursor, depth: number): Place[] {
     const type = cursor.nodeType
     const start = cursor.startIndex
@@ -196,7 +194,7 @@ class DefinitionFinder {
         this.#tail = this.#gapOnLine(end)
         return
       }
-      // A comment after other code on its line speaks of that code, not of what follows.
+      // A comment after other code on its line belongs to that code, not to the next definition.
       if (!isFirstOnLine(this.#text, start)) return
     }
     this.#run = { start: this.#startWithRun(start), after: this.#gapOfOneLine(end) }
@@ -222,7 +220,7 @@ class DefinitionFinder {
     return this.#run?.after.reaches(offset) === true ? this.#run.start : offset
   }
 
-  /** White space and what closes a statement. */
+  /** White space and the signs that close a statement. */
   #gapOnLine(start: number): Gap {
     return new Gap(start, (at) => ' \t;,'.includes(this.#text.charAt(at)))
   }
@@ -240,7 +238,7 @@ interface Run {
   readonly after: Gap
 }
 
-/** What lies between a place and the next code. It is scanned once, however many definitions ask for it. */
+/** The text between a place and the next code. The scan happens once, even when several definitions need the result. */
 class Gap {
   readonly #start: number
   readonly #passes: (at: number) => boolean
@@ -259,7 +257,7 @@ class Gap {
   }
 }
 
-/** Lets overloads be one place with the signature or definition that follows them, as long as they are short together. */
+/** Joins overloads with the signature or definition after them, as long as they are short together. */
 function joinOverloads(places: readonly Place[], text: string, targetChars: number): Place[] {
   const joined: Place[] = []
   for (const place of places) {
@@ -292,7 +290,7 @@ function longestChild(node: Node): Node | undefined {
   }
 }
 
-/** Cuts a span into spans that fit: definitions only when they are too long, other code wherever text would be cut. */
+/** Cuts a span into spans that fit: definitions only when they are too long, other code like text. */
 function cutSpan(span: Span, text: string, lines: LineMap, { targetChars, maxChars }: ChunkSizes): Span[] {
   const end = trimmedEnd(text, span.start, span.end)
   if (end === span.start) return []
@@ -324,12 +322,12 @@ function cutSpan(span: Span, text: string, lines: LineMap, { targetChars, maxCha
   return parts
 }
 
-/** Joins what is too little to stand alone, such as a closing brace, to the neighbour it is nearer to. */
+/** Joins spans that are too small to stand alone, such as a closing brace, to the nearer neighbour. */
 function joinRemainders(spans: readonly Span[], text: string, lines: LineMap, { maxChars }: ChunkSizes): Span[] {
   const fits = (from: Span, to: Span) =>
     trimmedEnd(text, to.start, to.end) - contentStart(text, from.start, lines) <= maxChars
   const joined: Span[] = []
-  /** The span being looked at, which a tiny one before it may have been joined to. */
+  /** The current span, which may include a tiny one before it. */
   let current = spans[0]
   for (let i = 1; current !== undefined; i++) {
     const next: Span | undefined = spans[i]
@@ -353,13 +351,13 @@ function joinRemainders(spans: readonly Span[], text: string, lines: LineMap, { 
   return joined
 }
 
-/** Code that opens something and so belongs to what follows: a bracket, a label, `#if`. */
+/** Code that opens a construct and so belongs to the next span: a bracket, a label, `#if`. */
 const OPENING = /[([{:]$|^\s*#\s*(if|el)/
 
-/** Code on one line with both its neighbours that belongs to the one before. */
+/** Code on one line with both its neighbours that belongs to the previous one. */
 const CLOSING = /[)\]};,]$/
 
-/** Whether `span` is nearer to `previous` than to `next`, counted in lines or, if they are equally far, by what it is. */
+/** Whether `span` is nearer to `previous` than to `next`, counted in lines or, at equal distance, by its last line. */
 function isNearer(previous: Span, span: Span, next: Span, text: string, lines: LineMap): boolean {
   const before =
     lines.lineAt(contentStart(text, span.start, lines)) - lines.lineAt(trimmedEnd(text, previous.start, previous.end))

@@ -39,14 +39,14 @@ describe('headings', () => {
     ])
   })
 
-  test('that are never closed end with the next block', () => {
+  test('headings that are never closed end with the next block', () => {
     expect(cut('<h1>A<p>text<h2>B<div>more')).toEqual([
       { startLine: 1, endLine: 1, content: 'A\ntext', headingPath: ['A'] },
       { startLine: 1, endLine: 1, content: 'B\nmore', headingPath: ['A', 'B'] },
     ])
   })
 
-  test('without text do not count', () => {
+  test('headings without text do not count', () => {
     expect(cut('<h1></h1><h2/><p>text</p>')).toEqual([{ startLine: 1, endLine: 1, content: 'text', headingPath: [] }])
   })
 })
@@ -66,7 +66,7 @@ describe('text', () => {
     ['</p></div></h1>text', 'text'],
     ['<dl><dt>||</dt><dd>or |</dd></dl>', '||\nor |'],
     ['<P>UPPER</P><SCRIPT>x</SCRIPT>', 'UPPER'],
-  ])('of %j is %j', (html, expected) => {
+  ])('the text of %j is %j', (html, expected) => {
     expect(contents(html)).toEqual([expected])
   })
 
@@ -83,13 +83,13 @@ describe('text', () => {
     expect(contents(html)).toEqual([expected])
   })
 
-  test.each(['Prev', 'NEXT', 'show more', '1', '404'])('%j alone is the rest of a pager', (noise) => {
+  test.each(['Prev', 'NEXT', 'show more', '1', '404'])('%j alone is a leftover of a pager', (noise) => {
     expect(contents(`<p>a</p><p> ${noise} </p><p>b</p>`)).toEqual(['a\nb'])
     expect(contents(`<h1>${noise}</h1>`)).toEqual([noise])
     expect(contents(`<p>${noise}!</p>`)).toEqual([`${noise}!`])
   })
 
-  test('of four digits is a year, not a page', () => {
+  test('a number of four digits counts as a year, not as a page number', () => {
     expect(contents('<p>2025</p>')).toEqual(['2025'])
   })
 })
@@ -135,7 +135,7 @@ describe('the cap', () => {
   })
 })
 
-test.each(['', '<p></p>', '<script>x</script>', '<!-- x -->', '\n\n'])('nothing is made of %j', (html) => {
+test.each(['', '<p></p>', '<script>x</script>', '<!-- x -->', '\n\n'])('%j has no pieces', (html) => {
   expect(cut(html)).toEqual([])
 })
 
@@ -146,7 +146,7 @@ test.each([
   ['ampersands', '&'.repeat(200_000)],
   ['cells', '<td>'.repeat(200_000)],
   ['spaces', `<p>${' '.repeat(500_000)}x`],
-])('ends soon on hundreds of thousands of %s', (_, html) => {
+])('ends fast on hundreds of thousands of %s', (_, html) => {
   const ms = cpuMsOf(() => {
     for (const { content } of cut(html)) expect(content.length).toBeLessThanOrEqual(8000)
   })
@@ -168,19 +168,19 @@ describe('nothing is lost', () => {
     expect(contents(text)).toEqual([expected])
   })
 
-  test('and what is read again has the lines it stands on', () => {
+  test('pieces that are parsed a second time keep their line numbers', () => {
     expect(cut('<p>a</p>\n<!-- b\n<h1>c</h1>\nd\n<!-- e\nf').map((piece) => [piece.startLine, piece.endLine])).toEqual([
       [1, 2],
       [3, 6],
     ])
   })
 
-  test('but a script in HTML that ends SVG, and a tag that the end cuts off, are dropped', () => {
+  test('a script in HTML that ends SVG and a tag cut off by the end of the file are dropped', () => {
     expect(contents('<svg><p>a</p><script>if (a<b) "</p>"</script><p>b</p><img src="x')).toEqual(['a\nb'])
     expect(contents('<svg><foreignObject><script>a<b</script>c</foreignObject><style/>d</svg>')).toEqual(['c\nd'])
   })
 
-  test('in linear time', () => {
+  test('parses unclosed comments and templates in linear time', () => {
     expect(contents('<!--'.repeat(200_000)).join('').length).toBeGreaterThan(700_000)
     expect(contents('<template>'.repeat(100_000)).join('').length).toBeGreaterThan(0)
   })

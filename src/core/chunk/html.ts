@@ -14,9 +14,9 @@ interface Row {
 }
 
 /**
- * Cuts HTML at its headings into the text a reader sees, one line per block element. Scripts, styles, comments and
- * pager leftovers ("Prev", "Next", page numbers) are dropped; preformatted text keeps its lines. What is dropped has an
- * end: after a script or comment that is never closed the file goes on as if it had not been opened.
+ * Cuts HTML at its headings into the visible text, one line per block element. Scripts, styles, comments and pager leftovers ("Prev",
+ * "Next", page numbers) are dropped; preformatted text keeps its lines. A script or comment that is never closed does not drop the rest:
+ * the file continues as if it had not been opened.
  */
 export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
   const pieces: Piece[] = []
@@ -59,7 +59,7 @@ export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
 const DROPPED = new Set(['script', 'style', 'template'])
 const NOISE = /^(?:prev|next|show more|\d{1,3})$/i
 
-/** Reads tags as a stream. No tree is built and no stack is kept, so nesting of any depth costs nothing. */
+/** Reads tags as a stream. It builds no tree and keeps no stack, so nesting of any depth costs nothing. */
 function readRows(source: string): Row[] {
   const whole = collectRows(source, 1)
   if (whole.lostFrom === undefined) return whole.rows
@@ -67,7 +67,7 @@ function readRows(source: string): Row[] {
   const firstLine = whole.lineAt(whole.lostFrom)
   const again = collectRows(rest, firstLine)
   if (again.lostFrom === undefined) return [...whole.rows, ...again.rows]
-  // A third reading could lose its end once more, and so on: the rest stays as it is written.
+  // A third reading could lose its end again, and so on, so the rest stays as written.
   const restLine = again.lineAt(again.lostFrom)
   const plain = splitLines(rest.slice(again.lostFrom)).map((line, i) => {
     return { text: line.trim(), startLine: restLine + i, endLine: restLine + i, level: 0 }
@@ -104,11 +104,11 @@ class RowCollector implements TokenizerCallbacks {
   #tagFrom: number | undefined
   /** Open `<svg>` and `<math>` elements, less the `<foreignObject>` in them. */
   #foreign = 0
-  /** Open `<foreignObject>` elements: what is in them is HTML again. */
+  /** Number of open `<foreignObject>` elements; their content is parsed as HTML again. */
   #islands = 0
   /** Open `<pre>` elements. */
   #preformatted = 0
-  /** Table cells begun since the last text of the line being read. */
+  /** Table cells opened since the last text of the current line. */
   #cells = 0
   /** Name of the tag that was opened last, in lower case. */
   #opened = ''
@@ -120,7 +120,7 @@ class RowCollector implements TokenizerCallbacks {
     this.#firstLine = firstLine
   }
 
-  /** Where something was opened that drops all the rest, or `undefined`. A tag that the end cuts off is no loss. */
+  /** Offset of an unclosed element that drops all the rest, or `undefined`. A tag that the end of the file cuts off loses nothing. */
   get lostFrom(): number | undefined {
     if (this.#dropped > 0) return this.#droppedFrom
     if (this.#commentFrom !== undefined) return this.#commentFrom
@@ -131,7 +131,7 @@ class RowCollector implements TokenizerCallbacks {
     return this.#lines.lineAt(offset) + this.#firstLine - 1
   }
 
-  /** Asked by the tokenizer: only in HTML does the text of a script go on to its end tag, whatever it holds. */
+  /** Called by the tokenizer: only in HTML does the text of a script continue to its end tag. */
   isInForeignContext(): boolean {
     return this.#foreign > 0
   }
@@ -159,7 +159,7 @@ class RowCollector implements TokenizerCallbacks {
     if (this.#dropped === 1 && DROPPED.has(this.#opened)) this.#droppedFrom = end + 1
   }
 
-  /** Closes what XHTML and SVG write so. In HTML the text of a script or style goes on to its end tag all the same. */
+  /** Closes self-closing tags of XHTML and SVG. In HTML the text of a script or style still continues to its end tag. */
   onselfclosingtag(end: number): void {
     this.onopentagend(end)
     const isRaw = this.#foreign === 0 && (this.#opened === 'script' || this.#opened === 'style')
@@ -231,7 +231,7 @@ class RowCollector implements TokenizerCallbacks {
   onprocessinginstruction(): void {}
   onend(): void {}
 
-  /** Closes the line being read: what follows is another block. */
+  /** Ends the current line, because another block follows. */
   endRow(): void {
     this.#cells = 0
     if (this.#parts.length === 0) return

@@ -5,7 +5,7 @@ import { imageAssetPath } from './image.ts'
 import type { Piece } from './piece.ts'
 import { createSlug } from './slug.ts'
 
-/** Gives pieces their ids. The occurrence tells equal texts of one file apart. */
+/** Gives pieces their ids. The occurrence distinguishes equal texts of one file. */
 export function identify(file: Pick<FileMeta, 'path' | 'kind'>, pieces: readonly Piece[], sha256: Sha256): Chunk[] {
   const occurrences = new Map<string, number>()
   return pieces.map((piece, chunkIndex) => {

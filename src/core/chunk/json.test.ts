@@ -56,7 +56,7 @@ describe('an object', () => {
     expect(cut(text)?.map((piece) => piece.address)).toEqual([address])
   })
 
-  test('keeps both values of a key that is there twice', () => {
+  test('keeps both values of a duplicate key', () => {
     expect(summary('{"a":1,"b":2,"a":3}')).toEqual(['$.a 1-1 1', '$.a 1-1 3', '$.b 1-1 2'])
   })
 
@@ -171,7 +171,7 @@ test.each([
   expect(cut(text)).toBeUndefined()
 })
 
-test('ends soon on brackets nested 100,000 deep, and on many keys', () => {
+test('ends fast on brackets nested 100,000 deep, and on many keys', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   const keys = JSON.stringify(Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, i])))
   const ms = cpuMsOf(() => {

@@ -13,10 +13,10 @@ import { clipText, sliceText } from '../text/lines.ts'
 import { compareUtf8 } from '../text/order.ts'
 import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
 
-/** Elements of an array that stand together, unless that exceeds the cap. */
+/** Number of array elements in one piece, unless they exceed the cap. */
 const RANGE = 50
 
-/** Beyond this nesting an oversized value is cut as text: every level down reads the value once more. */
+/** Deeper oversized values are cut as text, because every level reads the value once more. */
 const MAX_DEPTH = 16
 
 /**
@@ -34,7 +34,7 @@ export function cutJson(text: string, sizes: ChunkSizes): Piece[] | undefined {
   }
 }
 
-/** A value and what leads to it. */
+/** A value and the keys that lead to it. */
 interface Place {
   readonly address: string
   readonly keys: readonly string[]
@@ -73,7 +73,7 @@ class JsonCutter {
     for (const member of members) this.#cutMember(member, place, compactLength(this.#text, member.value))
   }
 
-  /** The value of one member; its key is in the address. A key too long for that is kept with the value. */
+  /** The value of one member; its key is in the address. A key that is too long for the address stays with the value. */
   #cutMember(member: Member, place: Place, length: number): void {
     const inside = memberPlace(place, member.key)
     if (member.key.length <= MAX_HEADING_CHARS) {
@@ -86,8 +86,8 @@ class JsonCutter {
   }
 
   /**
-   * One value: whole if it fits, else along its structure, else in slices. `at` is what the line range covers, `length`
-   * that of the value without white space: measured once by the caller, as each look at a large value costs a pass.
+   * Cuts one value: whole if it fits, else along its structure, else in slices. `at` is the range for the line numbers, `length` that of
+   * the value without white space. The caller measures it once, because each measurement of a large value costs a pass.
    */
   #cutValue(at: Span, value: Span, place: Place, length: number): void {
     const opener = this.#text[value.start]
@@ -103,7 +103,7 @@ class JsonCutter {
     })
   }
 
-  /** An object larger than the cap: neighbouring members together up to the target, a large one by itself. */
+  /** Cuts an object larger than the cap: neighbouring members together up to the target, a large one by itself. */
   #cutObject(object: Span, place: Place): void {
     let group: Member[] = []
     let size = 2
@@ -149,7 +149,7 @@ class JsonCutter {
     flush()
   }
 
-  /** Neighbouring elements as an array of their own, halved until that fits. */
+  /** Writes neighbouring elements as an array of their own, halved until it fits. */
   #cutRange(range: readonly Element[], start: number, place: Place): void {
     const [first] = range
     const last = range.at(-1)

@@ -19,7 +19,7 @@ export const GRAMMAR_NAMES = [
 /** Name of a grammar, as in its file `tree-sitter-<name>.wasm`. */
 export type GrammarName = (typeof GRAMMAR_NAMES)[number]
 
-/** How files with one extension are treated. */
+/** The language of files with one extension. */
 export interface CodeLanguage {
   readonly kind: Kind
   readonly grammar: GrammarName
@@ -39,14 +39,14 @@ const LANGUAGES: readonly (readonly [kind: Kind, grammar: GrammarName, extension
   ['shell', 'bash', 'sh bash'],
 ]
 
-/** File extension, lower case and without its dot, to the language of such files. */
+/** Maps a file extension, lower case and without its dot, to its language. */
 export const CODE_LANGUAGES: ReadonlyMap<string, CodeLanguage> = new Map(
   LANGUAGES.flatMap(([kind, grammar, extensions]) =>
     extensions.split(' ').map((extension): [string, CodeLanguage] => [extension, { kind, grammar }]),
   ),
 )
 
-/** The language a path's extension stands for, in either case, or `undefined` when it is not code we can parse. */
+/** The language of a path's extension, in either case, or `undefined` when no grammar exists for it. */
 export function codeLanguageOf(path: string): CodeLanguage | undefined {
   return CODE_LANGUAGES.get(extensionOf(path))
 }

@@ -8,8 +8,8 @@ import { openGrammars } from './code-grammars.ts'
 const { resolve } = createRequire(import.meta.url)
 const CODE = 'function f() {}\nfunction g() {}\n'
 
-// In a file of its own: a lost runtime stays lost for the whole program.
-test('every code file that a lost parser cannot cut is cut as text, with a warning', async () => {
+// This test has a file of its own because a failed runtime stays failed for the whole program.
+test('every code file that a failed parser cannot cut is cut as text, with a warning', async () => {
   const grammars = await openGrammars({
     runtime: await readFile(resolve('web-tree-sitter/web-tree-sitter.wasm')),
     load: (name) => readFile(resolve(`tree-sitter-${name}/tree-sitter-${name}.wasm`)),

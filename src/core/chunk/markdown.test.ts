@@ -97,7 +97,7 @@ describe('front matter', () => {
     ['YAML', '---\n# comment\ntitle: x\n---'],
     ['YAML that ends in dots', '---\ntitle: x\n...'],
     ['TOML', '+++\n# comment\ntitle = "x"\n+++'],
-  ])('in %s is a piece of its own, and its comments are no headings', (_, matter) => {
+  ])('front matter in %s is a piece of its own, and its comments are not headings', (_, matter) => {
     const end = matter.split('\n').length
     expect(cut(`${matter}\n\n\n# A\n`)).toEqual([
       { startLine: 1, endLine: end + 2, content: matter, headingPath: [] },
@@ -189,7 +189,7 @@ describe('a fence longer than the cap', () => {
     expect(cut(`\n\n${fence}`, TIGHT)[0]?.startLine).toBe(3)
   })
 
-  test('in a quote keeps the marks of the quote, and what follows in the quote is outside of it', () => {
+  test('a fence in a quote keeps the quote marks, and the rest of the quote stays outside the fence', () => {
     expect(contents(`> \`\`\`js\n${indented('> ')}\n> \`\`\`\n>\n> end\n`)).toEqual([
       '> ```js\n> one();\n> two();\n> three();\n> four();\n> five();\n> ```',
       '> ```js\n> six();\n> seven();\n> eight();\n> nine();\n> ```',
@@ -197,7 +197,7 @@ describe('a fence longer than the cap', () => {
     ])
   })
 
-  test('in a list is closed inside its item, and without it where the item is not repeated', () => {
+  test('a fence in a list closes inside its item, or at the margin where the item is not repeated', () => {
     expect(contents(`1. - \`\`\`js\n${indented('     ')}\n     \`\`\`\n`)).toEqual([
       '1. - ```js\n     one();\n     two();\n     three();\n     ```',
       '```js\n     four();\n     five();\n     six();\n```',
@@ -211,7 +211,7 @@ describe('a fence longer than the cap', () => {
     expect(parts[1]).toBe('```js\n  six();\n  seven();\n  eight();\n  nine();\n```')
   })
 
-  test('does not take a quoted line for its end', () => {
+  test('a quoted line does not close a fence', () => {
     expect(contents(`\`\`\`\n${lines.join('\n')}\n> \`\`\``).at(-1)).toBe('```\neight();\nnine();\n> ```\n```')
   })
 
@@ -222,7 +222,7 @@ describe('a fence longer than the cap', () => {
     ])
   })
 
-  test('makes no part of blank lines alone', () => {
+  test('blank lines alone make no part', () => {
     expect(contents(`\`\`\`\n${'x'.repeat(50)}\n\n\n\n${'y'.repeat(50)}\n\`\`\``)).toEqual([
       `\`\`\`\n${'x'.repeat(50)}\n\`\`\``,
       `\`\`\`\n${'y'.repeat(50)}\n\`\`\``,
@@ -252,7 +252,7 @@ describe('a table longer than the cap', () => {
     expect(parts).toHaveLength(2)
   })
 
-  test('in a list repeats the header without the mark of the item', () => {
+  test('a table in a list repeats its header without the item marker', () => {
     const parts = contents(`- | a | b |\n  |---|---|\n${rows.map((row) => `  ${row}`).join('\n')}`)
     expect(parts).toEqual([
       `- | a | b |\n  |---|---|\n  ${rows[0]}`,
@@ -262,7 +262,7 @@ describe('a table longer than the cap', () => {
   })
 })
 
-test('nothing is made of an empty or blank file', () => {
+test('an empty or blank file has no pieces', () => {
   expect([cut(''), cut('\n\n \n')]).toEqual([[], []])
 })
 
@@ -276,7 +276,7 @@ test.each([
   ['pipes', `${'|'.repeat(20_000)}\n${'|-'.repeat(20_000)}|`],
   ['comments', '<!--'.repeat(20_000)],
   ['underlines', 'a\n='.repeat(20_000)],
-])('ends soon on thousands of %s', (_, text) => {
+])('ends fast on thousands of %s', (_, text) => {
   const ms = cpuMsOf(() => {
     for (const { content } of cut(text)) expect(content.length).toBeLessThanOrEqual(8000)
   })
@@ -295,7 +295,7 @@ describe('lines after a thematic break', () => {
     expect(firstContent(`${text}\n# First`)).toBe(text)
   })
 
-  test('is not what stands between two thematic breaks', () => {
+  test('text between two thematic breaks is not front matter', () => {
     expect(cut('---\n# Title\n\ntext\n\n---\n# Second').map((piece) => piece.headingPath)).toEqual([
       [],
       ['Title'],
@@ -305,7 +305,7 @@ describe('lines after a thematic break', () => {
   })
 })
 
-test('the file is read no further once there are enough pieces', () => {
+test('stops reading the file once there are enough pieces', () => {
   const lines = Array.from({ length: 1_000_000 }, (_, i) => `# ${i}`)
   const pieces = cutMarkdown(lines, { targetChars: 4000, maxChars: 8000 }, 3)
   expect(pieces.slice(0, 3).map((piece) => piece.content)).toEqual(['# 0', '# 1', '# 2'])

@@ -5,7 +5,7 @@ import { overlapPieces, SolidLines, withoutOverlap } from './overlap.ts'
 import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
 import { cutLines, type LineSlicer } from './text.ts'
 
-/** Cuts Markdown by {@link cutSections}, each piece of a section beginning with the end of the one before where the sizes say so. */
+/** Cuts Markdown by {@link cutSections}, with overlap between the pieces of a section if the sizes ask for it. */
 export function cutMarkdown(lines: readonly string[], sizes: ChunkSizes, mostPieces?: number): Piece[] {
   const { overlapChars = 0 } = sizes
   if (overlapChars === 0) return cutSections(lines, sizes, mostPieces)
@@ -20,21 +20,21 @@ export function cutMarkdown(lines: readonly string[], sizes: ChunkSizes, mostPie
 }
 
 /**
- * Cuts Markdown at its headings. A section that fits the cap stays whole; a longer one is cut between blocks near the
- * target. A block that fits is never split; a fence or table that does not is split at line ends, with its opening and
- * closing lines or its header rows repeated. Once there are `mostPieces`, the rest of the file is not read.
+ * Cuts Markdown at its headings. A section that fits the cap stays whole; a longer one is cut between blocks near the target. A block that
+ * fits is never split; a larger fence or table is split at line ends, with its opening and closing lines or its header rows repeated. After
+ * `mostPieces` the rest of the file is not read.
  */
 function cutSections(
   lines: readonly string[],
   sizes: ChunkSizes,
   mostPieces: number = Number.POSITIVE_INFINITY,
-  /** Is told of every block, and for one that opens a section the place of its first piece. */
+  /** Called for every block; for a block that opens a section, `piece` is the index of the section's first piece. */
   see: (block: Block, piece: number) => void = () => {},
 ): Piece[] {
   const pieces: Piece[] = []
   const ancestry: Block[] = []
   let headingPath: readonly string[] = []
-  /** Blank lines up to the next piece belong to the one before, also where Markdown counts them to a block. */
+  /** Blank lines up to the next piece belong to the previous one, even where Markdown counts them to a block. */
   const extendLast = (endLine: number) => {
     const last = pieces.at(-1)
     if (last !== undefined && last.endLine < endLine) pieces[pieces.length - 1] = { ...last, endLine }
@@ -77,11 +77,11 @@ interface Group {
   readonly isOversized: boolean
 }
 
-/** Turns the blocks of one section after the other into pieces, and keeps no more of them than are still open. */
+/** Turns the blocks of one section after the other into pieces, and keeps only the open blocks in memory. */
 class SectionCutter {
   readonly #lines: readonly string[]
   readonly #sizes: ChunkSizes
-  /** Those of the pieces of a section that does not fit. */
+  /** Sizes for the pieces of a section that exceeds the cap. */
   readonly #partSizes: ChunkSizes
   readonly #slice: LineSlicer
   readonly #emit: (piece: Piece) => void
@@ -130,7 +130,7 @@ class SectionCutter {
     this.#groups = []
   }
 
-  /** Collects neighbouring blocks up to the target; one that exceeds the cap stands alone. */
+  /** Collects neighbouring blocks up to the target; a block that exceeds the cap is a group of its own. */
   #addToGroups(whole: Block): void {
     const { maxChars, targetChars } = this.#partSizes
     for (const block of this.#isOversized(whole) && whole.leaves.length > 1 ? whole.leaves : [whole]) {
@@ -195,7 +195,7 @@ function splitFence(lines: readonly string[], block: Block, sizes: ChunkSizes): 
     bodyEnd: closing === undefined ? last + 1 : last,
     head: prefix + opening.slice(marker),
     firstFoot: `\n${prefix}${closer}`,
-    // Indentation that came from a list goes with the list: four spaces would no longer close the fence.
+    // Indentation of a list is dropped with the list: four spaces would no longer close the fence.
     foot: `\n${isBlank(prefix) ? '' : prefix}${closer}`,
   })
 }
@@ -215,11 +215,11 @@ function splitTable(lines: readonly string[], block: Block, sizes: ChunkSizes): 
 interface Frame {
   readonly bodyStart: number
   readonly bodyEnd: number
-  /** What every part but the first begins with; the first has the lines up to the body. */
+  /** Text that begins every part but the first; the first part has the lines up to the body. */
   readonly head: string
-  /** What the first part ends with. */
+  /** Text that ends the first part. */
   readonly firstFoot: string
-  /** What every later part ends with. */
+  /** Text that ends every later part. */
   readonly foot: string
 }
 
@@ -253,7 +253,7 @@ function splitFramed(
   for (let i = bodyStart; i < bodyEnd; i++) {
     const line = lines[i] ?? ''
     for (const slice of line === '' ? [''] : sliceText(line, room)) {
-      // A blank line never opens a part: it ends the one before, where it is trimmed.
+      // A blank line never opens a part: it ends the previous one, where it is trimmed.
       if (part.length > 0 && !isBlank(slice) && (size >= target || size + slice.length > room)) {
         emit(lastLine)
         startLine = i + 1
@@ -296,10 +296,10 @@ function frontMatterEnd(lines: readonly string[]): number {
   return 0
 }
 
-/** A key or a table: what tells front matter, after comments at most, from text after a thematic break. */
+/** A key or a table, which distinguishes front matter from text after a thematic break; only comments may precede it. */
 const ENTRY = /^(?:(?:"[^"]*"|'[^']*'|[\p{L}\p{N}_.-]+)\s*[:=]|\[)/u
 
-/** What may also follow a blank line in front matter: a list item, an indented line, a comment, a closing bracket. */
+/** Lines that may follow a blank line in front matter besides keys: a list item, an indented line, a comment, a closing bracket. */
 const FURTHER_ENTRY = /^(?:-\s|\s|#|[\]}])/
 
 function plainBlock(start: number, end: number): Block {
@@ -318,7 +318,7 @@ function lastContentLine(lines: readonly string[], start: number, end: number): 
   return last
 }
 
-/** The marker on the line that closes a fence, which may be longer than the one that opened it. */
+/** The marker on the closing line of a fence, which may be longer than the opening one. */
 function closingFence(line: string, prefix: string, marker: string): string | undefined {
   const [before = ''] = /^[\s>]*/.exec(line) ?? []
   if (before.replace(/\s/g, '') !== prefix.replace(/\s/g, '')) return undefined
@@ -326,7 +326,7 @@ function closingFence(line: string, prefix: string, marker: string): string | un
   return text.length >= marker.length && text === (marker[0] ?? '').repeat(text.length) ? text : undefined
 }
 
-/** What stands before a block inside a list or quote, with list markers turned to spaces. */
+/** The prefix of a block inside a list or quote, with list markers replaced by spaces. */
 function quotePrefix(prefix: string): string {
   return prefix.replace(/[^>\s]/g, ' ')
 }

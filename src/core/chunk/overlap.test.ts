@@ -14,7 +14,7 @@ function chunk(markdown: string, sizes: ChunkSizes = SMALL): Chunk[] {
   return chunkPage({ markdown }, 'page', { sizes })
 }
 
-/** What a chunk repeats of the one before, and what is its own, by the lines that both claim. */
+/** Splits a chunk into the text that it repeats from the previous chunk and its own text, by the lines that both claim. */
 function partChunk(lines: readonly string[], { startLine, endLine, content }: Chunk, before: Chunk | undefined) {
   const first = Math.max(startLine, (before?.endLine ?? 0) + 1)
   const own = lines
@@ -50,7 +50,7 @@ const page = fc
 const runs = { numRuns: process.env['TEST_LONG'] === undefined ? 200 : 5000 }
 
 describe('chunks that overlap', () => {
-  test('hold the whole page in order, each claiming its lines, and repeat no more than they may', () => {
+  test('hold the whole page in order, each with its line range, and repeat at most the overlap', () => {
     fc.assert(
       fc.property(page, (markdown) => {
         const lines = splitLines(markdown)
@@ -72,7 +72,7 @@ describe('chunks that overlap', () => {
     )
   })
 
-  test('repeat as much as they may: one sentence more would be too much', () => {
+  test('chunks repeat the longest overlap that fits: one more sentence would exceed it', () => {
     const twoSentences = fc.tuple(sentence, sentence).map((both) => both.join('').trim())
     fc.assert(
       fc.property(fc.array(twoSentences, { minLength: 8, maxLength: 30 }), (paragraphs) => {
@@ -95,7 +95,7 @@ describe('chunks that overlap', () => {
     )
   })
 
-  test('of one long line begin with whole sentences, else with whole words', () => {
+  test('chunks of one long line begin with whole sentences, or else with whole words', () => {
     fc.assert(
       fc.property(fc.array(sentence, { minLength: 20, maxLength: 60 }), (sentences) => {
         const line = sentences.join('').trim()
@@ -116,7 +116,7 @@ describe('chunks that overlap', () => {
     )
   })
 
-  test('of a long fence or table repeat its last lines inside their frame', () => {
+  test('chunks of a long fence or table repeat its last lines inside their frame', () => {
     const rows = Array.from({ length: 30 }, (_, i) => `| row ${i} | ${i * i} |`)
     for (const [head, foot] of [
       ['```txt', '\n```'],
@@ -143,12 +143,12 @@ describe('chunks that overlap', () => {
 describe('what is repeated', () => {
   const filler = `${'x'.repeat(130)}.`
 
-  test('is nothing across headings', () => {
+  test('repeats nothing across headings', () => {
     const chunks = chunk(`# A\n\n${filler} End.\n\n## B\n\n${filler}\n\n## B\n\n${filler}`)
     expect(chunks.map(({ content }) => content.slice(0, 4))).toEqual(['# A\n', '## B', '## B'])
   })
 
-  test('is a fence or table as a whole, or nothing of it', () => {
+  test('repeats a fence or table as a whole, or not at all', () => {
     const short = '```\nshort\n```'
     const long = '```\nfar too long to be repeated\nin the next\n```'
     const [, afterShort] = chunk(`${filler}\n\n${short}\n\n${filler}`)
@@ -163,18 +163,18 @@ describe('what is repeated', () => {
     expect(whole?.content).toBe(code)
   })
 
-  test('is not the front matter of the page in parts', () => {
+  test('never repeats a part of the front matter', () => {
     const [first, second] = chunk(`---\ntitle: A\nauthor: someone with a name\n---\n\n${'z'.repeat(159)}.\n\nMore.`)
     expect(first?.content).toContain('title: A')
     expect(second?.content.startsWith('zzz')).toBe(true)
   })
 
-  test('is the last words of a sentence that is too long', () => {
+  test('repeats the last words of a sentence that is too long', () => {
     const [, second] = chunk(`${'word '.repeat(30)}end.\n\n${filler}`)
     expect(second?.content).toBe(`word word word word word word word end.\n\n${filler}`)
   })
 
-  test('is nothing of a text without a place to begin at', () => {
+  test('repeats nothing of a text without word or sentence boundaries', () => {
     const [first, second] = chunk('界'.repeat(300))
     expect(first?.content).toHaveLength(158)
     expect(second?.content).toHaveLength(142)

@@ -3,10 +3,10 @@ import { isBlank } from '../text/lines.ts'
 import { findLastSentences, findLastWords } from '../text/sentences.ts'
 import type { ChunkSizes, Piece } from './piece.ts'
 
-/** Characters between what a piece repeats and its own text: a blank line. */
+/** Characters between the repeated text and the own text of a piece: a blank line. */
 const SEPARATOR = 2
 
-/** The sizes of what is new in each piece: they leave room for what it repeats. */
+/** The sizes of the new text in each piece, which leave room for the overlap. */
 export function withoutOverlap(sizes: ChunkSizes): ChunkSizes {
   const { targetChars, maxChars, overlapChars = 0 } = sizes
   if (overlapChars === 0) return sizes
@@ -29,7 +29,7 @@ export class SolidLines {
     for (let line = start; line < end; line++) this.#starts.set(line, start)
   }
 
-  /** The first of the lines that a line, from 0, belongs with; undefined for one that stands alone. */
+  /** The first line of the block that a line, from 0, belongs to; undefined for a line of its own. */
   startOf(line: number): number | undefined {
     return this.#starts.get(line)
   }
@@ -38,14 +38,14 @@ export class SolidLines {
 /** Where and how pieces may repeat each other. */
 export interface OverlapOptions {
   readonly sizes: ChunkSizes
-  /** Places of pieces that open a section: those repeat nothing. */
+  /** Indexes of pieces that open a section; these repeat nothing. */
   readonly opens?: ReadonlySet<number>
   readonly solid?: SolidLines
 }
 
 /**
- * Lets each piece begin with the end of the one before: whole blocks, lines and sentences, as many as fit the overlap and the cap.
- * The lines of a piece then begin where that does.
+ * Makes each piece begin with the end of the previous one: whole blocks, lines and sentences, up to the overlap and the cap. The line range
+ * of the piece then starts at the repeated text.
  */
 export function overlapPieces(lines: readonly string[], pieces: readonly Piece[], options: OverlapOptions): Piece[] {
   const { sizes, opens, solid = new SolidLines() } = options
@@ -62,7 +62,7 @@ export function overlapPieces(lines: readonly string[], pieces: readonly Piece[]
 interface Room {
   /** Characters that may be repeated. */
   readonly overlap: number
-  /** Characters that a piece may grow by, with those that part it from what is repeated. */
+  /** Characters that a piece may grow by, including the separator after the repeated text. */
   readonly total: number
 }
 
@@ -76,7 +76,7 @@ function repeatSlice(lines: readonly string[], before: Piece, piece: Piece, room
   return { ...piece, content: text.slice(tail) + content }
 }
 
-/** A further part of a fence or table: what is repeated stands inside its frame. */
+/** Repeats the last rows in a further part of a fence or table, inside its frame. */
 function repeatRows(
   lines: readonly string[],
   before: Piece,
@@ -106,13 +106,13 @@ function repeatLines(lines: readonly string[], before: Piece, piece: Piece, room
 interface Walk {
   /** First of the lines that are repeated whole. */
   readonly from: number
-  /** The line before them, if it is one of which a part may be repeated. */
+  /** The line before them, if a part of it may be repeated. */
   readonly rest: number | undefined
   /** Characters that this part may have. */
   readonly left: number
 }
 
-/** Goes back from a line over those that may be repeated whole, not before `least`. Lines count from 0. */
+/** Walks back from a line over the lines that may be repeated whole, not before `least`. Lines count from 0. */
 function walkBack(
   lines: readonly string[],
   own: number,
@@ -121,7 +121,7 @@ function walkBack(
   solid?: SolidLines,
 ): Walk {
   let from = own
-  /** Characters up to the piece, with line ends; of them those of the blank lines before it. */
+  /** Characters up to the piece, with line ends, and the part of them in blank lines directly before it. */
   let size = 0
   let blank = 0
   for (let at = own - 1; at >= least; ) {

@@ -1,4 +1,4 @@
-/** A piece of a file before it has ids: what every chunker returns, in file order except where keys are sorted (JSON). */
+/** A piece of a file before it has ids. Every chunker returns pieces, in file order except where keys are sorted (JSON). */
 export interface Piece {
   /** First line with content, from 1. */
   readonly startLine: number
@@ -8,16 +8,16 @@ export interface Piece {
   readonly headingPath?: readonly string[]
   readonly symbol?: string
   readonly address?: string
-  /** Where it begins in its first line, for a slice of a long one. @default 0 */
+  /** Column where it begins in its first line, for a slice of a long line. @default 0 */
   readonly startColumn?: number
-  /** What it begins with that is not from its lines, for a part of a fence or table that goes on. */
+  /** Repeated text at the start that is not from the piece's own lines, for a later part of a fence or table. */
   readonly frame?: PieceFrame
 }
 
-/** What is repeated in front of every further part of a fence or table. */
+/** The text that every further part of a fence or table repeats at its start. */
 interface PieceFrame {
   readonly chars: number
-  /** First line, from 1, of what is split. */
+  /** First line, from 1, of the split body. */
   readonly bodyLine: number
 }
 
@@ -27,13 +27,13 @@ export interface ChunkSizes {
   readonly targetChars: number
   /** No piece is ever longer. */
   readonly maxChars: number
-  /** A piece of Markdown or text begins with as much of the end of the one before it in its section. @default 0 */
+  /** Up to this many characters from the end of the previous piece of the section begin each piece of Markdown or text. @default 0 */
   readonly overlapChars?: number
 }
 
-/** Longest heading or key kept in a heading path, so that one absurd line cannot fill every breadcrumb below it. */
+/** Longest heading or key kept in a heading path, so that one overlong line cannot fill every breadcrumb below it. */
 export const MAX_HEADING_CHARS = 200
 
-/** What comes instead of pieces when the parser fails by no fault of the text alone. */
+/** Returned instead of pieces when the parser fails for a reason other than the text alone. */
 export const PARSER_FAILED = 'parser failed'
 export type ParserFailed = typeof PARSER_FAILED

@@ -12,9 +12,8 @@ export type ChunkProfile = (typeof CHUNK_PROFILES)[number]
 export const LIBRARY_SIZES: ChunkSizes = { targetChars: 1200, maxChars: 2400 }
 
 /**
- * What models that make vectors are mostly given: windows of so many tokens that share this part with the one before. Tokens are
- * estimated by characters, as everywhere: where a character is about a token, as in Chinese, Japanese and Korean, a window has up to
- * four times as many.
+ * Embedding models usually receive windows of this many tokens, with this share of overlap. Token counts are estimated from characters. In
+ * Chinese, Japanese and Korean, where a character is about a token, a window can have up to four times as many tokens.
  */
 const WINDOW_TOKENS = 512
 const WINDOW_OVERLAP = 0.15
@@ -30,7 +29,7 @@ const SIZES: Readonly<Record<ChunkProfile, ChunkSizes>> = {
   },
 }
 
-/** The sizes that a profile stands for. */
+/** The sizes of a profile. */
 export function sizesOf(profile: ChunkProfile): ChunkSizes {
   return SIZES[profile]
 }

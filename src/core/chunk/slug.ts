@@ -1,7 +1,7 @@
 import type { Kind } from '../model.ts'
 import { baseName } from '../text/path.ts'
 
-/** What a slug is made from. */
+/** The parts of a chunk that its slug is made from. */
 export interface SlugSource {
   readonly path: string
   readonly kind: Kind

@@ -35,7 +35,7 @@ test('does not cut a text that is exactly as long as the cap', () => {
   expect(cut('aaaaa\nbbbbb', 11, 11)).toEqual([{ startLine: 1, endLine: 2, content: 'aaaaa\nbbbbb' }])
 })
 
-test('slices a line that is longer than the cap, and goes on with the next line', () => {
+test('slices a line that is longer than the cap, and continues with the next line', () => {
   expect(cut('before\nabcdefghij\nafter', 4, 4)).toEqual([
     { startLine: 1, endLine: 1, content: 'befo' },
     { startLine: 1, endLine: 1, content: 're' },
@@ -51,7 +51,7 @@ test('does not slice inside a surrogate pair', () => {
   expect(cut('ab😀cd', 3, 3).map((piece) => piece.content)).toEqual(['ab', '😀c', 'd'])
 })
 
-test('makes no piece of a slice that is blank', () => {
+test('makes no piece of a blank slice', () => {
   expect(cut(`a${' '.repeat(9)}b`, 4, 4).map((piece) => piece.content)).toEqual(['a', 'b'])
 })
 
@@ -66,7 +66,7 @@ test.each(['', '\n', ' \n\t\n\n', '\ufeff'])('finds no piece in %j', (text) => {
   expect(cut(text, 10, 20)).toEqual([])
 })
 
-test('counts lines from where it is told to', () => {
+test('counts lines from the given start', () => {
   expect(cutLines(['a', '', 'b'], { targetChars: 1, maxChars: 9 }, 41)).toEqual([
     { startLine: 41, endLine: 42, content: 'a' },
     { startLine: 43, endLine: 43, content: 'b' },

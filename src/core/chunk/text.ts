@@ -3,10 +3,10 @@ import { sliceSentences } from '../text/sentences.ts'
 import { overlapPieces, withoutOverlap } from './overlap.ts'
 import type { ChunkSizes, Piece } from './piece.ts'
 
-/** Cuts a line into slices of at most so many code units; joined they are the line. */
+/** Cuts a line into slices of at most `size` code units; joined they are the line. */
 export type LineSlicer = (line: string, size: number) => string[]
 
-/** Cuts a text by {@link cutLines}, each piece beginning with the end of the one before where the sizes say so. */
+/** Cuts a text by {@link cutLines}, with overlap between pieces if the sizes ask for it. */
 export function cutText(lines: readonly string[], sizes: ChunkSizes): Piece[] {
   const { overlapChars = 0 } = sizes
   if (overlapChars === 0) return cutLines(lines, sizes)
@@ -14,8 +14,8 @@ export function cutText(lines: readonly string[], sizes: ChunkSizes): Piece[] {
 }
 
 /**
- * Cuts lines at blank lines once the target is reached, and before the cap wherever that is.
- * A single line longer than the cap becomes slices that share its line number.
+ * Cuts lines at blank lines once the target is reached, and before the cap at any line. A single line longer than the cap becomes slices
+ * that share its line number.
  */
 export function cutLines(
   lines: readonly string[],

@@ -1,7 +1,7 @@
-/** Names what is embedded of a chunk. Vectors of another recipe are of another space. */
+/** Names the recipe for the text to embed. Vectors of another recipe belong to another space. */
 export const TEXT_RECIPE = 'title, headings, content without link targets; 1'
 
-/** A text that every model makes a vector of. */
+/** A text for testing whether a model returns vectors. */
 export const PROOF_TEXT = 'A lighthouse shows where the harbour is.'
 
 /** The text of a chunk for the model: title, headings and readable text. Addresses carry no meaning and would use up tokens. */

@@ -46,7 +46,7 @@ test('plain and relaxed SIMD give identical bytes', () => {
   expect(bytesOf(plain.embed(texts))).toEqual(bytesOf(engine.embed(texts)))
 })
 
-test('the bytes are those of every machine and version of Node', () => {
+test('the bytes are the same on every machine and version of Node', () => {
   const texts = [...reference.map(({ text }) => text), ...listOddTexts()]
   const digest = sha256(bytesOf(engine.embed(texts)).join('\n'))
   expect(digest).toBe('c8ad706c328c20350c38749bdf720bf3d1480645434bdc5369db8a47c210e9c9')
@@ -78,7 +78,7 @@ test('random tokens and texts have vectors of length 1, the same from both build
   // The long form takes minutes on a busy machine.
 }, 1_200_000)
 
-test('a batch of more tokens than one pass holds comes back in order', () => {
+test('a batch larger than one pass returns its vectors in order', () => {
   const texts = Array.from({ length: 40 }, (_, i) => `${i} ${'harbour '.repeat((i * 7) % 90)}`)
   expect(bytesOf(engine.embed(texts))).toEqual(bytesOf(texts.flatMap((text) => engine.embed([text]))))
   expect(engine.embed([])).toEqual([])
@@ -113,7 +113,7 @@ describe('files', () => {
     })
   })
 
-  test('weights at an odd place in their buffer are read', async () => {
+  test('weights at an unaligned offset in their buffer are read', async () => {
     const shifted = new Uint8Array(files['weights.bin'].length + 1)
     shifted.set(files['weights.bin'], 1)
     const other = await loadModel({ ...files, 'weights.bin': shifted.subarray(1) }, kernels)

@@ -21,13 +21,13 @@ export interface EmbeddingEngine {
 
 /** How a model is loaded. */
 export interface LoadOptions {
-  /** A faster SHA-256 than the one that runs everywhere. */
+  /** A faster SHA-256 than the portable one. */
   readonly digest?: Digest
-  /** Engines that may work at the same time, each in a thread of its own. @default 1 */
+  /** Number of engines that may work at the same time, each in its own thread. @default 1 */
   readonly engines?: number
 }
 
-/** A model in memory. It can be sent to other threads, which then use the same memory, if it was loaded for several engines. */
+/** A model in memory. If it was loaded for several engines, it can be sent to other threads, which then share its memory. */
 export interface LoadedModel {
   /** Which build of the kernel the runtime takes. */
   readonly kernel: keyof KernelFiles
@@ -103,9 +103,9 @@ interface Plan {
   readonly workspaces: readonly Workspace[]
 }
 
-/** Where an engine keeps what it works on. */
+/** The working memory of an engine. */
 interface Workspace {
-  /** Token rows as they are kept, and their scales. */
+  /** Quantized token rows and their scales. */
   readonly tokens: number
   readonly tokenScales: number
   /** Rows of the state of each token. */
@@ -129,7 +129,7 @@ const ZERO_POINT = 64
 /** Outputs of a panel of packed weights. */
 const PANEL = 16
 const PAGE_BYTES = 65_536
-/** The table of GELU, with one more entry that is read beside the last. */
+/** The table of GELU, with one extra entry that is read beside the last. */
 const GELU_BYTES = 8194 * 4
 /** The kernel keeps its constants below this. */
 const FIRST_FREE = 8192
@@ -137,8 +137,8 @@ const FIRST_FREE = 8192
 const MAX_ROWS = MAX_TOKENS
 
 /**
- * Checks the model and copies it into memory that does not grow. Rejects with `MODEL_UNUSABLE` for files that are not those of the model,
- * and where the host has no SIMD.
+ * Checks the model and copies it into memory of a fixed size. Rejects with `MODEL_UNUSABLE` for files with other hashes, and where the host
+ * has no SIMD.
  */
 export async function loadModel(
   files: ModelFiles,
@@ -162,14 +162,14 @@ export async function loadModel(
   return { kernel, module, memory, plan }
 }
 
-/** Opens one of the engines of a model; no two threads may open the same. */
+/** Opens one of the engines of a model; two threads must never open the same one. */
 export function createEngine(model: LoadedModel, index = 0): EmbeddingEngine {
   const workspace = model.plan.workspaces[index]
   if (workspace === undefined) throw new RangeError(`the model was loaded for ${model.plan.workspaces.length} engines`)
   return new Engine(model, workspace)
 }
 
-/** How a module says that it imports a memory with limits; the bit says whether threads share it. */
+/** The bytes by which a module declares an imported memory with limits; a bit says whether threads share it. */
 const MEMORY_IMPORT = new TextEncoder().encode('\u0003env\u0006memory')
 const SHARED_BIT = 2
 
@@ -190,7 +190,7 @@ class Engine implements EmbeddingEngine {
   readonly #plan: Plan
   readonly #space: Workspace
   readonly #kernel: Kernel
-  /** Whichever product the machine does faster; both give the same numbers. */
+  /** The faster product on this machine; both give the same numbers. */
   readonly #product: Product
   readonly #vocabulary: WordPieceVocabulary
   readonly #bytes: Int8Array
@@ -235,7 +235,7 @@ class Engine implements EmbeddingEngine {
     if (unknown !== undefined) throw new RangeError(`token ${unknown} is not one of the ${tokenCount} of the model`)
   }
 
-  /** One pass over texts whose tokens are `rows` in all. */
+  /** Runs one pass over texts with `rows` tokens in all. */
   #run(texts: readonly (readonly number[])[], rows: number): Float32Array[] {
     const kernel = this.#kernel
     const { projection, inputNorm, layers, gelu } = this.#plan
@@ -286,7 +286,7 @@ class Engine implements EmbeddingEngine {
     }
   }
 
-  /** Multiplies the activations by a matrix; `adds` to what is at `out`, or replaces it. */
+  /** Multiplies the activations by a matrix; `adds` to the values at `out`, or replaces them. */
   #multiply(matrix: Matrix, rows: number, out: number, adds: boolean): void {
     const { inputs, outputs, weights, scales, biases, offsets } = matrix
     const { activations, rowScales } = this.#space
@@ -299,7 +299,7 @@ class Engine implements EmbeddingEngine {
   }
 }
 
-/** Says where everything goes, and gives what writes the model there. */
+/** Plans the memory layout, and returns a function that writes the model there. */
 function planModel(model: EmbeddingModel, engines: number) {
   let end = FIRST_FREE
   const writers: ((buffer: ArrayBufferLike) => void)[] = []
@@ -308,7 +308,7 @@ function planModel(model: EmbeddingModel, engines: number) {
     end += Math.ceil(bytes / 64) * 64
     return at
   }
-  /** Several become one. */
+  /** Several parts are stored as one. */
   const place = (...parts: readonly (Float32Array | Int32Array | Int8Array)[]): number => {
     const first = take(parts.reduce((sum, { byteLength }) => sum + byteLength, 0))
     let at = first

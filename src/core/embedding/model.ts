@@ -10,10 +10,10 @@ export const MODEL_LANGUAGE = 'en'
 /** How many numbers a vector has. */
 export const MODEL_DIMENSIONS = 384
 
-/** Texts are cut after so many tokens: the model was trained for no more. */
+/** Texts are cut after this many tokens: the model was trained on shorter ones only. */
 export const MAX_TOKENS = 128
 
-/** The files of the model and their SHA-256. Other files are another model, whose vectors cannot be compared with those of this one. */
+/** The files of the model and their SHA-256. Other files are another model, whose vectors are not comparable. */
 export const MODEL_FILES = {
   'weights.bin': '5333e8947cd5e4e4141af96d072c1023c042fa84c9c57e319d5858b2b09e4a7a',
   'model.json': '41fb9e7988644bcda04f9a92ba62a1fbcdb4a0b3fe5d226291fbcd4c823dbda5',
@@ -46,7 +46,7 @@ interface Tensor {
 /** Gives the SHA-256 of bytes in hexadecimal digits. */
 export type Digest = (data: Uint8Array) => string | Promise<string>
 
-/** Checks the files of the model; rejects with `MODEL_UNUSABLE` for any that is not the one this program was made for. */
+/** Checks the files of the model; rejects with `MODEL_UNUSABLE` if one differs from the expected file. */
 export async function readModel(files: ModelFiles, digest: Digest = sha256): Promise<EmbeddingModel> {
   for (const [name, expected] of Object.entries(MODEL_FILES)) {
     const found = await digest(files[name as keyof ModelFiles])
@@ -57,7 +57,7 @@ export async function readModel(files: ModelFiles, digest: Digest = sha256): Pro
     }
   }
   const decode = (name: keyof ModelFiles): string => new TextDecoder().decode(files[name])
-  // It is the file that the hash says.
+  // The hash has proven that the file is valid.
   const { layers, tensors } = JSON.parse(decode('model.json')) as {
     readonly layers: number
     readonly tensors: Readonly<Record<string, Tensor>>

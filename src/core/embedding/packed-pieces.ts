@@ -1,6 +1,6 @@
 import type { PieceTable } from './word-piece.ts'
 
-/** Where a table of pieces is in a buffer. As a `Map` the same pieces take ten times the memory, in every thread anew. */
+/** The place of a table of pieces in a buffer. A `Map` of the same pieces would take ten times the memory, in every thread. */
 export interface PackedPieces {
   /** UTF-16 units of all pieces, one after the other. */
   readonly units: number
@@ -14,7 +14,7 @@ export interface PackedPieces {
 /** A power of two, at least twice the number of pieces, so that lookups probe few slots. */
 const SLOTS = 65_536
 
-/** Says where pieces go, and gives what writes them there. */
+/** Plans the layout of pieces, and returns a function that writes them. */
 export function planPieces(
   pieces: readonly string[],
   take: (bytes: number) => number,

@@ -6,12 +6,12 @@ import { MAX_TOKENS, MODEL_DIMENSIONS, MODEL_FILES, MODEL_NAME } from './model.t
 export interface VectorSpace {
   /** Name of the model, for people. */
   readonly model: string
-  /** SHA-256 over the model and everything else that decides what a text becomes. */
+  /** SHA-256 over the model and everything else that affects the vector of a text. */
   readonly fingerprint: string
   readonly dimensions: number
 }
 
-/** The space of the vectors of the built-in model. Everything that decides what a text becomes is in its fingerprint. */
+/** The vector space of the built-in model. Its fingerprint covers everything that affects the vector of a text. */
 export const BUILT_IN_SPACE: VectorSpace = {
   model: MODEL_NAME,
   fingerprint: sha256([...Object.values(MODEL_FILES), `mean of at most ${MAX_TOKENS} tokens`, TEXT_RECIPE].join('\n')),

@@ -9,7 +9,7 @@ const vocabulary = createVocabulary(new Map(PIECES.map((piece, id) => [piece, id
 const piecesOf = (text: string, limit = 256) => tokenizeText(text, vocabulary, limit).map((id) => PIECES[id])
 const inside = (text: string) => piecesOf(text).slice(1, -1)
 
-test('a text stands between its marks', () => {
+test('a text is enclosed in its start and end tokens', () => {
   expect(piecesOf('')).toEqual(['[CLS]', '[SEP]'])
   expect(piecesOf('a')).toEqual(['[CLS]', 'a', '[SEP]'])
 })
@@ -33,7 +33,7 @@ describe('words', () => {
   })
 })
 
-test('a long text is cut at the limit, its end mark included', () => {
+test('a long text is cut at the limit, which includes its end token', () => {
   const tokens = piecesOf('a '.repeat(1000), 16)
   expect(tokens).toHaveLength(16)
   expect(tokens.at(-1)).toBe('[SEP]')
@@ -44,14 +44,14 @@ test.each([
   ['long words', `${'x'.repeat(90)} ${'unaffable '.repeat(50)}`],
   ['spaces before its words', `${' '.repeat(300)}${'a b '.repeat(60)}`],
   ['no space', 'a.b-'.repeat(200)],
-])('a long text of %s has the tokens that its beginning has', (_what, text) => {
+])('a long text of %s has the same tokens as its beginning', (_what, text) => {
   const whole = piecesOf(text, 100)
   const part = piecesOf(text, 32)
   expect(part).toHaveLength(32)
   expect(part.slice(0, -1)).toEqual(whole.slice(0, 31))
 })
 
-test('a vocabulary without a mark is refused', () => {
+test('a vocabulary without a special token is refused', () => {
   expect(() =>
     createVocabulary(
       new Map([

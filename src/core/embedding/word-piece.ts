@@ -3,13 +3,13 @@ export interface PieceTable {
   get(piece: string): number | undefined
 }
 
-/** The pieces of words that a BERT model knows. */
+/** The word pieces of a BERT model. */
 export interface WordPieceVocabulary {
   readonly pieces: PieceTable
   readonly unknown: number
-  /** Stands before every text. */
+  /** Token before every text. */
   readonly start: number
-  /** Stands after it. */
+  /** Token after every text. */
   readonly end: number
 }
 
@@ -23,7 +23,7 @@ export function createVocabulary(pieces: PieceTable): WordPieceVocabulary {
   return { pieces, unknown: idOf('[UNK]'), start: idOf('[CLS]'), end: idOf('[SEP]') }
 }
 
-/** Marks a piece that goes on with a word. */
+/** Prefix of a piece that continues a word. */
 const CONTINUATION = '##'
 
 /** Words of more characters are unknown. */
@@ -36,8 +36,8 @@ export const CHARS_PER_TOKEN = 40
 const USUAL_CHARS_PER_TOKEN = 8
 
 /**
- * The tokens of a text between those that stand around it, at most `limit` in all. Names of special tokens in a text are words
- * like others: what is embedded is data.
+ * The tokens of a text between the opening and closing special tokens, at most `limit` in all. Names of special tokens inside the text
+ * count as ordinary words, because the text is untrusted data.
  */
 export function tokenizeText(text: string, vocabulary: WordPieceVocabulary, limit: number): number[] {
   const whole = text.slice(0, limit * CHARS_PER_TOKEN)
@@ -59,12 +59,14 @@ function cutWords(text: string, vocabulary: WordPieceVocabulary, wanted: number)
   return tokens
 }
 
-/** Nothing, the mark of what could not be read, and all that has no form: controls, formats, half characters, unassigned and private ones. */
+/**
+ * NUL, the replacement character and all characters without a glyph: controls, formats, lone surrogates, unassigned and private-use ones.
+ */
 const FORMLESS = /(?![\t\n\r])[\0\ufffd\p{C}]/gu
 const IDEOGRAPH =
   /[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu
 const ACCENT = /\p{Mn}/gu
-/** A mark of punctuation alone, or anything else up to the next one. ASCII symbols are punctuation, others are not. */
+/** A single punctuation mark, or a run of other characters. ASCII symbols count as punctuation, other symbols do not. */
 const WORD = /[!-/:-@[-`{-~\p{P}]|[^\s!-/:-@[-`{-~\p{P}]+/gu
 
 function splitWords(text: string): string[] {
@@ -72,7 +74,7 @@ function splitWords(text: string): string[] {
   return plain.normalize('NFD').replace(ACCENT, '').toLowerCase().match(WORD) ?? []
 }
 
-/** The longest pieces of a word from left to right. A word of which some part is no piece is unknown as a whole. */
+/** The longest pieces of a word from left to right. If a part of the word is not in the vocabulary, the whole word is unknown. */
 function cutWord(word: string, { pieces, unknown }: WordPieceVocabulary): number[] {
   const chars = [...word]
   if (chars.length > MAX_WORD_CHARS) return [unknown]

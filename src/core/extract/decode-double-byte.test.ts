@@ -18,13 +18,13 @@ test.each([
 })
 
 describe('long texts', () => {
-  test('are the sum of their parts', () => {
+  test('decode to the sum of their parts', () => {
     const bytes = Uint8Array.from({ length: 30_000 }, (_, i) => (i % 3 === 0 ? 0x20 : i % 3 === 1 ? 0xb0 : 0xa1))
     expect(decodeDoubleByte(bytes, 'euc-kr')).toBe(' 가'.repeat(10_000))
   })
 })
 
-test('no bytes make it fail', () => {
+test('no bytes make decoding fail', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), fc.constantFrom('big5', 'euc-kr'), (bytes, encoding) => {
       expect(decodeDoubleByte(bytes, encoding).length).toBeLessThanOrEqual(bytes.length)

@@ -1,13 +1,13 @@
 /*
- * Two encodings that not every runtime reads alike. Some know only the 2,350 most common Korean syllables in EUC-KR, and
- * some have private characters where Big5 was extended for Hong Kong. Here each has what all agree on: EUC-KR has all
- * syllables, as the encoding standard says, and Big5 has none of the extension.
+ * Two encodings that runtimes decode differently. Some know only the 2,350 most common Korean syllables in EUC-KR, and some have private
+ * characters where Big5 was extended for Hong Kong. This decoder uses the common ground: EUC-KR has all syllables, as the encoding standard
+ * says, and Big5 has none of the extension.
  */
 
 /** An encoding that is decoded here. */
 export type DoubleByte = 'big5' | 'euc-kr'
 
-/** Tells whether an encoding is decoded here. */
+/** Whether this module decodes an encoding. */
 export function isDoubleByte(encoding: string): encoding is DoubleByte {
   return encoding === 'big5' || encoding === 'euc-kr'
 }
@@ -28,7 +28,7 @@ export function decodeDoubleByte(bytes: Uint8Array, encoding: DoubleByte): strin
       const trail = lead === 0x80 || lead === 0xff ? 0 : (bytes[i + 1] ?? 0)
       const found = table[lead * 256 + trail] ?? 0
       unit = found === 0 ? REPLACEMENT : found
-      // A character of ASCII after a broken lead stands for itself.
+      // An ASCII character after a broken lead byte is kept.
       if (found !== 0 || trail >= 0x80) i++
     }
     units[length++] = unit
@@ -41,7 +41,7 @@ export function decodeDoubleByte(bytes: Uint8Array, encoding: DoubleByte): strin
 
 const tables = new Map<DoubleByte, Uint16Array>()
 
-/** Characters by their two bytes; 0 where there is none. Made when it is first needed. */
+/** Characters by their two bytes; 0 where there is none. The table is built on first use. */
 function tableOf(encoding: DoubleByte): Uint16Array {
   const known = tables.get(encoding)
   if (known !== undefined) return known
@@ -52,7 +52,7 @@ function tableOf(encoding: DoubleByte): Uint16Array {
   return table
 }
 
-/** What the runtime knows of the pairs on which all runtimes agree. */
+/** Builds the table from the runtime's decoder, limited to the pairs on which all runtimes agree. */
 function createTable(encoding: DoubleByte, isCommon: (lead: number, trail: number) => boolean): Uint16Array {
   const pairs: [number, number][] = []
   for (let lead = 0xa1; lead <= 0xfe; lead++) {
@@ -75,7 +75,7 @@ function isPlainBig5(lead: number, trail: number): boolean {
   return pair <= 0xf9fd && !(pair >= 0xa3c0 && pair <= 0xa3e0) && !(pair >= 0xc6a1 && pair <= 0xc8fe)
 }
 
-/** Pairs that stand for one character, though not for one that is known here. */
+/** Marks pairs that are one character, but not one of this table. */
 function markExtension(table: Uint16Array): void {
   for (let lead = 0x87; lead <= 0xfe; lead++) {
     for (let trail = 0x40; trail <= 0xfe; trail++) {

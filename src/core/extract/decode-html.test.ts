@@ -60,7 +60,7 @@ describe('the encoding of a document', () => {
     ['x-user-defined', '\x80', '€'],
     ['latin1', '\x80\x92\xe9', '€’é'],
     ['us-ascii', '\x9f', 'Ÿ'],
-  ])('%s in a document means what browsers take it for', (label, source, expected) => {
+  ])('%s in a document has the meaning that browsers give it', (label, source, expected) => {
     const declaration = `<meta charset=${label}>`
     expect(decodeHtml(bytes(declaration + source), '')).toBe(declaration + expected)
   })
@@ -69,11 +69,11 @@ describe('the encoding of a document', () => {
     expect(decodeHtml(bytes('a\xe9b'), 'text/html; charset=utf-8')).toBe('a\ufffdb')
   })
 
-  test('text is text already', () => {
+  test('text needs no decoding', () => {
     expect(decodeHtml('\ufeff<p>é', 'text/html; charset=koi8-r')).toBe('<p>é')
   })
 
-  test('plain text declares nothing', () => {
+  test('plain text declares no encoding', () => {
     expect(decodePlain(bytes('Write `<meta charset=koi8-r>`: caf\xc3\xa9'), 'text/plain')).toBe(
       'Write `<meta charset=koi8-r>`: café',
     )

@@ -3,15 +3,14 @@ import { decodeDoubleByte, isDoubleByte } from './decode-double-byte.ts'
 import { detectEncoding } from './detect-encoding.ts'
 
 /**
- * Turns the bytes of an HTML answer into text the way a browser does: a byte order mark decides, then the answer's
- * `content-type`, then what the document declares, then the bytes themselves. Never fails; what cannot be read becomes
- * U+FFFD.
+ * Decodes the bytes of an HTML response the way a browser does: a byte order mark decides, then the `content-type` header, then the
+ * declaration in the document, then the bytes themselves. Never fails; invalid bytes become U+FFFD.
  */
 export function decodeHtml(body: Uint8Array | string, contentType: string): string {
   return decode(body, contentType, prescan)
 }
 
-/** As {@link decodeHtml}, for text that declares nothing about itself. */
+/** Like {@link decodeHtml}, for text without declarations. */
 export function decodePlain(body: Uint8Array | string, contentType: string): string {
   return decode(body, contentType, () => undefined)
 }
@@ -37,7 +36,7 @@ function decodeAs(bytes: Uint8Array, encoding: string): string {
   return encoding === 'windows-1252' ? decodeWindows1252(bytes) : new TextDecoder(encoding).decode(bytes)
 }
 
-/** What windows-1252 has from 0x80 to 0x9f; the rest is as in Unicode. */
+/** The characters of windows-1252 from 0x80 to 0x9f; all others equal those of Unicode. */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 const SLICE = 8192
 
@@ -54,12 +53,12 @@ function decodeWindows1252(bytes: Uint8Array): string {
   return text
 }
 
-/** The name of the encoding that a label means, by the table every `TextDecoder` has. */
+/** The encoding of a label, by the table of `TextDecoder`. */
 function encodingOf(label: string): string | undefined {
   try {
     return new TextDecoder(label).encoding
   } catch (error) {
-    // An unknown label is no declaration.
+    // An unknown label does not count as a declaration.
     if (error instanceof RangeError) return undefined
     throw error
   }
@@ -74,7 +73,7 @@ function readCharset(value: string): string | undefined {
   return label === undefined ? undefined : encodingOf(label)
 }
 
-/** Browsers look at 1,024 bytes; long comments and scripts come before the declaration on some sites. */
+/** Browsers scan 1,024 bytes; on some sites long comments and scripts precede the declaration. */
 const PRESCAN_BYTES = 4096
 const TAG_NAME = /<\/?[a-z][^\s/>]*/iy
 const ATTRIBUTE = /[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y
@@ -125,7 +124,10 @@ function metaEncoding(attributes: ReadonlyMap<string, string>): string | undefin
   return isContentType ? asDeclared(readCharset(attributes.get('content') ?? '')) : undefined
 }
 
-/** What a declaration that was read as ASCII can mean: the bytes are not UTF-16, or it could not have been read. */
+/**
+ * The effective encoding of a declaration that was read as ASCII: the bytes cannot be UTF-16, because the declaration would not be
+ * readable.
+ */
 function asDeclared(encoding: string | undefined): string | undefined {
   if (encoding === 'utf-16le' || encoding === 'utf-16be') return 'utf-8'
   return encoding === 'x-user-defined' ? 'windows-1252' : encoding

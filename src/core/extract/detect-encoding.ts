@@ -1,9 +1,9 @@
 /*
- * The encoding of bytes that nobody declared. Legacy encodings are told apart by what their text would be made of: a
- * wrong one gives letters that no language puts together. Decided by shares alone, so the same bytes give the same answer.
+ * Detects the encoding of bytes without a declaration. A wrong legacy encoding yields letters that no language combines, so the shares of
+ * character kinds decide. The same bytes always give the same result.
  */
 
-/** So many bytes are looked at. */
+/** Detection reads at most this many bytes. */
 const SAMPLE_BYTES = 64 * 1024
 
 /** The encoding that bytes are most likely in. */
@@ -12,12 +12,12 @@ export function detectEncoding(bytes: Uint8Array): string {
   const wide = detectUtf16(sample)
   if (wide !== undefined) return wide
   if (isUtf8(bytes)) return 'utf-8'
-  // In the languages of western Europe letters beyond ASCII stand alone; in others they make up the words.
+  // In western European languages letters beyond ASCII stand alone; in others they form whole words.
   if (meanRun(sample) < 2) return 'windows-1252'
   return SUSPECTS.find(({ encoding, fits }) => fits(sharesIn(sample, encoding)))?.encoding ?? 'windows-1252'
 }
 
-/** UTF-16 without a mark: in markup every other byte is zero. */
+/** UTF-16 without a byte order mark: in markup every other byte is zero. */
 function detectUtf16(sample: Uint8Array): string | undefined {
   const zeros = [0, 0] as [number, number]
   sample.forEach((byte, i) => {
@@ -29,23 +29,23 @@ function detectUtf16(sample: Uint8Array): string | undefined {
   return even > many && odd < even / 20 ? 'utf-16be' : undefined
 }
 
-/** Whether bytes are UTF-8. A body that was cut off may end within a character, if it has others. */
+/** Whether bytes are UTF-8. A truncated body may end within a character, if it has others. */
 function isUtf8(bytes: Uint8Array): boolean {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
     const text = decoder.decode(bytes, { stream: true })
-    // Of a text in ASCII with one odd byte at its end, that byte decides.
+    // In ASCII text with one odd byte at its end, that byte decides.
     // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them
     if (/^[\x00-\x7f]*$/.test(text)) decoder.decode()
     return true
   } catch (error) {
-    // What the decoder throws for bytes that are not UTF-8.
+    // The decoder throws a TypeError for bytes that are not UTF-8.
     if (error instanceof TypeError) return false
     throw error
   }
 }
 
-/** How many bytes beyond ASCII follow each other on average. */
+/** Average length of runs of bytes beyond ASCII. */
 function meanRun(sample: Uint8Array): number {
   let count = 0
   let runs = 0
@@ -57,7 +57,7 @@ function meanRun(sample: Uint8Array): number {
   return runs === 0 ? 0 : count / runs
 }
 
-/** What share of the characters beyond ASCII are of a kind. */
+/** Shares of each kind among the characters beyond ASCII. */
 interface Shares {
   readonly broken: number
   readonly kana: number
@@ -68,7 +68,7 @@ interface Shares {
   readonly capital: number
 }
 
-/** Tried in this order: one that fits by accident comes after the one it could be mistaken for. */
+/** Tried in this order: an encoding that can fit by accident comes after the one it could be mistaken for. */
 const SUSPECTS: readonly { encoding: string; fits: (shares: Shares) => boolean }[] = [
   { encoding: 'shift_jis', fits: ({ broken, kana }) => broken < 0.01 && kana > 0.2 },
   { encoding: 'euc-jp', fits: ({ broken, kana }) => broken < 0.01 && kana > 0.2 },
@@ -79,7 +79,7 @@ const SUSPECTS: readonly { encoding: string; fits: (shares: Shares) => boolean }
   { encoding: 'koi8-r', fits: ({ small, capital }) => small > 0.7 && small > 3 * capital },
 ]
 
-/** The characters that make up a fifth of Chinese text, in both ways of writing them. */
+/** The characters that make up a fifth of Chinese text, simplified and traditional. */
 const COMMON = new Set(
   '的一是不了在人有我他这這个個们們中来來上大为為和国國地到以说說时時要就出会會可也你对對生能而子那得于於着著下自之年过過发發后後作里用道行所然家种種事成方多经經么麼去法学學如都同现現当當没沒动動面起看定天分还還进進好小部其些主样樣理心她本前开開但因只从從想实實日',
 )
@@ -87,7 +87,7 @@ const COMMON = new Set(
 function sharesIn(sample: Uint8Array, encoding: string): Shares {
   const counts = { broken: 0, kana: 0, hangul: 0, common: 0, small: 0, capital: 0 }
   let all = 0
-  // The sample may end within a character, which is not looked at.
+  // The sample may end within a character, which is ignored.
   for (const character of new TextDecoder(encoding).decode(sample, { stream: true })) {
     const code = character.codePointAt(0) ?? 0
     if (code < 0x80) continue

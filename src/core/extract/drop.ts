@@ -1,17 +1,17 @@
 import { type Drop, type Element, lineOf } from '../html/tree.ts'
 import type { Removal } from '../model.ts'
 
-/** Leaves out an element and all it contains. One that is left out already keeps its first reason. */
+/** Drops an element with its content. An element that is already dropped keeps its first reason. */
 export function drop(element: Element, step: string, reason: string): void {
   element.dropped ??= { step, reason } satisfies Drop
 }
 
-/** Nobody would look for their text in a page. */
+/** Elements whose text is never visible, so a removal report does not list them. */
 const NEVER_SHOWN = new Set(['head', 'script', 'style', 'template'])
 
 const REPORT_CHARS = 80
 
-/** What was left out of a tree, in the order of the source; nothing inside of what is listed is listed again. */
+/** Lists the parts that were dropped from a tree, in source order, without the parts nested inside them. */
 export function listRemovals(root: Element): Removal[] {
   const removals: Removal[] = []
   const visit = (element: Element) => {
@@ -32,7 +32,7 @@ export function listRemovals(root: Element): Removal[] {
 
 const PICTURES = new Set(['img', 'iframe', 'video', 'audio', 'embed', 'object'])
 
-/** What the first picture in an element without text, or what is played in it, says about itself; else where it is. */
+/** Describes the first picture or media element of an element without text: by its label, or else by its address. */
 function describePicture(element: Element): string {
   for (const inner of element.descendants()) {
     if (!PICTURES.has(inner.name)) continue

@@ -35,7 +35,7 @@ describe('extractPage', () => {
     })
   })
 
-  test('tells what a page says it is and where it belongs, and nothing where it does not say', () => {
+  test('reads the declared types and section of a page, and none when it declares none', () => {
     const head = `<meta property="og:type" content="Article"><meta property="article:section" content="Sea">
       <script type="application/ld+json">{"@graph":[{"@type":["NewsArticle","Thing"]}]}</script>`
     expect(extractPage({ url, body: `${head}<p>High at six.` })).toMatchObject({
@@ -47,7 +47,7 @@ describe('extractPage', () => {
     expect(Object.keys(silent.page)).not.toContain('section')
   })
 
-  test('keeps a bounded number of what a page says it is', () => {
+  test('keeps a bounded number of declared types', () => {
     const items = Array.from(
       { length: 200 },
       (_, i) => `<div itemscope itemtype="https://schema.org/T${i}">x</div>`,
@@ -60,11 +60,11 @@ describe('extractPage', () => {
     expect(extractPage({ url, body: post.repeat(3) })).toMatchObject({ page: { generator: 'mybb' } })
   })
 
-  test('tells what was left out only when asked', () => {
+  test('reports removals only when asked', () => {
     expect(extractPage({ url, body: '<p>seen</p><p hidden>hidden</p>' }).removals).toEqual([])
   })
 
-  test('keeps what is said to those without scripts where it is the page, and what stands beside it', () => {
+  test('keeps the content of noscript when it is the page, together with the text beside it', () => {
     const text = 'The tide comes in twice a day and nobody can stop it. '.repeat(5)
     const body = `<main><h1>Tides</h1><p>High at six.</p><noscript><p>${text}</p></noscript></main>`
     expect(extractPage({ url, body })).toMatchObject({
@@ -89,7 +89,7 @@ describe('extractPage', () => {
     })
   })
 
-  test('refuses what is not text', () => {
+  test('refuses responses that are not text', () => {
     expect(extractPage({ url, body: '{}', headers: { 'content-type': 'application/json' } })).toEqual({
       type: 'no-page',
       reason: 'not_text',
@@ -100,7 +100,7 @@ describe('extractPage', () => {
     })
   })
 
-  test('hashes with what it is given', () => {
+  test('hashes with the given function', () => {
     expect(extractPage({ url, body: '<p>text' }, { sha256: () => 'hash' })).toMatchObject({
       page: { contentHash: 'hash' },
     })
@@ -163,7 +163,7 @@ const SOUP = [
   ],
 ]
 
-test('no soup of tags makes it fail, and the same soup gives the same page', () => {
+test('no tag soup makes it fail, and the same soup gives the same page', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...SOUP), { maxLength: 60 }), (parts) => {
       const body = parts.join('')
@@ -173,7 +173,7 @@ test('no soup of tags makes it fail, and the same soup gives the same page', () 
   )
 })
 
-test('no bytes make it fail, whatever they are called', () => {
+test('no bytes make it fail, with any content type', () => {
   const type = fc.constantFrom(
     '',
     'text/html',

@@ -24,15 +24,15 @@ import { writeMarkdown } from './write/markdown.ts'
 
 /** How a page is extracted. */
 export interface ExtractOptions {
-  /** Tell what was left out and why. @default false */
+  /** Report the removed parts and the reasons. @default false */
   readonly debug?: boolean
   /** @default a portable implementation */
   readonly sha256?: Sha256
-  /** What made the HTML of a document that is no answer of anybody. @default what the page tells */
+  /** The generator of HTML that was converted from a document instead of fetched. @default detected from the page */
   readonly generator?: Generator
 }
 
-/** Turns an answer into a page of clean Markdown, or says why there is none. The same bytes give the same page anywhere. */
+/** Turns a response into a page of clean Markdown, or returns the reason why there is none. The same bytes give the same page anywhere. */
 export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): Extraction {
   const medium = mediumOf(snapshot)
   switch (medium.type) {
@@ -53,7 +53,7 @@ export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): E
 function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const source = decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? '')
   const { root, commentChars } = parseDocument(source)
-  // A look at the source tells whether a look at every element is worth while.
+  // A search in the source avoids a walk over all elements.
   if (source.includes('B:')) placeStreamed(root)
   let survey = surveyDocument(root)
   const base = baseOf(survey, snapshot.url)
@@ -61,7 +61,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const isTypeset = survey.scripts.some(typesetsTex)
   if (removeUnseen(survey)) survey = surveyDocument(root)
   const hiddenChars = removeHidden(survey, generator)
-  // What is hidden gives a page no title.
+  // Hidden elements are removed before metadata is read, so that hidden text never becomes the title.
   const metadata = readMetadata(survey, base, snapshot.headers)
   const known = takeKnownContent(root, generator)
   const { elements: content, forum } =
@@ -98,7 +98,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   }
 }
 
-/** The content of a page about which nothing is known. */
+/** Finds the content of a page without a known generator. */
 function searchContent(root: Element, generator: Generator | undefined, metadata: Metadata): FoundContent {
   removeChrome(root, generator)
   return findContent(root, generator, metadata)

@@ -136,7 +136,7 @@ describe('findContent', () => {
     expect(contentOf(html)).toContain('Run the installer.')
   })
 
-  test('a paragraph that the page repeats is kept each time, a part that is there for each screen once', () => {
+  test('a paragraph that the page repeats is kept each time, a part copied for each screen size once', () => {
     const vow = `<p>I promise to ${'keep the lamp lit and the log <b>true</b>, <i>always</i>, '.repeat(12)}so.</p>`
     const repeated = contentOf(`<body><h1>Vows</h1><h2>At dusk</h2>${vow}<h2>At dawn</h2>${vow}</body>`)
     expect(repeated.split('I promise')).toHaveLength(3)
@@ -144,26 +144,26 @@ describe('findContent', () => {
     expect(contentOf(`<body><h1>Lamps</h1>${prose('oil')}${part}${part}</body>`).split('Sentence 7')).toHaveLength(2)
   })
 
-  test('an article stands alone, however many links are around it', () => {
+  test('an article is the only content, even among many links', () => {
     const river = '<li><a href="/x">A headline of another day, which is rather long</a></li>'.repeat(80)
     const html = `${ARTICLE}<body><ul>${river}</ul><div><h1>Rivers</h1>${prose('rivers', 12)}</div><div><ul>${river}</ul></div></body>`
     expect(contentOf(html)).toContain('Sentence 11 about rivers')
     expect(contentOf(html)).not.toContain('headline')
   })
 
-  test('the title of a page is found in the path that leads to it', () => {
+  test('the title of a page is found in its breadcrumb path', () => {
     const path = '<ol class="breadcrumbs"><li><a href="/">Home</a></li><li><h1>Tide tables</h1></li></ol>'
     expect(contentOf(`<body>${path}<main>${prose('tides')}</main></body>`)).toMatch(/^Tide tables Sentence 0/)
   })
 
-  test('comments of an article are no thread', () => {
+  test('comments below an article are not a thread', () => {
     const comments = `<ol class="commentlist"><li><div class="comment-content">${prose('opinions', 20)}</div></li></ol>`
     expect(
       contentOf(`${ARTICLE}<body><div class="entry-content">${prose('rivers')}</div>${comments}</body>`),
     ).not.toContain('opinions')
   })
 
-  test('drops pictures that stand for pages and those that repeat the title', () => {
+  test('drops pictures that link to pages and those that repeat the title', () => {
     const root = parseHtml(
       `<title>Cup</title><body><div><a href="/b"><img src="b.jpg" alt="b"></a></div><img src="c.jpg" alt="Cup"><a href="d.jpg"><img src="d.jpg" alt="A plan"></a>${prose('cups')}</body>`,
     )

@@ -22,15 +22,15 @@ import { removeTitledParts } from './remove/titled-parts.ts'
 
 /** Where the content of a document is. */
 export interface FoundContent {
-  /** In the order of the document; none is in another. */
+  /** In document order; no element contains another. */
   readonly elements: Element[]
-  /** The program that runs the forum, where it is a thread of one. */
+  /** The program of the forum, if the page is a thread. */
   readonly forum: string | null
 }
 
 /**
- * The elements that hold the content of a document. What stands in them and is no content is dropped. Where hardly anything
- * would be left, all is taken as it was shown.
+ * Finds the elements that hold the content of a document and drops other parts inside them. If hardly any text would remain, the whole page
+ * is taken.
  */
 export function findContent(root: Element, generator: Generator | undefined, metadata: Metadata): FoundContent {
   const body = find(root, (element) => element.name === 'body') ?? root
@@ -45,17 +45,17 @@ export function findContent(root: Element, generator: Generator | undefined, met
   return { elements: [body], forum }
 }
 
-/** Whether points or a dash stand where scripts will put the content. */
+/** Whether dots or a dash are the placeholder for content that scripts load. */
 function isPlaceholder(elements: readonly Element[]): boolean {
   const text = elements.map(lineOf).join('')
   return text !== '' && !/[\p{L}\p{N}]/u.test(text)
 }
 
-/** With less text than this, and so many times as much left out, what was found is not the content. */
+/** If the content is shorter than this and this many times as much text was left out, the content was not found. */
 const ENOUGH_CHARS = 100
 const MUCH_MORE = 10
 
-/** The content of a page that is no thread of a forum. */
+/** Finds the content of a page other than a forum thread. */
 function findPage(body: Element, all: StatisticsMap, generator: Generator | undefined, metadata: Metadata): Element[] {
   const main = findMain(body, all)
   const cards = countCards(main, all)
@@ -76,12 +76,12 @@ function findPage(body: Element, all: StatisticsMap, generator: Generator | unde
   return title === undefined ? [container] : [title, container]
 }
 
-/** The heading of a page that has none left. */
+/** The heading of a page whose content has none. */
 function findLostTitle(body: Element, container: Element): Element | undefined {
   return find(container, ({ name }) => name === 'h1') === undefined ? findTitleInPath(body) : undefined
 }
 
-/** Drops what belongs to a kind of page without being its content. */
+/** Drops parts that are typical of a kind of page but not its content. */
 function prune(container: Element, kind: Kind, statistics: StatisticsMap): void {
   if (kind !== 'listing') removeBylines(container, statistics)
   if (kind === 'reference') return

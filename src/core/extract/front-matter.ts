@@ -1,13 +1,13 @@
 import { isBlank } from '../text/lines.ts'
 
-/** A Markdown file without the facts that stand before it. */
+/** A Markdown file without its front matter. */
 export interface FrontMatter {
   /** Facts by their names in lower case, where they are a text. */
   readonly fields: ReadonlyMap<string, string>
   readonly lines: readonly string[]
 }
 
-/** Front matter is short; what never ends is something else. */
+/** Front matter is short; a longer block is not front matter. */
 const MAX_LINES = 200
 
 /** How facts are written: in YAML between hyphens, in TOML between plus signs. */
@@ -16,7 +16,7 @@ const FORMS = [
   { open: /^\+\+\+\s*$/, close: /^\+\+\+\s*$/, field: /^([A-Za-z_][\w-]*)\s*=\s*(.*)$/ },
 ]
 
-/** Cuts front matter off a text. Only texts are read, on one line or on several; lists and nested values are passed over. */
+/** Cuts front matter off a text. Only text values are read, on one line or on several; lists and nested values are skipped. */
 export function cutFrontMatter(lines: readonly string[]): FrontMatter {
   const none = { fields: new Map<string, string>(), lines }
   const form = FORMS.find(({ open }) => open.test(lines[0] ?? ''))
@@ -36,7 +36,7 @@ export function cutFrontMatter(lines: readonly string[]): FrontMatter {
   return count === 0 ? none : { fields, lines: lines.slice(end + 1) }
 }
 
-/** `>-` and `|`: the text stands on the indented lines below. */
+/** `>-` and `|`: the text is on the indented lines below. */
 const BLOCK = /^[>|][+-]?\d?[+-]?$/
 
 /** The text of indented lines as one line. */
@@ -48,13 +48,13 @@ function readBlock(lines: readonly string[]): string {
     .trim()
 }
 
-/** A value without its quotes or a comment; '' for what is a list, a block or an anchor. */
+/** A value without its quotes or a comment; '' for a list, a block or an anchor. */
 function plainValue(value: string): string {
   const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')\s*(?:#.*)?$/.exec(value) ?? []
   if (double !== undefined) return double.replace(/\\(.)/g, '$1')
   if (single !== undefined) return single.replaceAll("''", "'")
   if (/^[[{|>&*!%@`"']/.test(value)) return ''
-  // Looked for at the sign: an expression that begins with the white space takes time in the square of its length.
+  // Searches for the sign: a pattern that begins with white space takes quadratic time.
   const comment = value.search(/\s#/)
   return comment < 0 ? value : value.slice(0, comment).trimEnd()
 }

@@ -4,14 +4,14 @@ import { measureMarkdown } from './measure.ts'
 import { escapeHeading, escapeText } from './write/escape.ts'
 import { createSections, type PlacedHeading } from './write/sections.ts'
 
-/** One of several pages that become one. */
+/** One of the pages that are joined. */
 export interface JoinedPart {
-  /** Fragment that leads to it. */
+  /** Fragment of the part. */
   readonly name: string
   readonly page: Page
 }
 
-/** Makes one page of several, one after the other, each under a heading of its own. What it says of itself is what the first one says. */
+/** Joins several pages into one, each under its own heading. The metadata comes from the first page. */
 export function joinPages(parts: readonly [JoinedPart, ...JoinedPart[]], title: string, sha256?: Sha256): Page {
   const lines: string[] = []
   const headings: PlacedHeading[] = []

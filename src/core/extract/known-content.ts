@@ -11,8 +11,8 @@ const STEP = 'generator'
 const LEAST_CHARS = 20
 
 /**
- * The content of a page where its generator has put it, if it says so. A manual means what it says: all of it counts, but
- * for what the generator itself adds. The heading of the page comes first where it stands before the content.
+ * The content of a page in the place where its generator puts it. All of it counts, except for the parts that the generator adds. The
+ * heading of the page comes first if it precedes the content.
  */
 export function takeKnownContent(root: Element, generator: Generator | undefined): Element[] | undefined {
   if (generator === undefined || generator.isMixed === true) return undefined
@@ -32,14 +32,14 @@ function isInDropped(element: Element, drops: SelectorMap<string>): boolean {
   return [element, ...element.ancestors()].some((one) => drops.match(one) !== undefined)
 }
 
-/** What a generator says about its pages, ready to be asked. */
+/** The rules of a generator, compiled for matching. */
 interface Rules {
-  /** The place of a selector among those for the content. */
+  /** The rank of a content selector. */
   readonly places: SelectorMap<number>
   readonly drops: SelectorMap<string>
 }
 
-/** Made once for each generator: a site has many pages. */
+/** Compiled once for each generator, because a site has many pages. */
 const rulesByGenerator = new WeakMap<Generator, Rules>()
 
 function rulesOf(generator: Generator): Rules {
@@ -53,7 +53,7 @@ function rulesOf(generator: Generator): Rules {
   return rules
 }
 
-/** No page stands in one of these, and most elements do. */
+/** Elements that never contain a page; most elements are inside one of them. */
 const TOO_SMALL = new Set(['p', 'pre', 'ul', 'ol', 'dl', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'a', 'span', 'code'])
 
 /** The first element for each selector, best selector first. */
@@ -80,7 +80,7 @@ function dropBy(rules: SelectorMap<string>, content: Element): void {
   }
 }
 
-/** Whether an element holds all that a heading says: some programs make the whole heading the link to it. */
+/** Whether an element holds the whole text of a heading: some programs make the whole heading a link to itself. */
 function isHeadingText(element: Element): boolean {
   const { parent } = element
   return (

@@ -95,18 +95,18 @@ describe('readLinks', () => {
     expect(links(html)).toEqual(expected)
   })
 
-  test('text is bounded', () => {
+  test('the text of a link is bounded', () => {
     expect(links(`<a href="a">${'word '.repeat(1000)}</a>`)[0]?.text).toHaveLength(200)
     expect(links(`<a href="a">${'<b> </b>'.repeat(1000)}after</a>`)[0]?.text).toBe('after')
   })
 
-  test('without an address of the page only absolute links are known', () => {
+  test('a page without an address yields only its absolute links', () => {
     expect(links('<a href="a">A</a><a href="https://example.org/">B</a>', 'about:blank')).toEqual([
       link('https://example.org/', 'B'),
     ])
   })
 
-  test('a hundred thousand links take no longer than their number', () => {
+  test('a hundred thousand links take linear time', () => {
     const html = `<main>${Array.from({ length: 100_000 }, (_, i) => `<a href="/${i}">${i}</a>`).join('')}</main>`
     expect(links(html)).toHaveLength(100_000)
   })
@@ -117,7 +117,7 @@ test('a base of unreasonable length does not make every link long', () => {
   expect(baseOf(surveyDocument(root), 'https://example.com/')).toBe('https://example.com/')
 })
 
-test('addresses that no server takes are left out', () => {
+test('addresses that are too long for any server are left out', () => {
   const root = parseHtml(`<a href="/${'a'.repeat(8000)}">A</a><a href="/b">B</a>`)
   expect(readLinks(surveyDocument(root), 'https://example.com/', []).map(({ text }) => text)).toEqual(['B'])
 })

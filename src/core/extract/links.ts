@@ -5,23 +5,23 @@ import { createResolver, resolveHttp, withoutFragment } from './resolve.ts'
 import { isTemplate, type Survey } from './survey.ts'
 import { AS_WRITTEN } from './write/address.ts'
 
-/** Every relative link becomes as long as the base: a longer one only makes a small document large. */
+/** Every relative link becomes as long as the base, so a longer base would only inflate a small document. */
 const MAX_BASE = 2000
 
-/** Where relative addresses of a document start: its `<base>`, else its own address. */
+/** The base of relative addresses in a document: its `<base>`, else its own address. */
 export function baseOf({ bases }: Survey, url: string): string {
-  // As in browsers, the first that has an address counts, wherever it stands.
+  // As in browsers, the first base with an address counts, anywhere in the document.
   const href = bases.find((element) => element.hasAttribute('href'))?.attribute('href')
   return (href === undefined || href.length > MAX_BASE ? undefined : resolveHttp(href, url)) ?? url
 }
 
-/** Where the addresses in the Markdown of a document start. One that names a base of the web itself has that. */
+/** The base of addresses in the Markdown of a document. A `<base>` in the document takes precedence. */
 export function linkBaseOf({ url, relativeLinks = 'resolved' }: Snapshot, base: string): string {
   if (relativeLinks === 'resolved' || base !== url) return base
   return relativeLinks === 'kept' ? AS_WRITTEN : NOWHERE
 }
 
-/** What starts here leads to no page. */
+/** Base address that makes relative links resolve to no web page, so that they are left out. */
 const NOWHERE = 'file:///'
 
 const MAX_TEXT = 200
@@ -34,14 +34,14 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 interface OpenLink {
   readonly url: string
   readonly element: Element
-  /** Not read when an earlier link to the same place has one. */
+  /** The text is not collected when an earlier link to the same address has one. */
   text: string | undefined
 }
 
 /**
- * Every link of a document to another one, in order, each address once and without its fragment. Links in what was
- * dropped count as well. `content` is what was taken as the content of the document. Links are absolute: where the
- * document has no address of the web, relative ones lead nowhere and are left out.
+ * Every link of a document to another one, in order, each address once and without its fragment. Links in dropped parts count too.
+ * `content` holds the elements chosen as the content. Links are absolute: if the document has no web address, its relative links are left
+ * out.
  */
 export function readLinks(survey: Survey, base: string, content: readonly Element[]): Link[] {
   const links = new Map<string, Mutable<Link>>()
@@ -61,7 +61,7 @@ export function readLinks(survey: Survey, base: string, content: readonly Elemen
     return link
   }
 
-  /** How many of the elements that may be links were come by. */
+  /** Number of link elements visited so far. */
   let seen = 0
   const visit = (element: Element, around: OpenLink | undefined) => {
     if (isTemplate(element)) return
@@ -77,15 +77,15 @@ export function readLinks(survey: Survey, base: string, content: readonly Elemen
     }
     if (link !== undefined) complete(links, link)
   }
-  // Links in links follow in the list, and are seen together with the one around them.
+  // Nested links follow in the list, and are visited together with the outer one.
   for (let element = survey.links[0]; element !== undefined; element = survey.links[seen]) visit(element, undefined)
   return [...links.values()]
 }
 
-/** Tells by which a page does not vouch for where a link leads. */
+/** Relations by which a page does not vouch for a link. */
 const UNVOUCHED = new Set(['nofollow', 'ugc', 'sponsored'])
 
-/** A second link to the same place. What one of them vouches for, the page vouches for. */
+/** Merges a second link to the same address. The page vouches for the address if one of its links does. */
 function join(known: Mutable<Link>, rel: readonly string[], isContent: boolean): void {
   known.isContent ||= isContent
   if (known.rel.length > 0) known.rel = known.rel.filter((name) => !UNVOUCHED.has(name) || rel.includes(name))
@@ -109,10 +109,10 @@ function hrefOf(element: Element): string | undefined {
   }
 }
 
-/** The test whether an element stands in what was taken as the content, and in nothing that was dropped from it. */
+/** Creates a test for whether an element is inside the content and not inside a dropped part of it. */
 function contentTest(content: readonly Element[]): (element: Element) => boolean {
   const tops = new Set(content)
-  /** Links often stand beside each other. */
+  /** Links are often siblings, so the last parent is remembered. */
   let last: Element | undefined
   let isLastIn = false
   return (element) => {
@@ -132,14 +132,14 @@ function relationsOf(element: Element): readonly string[] {
   return rel === '' ? [] : rel.toLowerCase().split(/\s+/).filter(Boolean)
 }
 
-/** Takes as much of a text as can be shown; white space at its beginning counts once, however it is cut up. */
+/** Appends text up to the length that can be shown; leading white space counts once, even when it is split over several nodes. */
 function addText(link: OpenLink, text: string): void {
   if (link.text === undefined || link.text.length >= MAX_TEXT) return
   const line = text.slice(0, 10 * MAX_TEXT).replace(/\s+/g, ' ')
   link.text += link.text === '' || link.text.endsWith(' ') ? line.trimStart() : line
 }
 
-/** Gives a link its text, unless an earlier one to the same place has one. What has none is named by its attributes. */
+/** Sets the text of a link, unless an earlier link to the same address has one. A link without text is named by its attributes. */
 function complete(links: ReadonlyMap<string, Mutable<Link>>, { url, element, text }: OpenLink): void {
   const known = links.get(url)
   if (text === undefined || known === undefined || known.text !== '') return

@@ -14,7 +14,7 @@ test.each([
   expect(count(text)).toBe(words)
 })
 
-test('words are stretches of letters and digits of any script', () => {
+test('words are runs of letters and digits of any script', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       expect(count(text)).toBe([...text.matchAll(/[\p{L}\p{N}]+/gu)].length)

@@ -1,26 +1,26 @@
 import type { Snapshot } from '../model.ts'
 import { writeUnits } from '../text/code-units.ts'
 
-/** What an answer is, as far as reading it goes. */
+/** The kind of a response, which decides how it is read. */
 export type Medium =
   | { readonly type: 'html' }
-  /** `isMdx` says that it was called MDX. */
+  /** `isMdx` says that the response is declared as MDX. */
   | { readonly type: 'text'; readonly isMarkdown: boolean; readonly isMdx: boolean }
   | { readonly type: 'other'; readonly name: string }
 
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
 const MARKDOWN = /^text\/(?:(?:x-|x-web-)?markdown|mdx)$/
 const PLAIN = /^text\/(?:plain|x-rst|(?:x-)?asciidoc|x-readme)$/
-/** What servers say when they do not know. */
+/** Content types that servers send when they do not know the type. */
 export const SILENT_TYPE: RegExp = /^(?:|(?:application|binary)\/octet-stream|unknown\/unknown|\*\/\*)$/
 
-/** What a server says an answer is, without parameters. */
+/** The declared content type of a response, without parameters. */
 export function mediaTypeOf(headers: Snapshot['headers']): string {
   const [essence = ''] = (headers?.['content-type'] ?? '').split(';')
   return essence.trim().toLowerCase()
 }
 
-/** Tells what an answer is: by its `content-type`, and where that says nothing or cannot be true, by its beginning. */
+/** Determines the kind of a response from its `content-type`, or from its first bytes if the header is missing, generic or wrong. */
 export function mediumOf({ url, body, headers }: Snapshot): Medium {
   const type = mediaTypeOf(headers)
   const beginning = beginningOf(body)
@@ -30,7 +30,7 @@ export function mediumOf({ url, body, headers }: Snapshot): Medium {
   const isMdx = type === 'text/mdx' || /\.mdx(?:[?#]|$)/i.test(url)
   const isMarkdownUrl = /\.(?:md|mdx|markdown)(?:[?#]|$)|\/llms(?:-[\w-]+)?\.txt(?:[?#]|$)/i.test(url)
   if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true, isMdx }
-  // A number sign may begin a heading or a comment: what is sent as plain is read as plain.
+  // A `#` can begin a heading or a comment, so text sent as plain is read as plain.
   if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl, isMdx }
   const isSilent = SILENT_TYPE.test(type)
   if (!HTML.test(type) && !isSilent) return { type: 'other', name: type }
@@ -48,7 +48,7 @@ function beginningOf(body: Uint8Array | string): string {
   return text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '')
 }
 
-/** First bytes of what is sent most often although it is no text. */
+/** Magic bytes of common binary formats. */
 const MAGIC: readonly (readonly [string, string])[] = [
   ['%PDF-', 'application/pdf'],
   ['PK\x03\x04', 'application/zip'],
@@ -59,12 +59,12 @@ const MAGIC: readonly (readonly [string, string])[] = [
   ['\x1f\x8b', 'application/gzip'],
 ]
 
-/** What bytes are when they are no text, whatever they were said to be. */
+/** The binary format of a body, regardless of its declared type; undefined for text. */
 function binaryName(body: Uint8Array | string, beginning: string): string | undefined {
   if (typeof body === 'string') return isNoise(body.slice(0, NOISE_SAMPLE)) ? 'binary data' : undefined
   const known = MAGIC.find(([magic]) => beginning.startsWith(magic))?.[1]
   if (known !== undefined) return known
-  // In UTF-16 zeros stand at every other place; text has no two of them in a row.
+  // In UTF-16 every other byte is zero; text never has two zeros in a row.
   const head = body.subarray(0, NOISE_SAMPLE)
   if (head.subarray(0, BEGINNING).some((byte, i) => byte === 0 && head[i + 1] === 0)) return 'binary data'
   const isWide = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff) || isHalfZeros(head)
@@ -72,11 +72,14 @@ function binaryName(body: Uint8Array | string, beginning: string): string | unde
 }
 
 const NOISE_SAMPLE = 4096
-/** Controls that no text has, and what stands for bytes that could not be read. Escapes begin characters in Japanese. */
+/**
+ * Control characters that text never has, and the replacement character. Escapes are allowed, because they switch character sets in
+ * Japanese.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NOISE = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd]/g
 const MOST_NOISE = 0.05
-/** A few may be slips. */
+/** Fewer may be accidents. */
 const LEAST_NOISE = 5
 
 function isNoise(sample: string): boolean {
@@ -84,7 +87,7 @@ function isNoise(sample: string): boolean {
   return count >= LEAST_NOISE && count > MOST_NOISE * sample.length
 }
 
-/** Whether bytes look like UTF-16 without a mark. */
+/** Whether bytes look like UTF-16 without a byte order mark. */
 function isHalfZeros(bytes: Uint8Array): boolean {
   return bytes.filter((byte) => byte === 0).length > bytes.length / 4
 }

@@ -8,7 +8,7 @@ function read(html: string, headers: Readonly<Record<string, string>> = {}): Met
   return readMetadata(surveyDocument(parseHtml(html)), 'https://www.example.com/a/', headers)
 }
 
-test('a document may say nothing about itself', () => {
+test('a document may have no metadata', () => {
   expect(read('<p>Hello')).toEqual({
     title: '',
     description: null,
@@ -114,7 +114,7 @@ describe('dates', () => {
     expect(read(`<h1>Tides</h1><p>${'word '.repeat(300)}<time datetime=2024-03-03>`).publishedAt).toBeNull()
   })
 
-  test('the last change has its own', () => {
+  test('the modification date has its own sources', () => {
     expect(read('<meta property=article:modified_time content="2024-03-04T10:00:00+01:00">')).toMatchObject({
       publishedAt: null,
       modifiedAt: '2024-03-04T10:00:00+01:00',
@@ -188,7 +188,7 @@ describe('the section', () => {
     ],
     ['microdata', '<div itemscope><span itemprop="articleSection">Arts</span></div>', 'Arts'],
     ['nothing', '<p>World</p>', null],
-  ])('is what the page says: %s', (_, html, expected) => {
+  ])('is the declared one: %s', (_, html, expected) => {
     expect(read(html).section).toBe(expected)
   })
 })
@@ -198,7 +198,7 @@ test('the description is on one line and bounded', () => {
   expect(read(`<meta property=og:description content="${'x'.repeat(5000)}">`).description).toHaveLength(2000)
 })
 
-test('what nobody sees is not part of what a document says about itself', () => {
+test('invisible characters are removed from metadata', () => {
   const { title, description, author, alternates } = read(
     `<title>A\u202eB\u{e0041}\u200b\nC</title><meta name=description content="x\u{e0049}\u202e\ny">
      <meta name=author content="Ja\u200bne"><link rel=alternate hreflang="de\u200b" href=/de>`,
@@ -216,14 +216,14 @@ test('a title and the name of an author are bounded', () => {
   expect([title.length, author?.length]).toEqual([500, 300])
 })
 
-test('a heading that is hidden gives no title', () => {
+test('a hidden heading is not the title', () => {
   const root = parseHtml('<h1 hidden>Secret</h1><h1>Tides <span style="display:none">secret</span></h1>')
   const survey = surveyDocument(root)
   removeHidden(survey, undefined)
   expect(readMetadata(survey, 'https://example.com/').title).toBe('Tides')
 })
 
-test('the fields of the answer may hold links', () => {
+test('response headers may hold links', () => {
   const link =
     '<https://www.example.com/c>; rel="canonical", <x.md>; rel="alternate"; type="text/markdown"; hreflang=en'
   expect(read('<p>text', { link })).toMatchObject({

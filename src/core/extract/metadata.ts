@@ -12,14 +12,14 @@ import { chooseTitle } from './metadata/title.ts'
 import { resolveHttp, withoutFragment } from './resolve.ts'
 import type { Survey } from './survey.ts'
 
-/** What a page says about itself. */
+/** The metadata that a page declares. */
 export type Metadata = Pick<
   Page,
   'title' | 'description' | 'author' | 'publishedAt' | 'modifiedAt' | 'language' | 'canonical' | 'alternates' | 'robots'
 > &
   Required<Pick<Page, 'types' | 'section'>>
 
-/** Reads what a document and the fields of its answer say about it. Relative addresses start at `base`. */
+/** Reads the metadata of a document and of its response headers. Relative addresses resolve against `base`. */
 export function readMetadata(survey: Survey, base: string, headers: Snapshot['headers'] = {}): Metadata {
   const facts = gatherFacts(survey)
   const { meta, items } = facts
@@ -54,13 +54,13 @@ export function readMetadata(survey: Survey, base: string, headers: Snapshot['he
   }
 }
 
-/** A page is a few things; what names more lists what it sells. */
+/** A page has few types; a longer list names the things it sells. */
 const MAX_TYPES = 30
 
-/** Names of `<meta>` that give the section a page belongs to, best first. */
+/** Names of `<meta>` for the section of a page, best first. */
 const SECTION = ['article:section', 'og:article:section', 'articlesection', 'parsely-section', 'dc.subject.section']
 
-/** Names of `<meta>` that give the day a page appeared, best first. */
+/** Names of `<meta>` for the publication date, best first. */
 const PUBLISHED = [
   'article:published_time',
   'article:published',
@@ -112,7 +112,7 @@ function firstLanguage(tags: readonly string[]): string | null {
   return null
 }
 
-/** A link by which a document speaks about itself, wherever it stands. */
+/** A link with a relation, from the head or a header. */
 type Relation = HeaderLink
 
 function relationIn(link: Element): Relation {
@@ -124,7 +124,7 @@ function relationIn(link: Element): Relation {
   }
 }
 
-/** The address that a document wants to be known by. `shared` is where it says so to other sites. */
+/** The canonical address of a document. `shared` is the address it declares for sharing. */
 export function canonicalOf(links: readonly Relation[], base: string, shared?: string): string | null {
   const link = links.find(({ rel }) => rel.includes('canonical'))
   for (const href of [link?.href, shared]) {

@@ -9,7 +9,7 @@ function reasonOf(body: string, more: Partial<Snapshot> = {}): NoPageReason | 'p
   return extraction.type === 'page' ? 'page' : extraction.reason
 }
 
-/** A text of so many characters. */
+/** A text of the given length. */
 function prose(length: number): string {
   return 'The tide comes in twice a day and nobody can stop it. '.repeat(length / 54)
 }
@@ -59,11 +59,11 @@ describe('a challenge', () => {
     expect(reasonOf(html)).toBe('challenge')
   })
 
-  test('says so in its fields', () => {
+  test('is recognised by its response headers', () => {
     expect(reasonOf(`<p>${prose(3000)}`, { status: 403, headers: { 'cf-mitigated': 'challenge' } })).toBe('challenge')
   })
 
-  test('is suspected sooner of an answer that was refused', () => {
+  test('is assumed more readily for a response with an error status', () => {
     const html = `<h1>Something went wrong</h1><p>${prose(900)}<p>Access is denied.<script src="https://www.google.com/recaptcha/api.js"></script>`
     expect(reasonOf(html, { status: 403 })).toBe('challenge')
     expect(reasonOf(html)).toBe('page')
@@ -133,7 +133,7 @@ describe('a login', () => {
   })
 })
 
-test('a login may be what the status asks for', () => {
+test('a status may demand a login', () => {
   expect(reasonOf('<h1>401 Authorization Required</h1><hr>nginx', { status: 401 })).toBe('login')
 })
 
@@ -157,11 +157,11 @@ describe('a missing page', () => {
     expect(reasonOf(html)).toBe('soft_404')
   })
 
-  test('may say nothing of the kind but by its status', () => {
+  test('may be recognised by its status alone', () => {
     expect(reasonOf('<h1>Hmm</h1><p>We looked everywhere.', { status: 410 })).toBe('soft_404')
   })
 
-  test('may go on when its status says the same', () => {
+  test('may have more text when its status agrees', () => {
     const html = `<title>Page not found</title><p>${prose(900)}`
     expect(reasonOf(html, { status: 404 })).toBe('soft_404')
     expect(reasonOf(html)).toBe('page')
@@ -240,7 +240,7 @@ describe('a redirect', () => {
     expect(extractPage({ url: PAGE, body: html })).toMatchObject({ type: 'no-page', reason: 'redirect', target })
   })
 
-  test('may stand in the fields of the answer', () => {
+  test('may be in the response headers', () => {
     expect(reasonOf('<p>Wait', { headers: { refresh: '0; url=/b' } })).toBe('redirect')
   })
 

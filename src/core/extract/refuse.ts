@@ -16,12 +16,12 @@ export interface Refusal {
   readonly target: string | null
 }
 
-/** Nothing that is no page says so much. */
+/** A longer document is never refused. */
 const PLENTY = 3000
 
 /**
- * Says why a document as a whole is no page, if it is none. `content` is what was taken as its content. In doubt it is
- * a page: an article about captchas or missing pages has the same words, but more of them.
+ * Returns the reason why a document is not a page, or undefined. `content` holds the elements chosen as its content. In doubt the document
+ * is accepted: an article about captchas or missing pages has the same words, but more of them.
  */
 export function refuse(
   snapshot: Snapshot,
@@ -47,7 +47,7 @@ export function refuse(
   )
 }
 
-/** Whether a page was asked for: who is asked may answer with another one, while a file is what it is. */
+/** Whether the snapshot is a server's response. A server may send a login or an error page instead, a file is always itself. */
 export function isAnswer({ isFile, url }: Snapshot): boolean {
   return isFile !== true && !isFileUrl(url)
 }

@@ -16,7 +16,7 @@ describe('resolveHttp', () => {
   })
 })
 
-test('addresses of a document are resolved one by one or together to the same, but for their fragments', () => {
+test('resolving the addresses of a document one by one or together gives the same result, except for fragments', () => {
   const part = fc.constantFrom('x', '/', '..', '?', '#', ' ', '\t', '\n', ':', 'http:', '//h', '@', '%20', 'é', '\\')
   const href = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''))
   fc.assert(

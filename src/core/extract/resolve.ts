@@ -1,4 +1,4 @@
-/** An address made absolute, without credentials; undefined when it is none or leads elsewhere than to the web. */
+/** An absolute address without credentials; undefined when it is invalid or not on the web. */
 export function resolveHttp(href: string, base: string): string | undefined {
   const url = parseAddress(href, base)
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
@@ -11,20 +11,20 @@ function parseAddress(href: string, base: string): URL | undefined {
   try {
     return new URL(href, base)
   } catch {
-    // What cannot be read as an address leads nowhere.
+    // An address that cannot be parsed leads nowhere.
     return undefined
   }
 }
 
 /**
- * Resolves addresses of one document as {@link resolveHttp} does, without their fragments; '' for those that lead nowhere.
- * Most links of a page lead to few others, and each of these is resolved once.
+ * Resolves addresses of one document like {@link resolveHttp}, without their fragments; '' for invalid ones. Most links of a page lead to
+ * few others, so each address is resolved once.
  */
 export function createResolver(base: string): (href: string) => string {
   const known = new Map<string, string>()
   return (href) => {
     const end = href.indexOf('#')
-    // A space before the fragment belongs to the address only as long as the fragment follows.
+    // A space before the fragment belongs to the address only while the fragment follows.
     const plain = end > 0 && href.charCodeAt(end - 1) > 0x20 ? href.slice(0, end) : href
     const resolved = known.get(plain)
     if (resolved !== undefined) return resolved
@@ -34,7 +34,7 @@ export function createResolver(base: string): (href: string) => string {
   }
 }
 
-/** An address without the part that leads to a place in what it names. */
+/** An address without its fragment. */
 export function withoutFragment(url: string): string {
   const end = url.indexOf('#')
   return end < 0 ? url : url.slice(0, end)

@@ -9,12 +9,12 @@ function survey(html: string): Survey {
 
 const ids = (elements: readonly Element[]) => elements.map(({ id }) => id)
 
-test('links are listed in the order of the source, whatever makes them', () => {
+test('lists links in source order, for every kind of element', () => {
   const { links } = survey('<link id=a><a id=b><map><area id=c></map></a><nav><a id=d></a></nav><p id=e>')
   expect(ids(links)).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('what a template holds is in no list but for its names', () => {
+test('lists only ids and classes of the content of a template', () => {
   const { links, scripts, unseen, identified, classLists } = survey(
     '<template id=t><a id=a class="x y" href=/></a><script id=s></script></template>',
   )
@@ -30,7 +30,7 @@ test('a template with a shadow root is shown like any element', () => {
   expect(unseen).toEqual([])
 })
 
-test('of parts for those without scripts the outermost are listed', () => {
+test('lists only the outermost of nested noscript elements', () => {
   expect(ids(survey('<noscript id=a><div><noscript id=b></noscript></div></noscript>').noscripts)).toEqual(['a'])
 })
 
@@ -45,7 +45,7 @@ test('a dialog may be hidden and is listed once', () => {
   expect(ids(survey('<dialog id=a hidden style="color:red">').hideable)).toEqual(['a'])
 })
 
-test('links end with the head, code and pictures say nothing about the page', () => {
+test('links end with the head, and code and pictures hold no metadata', () => {
   const { statements } = survey(
     `<head><link id=a><noscript><img></noscript><link id=b></head><body><link id=c>
     <pre><time id=d></time></pre><svg><title id=e></title></svg><time id=f></time>`,
@@ -55,7 +55,7 @@ test('links end with the head, code and pictures say nothing about the page', ()
   expect(statements.titles).toEqual([])
 })
 
-test('comments tell neither time nor author', () => {
+test('comments give neither date nor author', () => {
   const { statements } = survey(
     '<i id=a class=author></i><div class=comments><p><i id=b class=author itemprop=author></i><time id=c></time></p></div>',
   )

@@ -4,8 +4,8 @@ import { isBylineClass, isCommentClass } from './metadata/class-marks.ts'
 import { isForScreenReaders } from './remove/hidden/screen-readers.ts'
 
 /**
- * What the steps look for in a document, found in one walk: each goes through short lists instead of the whole tree. Lists
- * are in the order of the source. What a template holds is not in the document: of that only ids and classes are listed.
+ * The elements that the steps need, found in one walk, so that each step goes through short lists instead of the whole tree. Lists are in
+ * source order. The content of a template is not part of the document: only its ids and classes are listed.
  */
 export interface Survey {
   readonly root: Element
@@ -14,13 +14,13 @@ export interface Survey {
   readonly styles: readonly Element[]
   /** Elements that are never text, templates among them. */
   readonly unseen: readonly Element[]
-  /** The outermost ones. */
+  /** The outermost `noscript` elements. */
   readonly noscripts: readonly Element[]
   /** Elements that may lead to another address. */
   readonly links: readonly Element[]
   /** Every `h1`. */
   readonly headings: readonly Element[]
-  /** Elements that may be hidden by what they are or by their attributes, whatever style sheets say. */
+  /** Elements that may be hidden by their name or attributes, apart from style sheets. */
   readonly hideable: readonly Element[]
   /** Elements that may open a part of the page. */
   readonly controls: readonly Element[]
@@ -31,49 +31,49 @@ export interface Survey {
   readonly statements: Statements
 }
 
-/** Where a document speaks about itself, which it does not in code, in pictures and to those without scripts. */
+/** Elements with metadata of the document, outside of code, pictures and `noscript`. */
 export interface Statements {
   readonly titles: readonly Element[]
   readonly metas: readonly Element[]
   readonly scripts: readonly Element[]
-  /** Every `<link>` in the head. In the body it may be anybody's. */
+  /** Every `<link>` in the head. Links in the body may come from user content. */
   readonly links: readonly Element[]
   /** Elements with an `itemtype`. */
   readonly items: readonly Element[]
-  /** Elements that may be a property of an item, or name who wrote it; none is a part of a comment. */
+  /** Elements that may be a property of an item, or name its author; none is inside a comment. */
   readonly properties: readonly Element[]
-  /** Every `<time>` that stands in no comment. */
+  /** Every `<time>` outside of comments. */
   readonly times: readonly Element[]
 }
 
-/** Looks through a document. What it says holds as long as the document is only marked. */
+/** Surveys a document. The result stays valid as long as elements are only marked, not moved. */
 export function surveyDocument(root: Element): Survey {
   const surveyor = new Surveyor(root)
   surveyor.visit(root, 0)
   return surveyor
 }
 
-/** Whether what an element holds is not in the document. A template with a shadow root is shown like any element. */
+/** Whether the content of an element is not part of the document. A template with a shadow root is shown like any element. */
 export function isTemplate(element: Element): boolean {
   return element.name === 'template' && !element.hasAttribute('shadowrootmode')
 }
 
-/** What may stand before the body, whose first element ends the head. */
+/** Elements that may precede the body; the first other element ends the head. */
 const HEAD: ReadonlySet<string> = new Set(['html', 'head', ...METADATA])
 
-/** Names that steps ask for. Most elements have another one. */
+/** Names that the steps look for. Most elements have other names. */
 const NAMES: ReadonlySet<string> = new Set([
   ...['a', 'area', 'base', 'button', 'datalist', 'dialog', 'frame', 'h1', 'head', 'link', 'meta', 'noscript', 'pre'],
   ...['script', 'style', 'summary', 'svg', 'template', 'time', 'title'],
 ])
 
-// What is known about the place of an element, in bits.
+// Bits for the position of an element.
 const IN_NOSCRIPT = 1
 const IN_COMMENT = 2
-/** Where a document does not speak about itself. */
+/** Inside parts without metadata of the document. */
 const ASIDE = 4
 
-// What attributes and classes tell about an element, in bits.
+// Bits for the attributes and classes of an element.
 const HAS_ID = 1
 const IS_HIDEABLE = 2
 const IS_CONTROL = 4
@@ -125,7 +125,7 @@ class Surveyor implements Survey {
     properties: [] as Element[],
     times: [] as Element[],
   }
-  /** What lists of classes tell; they repeat from element to element. */
+  /** Bits by class list, cached because class lists repeat. */
   readonly #byClasses = new Map<readonly string[], number>()
   #isInHead = true
 
@@ -153,14 +153,14 @@ class Surveyor implements Survey {
     for (const child of element.children) if (typeof child !== 'string') this.visit(child, place)
   }
 
-  /** What a template holds may come into the document by a script, and style sheets speak of it already. */
+  /** Scripts may insert the content of a template, and style sheets already refer to it. */
   #readNames(element: Element): void {
     if (element.classes.length > 0) this.#readClassList(element)
     if (element.id !== '') this.identified.push(element)
     for (const child of element.children) if (typeof child !== 'string') this.#readNames(child)
   }
 
-  /** Lists an element by its name. Returns what that tells about the place of all it holds. */
+  /** Lists an element by its name. Returns the position bits for its descendants. */
   #readName(element: Element, place: number): number {
     const isAside = (place & ASIDE) !== 0
     switch (element.name) {
@@ -216,7 +216,7 @@ class Surveyor implements Survey {
     }
   }
 
-  /** Lists an element by its attributes. Returns what they tell about the place of all it holds. */
+  /** Lists an element by its attributes. Returns the position bits for its descendants. */
   #readAttributes(element: Element, place: number): number {
     let told = 0
     for (let i = 0; i < element.attributeCount; i++) told |= BY_ATTRIBUTE.get(element.attributeName(i)) ?? 0

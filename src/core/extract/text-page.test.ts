@@ -147,7 +147,7 @@ describe('Markdown of somebody else', () => {
     expect(read('[a](javascript:alert(1)) [b](/b)').links.map(({ text }) => text)).toEqual(['b'])
   })
 
-  test('is cleaned in little time, whatever it holds', () => {
+  test('is cleaned in linear time', () => {
     const parts = [
       '<a "',
       '`',
@@ -173,7 +173,7 @@ describe('Markdown of somebody else', () => {
   })
 })
 
-test('plain text is shown as it is', () => {
+test('plain text is shown unchanged', () => {
   const prose = 'The tide comes in *twice* a day.\n1. It goes out again.\n\nNobody can <b>stop</b> it.\n'
   expect(read(prose, false).markdown).toBe(
     'The tide comes in \\*twice\\* a day.\n1\\. It goes out again.\n\nNobody can \\<b>stop\\</b> it.\n',
@@ -181,7 +181,7 @@ test('plain text is shown as it is', () => {
   expect(read('a = 1\nb = 2\n```\n', false).markdown).toBe('````\na = 1\nb = 2\n```\n````\n')
 })
 
-test('the fields of the answer may give another address', () => {
+test('response headers may give another address', () => {
   const link = '</c>; rel="canonical", <x.html>; rel=alternate; type="text/html"'
   expect(read('# A', true, { link })).toMatchObject({
     canonical: 'https://example.com/c',
@@ -196,7 +196,7 @@ describe('what is known beside a text', () => {
     return extraction.page
   }
 
-  test('names it, where the text itself has no front matter that does', () => {
+  test('names the page, unless its front matter does', () => {
     const known = { title: ' The\nTitle ', description: 'What it is.' }
     expect(extract('# Heading\n\nText.', known)).toMatchObject({ title: 'The Title', description: 'What it is.' })
     expect(extract('---\ntitle: Own\ndescription: Mine\n---\nText.', known)).toMatchObject({
@@ -206,7 +206,7 @@ describe('what is known beside a text', () => {
     expect(extract('# Heading\n\nText.', { title: ' ' })).toMatchObject({ title: 'Heading', description: null })
   })
 
-  test('adds links that the text does not have, each once and without what leads nowhere', () => {
+  test('adds missing links, each once and without invalid ones', () => {
     const links = ['/in#part', 'https://example.com/more', '/more#again', 'javascript:x', `/${'a'.repeat(9000)}`]
     expect(extract('See [it](/in).', { links }).links).toEqual([
       { url: 'https://example.com/in', text: 'it', rel: [], isContent: true },
@@ -215,7 +215,7 @@ describe('what is known beside a text', () => {
   })
 })
 
-test('of pictures that are written out in Markdown only their names are kept', () => {
+test('pictures embedded as data addresses in Markdown keep only their names', () => {
   const data = `data:image/png;base64,${'iVBORw0KGgo'.repeat(1000)}`
   const body = `# T
 

@@ -27,19 +27,19 @@ import { createSections, type PlacedHeading } from './write/sections.ts'
 export interface TextOptions {
   /** Whether its headings and links are those of Markdown. */
   readonly isMarkdown: boolean
-  /** Whether it was called MDX. @default false */
+  /** Whether the file is declared as MDX. @default false */
   readonly isMdx?: boolean
-  /** Whether people wrote it so, and what shows it gives anchors to headings; a document that was converted has its own. */
+  /** Whether a person wrote it as Markdown, so that its viewer gives anchors to headings; a converted document has its own. */
   readonly isWritten: boolean
   readonly sha256?: Sha256 | undefined
 }
 
-/** A server that has nothing to send says so in fewer characters. */
+/** An error message of a server is shorter. */
 const SHORT_LINE = 100
 
 /**
- * Makes a page of an answer that is Markdown or plain text already. Markdown stays as its author wrote it, without front
- * matter and without what nobody would see, and with its raw HTML escaped.
+ * Makes a page of a response that already is Markdown or plain text. Markdown stays as written, without front matter and invisible parts,
+ * and with its raw HTML escaped.
  */
 export function extractText(
   snapshot: Snapshot,
@@ -56,7 +56,7 @@ export function extractText(
     isMarkdown && isWritten
       ? cleanDialects(expandIncludes(source, includes), { isMdx, fields: front.fields })
       : { ...AS_WRITTEN, lines: source }
-  // What modules export counts where front matter says nothing.
+  // Front matter overrides the facts that modules export.
   const fields = new Map([...dialect.facts, ...front.fields])
   const read = isMarkdown ? readMarkdown(dialect.lines) : readPlain(source)
   if (read.text.length === 0) return noPage('empty', 'no text')
@@ -106,7 +106,7 @@ function noPage(reason: NoPageReason, detail: string): Extraction {
   return { type: 'no-page', reason, detail, target: null, links: [], removals: [] }
 }
 
-/** Text as it is passed on, as lines and before its HTML is escaped. */
+/** The resulting text as lines, and before its HTML is escaped. */
 interface ReadText {
   readonly text: readonly string[]
   readonly shown: string
@@ -143,23 +143,23 @@ function takeHeadings(lines: readonly string[]): {
 
 const FRAGMENT = /^(.*\S)\s*\{#([^\s{}#]{1,200})\}\s*(?:#+\s*)?$/
 const AS_WRITTEN = { facts: new Map<string, string>(), hiddenChars: 0 }
-/** Facts that name a page in the navigation: better than a heading that is none of the page itself. */
+/** Fields that name a page in the navigation: they are better titles than a heading from another page. */
 const NAV_TITLES = ['sidebar_label', 'sidebartitle', 'linktitle', 'nav_title', 'navtitle', 'nav_label']
 
-/** Links are looked for in so much of a text; rendering takes many times its size. */
+/** Links are searched in at most this many characters, because rendering takes many times the size of the text. */
 const MAX_RENDERED = 5_000_000
 
 const renderer = new MarkdownIt({ html: true, linkify: true })
 renderer.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
 
-/** What a browser would have as links, had it been given the text as HTML. */
+/** The links that a browser would find in the rendered text. */
 function linksIn(text: string, url: string, isMarkdown: boolean): Link[] {
   const clipped = clipText(text, MAX_RENDERED)
   const root = parseHtml(isMarkdown ? renderer.render(clipped) : renderer.renderInline(clipped))
   return readLinks(surveyDocument(root), url, [root])
 }
 
-/** Links with those that only whoever fetched the text knows of, each address once. */
+/** Adds the links that only the fetcher of the text knows, each address once. */
 function withKnown(links: readonly Link[], known: readonly string[], url: string): Link[] {
   const resolve = createResolver(url)
   const all = new Map(links.map((link) => [link.url, link]))

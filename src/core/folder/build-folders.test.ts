@@ -7,11 +7,11 @@ test.each([
   ['a/.git/', 'a/.git'],
   ['a/.idea/b.xml', 'a/.idea'],
   ['.vscode/notes.md', '.vscode'],
-  // A file may be called so, and a longer name is another one.
+  // A file may have this name, and a longer name is a different one.
   ['web/dist', undefined],
   ['my-dist/a.js', undefined],
   ['a.md', undefined],
   ['', undefined],
-])('%j lies in %j', (path, folder) => {
+])('%j is in the build folder %j', (path, folder) => {
   expect(buildFolderOf(path)).toBe(folder)
 })

@@ -10,15 +10,15 @@ describe('files that limits leave out', () => {
     [[10, 10, 4], 0, 0],
     [[11, 12, 1], 2, 0],
     [[10, 10, 5, 4, 1], 0, 2],
-    // What is left out takes no room: a smaller one after it may still fit.
+    // A file that is left out uses no budget, so a smaller one after it may still fit.
     [[10, 10, 9, 3, 1, 0, 99], 1, 1],
-  ])('%j: %i are too large, %i too much', (sizes, tooLarge, tooMuch) => {
+  ])('%j: %i exceed the file limit, %i the total limit', (sizes, tooLarge, tooMuch) => {
     expect(countRefused(sizes, limits)).toEqual({ tooLarge, tooMuch })
     expect(countRefused(Float64Array.from(sizes), limits)).toEqual({ tooLarge, tooMuch })
     expect(countCut(sizes)).toEqual({ tooLarge, tooMuch })
   })
 
-  /** What is said of them when they are cut. */
+  /** Counts the warnings of the cutter for files of these sizes. */
   function countCut(sizes: readonly number[]) {
     const cutter = new FileCutter(limits)
     const codes = sizes.flatMap((size, i) => {

@@ -1,9 +1,9 @@
 import type { Limits } from '../limits.ts'
 
-/** How large files may be, alone and together. */
+/** Limits for the size of files, alone and together. */
 export type ByteLimits = Pick<Limits, 'maxFileBytes' | 'maxTotalBytes'>
 
-/** Takes files by their sizes, in the order of their paths, as long as the limits let them in. */
+/** Accepts files by their sizes, in path order, within the limits. */
 export class ByteBudget {
   readonly #limits: ByteLimits
   #total = 0
@@ -12,7 +12,7 @@ export class ByteBudget {
     this.#limits = limits
   }
 
-  /** The limit that a file of this size would exceed now. The sum only grows, so what is too much for it stays so. */
+  /** The limit that a file of this size would exceed now. The sum only grows, so a file that exceeds it now always will. */
   refuse(size: number): 'max_file_bytes' | 'max_total_bytes' | undefined {
     if (size > this.#limits.maxFileBytes) return 'max_file_bytes'
     return this.#total + size > this.#limits.maxTotalBytes ? 'max_total_bytes' : undefined
@@ -22,13 +22,13 @@ export class ByteBudget {
     this.#total += size
   }
 
-  /** The largest file that would be taken now. */
+  /** The largest file that would be accepted now. */
   get mostBytes(): number {
     return Math.min(this.#limits.maxFileBytes, this.#limits.maxTotalBytes - this.#total)
   }
 }
 
-/** How many files will be left out: those that are too large, and those that are too much with all before them. */
+/** Number of files that will be left out: those too large on their own, and those too large for the total. */
 export function countRefused(
   sizes: Iterable<number>,
   limits: ByteLimits,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FileCutter } from './cut-files.ts'
 
-test('what was cut while the parser was lost is in the pack, and is not taken over', () => {
+test('chunks cut while the parser failed are in the pack but not reused', () => {
   const cutter = new FileCutter({})
   const found = { type: 'bytes', bytes: new TextEncoder().encode('fire()\n'), isStable: true } as const
   const { chunked, lasting } = cutter.cut('a.py', found)

@@ -6,7 +6,7 @@ import type { ChunkedFile, Sha256, WarningCode } from '../model.ts'
 import { ByteBudget, type ByteLimits } from './byte-budget.ts'
 import { MAX_IGNORE_BYTES, type WalkEntry } from './walk-tree.ts'
 
-/** How the files of a folder are cut, and how much of it is taken. */
+/** Options for cutting the files of a folder, and limits for them. */
 export interface CutOptions extends ChunkOptions {
   /** A larger file is left out with a warning. @default 10 MiB */
   readonly maxFileBytes?: number
@@ -16,7 +16,7 @@ export interface CutOptions extends ChunkOptions {
   readonly maxTotalChunks?: number
 }
 
-/** What was found at a path before it is cut. */
+/** The state of a path before it is cut. */
 export type Found =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array; readonly isStable: boolean }
   /** As it was when it was cut before. */
@@ -30,14 +30,14 @@ interface LeftOut {
   readonly size: number
 }
 
-/** What became of a file. */
+/** The result of cutting a file. */
 export interface CutFile {
   readonly chunked: ChunkedFile
-  /** What belongs to these very bytes, and may be taken over as long as they stay; undefined where nothing does. */
+  /** The chunks that can be reused as long as the bytes stay the same; undefined if none can. */
   readonly lasting: ChunkedFile | undefined
 }
 
-/** Cuts the files of a folder one after another, and leaves out what exceeds its limits. */
+/** Cuts the files of a folder one after another, and leaves out files that exceed its limits. */
 export class FileCutter {
   readonly counts: { filesCut: number; filesUnchanged: number } = { filesCut: 0, filesUnchanged: 0 }
   readonly #options: CutOptions
@@ -56,7 +56,7 @@ export class FileCutter {
     this.#maxTotalChunks = options.maxTotalChunks ?? DEFAULT_LIMITS.maxTotalChunks
   }
 
-  /** Tells why a file of this size need not be read. The sum only grows, so what is too much for it now stays so. */
+  /** The reason why a file of this size need not be read. The sum only grows, so a file that exceeds it now always will. */
   refuse(size: number): LeftOut | undefined {
     const code = this.#budget.refuse(size)
     if (code === undefined) return undefined
@@ -68,14 +68,14 @@ export class FileCutter {
     return { type: 'left-out', code, message, size }
   }
 
-  /** The largest file that would be taken now. */
+  /** The largest file that would be accepted now. */
   get mostBytes(): number {
     return this.#budget.mostBytes
   }
 
   /**
-   * Cuts the next file in the order of paths: only what is taken counts, so the answer does not depend on what was read ahead.
-   * `before` is what was cut of this path last time; with the same bytes it is taken over.
+   * Cuts the next file in path order. Only accepted files count towards the limits, so the result does not depend on which files were read
+   * ahead. `before` is the last result for this path; it is reused if the bytes are the same.
    */
   cut(path: string, found: Found, before?: ChunkedFile): CutFile {
     if (found.type === 'left-out') return { chunked: leaveOut(path, found), lasting: undefined }
@@ -94,14 +94,14 @@ export class FileCutter {
   #take(path: string, found: Exclude<Found, LeftOut>, before: ChunkedFile | undefined): ChunkedFile {
     if (found.type === 'known' || before?.file.sha256 === this.#sha256(found.bytes)) {
       this.counts.filesUnchanged++
-      // Without anything from before there is no digest that could be the same.
+      // `before` exists here, because only its digest can be equal.
       return found.type === 'known' ? found.chunked : (before as ChunkedFile)
     }
     this.counts.filesCut++
     return chunkFile({ path, bytes: found.bytes }, { ...this.#options, sha256: this.#sha256 })
   }
 
-  /** What a file has too much is known only once it is cut; then its bytes stay in the other sum. */
+  /** The chunk count is known only after the cut, so the bytes of a refused file still count towards the byte limit. */
   #withinTotalChunks(chunked: ChunkedFile): ChunkedFile {
     const { file, chunks } = chunked
     if (this.#totalChunks + chunks.length <= this.#maxTotalChunks) {
@@ -114,7 +114,7 @@ export class FileCutter {
   }
 }
 
-/** Whether the same bytes are always cut so. Where the parser failed, for whichever file, the next run may do better. */
+/** Whether the same bytes always give this result. After a parser failure, in any file, the next run may do better. */
 export function isFinal({ warnings }: ChunkedFile): boolean {
   return !warnings.some(({ code }) => code === 'parser')
 }
@@ -130,7 +130,7 @@ export async function* readAhead<T>(
   for (const path of paths) {
     while (started < paths.length && pending.length < ahead) {
       const found = read(paths[started++] ?? '')
-      // A rejection is met below, when its turn comes; until then it must not count as unhandled.
+      // The rejection is handled below when its turn comes; until then it must not count as unhandled.
       found.catch(() => undefined)
       pending.push(found)
     }
@@ -141,7 +141,7 @@ export async function* readAhead<T>(
   }
 }
 
-/** Most of what is passed over is so by a rule; what the system or a name kept from us is worth a warning. */
+/** Returns a warning for entries that could not be read or named. Entries that a rule skips need none. */
 export function describeLoss(entry: Exclude<WalkEntry, { type: 'file' }>): ChunkedFile[] {
   const warn = (code: WarningCode, message: string) => {
     return [leaveOut(entry.path, { type: 'left-out', code, message, size: 0 })]

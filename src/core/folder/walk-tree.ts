@@ -5,11 +5,11 @@ import { isBuildFolder } from './build-folders.ts'
 import type { Focus } from './focus.ts'
 
 /**
- * A folder, wherever it is: on a disk, behind a handle of a browser, in a list of files that were dropped. Paths are relative to
- * it, with slashes; that of a folder in it ends in one, and its own is empty.
+ * A folder from any source: on a disk, behind a handle of a browser, in a list of dropped files. Paths are relative to it, with slashes;
+ * the path of a folder in it ends with a slash, and its own is empty.
  */
 export interface FolderTree {
-  /** What stands in a folder; undefined when it cannot be read. */
+  /** The entries of a folder; undefined when it cannot be read. */
   list(folder: string): Promise<readonly TreeEntry[] | undefined>
   /** The first bytes of a file; undefined when it cannot be read. */
   readBeginning(file: string, most: number): Promise<Uint8Array | undefined>
@@ -18,7 +18,7 @@ export interface FolderTree {
 /** Something in a folder. */
 export interface TreeEntry {
   readonly name: string
-  /** Whether its name can be said in UTF-8; else nobody could ask for it. */
+  /** Whether its name is valid UTF-8; otherwise the file cannot be requested by name. */
   readonly isNamed: boolean
   readonly type: 'file' | 'folder' | 'link' | 'special'
 }
@@ -33,10 +33,10 @@ export type SkipReason =
   | 'pack'
   /** Not to be read, by the system's answer. */
   | 'unreadable'
-  /** A name that is no UTF-8; paths are text. */
+  /** The name is not valid UTF-8, but paths are text. */
   | 'name'
 
-/** A file to read, or something that is passed over and why. */
+/** A file to read, or a skipped entry with the reason. */
 export type WalkEntry =
   | { readonly type: 'file'; readonly path: string }
   | {
@@ -44,7 +44,7 @@ export type WalkEntry =
       readonly path: string
       readonly reason: SkipReason
       readonly isFolder: boolean
-      /** The line of an ignore file, the name or the ending that decided; null where nothing of the kind did. */
+      /** The line of an ignore file, the name or the extension that decided; null if none did. */
       readonly rule: string | null
     }
   /** An ignore file so large that only its first lines are obeyed. */
@@ -52,15 +52,15 @@ export type WalkEntry =
 
 /** How a tree is walked. */
 export interface TreeWalkOptions {
-  /** Ignore files of folders above, whose rules speak of paths that begin with `prefix`. */
+  /** Ignore files of parent folders, whose rules apply to paths that begin with `prefix`. */
   readonly above?: { readonly files: readonly IgnoreFile[]; readonly prefix: string }
   /** Files of rules that are obeyed, by name. @default {@link IGNORE_FILES} */
   readonly ignoreFiles?: readonly string[]
-  /** Whether a path is passed over because the output goes there. */
+  /** Whether a path is skipped because the output goes there. */
   readonly isExcluded?: (path: string) => boolean
-  /** Only what is in it is told; folders that lead there are gone through, and told where they are passed over. @default everything */
+  /** Limits the walk to this part: only entries inside it are reported, and skipped folders that lead to it. @default everything */
   readonly focus?: Focus | undefined
-  /** Told of every folder that is gone through, just before it is listed. */
+  /** Called for every folder of the walk, just before it is listed. */
   readonly onFolder?: ((path: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -118,15 +118,15 @@ async function looksLikePack(tree: FolderTree, folder: string, entries: readonly
   return isPackManifest(await tree.readBeginning(folder + PACK_MANIFEST, TSV_MAGIC.length))
 }
 
-/** The file by which a folder is known as a pack. */
+/** The file that marks a folder as a pack. */
 export const PACK_MANIFEST = 'manifest.llm.tsv'
 
-/** Tells whether a folder has the name of a pack. */
+/** Whether a folder has the name of a pack. */
 export function isPackFolder(name: string): boolean {
   return /\.llmx-[0-9a-f]{8,}$/.test(name)
 }
 
-/** Tells whether a file begins as the manifest of a pack does. */
+/** Whether a file begins like the manifest of a pack. */
 export function isPackManifest(beginning: Uint8Array | undefined): boolean {
   return new TextDecoder().decode(beginning?.subarray(0, TSV_MAGIC.length)) === TSV_MAGIC
 }
@@ -134,16 +134,16 @@ export function isPackManifest(beginning: Uint8Array | undefined): boolean {
 /** Files of rules, by name. */
 export const IGNORE_FILES: readonly string[] = ['.gitignore', '.pharosignore']
 
-/** Those of a commit: what git was told to leave out and is there all the same, somebody put there. */
+/** Ignore files for commits: `.gitignore` does not apply, because a tracked file was added on purpose. */
 export const COMMIT_IGNORE_FILES: readonly string[] = ['.pharosignore']
 
-/** Files that decide what else of a folder is read. */
+/** Files that decide which other files of a folder are read. */
 export const DECIDING_FILES: readonly string[] = [...IGNORE_FILES, PACK_MANIFEST]
 
-/** More is no list of rules; and every path is held against every rule with a wildcard. */
+/** Longest ignore file that is read in full: every path is matched against every rule with a wildcard. */
 export const MAX_IGNORE_BYTES: number = 2 ** 18
 
-/** Reads the rules of a file that stands in `base`. More bytes than there may be say that it is larger. */
+/** Parses the rules of an ignore file in `base`. A `beginning` longer than the limit means that the file is larger. */
 export function readIgnoreFile(
   beginning: Uint8Array | undefined,
   base: string,
@@ -151,15 +151,12 @@ export function readIgnoreFile(
   if (beginning === undefined) return undefined
   const isWhole = beginning.length <= MAX_IGNORE_BYTES
   const text = new TextDecoder().decode(beginning)
-  // Half a line could be a rule that nobody wrote.
+  // A truncated last line could be a different rule, so it is dropped.
   const rules = isWhole ? text : text.slice(0, text.lastIndexOf('\n') + 1)
   return { file: parseIgnoreFile(rules, base), isWhole }
 }
 
-/**
- * Extensions that are passed over without a look, for hardly ever a text has them. Of all other files the content
- * decides.
- */
+/** Extensions of binary files, which are skipped without reading. For all other files the content decides. */
 const BINARY_EXTENSIONS = new Set(
   `7z a avi avif bin bz2 class db dll dmg doc docx dylib ear eot exe flac gz heic ico iso jar mkv mov mp3 mp4 msi node
   o odt ogg otf pdb pdf ppt pptx pyc pyo rar rlib so sqlite sqlite3 tar tgz tif tiff ttf war wasm wav webm woff woff2
@@ -167,12 +164,12 @@ const BINARY_EXTENSIONS = new Set(
 )
 
 /**
- * What a run leaves beside its output when it is killed, named by a digest of its host, by its process and a count:
+ * Temporary files that a killed run leaves beside its output, named by a digest of its host, its process and a count:
  * `.docs.zip.pharos-0a1b2c3d-123-0`, `.docs.pharos-0a1b2c3d-123-0-old`.
  */
 export const LEFTOVER: RegExp = /^\.(.+)\.pharos-([0-9a-f]{8})-(\d+)-\d+(-old)?$/
 
-/** Why something is passed over, and by which rule. */
+/** The reason why an entry is skipped, and the rule. */
 interface Skip {
   readonly reason: SkipReason
   readonly rule?: string
@@ -194,7 +191,7 @@ function findSkip({ name, isNamed, type }: TreeEntry, path: string, rules: reado
   return BINARY_EXTENSIONS.has(ending.slice(1)) ? { reason: 'binary', rule: `*${ending}` } : undefined
 }
 
-/** `.zip`; none of a name that only begins with a dot. */
+/** `.zip`; empty for a name whose only dot is its first character. */
 function endingOf(name: string): string {
   const dot = name.lastIndexOf('.')
   return dot > 0 ? name.slice(dot).toLowerCase() : ''

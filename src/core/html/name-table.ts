@@ -1,8 +1,8 @@
 const SLOTS = 256
 
 /**
- * Keeps one value for each name that a source writes. Names in a page are a few dozen, written again and again, so a
- * name is first compared with the last one that looked like it, and no string is made to ask for it.
+ * Keeps one value for each name in a source. A page repeats a few dozen names, so a name is first compared with the last similar one,
+ * without creating a string.
  */
 export class NameTable<T> {
   readonly #make: (written: string) => T
@@ -10,12 +10,12 @@ export class NameTable<T> {
   readonly #lastNames: string[] = new Array<string>(SLOTS).fill('')
   readonly #lastValues: (T | undefined)[] = new Array<T | undefined>(SLOTS).fill(undefined)
 
-  /** `make` is asked once for each name. */
+  /** `make` is called once for each name. */
   constructor(make: (written: string) => T) {
     this.#make = make
   }
 
-  /** The value for the name that stands in the source from `start` to `end`. */
+  /** The value for the name in the source from `start` to `end`. */
   at(source: string, start: number, end: number): T {
     const length = end - start
     const slot = (source.charCodeAt(start) + 7 * source.charCodeAt(end - 1) + 31 * length) % SLOTS

@@ -84,7 +84,7 @@ describe('a tree', () => {
     ])
   })
 
-  test('has elements that share nothing which is changed', () => {
+  test('elements do not share mutable state', () => {
     const [first, second] = parseHtml('<hr><hr>').elements()
     first?.append('x')
     first?.setAttribute('class', 'a b')
@@ -92,7 +92,7 @@ describe('a tree', () => {
     expect([second?.children, second?.classes, second?.isBare]).toEqual([[], [], true])
   })
 
-  test('is no deeper than its limit, and loses no text for it', () => {
+  test('is no deeper than its limit, and loses no text', () => {
     const root = parseHtml(`${'<div>'.repeat(100_000)}x${'</div>'.repeat(100_000)}<p>y`)
     const depths = new Map<Element | undefined, number>([[undefined, -1]])
     for (const element of root.descendants()) depths.set(element, (depths.get(element.parent) ?? 0) + 1)
@@ -101,7 +101,7 @@ describe('a tree', () => {
     expect(outline(root.children.at(-1) ?? '')).toBe('p("y")')
   })
 
-  test('comes out of anything', () => {
+  test('can be built from any input', () => {
     const piece = fc.constantFrom(
       '<',
       '>',
@@ -132,7 +132,7 @@ describe('a tree', () => {
   })
 })
 
-test('characters in comments are counted', () => {
+test('counts characters in comments', () => {
   expect(parseDocument('<p>a<!-- two --><!----></p><!--never closed').commentChars).toBe(15)
   expect(parseDocument('<p>a</p>').commentChars).toBe(0)
 })

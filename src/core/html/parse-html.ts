@@ -9,22 +9,21 @@ export const MAX_DEPTH = 500
 const MAX_INHERITED = 100
 
 /**
- * Reads HTML into a tree the way a browser does, as far as it matters to a reader: missing end tags are supplied, end
- * tags that close nothing are ignored, and nothing ever fails. Returns the `html` element.
- * Time and memory grow with the length of the source alone.
+ * Parses HTML into a tree like a browser, as far as it matters to a reader: missing end tags are added, unmatched end tags are ignored, and
+ * parsing never fails. Returns the `html` element. Time and memory are linear in the length of the source.
  */
 export function parseHtml(source: string): Element {
   return parseDocument(source).root
 }
 
-/** What a source holds. */
+/** The result of parsing a source. */
 export interface ParsedDocument {
   readonly root: Element
-  /** How many characters stand in comments, without the white space around them. */
+  /** Number of characters in comments, without surrounding white space. */
   readonly commentChars: number
 }
 
-/** As {@link parseHtml}, for those who also want to know about what no tree shows. */
+/** Like {@link parseHtml}, with facts about the source that the tree does not show. */
 export function parseDocument(source: string): ParsedDocument {
   const tags = new Tags()
   const builder = new TreeBuilder(tags)
@@ -72,7 +71,7 @@ class TreeBuilder implements TokenSink {
   }
 
   startTag(tag: Tag, attributes: readonly string[], attributesEnd: number, isSelfClosing: boolean): void {
-    // Where a word may be broken it is one word all the same.
+    // A word with an optional break is still one word.
     if (tag === this.#wordBreak) return
     this.#flushText()
     this.#openElement(tag, attributes, attributesEnd, isSelfClosing)
@@ -141,7 +140,7 @@ class TreeBuilder implements TokenSink {
     return new Element(name, own)
   }
 
-  /** Takes over attributes that a repeated `html` or `body` tag adds. */
+  /** Adds the attributes of a repeated `html` or `body` tag. */
   #inherit(element: Element, attributes: readonly string[], attributesEnd: number): void {
     for (let i = 0; i < attributesEnd; i += 2) {
       const name = attributes[i] ?? ''
@@ -178,7 +177,7 @@ class TreeBuilder implements TokenSink {
 
   #closeImplied(tag: Tag): void {
     const isInHead = this.#topTag === this.#head
-    // Most of a page is text with marks in it.
+    // Most of a page is text with inline elements, which need no further checks.
     if (tag.isInline && tag !== this.#link && !this.isForeign && !isInHead) return
     if (isInHead && !tag.isMetadata) this.#pop()
     if (tag.isBreakout && this.isForeign) this.#leaveForeign()
@@ -188,7 +187,7 @@ class TreeBuilder implements TokenSink {
     if (tag.isHeading && this.#topTag?.isHeading === true) this.#pop()
   }
 
-  /** HTML inside SVG or MathML ends it, unless it stands where HTML may. */
+  /** HTML inside SVG or MathML ends it, unless it is where HTML is allowed. */
   #leaveForeign(): void {
     for (let i = this.#open.length - 1; i > 0; i--) {
       const open = this.#open[i]
@@ -210,7 +209,7 @@ class TreeBuilder implements TokenSink {
     if (outermost > 0) this.#popTo(outermost)
   }
 
-  /** A link does not stand in another; one around blocks is left alone. */
+  /** A link ends an open link; one around blocks is left unchanged. */
   #closeLink(): void {
     for (let i = this.#open.length - 1; i > 0; i--) {
       const open = this.#open[i]
@@ -224,7 +223,7 @@ class TreeBuilder implements TokenSink {
 
   #closeElement(tag: Tag): void {
     const { name } = tag
-    // As in browsers, a line break is one however it is written, and so is a paragraph.
+    // As in browsers, `</br>` is a line break too.
     if (name === 'br') {
       this.#top.append(new Element('br'))
       return
@@ -238,7 +237,7 @@ class TreeBuilder implements TokenSink {
       return
     }
     if (tag.open === 0) return
-    // What follows the body is shown in it all the same.
+    // Content after the body is still shown in it.
     if (name === 'body' || name === 'html') return
     const barriers = barriersOf(tag)
     for (let i = this.#open.length - 1; i > 0; i--) {
@@ -257,8 +256,8 @@ class TreeBuilder implements TokenSink {
   }
 
   /**
-   * An inline element that is closed inside a block it was opened around: what follows in the block is no longer in it.
-   * Rebuilding the tree as browsers do is not worth it; the element just counts as plain from now on.
+   * Handles an inline element that is closed inside a block it was opened around: the rest of the block is no longer inside it. Rebuilding
+   * the tree as browsers do is not worth it; the element counts as plain from now on.
    */
   #endFormatting(from: number, tag: Tag): void {
     const at = this.#open.lastIndexOf(tag, from)

@@ -56,13 +56,13 @@ describe('rules by selector', () => {
 
   test.each([
     ['h1', 'title'],
-    // The rule that was added first wins, whatever it is found by.
+    // The rule that was added first wins, regardless of the index that finds it.
     ['section p', 'title'],
     ['.note p', undefined],
     ['main', 'box'],
     ['.note', 'box'],
     ['em', 'language'],
-  ])('for %s give %s', (text, value) => {
+  ])('the rule that matches %s is %s', (text, value) => {
     const element = find(root, selector(text))
     expect(element && rules.match(element)).toBe(value)
   })

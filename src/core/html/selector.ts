@@ -1,16 +1,16 @@
 import type { Element } from './tree.ts'
 
 /*
- * The part of CSS selectors that rules about pages need: `name#id.class[attribute="value"]` with the operators
- * `= ~= ^= $= *=`, below (` `) or directly below (`>`) others, and lists with commas. Rules are kept by what they
- * look at, so that asking hundreds of them about an element costs no more than its own classes.
+ * The subset of CSS selectors that rules about pages need: `name#id.class[attribute="value"]` with the operators `= ~= ^= $= *=`,
+ * descendants (` `) or children (`>`), and lists with commas. Rules are indexed by id, class, name and attribute, so that matching hundreds
+ * of them against an element costs no more than its own classes.
  */
 
 type Test = (element: Element) => boolean
 
 interface Step {
   readonly tests: readonly Test[]
-  /** What finds it fastest: `#id`, `.class` or the name, `[` for any attribute; '' when it has none of them. */
+  /** The key under which rules are indexed: `#id`, `.class` or the name, `[` for any attribute; '' when it has none of them. */
   readonly key: string
 }
 
@@ -18,7 +18,7 @@ interface Step {
 interface Path {
   /** From the element itself outwards. */
   readonly steps: readonly Step[]
-  /** Whether each step stands directly in the one that follows. */
+  /** Whether each step must be a direct child of the next. */
   readonly isDirect: readonly boolean[]
 }
 
@@ -33,7 +33,7 @@ export class SelectorMap<T> {
   readonly #byId = new Map<string, Rule<T>[]>()
   readonly #byClass = new Map<string, Rule<T>[]>()
   readonly #byName = new Map<string, Rule<T>[]>()
-  /** Those that match any element with attributes, and any element at all. */
+  /** Rules that can match any element with attributes, and rules that can match any element. */
   readonly #byAttribute: Rule<T>[] = []
   readonly #forAll: Rule<T>[] = []
   #count = 0
@@ -50,7 +50,7 @@ export class SelectorMap<T> {
     }
   }
 
-  /** The value of the rule that was added first among those that match. */
+  /** The value of the matching rule that was added first. */
   match(element: Element): T | undefined {
     let best = firstMatch(this.#forAll, element, undefined)
     best = firstMatch(this.#byName.get(element.name), element, best)
@@ -101,7 +101,7 @@ function firstMatch<T>(
   return best
 }
 
-/** Makes a test out of a selector. Throws on one it does not understand. */
+/** Creates a test from a selector. Throws on unsupported syntax. */
 export function selector(text: string): Test {
   const paths = parseSelector(text)
   const [only] = paths
@@ -152,7 +152,7 @@ function fits(element: Element, { tests }: Step): boolean {
   return true
 }
 
-/** Letters of names; with a backslash any character is one. */
+/** Characters of names; after a backslash any character is allowed. */
 const LETTER = String.raw`(?:[\w\x80-\uffff-]|\\.)`
 const COMPOUND = new RegExp(String.raw`^(?:[\w-]+|\*|[#.]${LETTER}+|\[[^\]]+\])+$`)
 const SIMPLE = new RegExp(String.raw`[\w-]+|\*|[#.]${LETTER}+|\[[^\]]+\]`, 'g')

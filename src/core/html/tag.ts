@@ -1,26 +1,26 @@
 import { NameTable } from './name-table.ts'
 import { BREAKOUT, ENDS_PARAGRAPH, FOREIGN, HEADINGS, INLINE, METADATA, VOID } from './names.ts'
 
-/** What is left open is closed when one of these begins, up to one of `within`. */
+/** The open elements that a new element closes implicitly (`closes`), up to one of `within`. */
 export interface Implied {
   readonly closes: ReadonlySet<string>
   readonly within: ReadonlySet<string>
 }
 
 /**
- * What an element holds outside SVG and MathML: markup, text up to its end tag without entities (`raw`) or with them
- * (`escapable`), or all the rest of the document (`plain`).
+ * The content of an element outside SVG and MathML: markup, text up to its end tag without entities (`raw`) or with them (`escapable`), or
+ * all the rest of the document (`plain`).
  */
 export type Content = 'markup' | 'raw' | 'escapable' | 'plain'
 
-/** What a document does with elements of one name. HTML's tables are asked once for a name, not once for an element. */
+/** The parsing rules for elements of one name. HTML's tables are consulted once for each name, not for each element. */
 export class Tag {
   readonly name: string
   readonly isInline: boolean
   readonly isVoid: boolean
   readonly isForeign: boolean
   readonly isHeading: boolean
-  /** Whether it may stand in the head of a document. */
+  /** Whether it is allowed in the head of a document. */
   readonly isMetadata: boolean
   /** Whether it ends SVG and MathML. */
   readonly isBreakout: boolean
@@ -29,7 +29,7 @@ export class Tag {
   readonly content: Content
   /** How many elements of this name are open. */
   open = 0
-  /** How many that stand too deep are. */
+  /** Number of open elements beyond the depth limit. */
   tooDeep = 0
 
   constructor(name: string) {
@@ -98,7 +98,7 @@ const CONTENT: ReadonlyMap<string, Content> = new Map([
 const TABLE_PARTS = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption'])
 const BARRIERS = new Set(['td', 'th', 'caption', 'table', 'template', 'foreignobject'])
 
-/** Beyond these an end tag closes nothing. Those of parts of a table reach through anything but another table. */
+/** Elements that an end tag does not reach beyond. End tags of table parts stop only at another table. */
 export function barriersOf({ name }: Tag): ReadonlySet<string> {
   return TABLE_PARTS.has(name) ? TABLE : BARRIERS
 }

@@ -7,7 +7,7 @@ import { type TokenSink, tokenize } from './tokenizer.ts'
 
 type Token = readonly [kind: string, ...rest: unknown[]]
 
-/** Lists tokens, with all text between two others in one. */
+/** Lists tokens, with adjacent texts joined. */
 class TokenList {
   readonly tokens: Token[] = []
   #text = ''
@@ -64,7 +64,7 @@ function tokensOf(source: string, isForeign = false): readonly Token[] {
   return list.tokens
 }
 
-/** What htmlparser2 finds. */
+/** Collects the tokens that htmlparser2 finds. */
 class Oracle extends TokenList implements TokenizerCallbacks {
   readonly #source: string
   readonly #isForeign: boolean
@@ -118,8 +118,8 @@ class Oracle extends TokenList implements TokenizerCallbacks {
   }
 
   ontext(start: number, end: number): void {
-    // Leftovers of a tag that the end of the source cuts off, which browsers and we ignore: for some names their letters,
-    // for others the last character of the source (a start of -1).
+    // Leftovers of a tag that the end of the source cuts off, which browsers and this parser ignore: for some names their letters, for
+    // others the last character of the source (a start of -1).
     if (start < 0 || /^<[a-z]/i.test(this.#source.slice(start - 1, start + 1))) return
     this.addText(this.#source.slice(start, end))
   }
@@ -247,7 +247,7 @@ describe('tokens', () => {
     expect(tokensOf(source)).toEqual(tokens)
   })
 
-  test('in SVG, where a title holds markup', () => {
+  test('a title in SVG holds markup', () => {
     expect(tokensOf('<title>a<b>', true)).toEqual([
       ['start', 'title', [], false],
       ['text', 'a'],
@@ -311,21 +311,21 @@ describe('tokens', () => {
     expect(tokensOf(source)).toEqual(tokens)
   })
 
-  test('have entities decoded in a title, whatever stands before them', () => {
-    // htmlparser2 does not where they follow what could have been an end tag.
+  test('decode entities in a title, after any text', () => {
+    // htmlparser2 does not decode them after text that could have been an end tag.
     expect(tokensOf('<title><&amp;</&amp;</ti&amp;')).toEqual([
       ['start', 'title', [], false],
       ['text', '<&</&</ti&'],
     ])
   })
 
-  test('have no more attributes than anyone reads', () => {
+  test('keep a bounded number of attributes', () => {
     const [tag] = tokensOf(`<a ${'b=c '.repeat(1000)}>`)
     expect(tag?.[2]).toHaveLength(200)
   })
 })
 
-describe('any source gives the tokens that htmlparser2 finds', () => {
+describe('any source gives the same tokens as htmlparser2', () => {
   const NAMES = 'a b p br div svg script style title textarea xmp iframe noembed noframes plaintext scripts s t no'
   const PIECES = [
     ...[
@@ -407,7 +407,7 @@ describe('any source gives the tokens that htmlparser2 finds', () => {
     '<body class="x y"><!-- note --><p id=a>One&nbsp;two <a href="/?a=1&amp;b=2&copy=3">three</a><br/>&copy 4</p>' +
     '<svg viewBox="0 0 1 1"><title>t</title><![CDATA[x]]></svg><textarea>&lt;b></textarea></body></html>'
   const position = fc.nat(page.length)
-  /** A page with a part taken out, something else in its place, and its end cut off. */
+  /** A page with a part replaced by other text, and its end cut off. */
   const mutated = fc.tuple(position, fc.nat(10), soup, position).map(([from, length, other, end]) => {
     return page.slice(0, from) + other + page.slice(from + length, Math.max(from + length, end))
   })
@@ -418,7 +418,7 @@ describe('any source gives the tokens that htmlparser2 finds', () => {
   ])('%s', (_how, sources) => {
     fc.assert(
       fc.property(sources, fc.boolean(), (source, isForeign) => {
-        // Its one other difference, which a test above is about.
+        // The only other difference, which the test above covers.
         fc.pre(!/<(?:title|textarea)[\s\S]*<\/?[a-z]*&/i.test(source))
         expect(tokensOf(source, isForeign)).toEqual(oracleTokensOf(source, isForeign))
       }),
@@ -427,7 +427,7 @@ describe('any source gives the tokens that htmlparser2 finds', () => {
   })
 })
 
-describe('hostile sources take time in proportion to their length', () => {
+describe('hostile sources take linear time', () => {
   const pieces = [
     '<!--',
     '<!-- x -->',
@@ -464,7 +464,7 @@ describe('hostile sources take time in proportion to their length', () => {
       cdata: nothing,
     }
     const source = piece.repeat(count)
-    // It takes a tenth of a second. Reading the rest anew at each piece would be 10^11 characters.
+    // It takes a tenth of a second. Reading the rest again at each piece would be 10^11 characters.
     expect(cpuMsOf(() => tokenize(source, new Tags(), sink))).toBeLessThan(5000)
   })
 })

@@ -2,7 +2,7 @@ import { decodeHTML, decodeHTMLAttribute } from 'entities/decode'
 import { NameTable } from './name-table.ts'
 import type { Tag, Tags } from './tag.ts'
 
-/** Further attributes of an element are ignored; nothing that is read here comes so late. */
+/** Further attributes of an element are ignored; no real element has so many. */
 const MAX_ATTRIBUTES = 100
 
 const TAB = 0x09
@@ -18,15 +18,15 @@ const EQUALS = 0x3d
 const GREATER = 0x3e
 const QUESTION = 0x3f
 
-/** Takes what a tokenizer finds, in the order of the source. */
+/** Receives the tokens in source order. */
 export interface TokenSink {
-  /** Whether the next tag stands in SVG or MathML, where every element holds markup. */
+  /** Whether the next tag is in SVG or MathML, where every element holds markup. */
   readonly isForeign: boolean
-  /** Text with its entities decoded. That between two tags may come in several pieces, none of them empty. */
+  /** Text with decoded entities. Text between two tags may come in several pieces, none of them empty. */
   text(text: string): void
   /**
-   * `attributes` holds names in lower case and values in turn, as often as the source has them, up to `attributesEnd`.
-   * What follows is left of earlier tags, and all of it is written over by the next one.
+   * `attributes` holds names in lower case and values in turn, including duplicates, up to `attributesEnd`. Later entries are left over
+   * from earlier tags, and the next tag overwrites the array.
    */
   startTag(tag: Tag, attributes: readonly string[], attributesEnd: number, isSelfClosing: boolean): void
   endTag(tag: Tag): void
@@ -41,8 +41,8 @@ export function tokenize(source: string, tags: Tags, sink: TokenSink): void {
 }
 
 /*
- * Each method that reads something takes the position where it begins and gives the one behind it, which is the end of
- * the source for what is never closed. So nothing is looked for twice: where an end is missing, reading ends too.
+ * Each reading method takes the position where a construct begins and returns the position after it, or the end of the source if the
+ * construct is never closed. A missing end also ends reading, so no text is searched twice.
  */
 class Tokenizer {
   readonly #source: string
@@ -53,7 +53,7 @@ class Tokenizer {
   #isSelfClosing = false
   /** Names of attributes in lower case, by the names as the source writes them. */
   readonly #attributeNames = new NameTable(attributeName)
-  /** Where the first `&` is behind what has been read. */
+  /** Position of the first `&` after the current position. */
   #ampersand = -1
 
   constructor(source: string, tags: Tags, sink: TokenSink) {
@@ -102,13 +102,13 @@ class Tokenizer {
     const tag = this.#tags.at(this.#source, start, nameEnd)
     const end = this.#readAttributes(nameEnd)
     if (end === -1) return this.#source.length
-    // To be asked before the tag is given away, which may be the one that ends it.
+    // Must be evaluated before the sink gets the tag, because the tag may end the foreign content.
     const holdsMarkup = tag.content === 'markup' || this.#sink.isForeign
     this.#sink.startTag(tag, this.#attributes, this.#attributesEnd, this.#isSelfClosing)
     return holdsMarkup ? end : this.#readContent(tag, end)
   }
 
-  /** Reads on to the end of a tag, -1 if it has none. */
+  /** Reads up to the end of a tag; -1 if it has none. */
   #readAttributes(start: number): number {
     const source = this.#source
     this.#attributesEnd = 0
@@ -165,7 +165,7 @@ class Tokenizer {
     return this.#holdsAmpersand(start, end) ? decodeHTMLAttribute(value) : value
   }
 
-  /** Reads what an element holds that has no markup in it, up to its end tag. */
+  /** Reads the content of an element without markup, up to its end tag. */
   #readContent(tag: Tag, start: number): number {
     const end = tag.content === 'plain' ? this.#source.length : this.#findEndTag(tag.name, start)
     if (start === end) return end
@@ -210,7 +210,7 @@ class Tokenizer {
       this.#sink.comment('')
       return abrupt.lastIndex
     }
-    // Looking for `-->` and for `--!>` would read all the rest of a source that has only one of them, each time.
+    // Searching for `-->` and for `--!>` separately would read the whole rest of a source that has only one of them, each time.
     for (let at = source.indexOf('--', start); at !== -1; at = source.indexOf('--', at + 1)) {
       const closing = source.charCodeAt(at + 2) === EXCLAMATION ? at + 3 : at + 2
       if (source.charCodeAt(closing) !== GREATER) continue
@@ -232,7 +232,7 @@ class Tokenizer {
     return end + 3
   }
 
-  /** What is neither tag nor comment counts as a comment up to the next `>`. */
+  /** Markup that is neither a tag nor a comment counts as a comment up to the next `>`. */
   #readBogusComment(start: number): number {
     const behind = this.#behind('>', start)
     const isClosed = this.#source.charCodeAt(behind - 1) === GREATER
@@ -245,7 +245,7 @@ class Tokenizer {
     this.#sink.text(this.#holdsAmpersand(start, end) ? decodeHTML(text) : text)
   }
 
-  /** Most pages have few entities: one look ahead answers for many texts. */
+  /** Most pages have few entities, so one search ahead serves many texts. */
   #holdsAmpersand(start: number, end: number): boolean {
     if (this.#ampersand < start) {
       const next = this.#source.indexOf('&', start)
@@ -273,7 +273,7 @@ class Tokenizer {
   }
 }
 
-/** The names that are asked for are the same strings everywhere, which makes comparing them fast. */
+/** Interned names of attributes that the code looks up, which makes comparing them fast. */
 const ATTRIBUTE_NAMES: ReadonlyMap<string, string> = new Map(
   ['class', 'id', 'href', 'src', 'alt', 'title', 'rel', 'type', 'name', 'content', 'style', 'role'].map((name) => [
     name,
@@ -295,9 +295,7 @@ function isSpace(unit: number): boolean {
   return unit === SPACE || unit === LINE_FEED || unit === TAB || unit === RETURN || unit === FORM_FEED
 }
 
-/*
- * Letters are behind all that ends a name, so most units take one comparison.
- */
+/* Letters have higher codes than all characters that end a name, so most units take one comparison. */
 
 function endsName(unit: number): boolean {
   return unit <= GREATER && (unit === GREATER || unit === SLASH || isSpace(unit))

@@ -1,9 +1,9 @@
 /*
- * A document as a tree of elements and strings. It is made once by `parseHtml` and then only marked: steps that leave
- * something out drop it with a reason, so that what was dropped, by whom and why can be told afterwards.
+ * A document as a tree of elements and strings. `parseHtml` builds it once; later steps only mark elements as dropped, with the step and
+ * the reason, so that every removal can be reported.
  */
 
-/** What an element contains: another one, or text whose entities are decoded. */
+/** A child of an element: another element, or text with decoded entities. */
 export type Node = Element | string
 
 /** Why an element is left out. */
@@ -19,10 +19,10 @@ const NO_CLASSES: readonly string[] = []
 
 /** An element of HTML. Names of elements and attributes are in lower case. */
 export class Element {
-  /** May be changed by steps that bring markup into one form. */
+  /** Normalising steps may change it. */
   name: string
   parent: Element | undefined
-  /** To be given anew or filled by `append`: elements without any share one list. */
+  /** Must be replaced or filled by `append`: elements without children share one list. */
   children: Node[] = NO_CHILDREN
   /** Set when the element and all it contains is left out. */
   dropped: Drop | undefined
@@ -30,21 +30,21 @@ export class Element {
   #attributes: string[]
   #classes: readonly string[]
 
-  /** `classes` are those that `attributes` name, for one who knows them already. */
+  /** `classes` are the parsed classes of `attributes`, if the caller knows them. */
   constructor(name: string, attributes: string[] = NO_ATTRIBUTES, classes?: readonly string[]) {
     this.name = name
     this.#attributes = attributes
     this.#classes = classes ?? splitClasses(this.attribute('class'))
   }
 
-  /** The value of an attribute: '' when it has none, `undefined` when it is not there. */
+  /** The value of an attribute: '' when it has none, `undefined` when it is missing. */
   attribute(name: string): string | undefined {
     const list = this.#attributes
     for (let i = 0; i < list.length; i += 2) if (list[i] === name) return list[i + 1]
     return undefined
   }
 
-  /** Whether it has no attribute at all. */
+  /** Whether it has no attributes. */
   get isBare(): boolean {
     return this.#attributes.length === 0
   }
@@ -69,7 +69,7 @@ export class Element {
     return this.#attributes.length >> 1
   }
 
-  /** Name of an attribute by its place: for those who look at every element and cannot afford a generator for each. */
+  /** Name of an attribute by its index, for callers that visit every element and cannot afford a generator for each. */
   attributeName(place: number): string {
     return this.#attributes[place << 1] ?? ''
   }
@@ -95,7 +95,7 @@ export class Element {
   /** Adds a node as the last child. */
   append(node: Node): void {
     if (typeof node !== 'string') node.parent = this
-    // A list that begins with its first node takes a tenth of the memory of one that is made to grow.
+    // An array created with its first node takes a tenth of the memory of one that grows.
     if (this.children.length === 0) this.children = [node]
     else this.children.push(node)
   }
@@ -109,8 +109,8 @@ export class Element {
   }
 
   /**
-   * This element and all below it that are not dropped, in the order of the source. One that is dropped when it has just
-   * been given is not entered.
+   * This element and all its descendants that are not dropped, in source order. An element that the caller drops right after receiving it
+   * is not entered.
    */
   descendants(): IterableIterator<Element, undefined> {
     return new Walk(this)
@@ -135,7 +135,7 @@ export function splitClasses(value: string | undefined): readonly string[] {
   return /\s/.test(value) ? value.split(/\s+/).filter((name) => name !== '') : [value]
 }
 
-/** The text in an element as it stands in the source, without what is dropped. */
+/** The text in an element as in the source, without dropped parts. */
 export function textOf(node: Node): string {
   if (typeof node === 'string') return node
   if (node.dropped !== undefined) return ''
@@ -149,7 +149,7 @@ export function textOf(node: Node): string {
 /** White space of HTML: unlike `\s` it leaves no-break spaces and their kin alone. */
 export const HTML_SPACE: RegExp = /[ \t\n\f\r]+/g
 
-/** Whether text is nothing but white space of HTML. Half of the texts in a page stand between the tags of blocks. */
+/** Whether text is only HTML white space. Half of the texts in a page are between the tags of blocks. */
 export function isHtmlSpace(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
@@ -163,12 +163,12 @@ export function lineOf(node: Node): string {
   return textOf(node).replace(/\s+/g, ' ').trim()
 }
 
-/** Whether an element has at least so many characters that are not white space. Reads no further than that. */
+/** Whether an element has at least this many characters other than white space. Stops reading there. */
 export function holdsText(element: Element, chars: number): boolean {
   return countMissing(element, chars) <= 0
 }
 
-/** How many of so many characters that are not white space a node lacks. */
+/** Number of characters other than white space that a node lacks to reach the given count. */
 function countMissing(node: Node, chars: number): number {
   let missing = chars
   if (typeof node === 'string') {
@@ -180,7 +180,7 @@ function countMissing(node: Node, chars: number): number {
   return missing
 }
 
-/** A walk through a tree. Its steps share one result, as loops allow: a generator would make one for each element. */
+/** A walk through a tree. Its steps reuse one result object, which loops allow: a generator would create one for each element. */
 class Walk implements IterableIterator<Element, undefined> {
   readonly #ahead: Element[] = []
   readonly #step: { done: false; value: Element }

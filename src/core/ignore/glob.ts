@@ -7,12 +7,12 @@ type Step =
   | { readonly type: 'run' }
   | { readonly type: 'set'; readonly set: CharSet }
 
-/** A glob for one name without `/`: `*`, `?`, `[a-z]`, `[!a]` and `\` before a character that stands for itself. */
+/** A glob for one name without `/`: `*`, `?`, `[a-z]`, `[!a]` and `\` before a literal character. */
 export interface Glob {
   readonly steps: readonly Step[]
 }
 
-/** Reads a glob. One with a `[` that is never closed or a `\\` at its end is undefined: as in git, it matches nothing. */
+/** Parses a glob. An unclosed `[` or a `\\` at the end gives undefined: as in git, it matches nothing. */
 export function parseGlob(pattern: string): Glob | undefined {
   const chars = [...pattern]
   const steps: Step[] = []
@@ -37,15 +37,15 @@ export function parseGlob(pattern: string): Glob | undefined {
   return { steps }
 }
 
-/** The one name a glob without wildcards matches; undefined for others. */
+/** The only name that a glob without wildcards matches; undefined for others. */
 export function literalOf({ steps }: Glob): string | undefined {
   const chars = steps.map((step) => (step.type === 'char' ? step.char : undefined))
   return chars.includes(undefined) ? undefined : chars.join('')
 }
 
 /**
- * Tells whether a name, given as its characters, matches. Only the last `*` is ever tried again, so the time is at most the product of both
- * lengths; patterns come from files of strangers, and regular expressions take exponential time on some of them.
+ * Whether a name, given as its characters, matches. Only the last `*` is retried, so the time is at most the product of both lengths.
+ * Patterns are untrusted, and regular expressions take exponential time on some of them.
  */
 export function matchesGlob({ steps }: Glob, chars: readonly string[]): boolean {
   let s = 0

@@ -10,7 +10,7 @@ function ignores(text: string, path: string): boolean {
   })
 }
 
-/** Rules, what they ignore, and what they do not. Every line was compared with `git check-ignore` (2.39). */
+/** Rules, the paths they ignore, and the paths they keep. Every line was compared with `git check-ignore` (2.39). */
 const RULES: readonly (readonly [rules: string, ignored: readonly string[], kept: readonly string[]])[] = [
   ['foo', ['foo', 'foo/', 'a/foo', 'foo/x'], ['foobar', 'xfoo', 'Foo']],
   ['/foo', ['foo', 'foo/x'], ['a/foo']],
@@ -82,7 +82,7 @@ const RULES: readonly (readonly [rules: string, ignored: readonly string[], kept
 ]
 
 describe.each(RULES)('%j', (rules, ignored, kept) => {
-  test('ignores what git ignores, and nothing else', () => {
+  test('ignores the same paths as git', () => {
     expect(ignored.filter((path) => !ignores(rules, path))).toEqual([])
     expect(kept.filter((path) => ignores(rules, path))).toEqual([])
   })
@@ -91,7 +91,7 @@ describe.each(RULES)('%j', (rules, ignored, kept) => {
 describe('several files', () => {
   const files = [parseIgnoreFile('*.log\n/build', ''), parseIgnoreFile('!keep.log\n/only\n', 'sub/')]
 
-  test('the innermost that has a say decides', () => {
+  test('the innermost file with a matching rule decides', () => {
     expect(isIgnored(files, 'keep.log', false)).toBe(true)
     expect(isIgnored(files, 'sub/keep.log', false)).toBe(false)
     expect(isIgnored(files, 'sub/deep/keep.log', false)).toBe(false)
@@ -105,12 +105,12 @@ describe('several files', () => {
     expect(isIgnored(files, 'sub/build', true)).toBe(false)
   })
 
-  test('a folder whose name begins alike is not meant', () => {
+  test('a folder whose name only begins the same is not matched', () => {
     expect(isIgnored(files, 'subway/only', false)).toBe(false)
   })
 })
 
-describe('hostile rules end soon', () => {
+describe('hostile rules end fast', () => {
   test('`**/a/` fifteen times, on a deep path', () => {
     expect(ignores(`${'**/a/'.repeat(15)}b`, `${'a/'.repeat(200)}c`)).toBe(false)
     expect(ignores(`${'**/a/'.repeat(15)}b`, `${'a/'.repeat(200)}b`)).toBe(true)

@@ -12,8 +12,8 @@ interface IgnoreRule {
 }
 
 /**
- * The lines of one `.gitignore`, in force below the folder it stands in. Lines come from strangers and there may be
- * very many, so those without a wildcard are looked up and only the others are tried one by one.
+ * The lines of one `.gitignore`, which apply below its folder. Lines are untrusted and may be very many, so rules without a wildcard are
+ * found by lookup and only the others are tried one by one.
  */
 export interface IgnoreFile {
   /** Path of that folder, ending in `/`, or empty for the root. */
@@ -27,7 +27,7 @@ export interface IgnoreFile {
   readonly wild: readonly number[]
 }
 
-/** Where the last rule of some text stands among the rules, -1 for nowhere: for anything, and for folders only. */
+/** Index of the last rule for a text, -1 for none: for any entry, and for folders only. */
 interface LastPlaces {
   any: number
   folder: number
@@ -40,7 +40,7 @@ export function parseIgnoreFile(text: string, base: string): IgnoreFile {
   const rules: IgnoreRule[] = []
   for (const line of lines.reverse()) {
     const pattern = trimTrailingSpaces(line)
-    // Of two lines that match the same the later decides, so the earlier is as good as not there.
+    // The later of two lines with the same pattern decides, so the earlier one is skipped.
     const matched = pattern.startsWith('!') ? pattern.slice(1) : pattern
     const rule = seen.has(matched) ? undefined : parseRule(pattern)
     if (rule === undefined) continue
@@ -51,14 +51,14 @@ export function parseIgnoreFile(text: string, base: string): IgnoreFile {
 }
 
 /**
- * Tells whether a path is ignored. Files are given outermost first; the last line that matches decides. Folders above
- * the path are not asked about again: nobody looks inside an ignored folder.
+ * Whether a path is ignored. Files are given outermost first; the last matching line decides. Parent folders are not checked again, because
+ * the walk never enters an ignored folder.
  */
 export function isIgnored(files: readonly IgnoreFile[], path: string, isDirectory: boolean): boolean {
   return findIgnoringLine(files, path, isDirectory) !== undefined
 }
 
-/** The line by which a path is ignored; undefined for one that is not. */
+/** The line that ignores a path; undefined for a path that is not ignored. */
 export function findIgnoringLine(files: readonly IgnoreFile[], path: string, isDirectory: boolean): string | undefined {
   for (const file of files.toReversed()) {
     if (!path.startsWith(file.base)) continue
@@ -101,7 +101,7 @@ function findDecisive(file: IgnoreFile, path: string, isDirectory: boolean): Ign
   const lookedUp = Math.max(-1, ...places)
   const parts = file.wild.length === 0 ? [] : splitPath(path, '')
   const wild = file.wild.findLast((place) => {
-    // Rules before the one that was looked up have no say.
+    // The rule found by lookup overrides all rules before it.
     if (place < lookedUp) return true
     const rule = file.rules[place]
     return rule !== undefined && (isDirectory || !rule.directoriesOnly) && matchesParts(rule.parts, parts)
@@ -132,7 +132,7 @@ function parseRule(trimmed: string): IgnoreRule | undefined {
   return { text: trimmed, parts: isAnchored ? parts : ['**', ...parts], directoriesOnly, keeps }
 }
 
-/** Spaces at the end do not count unless a backslash, which nothing escapes in turn, stands before them. */
+/** Trailing spaces do not count unless an unescaped backslash precedes them. */
 function trimTrailingSpaces(line: string): string {
   if (!line.endsWith(' ')) return line
   let end = 0
@@ -144,7 +144,7 @@ function trimTrailingSpaces(line: string): string {
   return line.slice(0, end)
 }
 
-/** As {@link matchesGlob}, a level up: `**` is to path parts what `*` is to characters. A last `**` needs a part. */
+/** Like {@link matchesGlob}, one level up: `**` is for path parts what `*` is for characters. A trailing `**` needs a part. */
 function matchesParts(pattern: IgnoreRule['parts'], parts: readonly (readonly string[])[]): boolean {
   let p = 0
   let i = 0

@@ -17,12 +17,12 @@ function parses(text: string): boolean {
     JSON.parse(text)
     return true
   } catch {
-    // What JSON.parse refuses is what the scanner must refuse.
+    // The scanner must refuse the same texts as JSON.parse.
     return false
   }
 }
 
-test('accepts what JSON.parse accepts, and nothing else', () => {
+test('accepts the same texts as JSON.parse', () => {
   const token = fc.constantFrom(
     ...'{}[],:"0123.-+eE \n\\u'.split(''),
     'true',
@@ -47,7 +47,7 @@ test('accepts what JSON.parse accepts, and nothing else', () => {
   )
 })
 
-test('compact text is what JSON.stringify writes, whatever the white space was', () => {
+test('compact text equals the output of JSON.stringify for any white space', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t', '\n\r '), (value, indent) => {
       const text = ` ${JSON.stringify(value, null, indent)}\n`
@@ -57,14 +57,14 @@ test('compact text is what JSON.stringify writes, whatever the white space was',
 })
 
 describe('scanning', () => {
-  test('gives the members of an object with the places of key and value', () => {
+  test('returns the members of an object with the spans of key and value', () => {
     expect([...scanMembers('{ "a" : 1, "b\\n": [2] }', 0)]).toEqual([
       { key: 'a', start: 2, end: 9, value: { start: 8, end: 9 } },
       { key: 'b\n', start: 11, end: 21, value: { start: 18, end: 21 } },
     ])
   })
 
-  test('gives the elements of an array', () => {
+  test('returns the elements of an array', () => {
     expect([...scanElements('[1, {"a": [2]}]', 0)]).toEqual([
       { start: 1, end: 2 },
       { start: 4, end: 14 },
@@ -77,12 +77,12 @@ describe('scanning', () => {
     ['{} x', 3],
     ['"abc', 4],
     ['', 0],
-  ])('says where %j is wrong', (text, offset) => {
+  ])('reports the position of the error in %j', (text, offset) => {
     expect(() => scanDocument(text)).toThrow(new JsonSyntaxError(offset))
   })
 })
 
-test('the length of a compact text is known without making it', () => {
+test('computes the length of a compact text without creating it', () => {
   const text = ' { "a b" : [ 1 , "\\" x" ] } '
   const span = scanDocument(text)
   expect(compactLength(text, span)).toBe(compactJson(text, span).length)

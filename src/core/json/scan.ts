@@ -1,10 +1,10 @@
-/** Where a value stands in JSON text: `[start, end)`. */
+/** The position of a value in JSON text: `[start, end)`. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
-/** A member of an object: its key, decoded, and where key and value stand. */
+/** A member of an object: its key, decoded, and the spans of key and value. */
 export interface Member {
   readonly key: string
   /** From the key's opening quote to the end of the value. */
@@ -25,8 +25,8 @@ export class JsonSyntaxError extends Error {
 }
 
 /**
- * Checks a whole JSON text (RFC 8259) and gives the span of its one value. Nesting costs one byte a level, never a
- * stack frame, so 100,000 brackets are no danger.
+ * Checks a whole JSON text (RFC 8259) and returns the span of its value. Nesting costs one byte a level, never a stack frame, so 100,000
+ * brackets are harmless.
  * @throws {JsonSyntaxError}
  */
 export function scanDocument(text: string): Span {
@@ -69,7 +69,7 @@ export function compactJson(text: string, span: Span): string {
   return parts.join('')
 }
 
-/** The length of what {@link compactJson} gives. */
+/** The length of the result of {@link compactJson}. */
 export function compactLength(text: string, span: Span): number {
   let length = 0
   eachRun(text, span, (from, to) => {
@@ -104,7 +104,7 @@ const OPEN_BRACKET = 0x5b
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
-/** Checks the value at `start` and gives the offset after it. */
+/** Checks the value at `start` and returns the offset after it. */
 function scanValue(text: string, start: number): number {
   const closers: string[] = []
   let at = start
@@ -172,7 +172,7 @@ function scanString(text: string, start: number): number {
   throw new JsonSyntaxError(text.length)
 }
 
-/** After an item: past the comma to the next one, or to the closing bracket. */
+/** Moves from an item past the comma to the next one, or to the closing bracket. */
 function nextItem(text: string, after: number, closer: string): number {
   const at = skipSpace(text, after)
   if (text[at] === closer) return at

@@ -66,7 +66,7 @@ about b
     expect(remainder.replace(/<\/?documents>/g, '').trim()).toBe('')
   })
 
-  test('at headings that are links, of the highest level only', () => {
+  test('splits at headings that are links, on the highest level only', () => {
     expect(
       split(
         `# Docs\n\nwords\n\n## [A](${A})\n\nabout a\n\n### [C](https://example.com/c)\n\n## [1.0](https://github.com/x)\n\n## [B](/b)\n\nabout b`,
@@ -84,7 +84,7 @@ about b
     })
   })
 
-  test('at titles of the llms.txt, and nothing is claimed for other headings', () => {
+  test('splits at titles of the llms.txt and assigns other headings to no page', () => {
     expect(split('# `A`\n\nabout a\n\n# Other\n\nwords\n\n# b\n\nabout b', { A, B })).toEqual({
       pages: [
         { url: A, title: 'A', markdown: '# `A`\n\nabout a' },
@@ -98,7 +98,7 @@ about b
     })
   })
 
-  test('not at titles that occur twice, here or there', () => {
+  test('does not split at titles that occur twice in either file', () => {
     const text = '# A\n\none\n\n# A\n\ntwo'
     expect(split(text, { A })).toEqual({ pages: [], remainder: text })
     expect(split('# A\n\none', { A, a: B }).pages).toEqual([])
@@ -114,7 +114,7 @@ test('a document without an address is found by its title', () => {
   })
 })
 
-test('what comes before the first page and between documents is left over', () => {
+test('text before the first page and between documents is the remainder', () => {
   const { pages, remainder } = split(
     `preface\n\n<page url="${A}">\none\n</page>\nbetween\n<page url="${B}">\ntwo\n</page>\nend`,
   )
@@ -122,7 +122,7 @@ test('what comes before the first page and between documents is left over', () =
   expect(remainder).toBe('preface\n\nbetween\n\nend')
 })
 
-test('sections of one address are one page', () => {
+test('sections of one address become one page', () => {
   expect(
     split(`# A\nSource: ${A}\n\none\n\n# B\nSource: ${B}\n\ntwo\n\n# A2\nSource: ${A}#more\n\nthree`).pages,
   ).toEqual([
@@ -131,19 +131,19 @@ test('sections of one address are one page', () => {
   ])
 })
 
-test('a page that is only named is not claimed', () => {
+test('a page without content is not claimed', () => {
   expect(split(`# A\nSource: ${A}\n\n# B\nSource: ${B}\n\nabout b`)).toEqual({
     pages: [{ url: B, title: 'B', markdown: '# B\n\nabout b' }],
     remainder: '# A',
   })
 })
 
-test('a page that is only named is said to be', () => {
+test('a page without content is listed as named', () => {
   const text = `# A\nSource: ${A}\n\n<!-- to be written -->\n\n# B\nSource: ${B}\n\n# B\nSource: ${B}\n\nabout b`
   expect(splitLlmsFull(text, FULL, new Map()).named).toEqual([A])
 })
 
-test('nothing is cut inside a code fence', () => {
+test('never cuts inside a code fence', () => {
   const code = `\`\`\`md\n# B\nSource: ${B}\n</doc>\n---\nurl: ${B}\n---\n\`\`\``
   expect(split(`# A\nSource: ${A}\n\n${code}\n\nend`)).toEqual({
     pages: [{ url: A, title: 'A', markdown: `# A\n\n${code}\n\nend` }],
@@ -153,14 +153,14 @@ test('nothing is cut inside a code fence', () => {
   expect(split(code, { B })).toEqual({ pages: [], remainder: code })
 })
 
-test('a fence that is never closed does not swallow what follows', () => {
+test('an unclosed fence does not swallow the rest', () => {
   expect(split(`# A\nSource: ${A}\n\n\`\`\`js\nx\n\n# B\nSource: ${B}\n\ntwo`).pages.map(({ url }) => url)).toEqual([
     A,
     B,
   ])
 })
 
-test('lines that only look like separators stay where they are', () => {
+test('lines that only look like separators stay unchanged', () => {
   const text = [
     `# A\nSource: ${A}`,
     '## Endpoint\nURL: https://api.other.example/v1',
@@ -187,12 +187,12 @@ test('only addresses on the web are pages', () => {
   }
 })
 
-test('a file without any sign is one remainder', () => {
+test('a file without separators is one remainder', () => {
   expect(split('  indented\n\ntext\n')).toEqual({ pages: [], remainder: '  indented\n\ntext' })
   expect(split('')).toEqual({ pages: [], remainder: '' })
 })
 
-test('a heading between two rules is no comment of front matter', () => {
+test('a heading between two rules is not a comment of front matter', () => {
   const { pages, remainder } = split(`---\nURL: ${B}\n## Kept\n---\n`, { A })
   expect([...pages.map(({ markdown }) => markdown), remainder].join('\n')).toContain('Kept')
 })
@@ -238,7 +238,7 @@ test('every word is in exactly one page or in the remainder', () => {
   )
 })
 
-test('without separators not a character is lost', () => {
+test('loses no character of a file without separators', () => {
   const solid = (text: string) => [...text.replace(/\s+/g, '')].sort(compareUtf8).join('')
   const piece = fc.constantFrom('# A', '# B', '## A', '# x', 'words', '```', '- [x](/y)', '<doc>', '</doc>', 'a: b', '')
   fc.assert(

@@ -7,15 +7,15 @@ import { markFences, readHeading, scanLinks } from './scan.ts'
 /** An llms-full.txt cut into the pages it was made from. */
 export interface LlmsFull {
   readonly pages: readonly LlmsFullPage[]
-  /** Addresses of pages that are only named: what they hold is not here. */
+  /** Addresses of pages that the file names without their content. */
   readonly named: readonly string[]
-  /** What belongs to no page that could be told; '' where nothing is left. */
+  /** Text that could not be assigned to a page; '' if there is none. */
   readonly remainder: string
 }
 
 /** One page of an llms-full.txt. */
 export interface LlmsFullPage {
-  /** Its address, without a fragment. The file may say anything: whether it belongs to the source is for the gate. */
+  /** Its address, without a fragment. The file is untrusted: the gate decides whether the address belongs to the source. */
   readonly url: string
   readonly title: string
   readonly markdown: string
@@ -43,18 +43,18 @@ interface File {
   readonly lines: readonly string[]
   readonly fences: readonly boolean[]
   readonly url: string
-  /** By their plain form; titles that several pages have are left out. */
+  /** Addresses by normalised title; titles that several pages share are left out. */
   readonly titles: ReadonlyMap<string, string>
 }
 
-/** Where a page stands. */
+/** The position of a page. */
 interface Mark {
   readonly start: number
-  /** The line after its last; where it is not said, the page goes on to the next mark. */
+  /** The line after its last; if it is missing, the page continues to the next mark. */
   readonly end?: number
   readonly url: string
   readonly title: string
-  /** What remains of lines that are separators. */
+  /** The remaining text of separator lines. */
   readonly edits: readonly (readonly [line: number, rest: string])[]
 }
 
@@ -70,7 +70,7 @@ function assemble({ lines }: File, marks: readonly Mark[]): LlmsFull {
   for (const { edits } of marks) {
     for (const [line, text] of edits) {
       rest[line] = isBlank(text) ? undefined : text
-      // Of the blank lines around a separator one is enough.
+      // Keeps only one of the blank lines around a separator.
       const isAlone = isBlank(lines[line - 1] ?? '') && isBlank(lines[line + 1] ?? '')
       if (rest[line] === undefined && isAlone && line + 1 < lines.length) rest[line + 1] = undefined
     }
@@ -103,7 +103,7 @@ function assemble({ lines }: File, marks: readonly Mark[]): LlmsFull {
   }
 }
 
-/** Lines as a text without blank ones around it, and without those that were separators. */
+/** Joins lines without separators and without blank lines at either end. */
 function joinLines(lines: readonly (string | undefined)[], from: number, to: number): string {
   const kept = lines.slice(from, to).filter((line) => line !== undefined)
   const start = kept.findIndex((line) => !isBlank(line))
@@ -111,7 +111,7 @@ function joinLines(lines: readonly (string | undefined)[], from: number, to: num
   return start < 0 ? '' : kept.slice(start, end + 1).join('\n')
 }
 
-/** Whether there is more than a heading: a page that is only named here still has to be fetched. */
+/** Whether the text has more than a heading: a page without content must still be fetched. */
 function hasText(markdown: string): boolean {
   if (markdown === '') return false
   const [first = '', ...others] = markdown.split('\n')
@@ -135,9 +135,9 @@ function firstHeading(markdown: string): string {
 const OPENING = /^\s*<(doc|page|document)(\s[^<>]*)?>/i
 const FACT = /^\s*<(source|url|link|title)>([^<>]*)<\/\1>/i
 const CONTENT = /^\s*<((?:document_|page_)?contents?)>/i
-// A name is tried from its beginning only: from each of its letters on, a long one would take time in the square of its length.
+// A name is matched from its beginning only: starting at each letter would take quadratic time for a long one.
 const ATTRIBUTE = /(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
-/** Facts about a page stand right after its tag. */
+/** Facts about a page directly follow its tag. */
 const MAX_FACT_LINES = 20
 
 /** `<doc title="…" url="…">…</doc>`, and `<document><source>…</source><document_content>…`. */
@@ -259,7 +259,7 @@ function findFrontMatter(file: File): Mark[] {
   return marks
 }
 
-/** Reads fields up to the line that ends them; undefined for what is something else between two rules. */
+/** Parses fields up to the line that ends them; undefined for other text between two rules. */
 function readFields(
   lines: readonly string[],
   from: number,
@@ -270,7 +270,7 @@ function readFields(
     if (line === '---') return fields.size === 0 ? undefined : { fields, end: i }
     const [, key, value = ''] = FIELD.exec(line) ?? []
     if (key !== undefined) fields.set(key.toLowerCase(), unquote(value.trim()))
-    // What may be a comment may as well be a heading, and no heading is lost.
+    // A `#` line may be a comment or a heading; it counts as a heading, so that no heading is lost.
     else if (fields.size === 0 || !/^(?:\s|-\s|$)/.test(line)) return undefined
   }
   return undefined
@@ -295,7 +295,7 @@ function findSourceLines(file: File): Mark[] {
     const url = fences[i] === true ? undefined : readSource(line, file.url)
     if (url === undefined || fences[before] === true || i - before > 3) continue
     const mark = markSource(lines, before, i, url)
-    // Two of them below one heading: the first is the page, the second is in it.
+    // If two of them are below one heading, the first is the page, and the second belongs to its text.
     if (mark !== undefined && mark.start > (marks.at(-1)?.start ?? -1)) marks.push(mark)
   }
   return keepHighest(marks)
@@ -337,7 +337,7 @@ function readSource(line: string, base: string): string | undefined {
   const written = isLink ? link.href : value.replace(/^<(.*)>$/, '$1')
   if (!/^https?:\/\/\S+$/i.test(written)) return undefined
   const url = pageUrl(written, base)
-  // Pages about interfaces say `URL: https://api.…` of other things than themselves.
+  // Pages about APIs use `URL: https://api.…` for other things than themselves.
   return url !== undefined && (/^source/i.test(label) || isSameHost(url, base)) ? url : undefined
 }
 
@@ -351,14 +351,14 @@ function findLinkHeadings(file: File): Mark[] {
     const [link] = scanLinks(heading.text)
     if (link === undefined || link.start !== 0 || link.end !== heading.text.length) continue
     const url = pageUrl(link.href, file.url)
-    // Lists of changes link their versions to the place where the code is kept.
+    // Change logs link their versions to the code host.
     if (url === undefined || !isSameHost(url, file.url)) continue
     marks.push({ start: i, url, title: titleText(link.title), edits: rulesBefore(lines, i), level: heading.level })
   }
   return keepHighest(marks)
 }
 
-/** Headings that are titles in the llms.txt: of the first level or, where none of these is, of the second. */
+/** Finds headings that are titles in the llms.txt: of the first level or, if there are none, of the second. */
 function findTitles(file: File): Mark[] {
   const { lines, fences, titles } = file
   if (titles.size === 0) return []
@@ -376,7 +376,7 @@ function findTitles(file: File): Mark[] {
       const key = titleKey(text)
       const url = counts.get(key) === 1 ? titles.get(key) : undefined
       if (url === undefined) return []
-      // A heading that is no title may begin a page that is not listed: what it holds is not claimed.
+      // A heading that is not a title may begin an unlisted page, so its text is assigned to no page.
       const end = headings[i + 1]?.line ?? lines.length
       return [{ start: line, end, url, title: titleText(text), edits: rulesBefore(lines, line) }]
     })
@@ -385,13 +385,13 @@ function findTitles(file: File): Mark[] {
   return []
 }
 
-/** The marks whose headings are of the highest level among them; headings below are parts of pages. 0 is no heading. */
+/** The marks whose headings have the highest level among them; lower headings are parts of pages. 0 means no heading. */
 function keepHighest(marks: readonly (Mark & { readonly level: number })[]): Mark[] {
   const highest = marks.reduce((least, { level }) => (level > 0 ? Math.min(least, level) : least), 7)
   return marks.filter(({ level }) => level === 0 || level === highest)
 }
 
-/** The rule that separates a page from the one before it. */
+/** The rule that separates a page from the previous one. */
 function rulesBefore(lines: readonly string[], start: number): [number, string][] {
   let at = start - 1
   while (at >= 0 && isBlank(lines[at] ?? '')) at--

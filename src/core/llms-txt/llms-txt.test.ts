@@ -73,7 +73,7 @@ Some words, and [a link](https://example.com/prose) in them.
   })
 })
 
-test('a line may hold several links, each with its words', () => {
+test('a line may hold several links, each with its description', () => {
   const result = parseLlmsTxt('# X\n- [A](/a): first, [B](/b) | [C](/c) – third', URL_HERE)
   expect(result).toMatchObject({
     links: [
@@ -84,7 +84,7 @@ test('a line may hold several links, each with its words', () => {
   })
 })
 
-test('links are read as Markdown has them', () => {
+test('links are parsed as in Markdown', () => {
   expect(links('- [a](<https://e.com/a b>)')).toEqual(['https://e.com/a%20b'])
   expect(links('- [a](https://e.com/a_(b)) [c](https://e.com/c "Title") [d]( https://e.com/d )')).toEqual([
     'https://e.com/a_(b)',
@@ -97,7 +97,7 @@ test('links are read as Markdown has them', () => {
   expect(links('- [a] (https://e.com/a) [b](https://e.com/b [c](https://e.com/c)')).toEqual(['https://e.com/c'])
 })
 
-test('links that lead elsewhere than to the web are left out', () => {
+test('links outside the web are left out', () => {
   expect(
     links(
       '- [a](mailto:a@e.com)\n- [b](javascript:alert(1))\n- [c](file:///etc/passwd)\n- [d](ftp://e.com)\n- [e](/ok)',
@@ -106,7 +106,7 @@ test('links that lead elsewhere than to the web are left out', () => {
   expect(links('- [a](https://user:secret@e.com/)')).toEqual(['https://e.com/'])
 })
 
-test('headings and links in code are none', () => {
+test('headings and links in code do not count', () => {
   expect(parseLlmsTxt('```\n# Title\n- [a](/a)\n```\n- [b](/b)', URL_HERE)).toEqual({
     type: 'none',
     reason: 'no-heading',
@@ -114,11 +114,11 @@ test('headings and links in code are none', () => {
   expect(links('```md\n- [a](/a)\n```\n- [b](/b)')).toEqual(['https://example.com/b'])
 })
 
-test('an underlined title is one', () => {
+test('an underlined title counts', () => {
   expect(parseLlmsTxt('Title\n=====\n- [a](/a)', URL_HERE)).toMatchObject({ projectName: 'Title' })
 })
 
-describe('a text is none', () => {
+describe('a text is not an llms.txt', () => {
   test.each([
     ['', 'empty'],
     [' \n\ufeff', 'empty'],
@@ -135,7 +135,7 @@ describe('a text is none', () => {
   })
 })
 
-test('a list of links is told from content', () => {
+test('a list of links is distinguished from content', () => {
   expect(isLinkIndex('# A\n> [quoted](/x)\n\n- [a](/a)\n- [b](/b)\nwords')).toBe(true)
   expect(isLinkIndex(`# A\n- [a](/a)\n- [b](/b)\n- [c](/c)\n${'words\n'.repeat(7)}`)).toBe(true)
   expect(isLinkIndex(`# A\n- [a](/a)\n- [b](/b)\n- [c](/c)\n${'words\n'.repeat(8)}`)).toBe(false)
@@ -144,7 +144,7 @@ test('a list of links is told from content', () => {
   expect(isLinkIndex('')).toBe(false)
 })
 
-test('lines made to be slow are not', () => {
+test('hostile lines take linear time', () => {
   for (const part of ['[', '](', '[](', '[a](<', '[](b ', '[a](b "', '\\', ' ']) {
     expect(links(`- ${part.repeat(200_000)}`).length).toBeLessThan(2)
   }
@@ -152,7 +152,7 @@ test('lines made to be slow are not', () => {
   expect(links('```a\n'.repeat(100_000))).toEqual([])
 })
 
-test('anything at all can be read', () => {
+test('any text can be parsed', () => {
   const part = fc.constantFrom(
     '# A\n',
     '- ',

@@ -2,12 +2,12 @@ import { resolveHttp } from '../extract/resolve.ts'
 import { isBlank, splitLines } from '../text/lines.ts'
 import { type InlineLink, isHtml, markFences, readHeading, scanLinks } from './scan.ts'
 
-/** What an llms.txt says. */
+/** The content of an llms.txt. */
 export interface LlmsTxt {
   readonly type: 'llms-txt'
   /** Its first heading. */
   readonly projectName: string
-  /** The quote below it; null without one. */
+  /** The quote below it; null if there is none. */
   readonly summary: string | null
   /** Headings of the second level, in order. */
   readonly sections: readonly string[]
@@ -20,13 +20,13 @@ export interface LlmsLink {
   /** Absolute, http or https. */
   readonly url: string
   readonly description: string | null
-  /** Whether it stands under `Optional`. */
+  /** Whether it is in the section `Optional`. */
   readonly isOptional: boolean
-  /** The section it stands in; null above the first. */
+  /** The section of the link; null above the first. */
   readonly section: string | null
 }
 
-/** A text that is no llms.txt, and why. */
+/** A text that is not an llms.txt, and the reason. */
 export interface NoLlmsTxt {
   readonly type: 'none'
   readonly reason: 'empty' | 'binary' | 'html' | 'no-heading' | 'no-links'
@@ -36,8 +36,8 @@ const MAX_URL = 2000
 const ITEM = /^\s*[-*+]\s+/
 
 /**
- * Reads an llms.txt found at `url`: a heading of the first level, and list items with links to the web. What stands in
- * code fences is neither. A link may have a description behind it, and a line several links.
+ * Parses an llms.txt found at `url`: a heading of the first level, and list items with web links. Code fences are ignored. A link may have
+ * a description after it, and a line several links.
  */
 export function parseLlmsTxt(text: string, url: string): LlmsTxt | NoLlmsTxt {
   const problem = problemOf(text)
@@ -78,8 +78,8 @@ export function parseLlmsTxt(text: string, url: string): LlmsTxt | NoLlmsTxt {
 const LINK_SHARE = 0.3
 
 /**
- * Tells whether a text is a list of links rather than content: it begins with a heading, and at least three in ten of
- * the lines that are neither headings nor quotes hold a link.
+ * Whether a text is a list of links rather than content: it begins with a heading, and at least three in ten of the lines that are neither
+ * headings nor quotes hold a link.
  */
 export function isLinkIndex(text: string): boolean {
   let hasHeading = false
@@ -105,7 +105,7 @@ export function problemOf(text: string): 'empty' | 'binary' | 'html' | undefined
 }
 
 function readUnderlined(line: string, next: string | undefined): { level: number; text: string } | undefined {
-  // Of the underlined headings only those of the first level: a line of hyphens is more often a rule.
+  // Only underlined headings of the first level count: a line of hyphens is more often a rule.
   if (next === undefined || !/^ {0,3}={2,}\s*$/.test(next)) return undefined
   return /^\s*(?:[-*+>|]|=+\s*$)/.test(line) ? undefined : { level: 1, text: line.trim() }
 }

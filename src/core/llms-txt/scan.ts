@@ -9,7 +9,7 @@ export interface InlineLink {
 
 const MAX_HREF = 2000
 
-/** The links `[title](href)` of one line, in order. Images are none. Takes time in proportion to the line. */
+/** The links `[title](href)` of one line, in order, without images. Takes linear time. */
 export function scanLinks(line: string): InlineLink[] {
   const links: InlineLink[] = []
   if (!line.includes('](')) return links
@@ -27,7 +27,7 @@ export function scanLinks(line: string): InlineLink[] {
       const isImage = line[open - 1] === '!'
       if (!isImage) {
         links.push({ title: line.slice(open + 1, i), href: target.href, start: open, end: target.end })
-        // Links do not stand in links: whatever is open around this one is plain text.
+        // Links are never nested: open brackets around this one are plain text.
         brackets = []
       }
       i = target.end - 1
@@ -55,7 +55,7 @@ function readTarget(line: string, from: number): { href: string; end: number } |
     for (; at < limit; at++) {
       const char = line[at]
       if (char === ' ' || char === '\t' || (char === ')' && depth === 0)) break
-      // Where the next one begins, this one has gone wrong; and so no character is read for many links.
+      // The start of the next link shows that this one is broken; stopping here keeps the scan linear.
       if (char === ']' && line[at + 1] === '(') return undefined
       if (char === '(') depth++
       if (char === ')') depth--
@@ -91,12 +91,12 @@ export function readHeading(line: string): Heading | undefined {
 const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
 
 /**
- * Tells for each line whether it belongs to a fenced block, fences included. One that is never closed is taken for text:
- * a page with such a slip would otherwise swallow all that follow it.
+ * Marks the lines that belong to a fenced block, fences included. A fence that is never closed counts as text; otherwise it would swallow
+ * all pages after it.
  */
 export function markFences(lines: readonly string[]): boolean[] {
   const marks = new Array<boolean>(lines.length).fill(false)
-  /** For each sign, the shortest fence that is known to have no end: later ones of that length have none either. */
+  /** For each fence character, the shortest fence without an end: later fences of that length have none either. */
   const unclosed: Record<string, number> = {}
   for (let i = 0; i < lines.length; i++) {
     const [, fence = '', info = ''] = FENCE.exec(lines[i] ?? '') ?? []
@@ -124,7 +124,7 @@ function findFenceEnd(lines: readonly string[], from: number, fence: string): nu
 
 const MARKUP = /^<(?:!doctype|\?xml|html|head|body|title|meta|link|script|style|div|svg)\b/i
 
-/** Tells whether a text that should be Markdown is a page in HTML, as servers send it for what they do not have. */
+/** Whether a text that should be Markdown is an HTML page, which servers send for missing files. */
 export function isHtml(text: string): boolean {
   let at = 0
   for (;;) {

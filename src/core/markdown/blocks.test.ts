@@ -36,7 +36,7 @@ test.each([
   expect(parse(text)).toBe(expected)
 })
 
-test('the own lines of a block leave out what is only counted in', () => {
+test('the own lines of a block exclude surrounding lines', () => {
   const [quote] = parseBlocks(['> ```', '> a', '> ```', '>', '> b'])
   expect(quote?.leaves.map(({ start, end, open, close }) => ({ start, end, open, close }))).toEqual([
     { start: 0, end: 3, open: 0, close: 3 },
@@ -57,7 +57,7 @@ test('every line belongs to exactly one block, in every example of CommonMark', 
   }
 })
 
-test('finds as many headings at the top as CommonMark does', () => {
+test('finds the same number of top-level headings as CommonMark', () => {
   for (const { markdown, html } of commonmark) {
     if (/<(?:blockquote|ul|ol|del|h\d[^>]|pre)/.test(html) || /^ {0,3}</m.test(markdown)) continue
     const headings = [...parseBlocks(markdown.split('\n'))].filter((block) => block.type === 'heading')
@@ -101,7 +101,7 @@ test('a window gives the same blocks as one parse, unless a list or quote is lon
   )
 })
 
-test('a list or quote longer than a window comes as several, and a fence as one', () => {
+test('a list or quote longer than a window is returned as several blocks, and a fence as one', () => {
   expect(outline([...parseBlocks(Array(6).fill('- a'), 0, 10)])).toBe(
     'other 0-2 (other 0-1, other 1-2), other 2-4 (other 2-3, other 3-4), other 4-6 (other 4-5, other 5-6)',
   )

@@ -7,7 +7,7 @@ export interface Block {
   readonly type: 'heading' | 'fence' | 'table' | 'other'
   /** First line of the block. */
   readonly start: number
-  /** The line after its last. Blank lines that follow belong to it. */
+  /** The line after its last. Blank lines after it belong to it. */
   readonly end: number
   /** Its own first line: after the blank lines or the empty list item that `start` counts in. */
   readonly open: number
@@ -23,12 +23,12 @@ export interface Block {
   readonly leaves: readonly Block[]
 }
 
-/** As much of a heading as is read; its callers keep less. */
+/** Longest part of a heading that is read; callers keep less. */
 const MAX_HEADING_SOURCE = 1000
 
 const parser = new MarkdownIt({ html: true })
 parser.block.State = class extends parser.block.State {
-  /** Makes tokens as the parser does, but as plain objects: its own constructor takes most of the time of a parse. */
+  /** Creates tokens like the parser, but as plain objects: its own constructor takes most of the time of a parse. */
   override push(type: string, tag: string, nesting: Token['nesting']): Token {
     if (nesting < 0) this.level--
     const fields = {
@@ -51,16 +51,14 @@ parser.block.State = class extends parser.block.State {
 }
 parser.block.ruler.at('table', tableRule, { alt: ['paragraph', 'reference'] })
 
-/** Characters that are parsed at once: the parser's tokens take hundreds of bytes for each block. */
+/** Characters that are parsed in one window: the parser's tokens take hundreds of bytes for each block. */
 const WINDOW_CHARS = 128 * 1024
 
 /**
- * Reads the block structure of Markdown from a line on: CommonMark plus GFM tables. Inline markup is read for headings
- * only. Every line is covered by exactly one block, unless there is none.
- *
- * A long document is parsed window by window. Where a block at the top starts, what follows no longer depends on what
- * came before, so the last block of a window, which may go on, is where the next one begins. Only a list or quote longer
- * than a window comes as several blocks.
+ * Parses the block structure of Markdown from a line on: CommonMark plus GFM tables. Inline markup is parsed for headings only. Every line
+ * belongs to exactly one block, unless there is none. A long document is parsed window by window. Text from the start of a top-level block
+ * on does not depend on earlier text, so the last block of a window, which may continue, is where the next window begins. Only a list or
+ * quote longer than a window is returned as several blocks.
  */
 export function* parseBlocks(
   lines: readonly string[],
@@ -80,7 +78,7 @@ export function* parseBlocks(
     for (const block of complete) yield shiftBlock(block, from)
     if (isLast) return
     const end = complete.at(-1)?.end
-    // One block fills the window: more of it has to be seen.
+    // One block fills the window, so the window must grow.
     chars = end === undefined ? chars * 2 : windowChars
     from += end ?? 0
   }
@@ -92,7 +90,7 @@ function windowEnd(lines: readonly string[], from: number, chars: number): numbe
   return to
 }
 
-/** The blocks that nothing after the window can change: all but the last, or of a single list or quote its beginning. */
+/** The blocks that text after the window cannot change: all but the last, or the beginning of a single list or quote. */
 function completeBlocks(blocks: readonly Block[], tokens: readonly Token[]): Block[] {
   const [only] = blocks
   if (only === undefined || blocks.length > 1) return blocks.slice(0, -1)
@@ -182,7 +180,7 @@ function collectLeaves(tokens: readonly Token[], start: number, end: number, lin
   return leaves.map((leaf, i) => ({ ...leaf, end: leaves[i + 1]?.start ?? end }))
 }
 
-/** Text of a heading: links, code and emphasis reduced to what is read, attribute suffixes (`{#id}`) dropped. */
+/** Text of a heading: links, code and emphasis reduced to their text, attribute suffixes (`{#id}`) dropped. */
 function headingText(inline: Token | undefined): string {
   const source = (inline?.content ?? '').slice(0, MAX_HEADING_SOURCE)
   const plain = /[\\`*_[\]<>&!~]/.test(source) ? inlineText(source) : source

@@ -1,6 +1,6 @@
 import type { Section } from '../model.ts'
 
-/** Sections with the anchors that sites which show Markdown give to its headings. */
+/** Adds the anchors that sites which show Markdown give to its headings. */
 export function withHeadingAnchors(sections: readonly Section[]): Section[] {
   const used = new Map<string, number>()
   const name = (section: Section): Section => {
@@ -10,7 +10,7 @@ export function withHeadingAnchors(sections: readonly Section[]): Section[] {
   return sections.map(name)
 }
 
-/** `What's new?` → `whats-new`; the second one of that name is `whats-new-1`. */
+/** `What's new?` → `whats-new`; the second heading of that name gets `whats-new-1`. */
 function nextAnchor(title: string, used: Map<string, number>): string {
   const slug = title
     .trim()

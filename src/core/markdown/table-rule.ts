@@ -1,8 +1,8 @@
 import type { StateBlock } from 'markdown-it'
 
 /**
- * A markdown-it block rule that finds GFM tables but makes one token for the whole table instead of three for every
- * cell: chunking needs its lines only, and a table of 4 MB would otherwise take a gigabyte.
+ * A markdown-it block rule that finds GFM tables but creates one token for the whole table instead of three for every cell: chunking needs
+ * its lines only, and a table of 4 MB would otherwise take a gigabyte.
  */
 export function tableRule(state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean {
   if (startLine + 1 >= endLine || isCode(state, startLine + 1) || isOutside(state, startLine + 1)) return false

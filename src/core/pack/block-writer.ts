@@ -1,12 +1,12 @@
 const BLOCK_BYTES = 1 << 16
 
-/** Collects UTF-8 in one buffer and gives it out in blocks, without a string or an object for every piece written. */
+/** Collects UTF-8 in one buffer and returns it in blocks, without creating a string or an object for every piece. */
 export class BlockWriter {
   readonly #encoder = new TextEncoder()
   #buffer = new Uint8Array(2 * BLOCK_BYTES)
   #length = 0
 
-  /** Whether enough is collected to be worth taking. */
+  /** Whether the buffer holds enough to be taken. */
   get isFull(): boolean {
     return this.#length >= BLOCK_BYTES
   }
@@ -45,7 +45,7 @@ export class BlockWriter {
     }
   }
 
-  /** A copy of what was collected since the last time. */
+  /** A copy of the bytes collected since the last call. */
   take(): Uint8Array {
     const taken = this.#buffer.slice(0, this.#length)
     this.#length = 0

@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts'
 
 /** How `chunks/<ref>.md` is written. */
 export interface ChunkFileOptions {
-  /** Longest run of equal lines of a text that is kept; a longer one is written once with its count. @default 3 */
+  /** Longest run of equal lines that is kept; a longer one is written once with its count. @default 3 */
   readonly repeats?: number
 }
 
@@ -17,7 +17,7 @@ export function writeFullChunk(pack: Pack, position: number, options: ChunkFileO
   const quote = (text: string | null) => JSON.stringify(text)
   return [
     '---',
-    // The rank in the whole pack, also in a part of it; the ref is that number in base 36.
+    // The rank in the whole pack, even in a part of it; the ref is that number in base 36.
     `chunk_index: ${Number.parseInt(ref.slice(1), 36)}`,
     `ref: ${quote(ref)}`,
     `id: ${quote(chunk.id)}`,

@@ -2,11 +2,11 @@ import { imageAssetPath } from '../chunk/image.ts'
 import type { Chunk, ChunkedFile, Warning } from '../model.ts'
 import type { Pack } from './pack.ts'
 
-/** What each file of a pack contributed to it: put together again, they give the same pack. */
+/** Splits a pack into the contributions of its files; joining them gives the same pack. */
 export function chunkedFilesOf(pack: Pack): ChunkedFile[] {
   const parts = new Map(pack.files.map(({ path }) => [path, { chunks: [] as Chunk[], warnings: [] as Warning[] }]))
   for (const chunk of pack.chunks) {
-    // Where an image has its place depends on the other images.
+    // The place of an image depends on the other images.
     const assetPath = chunk.assetPath === null ? null : imageAssetPath(chunk.path)
     parts.get(chunk.path)?.chunks.push({ ...chunk, assetPath })
   }

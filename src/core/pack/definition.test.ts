@@ -21,7 +21,7 @@ test.each(['\n', '\r\n', '\r'])('lines may end in %j', (end) => {
   expect(findDefinition(chunk('visit', `# a${end}# b${end}def visit():`))?.line).toBe(12)
 })
 
-test('what has no symbol, or does not name it, states no definition', () => {
+test('a chunk without a symbol, or whose text does not name it, states no definition', () => {
   expect(findDefinition(chunk(null, 'def visit():'))).toBeUndefined()
   expect(findDefinition(chunk('visit', 'pass'))).toBeUndefined()
   expect(findDefinition({ ...chunk('visit', '{"visit":1}'), kind: 'json' })).toBeUndefined()

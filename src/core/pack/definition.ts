@@ -10,7 +10,7 @@ export interface Definition {
 
 const MOST_CHARS = 400
 
-/** Finds the line that names the chunk's symbol for the first time; comments and decorators may stand before it. */
+/** Finds the first line that names the chunk's symbol; comments and decorators may precede it. */
 export function findDefinition(chunk: Chunk): Definition | undefined {
   if (chunk.symbol === null || chunk.kind === 'json') return undefined
   const { content } = chunk

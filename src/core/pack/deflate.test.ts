@@ -21,7 +21,7 @@ const repetitive = fc
   )
   .map((parts) => Buffer.concat(parts))
 
-it('gives what zlib reads back, however the bytes come in', () => {
+it('zlib restores the bytes, however they are split', () => {
   const deflater = new Deflater()
   fc.assert(
     fc.property(repetitive, fc.integer({ min: 1, max: 5000 }), (bytes, step) => {
@@ -49,7 +49,7 @@ it.each([
   expect(packed.length).toBeLessThan(bytes.length * 1.002 + 16)
 })
 
-it('packs a stream the same, whatever was packed before it', () => {
+it('packs a stream to the same bytes regardless of earlier streams', () => {
   const used = new Deflater()
   for (const before of [noise(100_000), Buffer.from('the lamp is lit '.repeat(5000))]) {
     used.push(before)
@@ -70,7 +70,7 @@ function noise(length: number): Buffer {
   )
 }
 
-/** Noise in which pieces of growing length come again at growing distance. */
+/** Noise in which pieces of growing length repeat at growing distance. */
 function distances(): Buffer {
   const base = noise(32_768)
   const parts: Uint8Array[] = [base]

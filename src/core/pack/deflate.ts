@@ -1,30 +1,32 @@
 /*
- * DEFLATE (RFC 1951), written here because a pack needs three things together: the same bytes in every runtime (zlib
- * and CompressionStream differ between versions), no cost per call (a pack may have 100,000 small files, and the
- * library at hand sets up 170 kB of tables for each), and speed on postings, which are mostly hexadecimal ids that
- * match nothing. It looks at one earlier place for each four bytes, walks faster where nothing matches, and writes each
- * block in the cheapest of the three forms.
+ * DEFLATE (RFC 1951), implemented here because a pack needs three things together: the same bytes in every runtime (zlib and
+ * CompressionStream differ between versions), no cost per call (a pack may have 100,000 small files, and the available library sets up 170
+ * kB of tables for each), and speed on postings, which are mostly hexadecimal ids that match nothing. It checks one earlier place for each
+ * four bytes, skips faster where nothing matches, and writes each block in the cheapest of the three forms.
  */
 
 const WINDOW = 1 << 15
-/** As much as a stored block can hold. */
+/** The largest size of a stored block. */
 const BLOCK_BYTES = 0xffff
 const HASH_BITS = 15
 const LEAST_MATCH = 4
 const MOST_MATCH = 258
 const END_OF_BLOCK = 256
-/** Hexadecimal digits in a row after which the rest is taken for an id: it would have matched from its beginning. */
+/**
+ * After this many hexadecimal digits in a row, the rest is treated as an id and not matched: a repeated id would have matched from its
+ * beginning.
+ */
 const LONG_NUMBER = 12
 const LITERALS = 286
 const DISTANCES = 30
 
-/** Compresses one stream after another; its tables are made once. */
+/** Compresses one stream after another, and reuses its tables. */
 export class Deflater {
   /** The last 32 KiB of the stream, then the bytes of the block being collected. */
   readonly #buffer = new Uint8Array(WINDOW + BLOCK_BYTES)
-  /** By hash of four bytes, where they were last seen, counted over all streams, modulo 2³². */
+  /** Last position of four bytes, by their hash, counted over all streams, modulo 2³². */
   readonly #heads = new Uint32Array(1 << HASH_BITS)
-  /** In threes: bytes as they are since the match before, length of the match, its distance. */
+  /** Triples: number of literal bytes since the last match, length of the match, its distance. */
   readonly #matches = new Uint16Array(3 * Math.ceil(BLOCK_BYTES / LEAST_MATCH))
   readonly #literals = new HuffmanCode(LITERALS, 15)
   readonly #distances = new HuffmanCode(DISTANCES, 15)
@@ -36,7 +38,7 @@ export class Deflater {
   /** Position of the block's first byte in the count over all streams. */
   #position = 0
 
-  /** Takes bytes in and gives out what is ready. */
+  /** Takes bytes in and returns the compressed bytes that are ready. */
   push(bytes: Uint8Array): Uint8Array {
     for (let at = 0; at < bytes.length; ) {
       if (this.#length === BLOCK_BYTES) this.#writeBlock(false)
@@ -48,11 +50,11 @@ export class Deflater {
     return this.#bits.take()
   }
 
-  /** Ends the stream and gives out the rest of it. The next bytes begin another. */
+  /** Ends the stream and returns the rest of it. The next bytes begin another stream. */
   finish(): Uint8Array {
     this.#writeBlock(true)
     this.#bits.align()
-    // What was seen in this stream is now farther away than any match may reach.
+    // Moves the position so far that no match can reach back into this stream.
     this.#position = (this.#position + WINDOW + 1) >>> 0
     this.#history = 0
     return this.#bits.take()
@@ -86,14 +88,14 @@ export class Deflater {
     }
     literals.counts.fill(0)
     distances.counts.fill(0)
-    // Nothing reaches back from the next stream.
+    // The next stream has no history, so the last block is not kept.
     if (!isLast) this.#buffer.copyWithin(0, this.#length, this.#length + WINDOW)
     this.#history = Math.min(WINDOW, this.#history + this.#length)
     this.#position = (this.#position + this.#length) >>> 0
     this.#length = 0
   }
 
-  /** Finds what the block repeats and counts its symbols. Returns how many entries of `#matches` are used. */
+  /** Finds repetitions in the block and counts its symbols. Returns how many entries of `#matches` are used. */
   #findMatches(): number {
     const buffer = this.#buffer
     const heads = this.#heads
@@ -128,7 +130,7 @@ export class Deflater {
           literalsFrom = at
           misses = 0
           digits = 0
-          // The end of a match is where the next one most often begins.
+          // The next match most often begins at the end of a match.
           if (at + 2 <= end) heads[hashAt(buffer, at - 2)] = at - 2 + offset
           continue
         }
@@ -180,14 +182,14 @@ function matchLength(buffer: Uint8Array, from: number, at: number, end: number):
 
 /** Codes of a Huffman alphabet. */
 interface Codes {
-  /** By symbol, the bits of its code in the order they are written, and from `CODE_BITS` on how many; 0 for one that is not used. */
+  /** The code of each symbol: its bits in writing order, and from bit `CODE_BITS` on their number; 0 for an unused symbol. */
   readonly codes: Uint32Array
 }
 
 const CODE_BITS = 16
 const CODE_MASK = (1 << CODE_BITS) - 1
 
-/** A Huffman code that is made anew for every block, always in the same memory: a pack has 100,000 blocks and more. */
+/** A Huffman code that is rebuilt for every block in the same memory: a pack has 100,000 blocks and more. */
 class HuffmanCode implements Codes {
   /** How often each symbol occurs; counts are below 2¹⁷. */
   readonly counts: Uint32Array<ArrayBuffer>
@@ -198,7 +200,7 @@ class HuffmanCode implements Codes {
   readonly #weights: Uint32Array<ArrayBuffer>
   readonly #perLength = new Uint32Array(33)
 
-  /** For so many symbols, none with a code longer than `most`. */
+  /** Takes the number of symbols, none with a code longer than `most`. */
   constructor(symbols: number, most: number) {
     this.counts = new Uint32Array(symbols)
     this.codes = new Uint32Array(symbols)
@@ -224,7 +226,7 @@ class HuffmanCode implements Codes {
     assignCodes(lengths, this.codes)
   }
 
-  /** Bits that the symbols take in a code. */
+  /** Number of bits that the symbols take in a code. */
   countBits({ codes }: Codes): number {
     const { counts } = this
     let bits = 0
@@ -286,7 +288,7 @@ function countLengths(weights: Uint32Array, n: number, perLength: Uint32Array, m
   limitLengths(perLength, most)
 }
 
-/** Makes lengths that were cut to `most` a complete code: the Kraft sum must be exactly 1. */
+/** Turns lengths that were cut to `most` into a complete code: the Kraft sum must be exactly 1. */
 function limitLengths(perLength: Uint32Array, most: number): void {
   let sum = 0
   for (let length = 1; length <= most; length++) sum += (perLength[length] ?? 0) << (most - length)
@@ -299,7 +301,7 @@ function limitLengths(perLength: Uint32Array, most: number): void {
   }
 }
 
-/** First code of each length while codes are given out. */
+/** First code of each length during assignment. */
 const NEXT_CODES = new Uint16Array(17)
 
 /** Canonical codes of RFC 1951 section 3.2.2, their bits reversed because a stream takes the lowest bit first. */
@@ -339,7 +341,7 @@ class BlockHeader {
   bits = 0
   readonly #code = new HuffmanCode(19, 7)
   readonly #lengths = new Uint8Array(LITERALS + DISTANCES)
-  /** In twos: a symbol, and what its extra bits say. */
+  /** Pairs: a symbol, and the value of its extra bits. */
   readonly #runs = new Uint8Array(2 * (LITERALS + DISTANCES))
   #runsEnd = 0
   #literalCount = 0
@@ -352,7 +354,7 @@ class BlockHeader {
     this.#distanceCount = lastUsed(distances, 1)
     const all = this.#lengths
     all.set(literals)
-    // What of the literals is not sent is written over.
+    // The distances overwrite the literals that are not sent.
     all.set(distances, this.#literalCount)
     code.counts.fill(0)
     this.#encodeRuns(this.#literalCount + this.#distanceCount)
@@ -444,7 +446,7 @@ class BitWriter {
     this.write(code & CODE_MASK, code >>> CODE_BITS)
   }
 
-  /** Writes the codes of bytes. Most of a stream is such runs. */
+  /** Writes the codes of bytes. Such runs are most of a stream. */
   writeBytes(bytes: Uint8Array, start: number, end: number, { codes }: Codes): void {
     // A code has at most 15 bits, and up to 7 are pending.
     const most = this.#length + 2 * (end - start) + 2
@@ -505,7 +507,7 @@ class BitWriter {
 }
 
 const HEX_DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9a-f]/.test(String.fromCharCode(byte)) ? 1 : 0))
-/** Bytes with their bits the other way round. */
+/** Bytes with their bits reversed. */
 const REVERSED = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number.parseInt(byte.toString(2).padStart(8, '0').split('').reverse().join(''), 2),
 )
@@ -515,9 +517,9 @@ const DISTANCE_EXTRA = [
 ]
 const LENGTH_BASES = [...sumUp(LENGTH_EXTRA.slice(0, 28), 3), MOST_MATCH]
 const DISTANCE_BASES = sumUp(DISTANCE_EXTRA, 1)
-/** By match length, its code among the literals. */
+/** Code of each match length among the literals. */
 const LENGTH_CODES = createLengthCodes()
-/** By distance − 1 below 256, and by (distance − 1) >> 7 from there on, behind it: the distance code. */
+/** Distance codes: the first 256 entries by distance − 1, the entries after them by (distance − 1) >> 7. */
 const DISTANCE_CODES = createDistanceCodes()
 const FIXED_LITERALS = fixedCodes(288, (symbol) => (symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8))
 const FIXED_DISTANCES = fixedCodes(DISTANCES, () => 5)

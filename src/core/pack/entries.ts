@@ -9,15 +9,15 @@ import { VECTORS_FILE } from './pack-vectors.ts'
 import { createTables } from './tables.ts'
 import { writeZip, type ZipEntry } from './zip.ts'
 
-/** What goes into a pack, and how. */
+/** Options for the content and form of a pack. */
 export interface PackOptions {
   /** Only `llm.md`, `manifest.llm.tsv`, chunks with a one-line header, and images. @default false */
   readonly compact?: boolean
   /** Longest run of equal lines of a text that is kept. @default 3 */
   readonly repeats?: number
-  /** The index of the pack, where one is at hand: making it takes its time. */
+  /** The index of the pack, if the caller has one: building it takes time. */
   readonly index?: PackIndex
-  /** Gives the bytes of an image by its path in the source. */
+  /** Returns the bytes of an image by its path in the source. */
   readonly readImage: (path: string) => Promise<Uint8Array> | Uint8Array
 }
 
@@ -27,7 +27,7 @@ export interface PackEntry {
   readonly content: Uint8Array | Iterable<Uint8Array>
 }
 
-/** The files of a pack, in a fixed order, each made when it is asked for. */
+/** The files of a pack, in a fixed order, each created on demand. */
 export async function* packEntries(pack: Pack, options: PackOptions): AsyncGenerator<PackEntry, void, void> {
   yield { name: 'llm.md', content: utf8.encode(writeLlmMd(pack)) }
   if (!options.compact) {
@@ -61,7 +61,7 @@ export function zipEntries(entries: AsyncIterable<PackEntry>): AsyncGenerator<Ui
   return writeZip(withMethods(entries))
 }
 
-/** The name a pack is given when nobody chose one: the folder's, and the first eight characters of the index id. */
+/** The default name of a pack: the name of the folder, and the first eight characters of the index id. */
 export function packName(root: string, pack: Pack): string {
   return `${root}.llmx-${pack.indexId.slice(0, 8)}`
 }
@@ -74,7 +74,7 @@ async function* withMethods(entries: AsyncIterable<PackEntry>): AsyncGenerator<Z
   }
 }
 
-/** Encodes text that comes in pieces, in blocks large enough to be worth a call. */
+/** Encodes text in blocks that are large enough to be worth a call. */
 function* encodeRows(rows: Iterable<string>): Generator<Uint8Array> {
   const writer = new BlockWriter()
   for (const row of rows) {

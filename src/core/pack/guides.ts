@@ -4,7 +4,7 @@ import { fileLabel, oneLine } from './label.ts'
 import type { Pack } from './pack.ts'
 import { dirOf, groupByFile, sumTokens } from './tables.ts'
 
-/** Writes `llm.md`: what a model reads first, and how it gets to the few chunks it needs. */
+/** Writes `llm.md`: the first file for a model, which explains how to find the few chunks it needs. */
 export function writeLlmMd(pack: Pack): string {
   const hasImages = pack.chunks.some((chunk) => chunk.assetPath !== null)
   return lines([
@@ -122,7 +122,7 @@ function warningLine(warning: Pack['warnings'][number]): string {
   return `- ${codeSpan(oneLine(warning.path, 1000))}: ${oneLine(warning.message, 400)}`
 }
 
-/** A code span that holds backticks of any number. */
+/** A code span for text with any number of backticks. */
 function codeSpan(text: string): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length))
   const fence = '`'.repeat(longest + 1)

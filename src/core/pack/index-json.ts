@@ -10,8 +10,8 @@ import { sumTokens } from './tables.ts'
 export const INDEX_VERSION = 1
 
 /**
- * Writes `index.json` in blocks of bytes. Keys come in a fixed order, the postings last, so that a reader who only wants
- * the chunks can stop early: a pack of 50 MB has hundreds of megabytes of postings.
+ * Writes `index.json` in blocks of bytes. Keys come in a fixed order, the postings last, so that a reader that needs only the chunks can
+ * stop early: a pack of 50 MB has hundreds of megabytes of postings.
  */
 export function* writeIndexJson(pack: Pack, packIndex: PackIndex = new PackIndex(pack)): Generator<Uint8Array> {
   const writer = new BlockWriter()
@@ -30,7 +30,7 @@ export function* writeIndexJson(pack: Pack, packIndex: PackIndex = new PackIndex
   yield writer.take()
 }
 
-/** Writes what an `index.json` begins with, for those who keep a pack to open it again: the rest is counted from this. */
+/** Writes the beginning of `index.json`, which is enough to open a stored pack again: the rest is computed from it. */
 export function* writeBareIndexJson(pack: Pack): Generator<Uint8Array> {
   const writer = new BlockWriter()
   yield* writeChunks(writer, pack)
@@ -84,7 +84,7 @@ export function chunkRecord(chunk: Chunk): Record<string, unknown> {
   }
 }
 
-/** `{"chunk_id":"<id>","tf":` of every chunk one after another: each is written again for every term of its chunk. */
+/** `{"chunk_id":"<id>","tf":` of every chunk one after another, because each is repeated for every term of its chunk. */
 interface Openings {
   readonly table: Uint8Array
   readonly width: number
@@ -98,7 +98,7 @@ function encodeOpenings(ids: readonly string[]): Openings {
 const DOC_LEN = new TextEncoder().encode(',"doc_len":')
 const CLOSING = new TextEncoder().encode('},')
 
-/** Postings written before the writer is asked whether it is full: a term may be in every chunk. */
+/** Postings written before the writer checks whether it is full, because a term may be in every chunk. */
 const AT_ONCE = 256
 
 function* writeTerms(writer: BlockWriter, terms: Iterable<TermEntry>, openings: Openings): Generator<Uint8Array> {

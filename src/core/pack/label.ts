@@ -1,7 +1,7 @@
 import type { Chunk } from '../model.ts'
 import { clipText } from '../text/lines.ts'
 
-/** What a chunk is called in one line: its symbol, its last two headings, its address, or its slug. */
+/** A one-line label for a chunk: its symbol, its last two headings, its address, or its slug. */
 export function chunkLabel(chunk: Chunk): string {
   const label =
     nonEmpty(chunk.symbol) ??
@@ -12,7 +12,7 @@ export function chunkLabel(chunk: Chunk): string {
   return oneLine(label, 72)
 }
 
-/** What a file is called in one line: as its first chunk. */
+/** A one-line label for a file: that of its first chunk. */
 export function fileLabel(chunks: readonly Chunk[]): string {
   const [first] = chunks
   return first === undefined ? '' : chunkLabel(first)

@@ -5,7 +5,7 @@ import { chunkLabel, fileLabel } from './label.ts'
 import type { Pack } from './pack.ts'
 import { createTables, dirOf, groupByFile, sumTokens } from './tables.ts'
 
-/** First field of `manifest.llm.tsv`; a folder that holds a file starting so is a pack. */
+/** First field of `manifest.llm.tsv`; a folder with a file that starts with it is a pack. */
 export const TSV_MAGIC = 'llmx_manifest_llm_tsv'
 
 /** Version of `manifest.llm.tsv` and `manifest.min.json`. */
@@ -125,7 +125,7 @@ export function* writeManifestMinJson(pack: Pack): Generator<string> {
   ])
 }
 
-/** The object `head` with one more key, `chunks`, that holds a row for each chunk. */
+/** The object `head` with an additional key, `chunks`, that holds a row for each chunk. */
 function* writeRows(
   head: Readonly<Record<string, unknown>>,
   pack: Pack,
@@ -138,7 +138,7 @@ function* writeRows(
   yield ']}\n'
 }
 
-/** A file name may hold a tab or a line end; a row may not. */
+/** A file name may contain a tab or a line end; a row may not. */
 function tsvText(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ')
 }

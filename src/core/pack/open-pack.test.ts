@@ -48,7 +48,7 @@ function problem(open: () => unknown): unknown {
 }
 
 describe('a full pack', () => {
-  test.each([1, 7, 1 << 20])('is the same again, read %d bytes at a time', async (size) => {
+  test.each([1, 7, 1 << 20])('is restored when read %d bytes at a time', async (size) => {
     expect(openPack(reader(await filesOf(PACK, false), size))).toEqual(PACK)
   })
 
@@ -76,7 +76,7 @@ describe('a full pack', () => {
     expect(found).toEqual(['PACK_INVALID', expect.stringContaining(message)])
   })
 
-  test('of a later version is refused as such', async () => {
+  test('an index of a later version is refused with PACK_VERSION', async () => {
     const text = (await filesOf(PACK, false)).get('index.json')?.replace('{"version":1', '{"version":2') ?? ''
     expect(problem(() => openPack(reader(new Map([['index.json', text]]))))).toEqual([
       'PACK_VERSION',
@@ -84,7 +84,7 @@ describe('a full pack', () => {
     ])
   })
 
-  test('that is no JSON is refused', () => {
+  test('an index that is not JSON is refused', () => {
     expect(problem(() => openPack(reader(new Map([['index.json', '{"version":']]))))).toEqual([
       'PACK_INVALID',
       'test is not a pack that can be read: index.json is not JSON',
@@ -93,7 +93,7 @@ describe('a full pack', () => {
 })
 
 describe('a compact pack', () => {
-  test('keeps what it has: paths, kinds, lines, labels and text', async () => {
+  test('keeps its paths, kinds, lines, labels and text', async () => {
     const opened = openPack(reader(await filesOf(PACK, true)))
     expect(opened.refs).toEqual(PACK.refs)
     expect(opened.indexId).toBe(PACK.indexId)
@@ -115,7 +115,7 @@ describe('a compact pack', () => {
     ])
   })
 
-  test('that lacks a chunk is refused', async () => {
+  test('a pack that lacks a chunk is refused', async () => {
     const files = await filesOf(PACK, true)
     files.delete('chunks/c0002.md')
     expect(problem(() => openPack(reader(files)))).toEqual([
@@ -127,12 +127,12 @@ describe('a compact pack', () => {
   test.each([
     ['hello', ['PACK_INVALID', 'test is not a pack that can be read: manifest.llm.tsv does not start as it should']],
     ['llmx_manifest_llm_tsv\t5\tx', ['PACK_VERSION', 'pack format 5 is newer than this program (4)']],
-  ])('whose manifest starts with %j is refused', (text, expected) => {
+  ])('a pack whose manifest starts with %j is refused', (text, expected) => {
     expect(problem(() => openPack(reader(new Map([['manifest.llm.tsv', text]]))))).toEqual(expected)
   })
 })
 
-test('what is no pack is refused', () => {
+test('a folder without an index and a manifest is refused', () => {
   expect(problem(() => openPack(reader(new Map())))).toEqual([
     'PACK_INVALID',
     'test is not a pack that can be read: it has neither index.json nor manifest.llm.tsv',
@@ -146,7 +146,7 @@ describe('an archive', () => {
     return Buffer.concat(pieces)
   }
 
-  test('opens as the pack it was made of', async () => {
+  test('openPack restores the original pack from an archive', async () => {
     expect(openPack(openZipReader(await zip(), 'a.zip'))).toEqual(PACK)
   })
 
@@ -154,7 +154,7 @@ describe('an archive', () => {
     ['is cut off', (bytes: Uint8Array) => bytes.subarray(0, -30)],
     ['is no archive', () => utf8.encode('hello')],
     ['is damaged', (bytes: Uint8Array) => bytes.map((byte, i) => (i > 2000 && i < 4000 ? 0 : byte))],
-  ])('that %s is refused', async (_, change) => {
+  ])('an archive that %s is refused', async (_, change) => {
     const bytes = change(await zip())
     expect(problem(() => openPack(openZipReader(bytes, 'a.zip')))).toEqual([
       'PACK_INVALID',
@@ -165,7 +165,7 @@ describe('an archive', () => {
 
 const WARNING = '{"path":"/etc/passwd","code":"utf8","message":""}'
 
-describe('a pack from a stranger', () => {
+describe('an untrusted pack', () => {
   const id = PACK.chunks[0]?.id ?? ''
 
   test.each([
@@ -194,7 +194,7 @@ describe('a pack from a stranger', () => {
   test.each([
     ['one ref twice', '\tc0002\t', '\tc0001\t', 'a ref stands for two chunks'],
     ['a line that is no number', '\tc0001\t0\t0\t1\t', '\tc0001\t0\t0\tx\t', 'lines NaN to'],
-    // What is written as null could not be read again.
+    // NaN would be written as null, which could not be parsed again.
     ['a size that is no number', /^(F(?:\t\S+){4}\t)\d+/m, '$1many', 'NaN lines are no size of a file'],
   ])('is refused for %s in its manifest', async (_, from, to, expected) => {
     const files = await filesOf(PACK, true)
@@ -225,7 +225,7 @@ test('a compact pack gives every chunk an id, so that it can be written again', 
   expect(again.chunks).toEqual(opened.chunks)
 })
 
-test('a part knows that it is one after it was opened', async () => {
+test('a part still knows that it is one after it was opened', async () => {
   const part = { ...PACK, part: { number: 2, of: 3 } }
   expect(openPack(reader(await filesOf(part, false)))).toEqual(part)
 })

@@ -10,17 +10,17 @@ import { parsePackVectors, VECTORS_FILE } from './pack-vectors.ts'
 
 /** Access to the files of a pack, whether folder or archive. */
 export interface PackReader {
-  /** What the pack is called in messages. */
+  /** The name of the pack in messages. */
   readonly name: string
   has(file: string): boolean
-  /** The content in pieces. Asked only for files that are there. */
+  /** The content in pieces. Called only for existing files. */
   read(file: string): Iterable<Uint8Array>
 }
 
 /**
- * Opens a pack that was written earlier: a full one through its `index.json`, a compact one through its manifest and
- * chunk files (which keep neither symbols nor more than a chunk's label of its headings; ids are those of the text in
- * the pack). A pack may come from anybody, so whatever could later become a path or reach a terminal is checked here.
+ * Opens a pack: a full one through its `index.json`, a compact one through its manifest and chunk files. A compact pack keeps no symbols
+ * and only the label of a chunk's headings; its ids are those of the text in the pack. A pack is untrusted, so everything that could later
+ * become a path or reach a terminal is checked here.
  */
 export function openPack(reader: PackReader): Pack {
   const pack = reader.has('index.json')
@@ -40,13 +40,13 @@ function addVectors(pack: Pack, reader: PackReader): Pack {
   return { ...pack, vectors: parsePackVectors(reader.read(VECTORS_FILE), pack.chunks.length, reader.name) }
 }
 
-/** Where the postings begin. Inside a string the quotes would be escaped, so this is no string's content. */
+/** Start of the postings. Inside a string the quotes would be escaped, so this never matches the content of a string. */
 const POSTINGS = ',"inverted_index":'
 
-/** A pack is held in memory as text; this much is more than any made with sensible limits. */
+/** Limit for the text of a pack, which is held in memory; packs made with sensible limits are smaller. */
 export const MOST_CHARS: number = 2 ** 28
 
-/** Reads text up to a marker, or to its end; what follows is never unpacked. */
+/** Reads text up to a marker, or to its end; the rest is never unpacked. */
 function readText(reader: PackReader, file: string, marker?: string): string {
   const decoder = new TextDecoder()
   const parts: string[] = []
@@ -56,7 +56,7 @@ function readText(reader: PackReader, file: string, marker?: string): string {
     const text = tail + decoder.decode(piece, { stream: true })
     const at = marker === undefined ? -1 : text.indexOf(marker)
     if (at >= 0) return `${parts.join('')}${text.slice(0, at)}}`
-    // The marker may lie across two pieces, so the end of one is looked at again with the next.
+    // The marker may span two pieces, so the end of each piece is searched again with the next.
     const kept = Math.max(0, text.length - (marker?.length ?? 0))
     parts.push(text.slice(0, kept))
     tail = text.slice(kept)
@@ -71,7 +71,7 @@ function readText(reader: PackReader, file: string, marker?: string): string {
   return parts.join('') + tail + decoder.decode()
 }
 
-/** Refuses names that lead out of the pack or the folder it is written to, and numbers that count nothing. */
+/** Refuses names that lead out of the pack or the folder it is written to, and invalid counts. */
 function checkPack(pack: Pack, name: string): Pack {
   const check = (holds: boolean, problem: string) => {
     if (!holds) throw new PharosError('PACK_INVALID', { path: name, problem })
@@ -109,7 +109,7 @@ function isCount(value: number, least: number): boolean {
   return Number.isSafeInteger(value) && value >= least
 }
 
-/** A page is known by its address, a file by a path that stays where it is. Neither is ever written to. */
+/** A page is identified by its address, a file by a path inside the folder. Neither is ever written to. */
 function isInside(path: string): boolean {
   if (/^https?:\/\/[^/\s]/.test(path)) return true
   return path !== '' && !path.startsWith('/') && path.split('/').every((part) => part !== '..' && part !== '')
@@ -174,7 +174,7 @@ function parseIndexJson(text: string, name: string): Pack {
   }
 }
 
-/** Reads fields of parsed JSON, refusing what has another type. */
+/** Reads fields of parsed JSON, and refuses values of another type. */
 class Fields {
   readonly #value: Readonly<Record<string, unknown>>
   readonly #invalid: (problem: string) => PharosError

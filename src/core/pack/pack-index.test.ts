@@ -8,7 +8,7 @@ import { PackSearch } from './search-pack.ts'
 
 const utf8 = new TextEncoder()
 
-/** Files that say much the same, so that many chunks score alike. */
+/** Files with similar text, so that many chunks have the same score. */
 function createAlike(count: number): Pack {
   return createPack(
     Array.from({ length: count }, (_, i) => {
@@ -27,7 +27,7 @@ function goOn(steps: Steps<unknown>, most = Number.POSITIVE_INFINITY): number {
   return count
 }
 
-test('one index serves searches and index.json, in either order, as two would', () => {
+test('a shared index serves searches and index.json, in either order, with the same results as two indexes', () => {
   const pack = createAlike(200)
   const alone = textOf(writeIndexJson(pack))
   const hits = new PackSearch(pack).search('glaze bowl', { limit: 50 })
@@ -40,7 +40,7 @@ test('one index serves searches and index.json, in either order, as two would', 
   }
 })
 
-test('postings stand in the order of ids, hits of one score in the order of refs', () => {
+test('postings are in the order of ids, and hits with equal scores in the order of refs', () => {
   const pack = createAlike(60)
   const { kiln } = (JSON.parse(textOf(writeIndexJson(pack))) as Parsed).inverted_index
   const ids = kiln?.postings.map((posting) => posting.chunk_id)
@@ -55,7 +55,7 @@ interface Parsed {
   readonly inverted_index: Readonly<Record<string, { readonly postings: readonly { readonly chunk_id: string }[] }>>
 }
 
-test('hits of one score stand in the order of refs also where chunks do not', () => {
+test('hits with equal scores are in the order of refs even if the chunks are not', () => {
   const pack = createAlike(40)
   const turned: Pack = { ...pack, chunks: pack.chunks.toReversed(), refs: pack.refs.toReversed() }
   expect(new PackSearch(turned).search('kiln', { limit: 40 })).toEqual(
@@ -63,10 +63,10 @@ test('hits of one score stand in the order of refs also where chunks do not', ()
   )
 })
 
-test('is made in many steps, and whoever stops goes on there', () => {
+test('the index is built in many steps, and an interrupted build resumes', () => {
   const pack = createAlike(3000)
   const whole = goOn(new PackIndex(pack).prepare('search'))
-  // One step for every few chunks, and those of the postings.
+  // One step for every few chunks, plus those of the postings.
   expect(whole).toBeGreaterThan(700)
 
   const index = new PackIndex(pack)

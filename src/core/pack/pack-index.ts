@@ -5,18 +5,18 @@ import { compareUtf8 } from '../text/order.ts'
 import { findDefinition } from './definition.ts'
 import type { Pack } from './pack.ts'
 
-/** What is indexed of a chunk, with the weight of a match in each. */
+/** The indexed fields of a chunk, each with the weight of a match. */
 export const FIELDS = { title: 2, heading: 2, symbol: 2, path: 1, body: 1 } as const
 
 /** Chunks indexed in one step. */
 const AT_ONCE = 4
 
-/** Chunks put into their order in one step. */
+/** Chunks sorted in one step. */
 const RANKED_AT_ONCE = 1024
 
 /**
- * The index of a pack: made once, when it is first needed, for searches and for `index.json` alike. Chunks stand in it under their
- * ids, by which `index.json` has them in order; searches put what scores the same in the order of refs.
+ * The index of a pack: built once, on first use, for searches and for `index.json` alike. Chunks are stored under their ids, which gives
+ * the order of `index.json`; searches order equal scores by ref.
  */
 export class PackIndex {
   readonly #building: Steps<SearchIndex>
@@ -26,7 +26,7 @@ export class PackIndex {
     this.#building = buildIndex(pack)
   }
 
-  /** The index, ready for searches or to go through its terms, in steps. Whoever stops in between goes on there the next time. */
+  /** Builds the index for searches or for listing its terms, in steps. An interrupted build resumes at the next call. */
   *prepare(use: 'search' | 'terms'): Steps<SearchIndex> {
     // Step by step: a loop over them would end them when it is left.
     while (this.#index === undefined) {

@@ -10,18 +10,18 @@ import type { PackVectors } from './pack-vectors.ts'
 /** Kinds that are written in a language of people. */
 const PROSE: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text'])
 
-/** So much of a file tells its language. */
+/** Characters of a file that are enough to detect its language. */
 const LANGUAGE_CHARS = 10_000
 
-/** The texts of a pack as the model is given them. */
+/** The texts of a pack in the form that the model receives. */
 export interface PackTexts {
-  /** What is embedded of a chunk; null for one in another language than that of the model. */
+  /** The text to embed for a chunk; null for one in a language that the model does not know. */
   at(position: number): string | null
   /** Chunks that are to be embedded and have no vector yet. */
   listMissing(vectors: PackVectors): number[]
 }
 
-/** Makes them; each is written when it is asked for. */
+/** Creates the texts; each is written on demand. */
 export function createPackTexts(pack: Pack): PackTexts {
   const titles = findTitles(pack)
   const isKnown = createLanguageCheck(pack)
@@ -37,7 +37,7 @@ export function createPackTexts(pack: Pack): PackTexts {
   }
 }
 
-/** Gives chunks the vectors that the same texts had in an earlier form of the pack. */
+/** Copies the vectors of unchanged texts from an earlier version of the pack. */
 export function takeOverVectors(from: { pack: Pack; vectors: PackVectors }, pack: Pack, vectors: PackVectors): void {
   if (from.vectors.space.fingerprint !== vectors.space.fingerprint) return
   const before = createPackTexts(from.pack)
@@ -51,7 +51,7 @@ export function takeOverVectors(from: { pack: Pack; vectors: PackVectors }, pack
   }
 }
 
-/** Tells whether the model knows the language of a chunk. That of a file is looked for once, when its first chunk comes. */
+/** Creates a test for whether the model knows the language of a chunk. The language of a file is detected once, at its first chunk. */
 function createLanguageCheck({ chunks }: Pack): (chunk: Chunk) => boolean {
   const known = new Map<string, boolean>()
   const beginnings = new Map<string, string>()

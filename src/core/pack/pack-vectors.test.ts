@@ -58,7 +58,7 @@ function problem(open: () => unknown): unknown {
 }
 
 describe('the vectors of a pack', () => {
-  test.each([true, false])('come back as they were written (compact: %s)', async (compact) => {
+  test.each([true, false])('are restored as written (compact: %s)', async (compact) => {
     const files = await filesOf({ ...PACK, vectors: VECTORS }, compact)
     const { vectors } = openPack(reader(files))
     expect(vectors?.write()).toEqual(VECTORS.write())
@@ -68,7 +68,7 @@ describe('the vectors of a pack', () => {
     expect(vectors?.compare(Float32Array.of(0, 1, 0), 1)).toBeNull()
   })
 
-  test('come back from an archive', async () => {
+  test('are restored from an archive', async () => {
     const pieces: Uint8Array[] = []
     for await (const piece of zipPack({ ...PACK, vectors: VECTORS }, { readImage })) pieces.push(piece)
     const opened = openPack(openZipReader(Buffer.concat(pieces), 'a.zip'))
@@ -92,18 +92,18 @@ describe('the vectors of a pack', () => {
     expect(parts[1]?.vectors?.compare(Float32Array.of(0, 0, 1), 0)).toBeCloseTo(0.8, 2)
   })
 
-  test('are refused where they are not of length 1', () => {
+  test('are refused if their length is not 1', () => {
     expect(() => vectorsOf([1, 1, 0])).toThrow('its length is 1.414')
   })
 
-  test('nearest gives the nearest that are accepted', () => {
+  test('nearest returns the nearest accepted chunks', () => {
     const vectors = vectorsOf([1, 0, 0], [0.8, 0.6, 0], null, [0, 1, 0], [0.6, 0.8, 0])
     const near = vectors.nearest(Float32Array.of(1, 0, 0), 2, 0.3, (position) => position !== 1)
     expect(near.map(({ position }) => position)).toEqual([0, 4])
     expect(vectors.nearest(Float32Array.of(0, 0, 1), 2, 0.3, () => true)).toEqual([])
   })
 
-  test('of another model are told apart by their fingerprint', () => {
+  test('vectors of another model are recognised by their fingerprint', () => {
     expect(describeOtherModel(VECTORS, SPACE)).toBeUndefined()
     expect(describeOtherModel(VECTORS, BUILT_IN_SPACE)).toBe(
       'the pack has vectors of another model (tiny) than the built-in one (pharos-embed-1); answered by words alone',
@@ -111,7 +111,7 @@ describe('the vectors of a pack', () => {
   })
 })
 
-describe('vectors from a stranger', () => {
+describe('untrusted vectors', () => {
   const written = VECTORS.write()
   const header = written.indexOf(0x0a) + 1
   const withHeader = (change: Readonly<Record<string, unknown>>): Uint8Array => {
@@ -148,7 +148,7 @@ describe('vectors from a stranger', () => {
     ])
   })
 
-  test('take no memory for what their header claims', () => {
+  test('take no memory for the size that their header claims', () => {
     const claims = withHeader({ count: 2 ** 32, dimensions: 8192 })
     expect(problem(() => parsePackVectors([claims], 2 ** 32, 'test'))).toEqual([
       'PACK_INVALID',
@@ -156,7 +156,7 @@ describe('vectors from a stranger', () => {
     ])
   })
 
-  test('of a later version are refused as such', () => {
+  test('vectors of a later version are refused with PACK_VERSION', () => {
     expect(problem(() => parsePackVectors([withHeader({ version: 2 })], 3, 'test'))).toEqual([
       'PACK_VERSION',
       'pack format 2 is newer than this program (1)',
@@ -178,7 +178,7 @@ describe('what is embedded of a pack', () => {
     expect(texts.listMissing(new PackVectors(SPACE, 3))).toEqual([1, 2])
   })
 
-  test('is taken over for texts that stayed the same', () => {
+  test('is reused for unchanged texts', () => {
     const later = packOf({
       'a.md': '# A\n\nanother\n\n## B\n\ntwo\n',
       'b.md': '# D\n\nthree\n',

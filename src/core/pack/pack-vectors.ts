@@ -8,15 +8,15 @@ export const VECTORS_FILE = 'vectors.bin'
 /** Version of that entry. */
 const VECTORS_VERSION = 1
 
-/** A longer header is none of ours. */
+/** A longer header is invalid. */
 const MAX_HEADER_BYTES = 1024
 
 const DAMAGED_HEADER = 'has a damaged header'
 
-/** Room for the vectors before any has come. */
+/** Initial buffer for the vectors. */
 const FIRST_BYTES = 64 * 1024
 
-/** No model in use makes longer vectors. */
+/** No model in use has longer vectors. */
 const MAX_DIMENSIONS = 8192
 
 /** Bytes before the numbers of a quantized vector: the size of one step. */
@@ -32,12 +32,12 @@ export interface NearChunk {
 }
 
 /**
- * The vectors of the chunks of a pack, in their order, one byte a dimension. A chunk without a vector has zeros in its place, so that
- * vectors can be added one after the other.
+ * The vectors of the chunks of a pack, in their order, one byte a dimension. A chunk without a vector has zeros, so that vectors can be
+ * added one by one.
  */
 export class PackVectors {
   readonly space: VectorSpace
-  /** Number of chunks, those without a vector included. */
+  /** Number of chunks, including those without a vector. */
   readonly count: number
   readonly #bytes: Uint8Array
   // The same bytes: the steps by `#view`, the numbers by `#numbers`.
@@ -63,7 +63,7 @@ export class PackVectors {
   }
 
   has(position: number): boolean {
-    // A step of zero is the only one whose four bytes are zero.
+    // Only a step of zero has four zero bytes.
     return this.#view.getUint32(position * this.#width) !== 0
   }
 
@@ -72,14 +72,14 @@ export class PackVectors {
     return this.#bytes.subarray(position * this.#width, (position + 1) * this.#width)
   }
 
-  /** Gives a chunk its vector. */
+  /** Sets the vector of a chunk. */
   set(position: number, vector: Float32Array): void {
     const problem = findVectorProblem(vector, this.space.dimensions)
     if (problem !== undefined) throw new TypeError(`the vector of chunk ${position} cannot be kept: ${problem}`)
     this.copy(position, quantizeVector(vector))
   }
 
-  /** Gives a chunk the quantized vector of another. */
+  /** Copies a quantized vector to a chunk. */
   copy(position: number, quantized: Uint8Array): void {
     if (!this.has(position)) this.#embedded++
     this.at(position).set(quantized)
@@ -92,7 +92,7 @@ export class PackVectors {
     return this.#view.getFloat32(start, true) * multiplyBytes(question, this.#numbers, start + STEP_BYTES)
   }
 
-  /** The chunks nearest to a question, nearest first, among those that are accepted and no less near than `least`. */
+  /** The accepted chunks nearest to a question, nearest first, with a similarity of at least `least`. */
   nearest(question: Float32Array, limit: number, least: number, accept: (position: number) => boolean): NearChunk[] {
     const found: NearChunk[] = []
     for (let position = 0; position < this.count; position++) {
@@ -128,8 +128,9 @@ export class PackVectors {
 }
 
 /**
- * Reads the vectors of a pack that may come from a stranger: their size has to fit the number of chunks, and each has to be a vector.
- * Memory is allocated for bytes that arrived, never for a size that the header claims. Throws `PACK_INVALID` for anything else, and `PACK_VERSION` for an entry of a later version.
+ * Parses the vectors of an untrusted pack: their size must fit the number of chunks, and each must be a valid vector. Memory is allocated
+ * for received bytes, never for a size that the header claims. Throws `PACK_INVALID` for invalid data, and `PACK_VERSION` for an entry of a
+ * later version.
  */
 export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, name: string): PackVectors {
   const check: (holds: boolean, problem: string) => asserts holds = (holds, problem) => {
@@ -177,7 +178,7 @@ export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, na
   return vectors
 }
 
-/** Says that vectors cannot be compared with those of another model, where they cannot. */
+/** Returns a message if the vectors are of another model and cannot be compared. */
 export function describeOtherModel(vectors: PackVectors, space: VectorSpace): string | undefined {
   if (vectors.space.fingerprint === space.fingerprint) return undefined
   return `the pack has vectors of another model (${vectors.space.model}) than the built-in one (${space.model}); answered by words alone`
@@ -197,7 +198,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 1
 }
 
-/** The values of the header as they came. */
+/** The unchecked values of the header. */
 type Header = { readonly [Name in 'version' | 'model' | 'fingerprint' | 'dimensions' | 'count']?: unknown }
 
 function parseHeader(line: Uint8Array): Header {

@@ -33,7 +33,7 @@ describe('a pack', () => {
     expect(chunks.map((one) => one.id)).toEqual(chunks.map((one) => one.id).sort())
   })
 
-  test('numbers chunks in base 36 with four digits, or as many as the last one needs', () => {
+  test('numbers chunks in base 36 with four digits, or with the digits that the last one needs', () => {
     const refs = (count: number) => {
       const file = chunk('a', 'x')
       return createPack([{ ...file, chunks: Array.from({ length: count }, () => file.chunks).flat() }]).refs
@@ -49,7 +49,7 @@ describe('a pack', () => {
     expect(pack.warnings.map((warning) => warning.path)).toEqual(['a', 'z'])
   })
 
-  test('gives two images whose paths clean to one place a place each', () => {
+  test('gives two images whose paths clean to one place separate places', () => {
     const { chunks } = createPack([chunk('a/b.png', ''), chunk('a\\b.png', ''), chunk('./a/b.png', '')])
     expect(chunks.map((one) => one.assetPath)).toEqual([
       'images/a/b.png',
@@ -69,7 +69,7 @@ describe('splitting', () => {
     expect(summary(splitPack(pack, 20))).toEqual(['c0001,c0002 a.md,b.md', 'c0003 c.md'])
   })
 
-  test('keeps the sections of a file together that is too large', () => {
+  test('keeps the sections of an oversized file together', () => {
     const section = (name: string) => `## ${name}\n\n${words(9)}\n\n### ${name} 1\n\n${words(3)}\n`
     const pack = createPack([chunk('a.md', `# A\n${section('B')}${section('C')}`)])
     expect(splitPack(pack, 24).map((part) => part.chunks.map((one) => one.headingPath.at(-1)))).toEqual([
@@ -78,18 +78,18 @@ describe('splitting', () => {
     ])
   })
 
-  test('cuts between the chunks of a section that is too large, and never inside one', () => {
+  test('cuts between the chunks of an oversized section, and never inside one', () => {
     const pack = createPack([chunk('a.md', `# A\n\n${words(12)}\n\n${words(12)}\n\n${words(12)}\n`)])
     expect(splitPack(pack, 20).map((part) => part.refs)).toEqual([['c0001'], ['c0002'], ['c0003']])
   })
 
-  test('gives the pack itself when it fits', () => {
+  test('returns the pack itself when it fits', () => {
     const pack = createPack([chunk('a.md', 'x')])
     expect(splitPack(pack, 10)).toEqual([pack])
     expect(splitPack(createPack([]), 10)).toEqual([createPack([])])
   })
 
-  test('numbers the parts, and keeps warnings with their files; the first has those of no part', () => {
+  test('numbers the parts, and keeps warnings with their files; the first part has the warnings of files in no part', () => {
     const leaky = { ...chunk('b.md', words(10)), warnings: [{ path: 'b.md', code: 'secret', message: 'x' }] } as const
     const pack = createPack([chunk('a.md', words(10)), leaky, leftOut('c', 'binary'), chunk('d.md', '')])
     expect(splitPack(pack, 10).map(({ part, files, warnings }) => ({ part, files: files.length, warnings }))).toEqual([
@@ -112,7 +112,7 @@ describe('searching a pack', () => {
     ]),
   )
 
-  test('gives hits that can be cited', () => {
+  test('returns hits that can be cited', () => {
     const [hit] = search.search('lantern oil', { kind: 'markdown' })
     expect(hit).toMatchObject({
       path: 'docs/guide.md',
@@ -132,7 +132,7 @@ describe('searching a pack', () => {
     [{ symbolPrefix: 'lan' }, ['conf.json']],
     [{ pathPrefix: 'docs/', kind: 'json' as const }, []],
     [{ limit: 0 }, []],
-  ])('obeys %j', (filters, paths) => {
+  ])('applies the filter %j', (filters, paths) => {
     const found = search.search('lantern', filters).map((hit) => hit.path)
     expect([...new Set(found)].sort(compareUtf8)).toEqual(paths)
   })
@@ -157,7 +157,7 @@ describe('searching a pack', () => {
   })
 })
 
-test('gives an image a place of its own where its path would be a folder of another', () => {
+test('gives an image a separate place if its path would be a folder of another', () => {
   const pack = createPack(['a.png', 'a.png\\b.png'].map((path) => chunkFile({ path, bytes: Uint8Array.of(1) })))
   const [first, second] = pack.chunks.map((chunk) => chunk.assetPath)
   expect(first).toBe('images/a.png')

@@ -16,13 +16,13 @@ export interface Pack {
   readonly refs: readonly string[]
   /** Sorted by path, then in the order they were met. */
   readonly warnings: readonly Warning[]
-  /** What the chunks mean, where the pack has that. */
+  /** The vectors of the chunks, if the pack has any. */
   readonly vectors?: PackVectors
   /** Set when this is one part of a pack that was split. */
   readonly part?: { readonly number: number; readonly of: number }
 }
 
-/** Puts chunked files together. The order they come in does not matter. */
+/** Joins chunked files into a pack, in any order. */
 export function createPack(chunked: readonly ChunkedFile[], options: { readonly sha256?: Sha256 } = {}): Pack {
   const sha256 = options.sha256 ?? portableSha256
   const sorted = [...chunked].sort((a, b) => compareUtf8(a.file.path, b.file.path))
@@ -38,7 +38,7 @@ export function createPack(chunked: readonly ChunkedFile[], options: { readonly 
   }
 }
 
-/** `c` and the rank in base 36, from 1, with at least four digits and as many as the last one needs. */
+/** `c` and the rank in base 36, from 1, with at least four digits or the digits that the last one needs. */
 function createRefs(count: number): string[] {
   const digits = Math.max(4, count.toString(36).length)
   return Array.from({ length: count }, (_, i) => `c${(i + 1).toString(36).padStart(digits, '0')}`)
@@ -49,14 +49,14 @@ function compareChunks(a: Chunk, b: Chunk): number {
   return a.startLine - b.startLine || a.endLine - b.endLine || compareUtf8(a.id, b.id)
 }
 
-/** A warning that stands for the file's whole content. */
+/** Whether a warning replaces the whole content of the file. */
 function isSkip(warning: Warning): boolean {
   return warning.code !== 'max_chunks_per_file' && warning.code !== 'secret' && warning.code !== 'changed'
 }
 
 /**
- * Two paths may clean to one place under `images/`, or one to a folder of the other; the later one then goes into a
- * folder named by its id, so that no bytes are lost.
+ * Two paths may clean to one place under `images/`, or one to a folder of the other; the later image then goes into a folder named by its
+ * id, so that no bytes are lost.
  */
 function separateAssets(chunks: readonly Chunk[]): Chunk[] {
   const files = new Set<string>()

@@ -17,7 +17,7 @@ function vectorAt(similarity: number): Float32Array {
 
 const QUESTION = vectorAt(1)
 
-/** A pack of one chunk a file, each with this cosine to the question, or without a vector. */
+/** A pack with one chunk per file, each with this cosine to the question, or without a vector. */
 function packOf(files: Readonly<Record<string, readonly [text: string, similarity: number | null]>>): Pack {
   const pack = createPack(Object.entries(files).map(([path, [text]]) => chunkFile({ path, bytes: utf8.encode(text) })))
   const vectors = new PackVectors(BUILT_IN_SPACE, pack.chunks.length)
@@ -40,20 +40,20 @@ const pathsOf = (hits: readonly { readonly path: string }[]) => hits.map(({ path
 describe('a search by words and meaning', () => {
   const search = new PackSearch(PACK)
 
-  test('finds what no word does, and leaves out what is not near', () => {
+  test('finds chunks that no word finds, and leaves out distant ones', () => {
     expect(pathsOf(search.search('boiler'))).toEqual(['words.md', 'far.md'])
     expect(pathsOf(search.search('boiler', { meaning: QUESTION }))).toEqual(['words.md', 'far.md', 'meant.md'])
     expect(pathsOf(search.search('stove', { meaning: QUESTION }))).toEqual(['meant.md', 'words.md'])
     expect(pathsOf(search.search('stove'))).toEqual([])
   })
 
-  test('counts what it would find', () => {
+  test('counts all hits', () => {
     expect(search.count('boiler')).toBe(2)
     expect(search.count('boiler', { meaning: QUESTION })).toBe(3)
     expect(search.count('boiler', { meaning: QUESTION, path: 'meant.md' })).toBe(1)
   })
 
-  test('obeys the filters', () => {
+  test('applies the filters', () => {
     const found = search.search('stove', { meaning: QUESTION, path: 'words.md' })
     expect(pathsOf(found)).toEqual(['words.md'])
   })
@@ -67,7 +67,7 @@ describe('a search by words and meaning', () => {
     expect(search.search('boiler', { meaning: QUESTION }).some((hit) => 'meaning' in hit)).toBe(false)
   })
 
-  test('gives the same first hits whatever the limit', () => {
+  test('returns the same first hits for any limit', () => {
     const many = packOf(
       Object.fromEntries(
         Array.from({ length: 250 }, (_, i) => [
@@ -88,14 +88,14 @@ describe('a search by words and meaning', () => {
   })
 })
 
-describe('what a question means', () => {
+describe('the meaning of a question', () => {
   const embed = async () => QUESTION
 
   test('is the vector of the model where the pack has vectors of it', async () => {
     expect(await new PackSearch(PACK).findMeaning('boiler', embed)).toEqual({ meaning: QUESTION, notices: [] })
   })
 
-  test('is not asked for where there is nothing to compare it with', async () => {
+  test('is not computed if there is nothing to compare it with', async () => {
     const { vectors: _, ...without } = PACK
     const never = () => Promise.reject(new Error('asked'))
     expect(await new PackSearch(without).findMeaning('boiler', never)).toEqual({ notices: [] })
@@ -103,7 +103,7 @@ describe('what a question means', () => {
     expect(await new PackSearch(empty).findMeaning('boiler', never)).toEqual({ notices: [] })
   })
 
-  test('is left out, with a notice, where the vectors are of another model or the model fails', async () => {
+  test('is omitted, with a notice, if the vectors are of another model or the model fails', async () => {
     const vectors = new PackVectors({ model: 'tiny', fingerprint: '0'.repeat(64), dimensions: 2 }, PACK.chunks.length)
     vectors.set(0, Float32Array.of(1, 0))
     expect(await new PackSearch({ ...PACK, vectors }).findMeaning('boiler', embed)).toEqual({
@@ -130,13 +130,13 @@ describe('the judgement of hits', () => {
   const ordinary = new Set(['boiler', 'kitchen', 'warm', 'furnace'])
   const judge = (query: string, meaning?: Float32Array) => search.judge(search.search(query, { meaning }), ordinary)
 
-  test('doubts them for a name that none of them has', () => {
+  test('doubts them if none of them has a name from the question', () => {
     expect(judge('boiler')).toEqual({ relevance: 'strong', uncovered: [] })
     expect(judge('boiler pgbouncer')).toEqual({ relevance: 'weak', uncovered: ['pgbouncer'] })
     expect(judge('boiler pgbouncer', QUESTION)).toEqual({ relevance: 'weak', uncovered: ['pgbouncer'] })
   })
 
-  test('goes by meaning where no word was found', () => {
+  test('uses meaning if no word was found', () => {
     expect(judge('stove', QUESTION).relevance).toBe('strong')
     expect(judge('stove')).toEqual({ relevance: 'none', uncovered: [] })
   })

@@ -18,7 +18,7 @@ import type { Pack } from './pack.ts'
 import { PackIndex } from './pack-index.ts'
 import { describeOtherModel, type PackVectors } from './pack-vectors.ts'
 
-/** What a hit must be. Every filter given has to hold. */
+/** Conditions that a hit must meet; all given filters apply. */
 export interface ChunkFilters {
   /** Exactly this file. */
   readonly path?: string | undefined
@@ -33,15 +33,15 @@ export interface ChunkFilters {
 export interface PackSearchOptions extends ChunkFilters {
   /** Most hits to return. @default 10 */
   readonly limit?: number | undefined
-  /** Adds to each hit where its score comes from. @default false */
+  /** Adds the origin of the score to each hit. @default false */
   readonly explain?: boolean | undefined
-  /** Takes a last word that nothing has for the beginning of others; see {@link PackSearch.complete}. @default false */
+  /** Treats an unmatched last word as the beginning of other words; see {@link PackSearch.complete}. @default false */
   readonly completes?: boolean | undefined
   /** Vector of the query, of the model that the pack has vectors of; see {@link PackSearch.findMeaning}. @default words alone */
   readonly meaning?: Float32Array | undefined
 }
 
-/** A hit, with the explanation that was asked for. */
+/** A hit, with the requested explanation. */
 export interface PackHit extends Hit {
   /** The terms of the chunk that matched, in the order of the query. */
   readonly terms: readonly string[]
@@ -56,24 +56,24 @@ export interface PackHit extends Hit {
 
 /** How words and meaning became the score of a hit. */
 export interface MeaningExplanation {
-  /** What its words scored, as a share of the most they could. */
+  /** The score of its words, as a share of the highest possible one. */
   readonly wordScore: number
   /** Cosine with the query; null for a chunk without a vector. */
   readonly similarity: number | null
   /** In words: how the two were added. */
   readonly fusion: string
-  /** What other hits of the same file add. */
+  /** The score gained from other hits in the same file. */
   readonly support: number
 }
 
-/** What could be found out about what a query means. */
+/** The vector of a query, if one could be computed. */
 export interface PackMeaning {
   readonly meaning?: Float32Array
   /** Why words answer alone although the pack has vectors. */
   readonly notices: readonly string[]
 }
 
-/** So many hits by words are ranked together with as many that are nearest in meaning; later ones follow in parts of the same size. */
+/** This many hits by words are ranked together with the same number of nearest chunks; later hits follow in parts of the same size. */
 const PART = 100
 
 /** A hit before its chunk is shown. */
@@ -84,28 +84,28 @@ interface RankedHit extends Pick<PackHit, 'score' | 'terms' | 'missing' | 'simil
 /** A chunk without any word of the query. */
 const NO_MATCH = { score: 0, terms: [], missing: null, similarity: null } as const
 
-/** Answers questions about one pack. The index is built at the first search, unless {@link prepare} was gone through. */
+/** Searches one pack. The first search builds the index, unless {@link prepare} has been run to its end. */
 export class PackSearch {
   readonly #pack: Pack
   readonly #index: PackIndex
   readonly #vectors: PackVectors | undefined
-  /** Positions of chunks, once somebody asks for them. */
+  /** Positions of chunks, computed on first use. */
   #byRef: ReadonlyMap<string, number> | undefined
   #byId: ReadonlyMap<string, number> | undefined
 
-  /** `vectors` may be added to while questions are answered. */
+  /** `vectors` may grow while searches run. */
   constructor(pack: Pack, index: PackIndex = new PackIndex(pack), vectors: PackVectors | undefined = pack.vectors) {
     this.#pack = pack
     this.#index = index
     this.#vectors = vectors
   }
 
-  /** What the first search does before it can begin, in steps. */
+  /** Does the work of the first search ahead of time, in steps. */
   *prepare(): Steps<void> {
     yield* this.#index.prepare('search')
   }
 
-  /** Finds out what a query means by the built-in model, where the pack has vectors of it. Never rejects: words can answer alone. */
+  /** Embeds a query with the built-in model if the pack has vectors of it. Never rejects: a search by words alone still works. */
   async findMeaning(query: string, embed: (query: string) => Promise<Float32Array>): Promise<PackMeaning> {
     const vectors = this.#vectors
     if (vectors === undefined || vectors.embedded === 0) return { notices: [] }
@@ -134,7 +134,7 @@ export class PackSearch {
     })
   }
 
-  /** How well the hits of a search fit its query. `ordinaryWords` are the words that are no names. */
+  /** Judges how well the hits of a search fit its query. `ordinaryWords` are words other than names. */
   judge(hits: readonly PackHit[], ordinaryWords: ReadonlySet<string>): Judgement {
     const judged = hits.slice(0, MAX_JUDGED).map(({ chunkRef, headingPath, missing, similarity }) => {
       const text = missing === null ? [...headingPath, this.find(chunkRef)?.chunk.content ?? ''].join('\n') : ''
@@ -154,12 +154,12 @@ export class PackSearch {
     return byWords + near.filter(({ terms }) => terms.length === 0).length
   }
 
-  /** What the last word of a query may be the beginning of, where no chunk has it as it stands. */
+  /** Completions of the last word of a query, if no chunk has that word. */
   complete(query: string): Completion | undefined {
     return this.#opened().complete(query)
   }
 
-  /** All chunks that pass the filters, in the order of refs, as hits of nothing in particular. */
+  /** All chunks that pass the filters, in the order of refs, as hits without a query. */
   list(filters: ChunkFilters, limit: number): { readonly hits: PackHit[]; readonly total: number } {
     const found = [...this.#pack.chunks.entries()].filter(([, chunk]) => matchesFilters(chunk, filters))
     const hits = found
@@ -168,7 +168,7 @@ export class PackSearch {
     return { hits, total: found.length }
   }
 
-  /** A chunk by its ref, its id, or the beginning of its id (six characters or more) where only one has it. */
+  /** A chunk by its ref, its id, or a unique prefix of its id (six characters or more). */
   find(name: string): { readonly chunk: Chunk; readonly ref: string } | undefined {
     this.#byRef ??= new Map(this.#pack.refs.map((ref, i) => [ref, i]))
     const byRef = this.#at(this.#byRef.get(name))
@@ -204,7 +204,7 @@ export class PackSearch {
     })
   }
 
-  /** Chunks that are near in meaning, with what their words score: nothing in some. */
+  /** Chunks near in meaning, with the scores of their words, which may be zero. */
   #findNear(query: string, options: PackSearchOptions, meaning: Float32Array, vectors: PackVectors): RankedHit[] {
     const isAccepted = (position: number) => matchesFilters(this.#pack.chunks[position], options)
     const near = vectors.nearest(meaning, PART, MIN_SIMILARITY, isAccepted)
@@ -213,7 +213,7 @@ export class PackSearch {
     return near.map(({ position }) => byWords.get(position) ?? { ...NO_MATCH, position })
   }
 
-  /** Part after part, so that a larger limit only adds hits after those that a smaller one gives. */
+  /** Ranks part after part, so that a larger limit only appends hits to those of a smaller one. */
   #searchBoth(
     query: string,
     options: PackSearchOptions,
@@ -247,7 +247,7 @@ export class PackSearch {
         const explained = options.explain === true ? { meaning: { wordScore, similarity, fusion, support } } : {}
         return { ...hit, score: score + support, similarity, ...explained }
       })
-      // Chunks stand in the order of their refs.
+      // Chunks are in the order of their refs.
       ranked.push(...part.sort((a, b) => b.score - a.score || a.position - b.position))
     }
     return ranked.slice(0, limit)

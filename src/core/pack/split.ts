@@ -3,8 +3,8 @@ import type { Pack } from './pack.ts'
 import { groupByFile, sumTokens } from './tables.ts'
 
 /**
- * Cuts a pack into parts of at most `tokens` tokens each: between files where that is possible, else between sections,
- * else between chunks. Refs and index id stay those of the whole, so a ref means the same in every part.
+ * Cuts a pack into parts of at most `tokens` tokens each: between files if possible, else between sections, else between chunks. Refs and
+ * index id stay those of the whole, so a ref means the same in every part.
  */
 export function splitPack(pack: Pack, tokens: number): Pack[] {
   const largest = pack.chunks.reduce((most, chunk) => Math.max(most, chunk.tokenEstimate), 1)

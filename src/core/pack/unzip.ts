@@ -15,7 +15,7 @@ import {
 } from './zip-directory.ts'
 import { Crc32 } from './zip-format.ts'
 
-/** Random access to the bytes of an archive, so that a large one need not be in memory. */
+/** Random access to the bytes of an archive, so that a large one is not loaded into memory. */
 export interface ZipSource {
   readonly size: number
   /** The bytes `[start, end)`, which lie within the archive. */
@@ -26,9 +26,9 @@ export interface ZipSource {
 export interface ZipMember {
   readonly name: string
   readonly size: number
-  /** Bytes it takes in the archive. */
+  /** Size in the archive in bytes. */
   readonly packed: number
-  /** The content in pieces, checked at its end; a reader who stops early leaves the rest packed. */
+  /** The content in pieces, checked at its end; a reader that stops early leaves the rest packed. */
   stream(): Iterable<Uint8Array>
 }
 
@@ -82,7 +82,7 @@ function createMember(source: ZipSource, place: ZipPlace): ZipMember {
 
 const SLICE = 1 << 16
 
-/** The content of an entry as it is stored, piece by piece. */
+/** The stored content of an entry, piece by piece. */
 function* readPacked(source: ZipSource, place: ZipPlace, name: string): Generator<Uint8Array> {
   const { offset, packed } = place
   const start = locateContent(readWithin(source, offset, offset + LOCAL_BYTES + place.name.length, name), place, name)

@@ -72,7 +72,7 @@ describe('repeated lines of a text', () => {
     ['a.txt', 'x\nx\nx\nx\n', 9, 'x\nx\nx\nx\n'],
     ['a.md', 'x\nx\nx\nx\n', undefined, 'x\nx\nx\nx\n'],
     ['Makefile', 'x\nx\nx\nx\n', undefined, 'x\nx\nx\nx\n'],
-  ])('of %s, %j, kept up to %s, are %j', (path, text, repeats, expected) => {
+  ])('repeated lines of %s, %j, kept up to %s, are written as %j', (path, text, repeats, expected) => {
     expect(body(path, text, repeats)).toBe(expected)
   })
 
@@ -84,7 +84,7 @@ describe('repeated lines of a text', () => {
   })
 })
 
-test('names that would break a row or a list do not', () => {
+test('names with separators do not break a row or a list', () => {
   const pack = packOf({ 'a\tb\n/c\td.md': '# T\tU\n', '`x``y`.txt': 'token = "0123456789abcdef"' })
   for (const row of [...writeManifestTsv(pack)].join('').trimEnd().split('\n')) {
     expect(row.split('\t')).toHaveLength({ l: 3, D: 3, P: 4, K: 3, F: 7, C: 8 }[row[0] ?? ''] ?? 0)
@@ -95,7 +95,7 @@ test('names that would break a row or a list do not', () => {
 })
 
 describe('guides', () => {
-  test('name images, warnings and the part only where there are any', () => {
+  test('name images, warnings and the part only if there are any', () => {
     const plain = packOf({ 'a.md': 'x' })
     expect(writeLlmMd(plain)).not.toMatch(/images|warnings:|part:/)
     const pack = packOf({ 'a.png': '', 'b.txt': 'token = "0123456789abcdef"', 'c.md': 'abc '.repeat(10) })
@@ -127,7 +127,7 @@ describe('entries', () => {
     return found
   }
 
-  test('of a full pack', async () => {
+  test('lists the files of a full pack', async () => {
     expect(await names(false)).toEqual([
       'llm.md',
       'catalog.llm.md',
@@ -143,7 +143,7 @@ describe('entries', () => {
     ])
   })
 
-  test('of a compact pack', async () => {
+  test('lists the files of a compact pack', async () => {
     expect(await names(true)).toEqual([
       'llm.md',
       'manifest.llm.tsv',
@@ -159,7 +159,7 @@ describe('entries', () => {
   })
 })
 
-test('a chunk keeps its number in the whole when the pack is split', () => {
+test('a chunk keeps its number in the whole pack when the pack is split', () => {
   const pack = packOf({ 'a.md': 'abc '.repeat(10), 'b.md': 'abc '.repeat(10) })
   const [, second] = splitPack(pack, 10)
   expect(second && writeFullChunk(second, 0).split('\n').slice(1, 3)).toEqual(['chunk_index: 2', 'ref: "c0002"'])

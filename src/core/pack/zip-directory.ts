@@ -1,16 +1,16 @@
 import { CENTRAL, END, END_64, LOCAL, LOCATOR_64, MAX_16, MAX_32 } from './zip-format.ts'
 
 /*
- * The strict reading of the format, for every archive: APPNOTE.TXT 6.3.10, sections 4.3 to 4.5. The directory at the end says what there
- * is; the header before the content of a member has to say the same. Callers read the bytes, from memory or from a disk.
+ * Strict parser of the format, for every archive: APPNOTE.TXT 6.3.10, sections 4.3 to 4.5. The directory at the end lists the members; the
+ * header before the content of a member must agree with it. Callers read the bytes, from memory or from a disk.
  */
 
-/** Says that bytes are no archive that can be read. */
+/** Thrown for bytes that are not a readable archive. */
 export class ZipError extends Error {
   override readonly name = 'ZipError'
 }
 
-/** Where the content of a member is, and what the directory says of it. */
+/** The position of the content of a member, and its directory entry. */
 export interface ZipPlace {
   readonly name: Uint8Array
   readonly flags: number
@@ -30,7 +30,10 @@ export interface ZipDirectory {
   readonly count: number
 }
 
-/** How much of the end of an archive {@link findDirectory} needs: the end mark with the longest comment, and what may stand before it. */
+/**
+ * Number of bytes at the end of an archive that {@link findDirectory} needs: the end mark with the longest comment, and the zip64 records
+ * that may precede it.
+ */
 export const TAIL_BYTES: number = 42 + MAX_16
 /** Bytes of the end of a zip64 directory. */
 export const END_64_BYTES = 56
@@ -39,13 +42,13 @@ export const LOCAL_BYTES = 30
 const CENTRAL_BYTES = 46
 
 /**
- * Where the directory is, told by the last bytes of an archive, before a comment that may be there. A zip64 archive tells the place of
- * its {@link parseEnd64} instead. Undefined where no end mark is.
+ * Finds the directory from the last bytes of an archive, before an optional comment. A zip64 archive gives the place of its
+ * {@link parseEnd64} instead. Undefined if there is no end mark.
  */
 export function findDirectory(tail: Uint8Array): ZipDirectory | { readonly end64: number } | undefined {
   const view = viewOf(tail)
   for (let at = tail.length - 22; at >= 0; at--) {
-    // A comment may hold the mark as well; the one that is meant is followed by the comment it tells of.
+    // A comment may contain the mark too; the real mark is followed by a comment of the stated length.
     if (view.getUint32(at, true) !== END || at + 22 + view.getUint16(at + 20, true) !== tail.length) continue
     const count = view.getUint16(at + 10, true)
     const size = view.getUint32(at + 12, true)
@@ -65,7 +68,7 @@ export function parseEnd64(bytes: Uint8Array): ZipDirectory {
   return { count: read(32), size: read(40), start: read(48) }
 }
 
-/** The members that a directory tells of. @throws {ZipError} when it is damaged or tells of another number of them */
+/** The members in a directory. @throws {ZipError} when it is damaged or states another number of them */
 export function parseDirectory(bytes: Uint8Array, count: number): ZipPlace[] {
   const view = viewOf(bytes)
   const places: ZipPlace[] = []
@@ -84,12 +87,12 @@ export function parseDirectory(bytes: Uint8Array, count: number): ZipPlace[] {
     if (error instanceof RangeError) throw new ZipError('its directory is cut off', { cause: error })
     throw error
   }
-  // A directory that counts fewer entries than it has would lose the others silently.
+  // A directory that counts fewer entries than it has would silently lose the others.
   if (at !== bytes.length && !isSigned(view, at)) throw new ZipError('its directory is damaged')
   return places
 }
 
-/** Whether a digital signature is all that follows, APPNOTE.TXT 4.3.13. */
+/** Whether only a digital signature follows, APPNOTE.TXT 4.3.13. */
 function isSigned(view: DataView, at: number): boolean {
   if (at + 6 > view.byteLength || view.getUint32(at, true) !== SIGNATURE) return false
   return at + 6 + view.getUint16(at + 4, true) === view.byteLength
@@ -97,7 +100,7 @@ function isSigned(view: DataView, at: number): boolean {
 
 const SIGNATURE = 0x05054b50
 
-/** Reads an entry of the directory. Numbers too large for it stand behind its name, in this order, each only where it is needed. */
+/** Parses an entry of the directory. Numbers that are too large for their fields follow the name, in this order, each only if needed. */
 function parsePlace(entry: Uint8Array, nameEnd: number): ZipPlace {
   const view = viewOf(entry)
   const large = largeNumbers(entry.subarray(nameEnd))
@@ -155,8 +158,8 @@ function leastEnd({ offset, name, packed }: ZipPlace): number {
 export const ENCRYPTED = 0x2041
 
 /**
- * Where the content of a member starts, by its header and name.
- * @throws {ZipError} when the header tells of another member than the directory does
+ * Start of the content of a member, by its header and name.
+ * @throws {ZipError} when the header describes another member than the directory
  */
 export function findContent(header: Uint8Array, place: ZipPlace): number {
   const local = viewOf(header)
@@ -166,7 +169,7 @@ export function findContent(header: Uint8Array, place: ZipPlace): number {
   return place.offset + LOCAL_BYTES + place.name.length + local.getUint16(28, true)
 }
 
-/** Whether the header before a member tells of the same. Where sizes follow the content (bit 3), it has none. */
+/** Whether the header before a member agrees with the directory. If sizes follow the content (bit 3), it has none. */
 function isSameMember(header: Uint8Array, { name, flags, method, checksum, packed, size }: ZipPlace): boolean {
   const local = viewOf(header)
   const localFlags = local.getUint16(6, true)

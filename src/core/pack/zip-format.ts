@@ -1,10 +1,8 @@
-/*
- * What writing and reading an archive share. Format: APPNOTE.TXT 6.3.10, sections 4.3.7 to 4.3.16.
- */
+/* The parts of the format that the writer and the reader of archives share: APPNOTE.TXT 6.3.10, sections 4.3.7 to 4.3.16. */
 
 /** Mark of a local header. */
 export const LOCAL = 0x04034b50
-/** Mark of the sizes behind an entry. */
+/** Signature of the sizes after an entry. */
 export const DESCRIPTOR = 0x08074b50
 /** Mark of an entry of the directory. */
 export const CENTRAL = 0x02014b50
@@ -18,9 +16,9 @@ export const LOCATOR_64 = 0x07064b50
 export const FLAGS = 0x0808
 /** 1 January 1980, midnight: the earliest time the format can hold, and always the same. */
 export const DATE = 0x0021
-/** What a field of 16 bits holds when the value is elsewhere. */
+/** The value of a 16-bit field whose real value is elsewhere. */
 export const MAX_16 = 0xffff
-/** What a field of 32 bits holds when the value is elsewhere. */
+/** The value of a 32-bit field whose real value is elsewhere. */
 export const MAX_32 = 0xffffffff
 
 /** CRC-32 four bytes at a time (Kounavis and Berry, 2005): archives run to hundreds of megabytes. */

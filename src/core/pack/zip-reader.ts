@@ -3,7 +3,7 @@ import type { PackReader } from './open-pack.ts'
 import { parseZip, type ZipSource } from './unzip.ts'
 import { ZipError } from './zip-directory.ts'
 
-/** Reads a pack that is a zip archive, in memory or wherever its source is. */
+/** Reads a pack from a zip archive, in memory or from any source. */
 export function openZipReader(archive: Uint8Array | ZipSource, name: string): PackReader {
   const refuse = (error: unknown): never => {
     if (!(error instanceof ZipError)) throw error

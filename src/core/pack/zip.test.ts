@@ -39,7 +39,7 @@ const SAMPLE = [
 ]
 
 describe('an archive', () => {
-  test('gives back what was put in, whole or in pieces', async () => {
+  test('restores its entries, whole or in pieces', async () => {
     const bytes = await zip(SAMPLE)
     expect(readAll(bytes)).toEqual([
       ['a.txt', 'hello '.repeat(50)],
@@ -80,7 +80,7 @@ describe('an archive', () => {
     expect(found).toEqual(readAll(view))
   })
 
-  test('of nothing is an archive', async () => {
+  test('an empty archive is valid', async () => {
     expect(parseZip(await zip([]))).toEqual([])
   })
 
@@ -101,32 +101,32 @@ describe('an archive', () => {
     expect([members.length, members.at(-1)?.name]).toEqual([count, '65536'])
   })
 
-  test('may be followed by a comment, which may hold the mark of an end', async () => {
+  test('may end with a comment, which may contain the end mark', async () => {
     const bytes = Buffer.from(await zip([entry('a', 'b')]))
     const comment = Buffer.concat([bytes.subarray(-22), Buffer.from(' is how an archive ends')])
     bytes.writeUInt16LE(comment.length, bytes.length - 2)
     expect(readAll(Buffer.concat([bytes, comment]))).toEqual([['a', 'b']])
   })
 
-  test('can be read where it lies in a larger buffer', async () => {
+  test('can be read inside a larger buffer', async () => {
     const whole = Buffer.concat([Buffer.from('before'), await zip([entry('a', 'b')])])
     expect(readAll(whole.subarray(6))).toEqual([['a', 'b']])
   })
 })
 
 describe('damage', () => {
-  test.each([[''], ['short'], ['no archive at all, but long enough to be one']])('%j is no archive', (text) => {
+  test.each([[''], ['short'], ['no archive at all, but long enough to be one']])('%j is not an archive', (text) => {
     expect(() => parseZip(utf8.encode(text))).toThrow(new ZipError('it is not a zip archive'))
   })
 
-  test('bytes behind the end are refused: they could hold another archive', async () => {
+  test('bytes after the end are refused: they could hold another archive', async () => {
     const bytes = await zip([entry('a', 'b')])
     expect(() => parseZip(Buffer.concat([bytes, Buffer.from('more')]))).toThrow(new ZipError('it is not a zip archive'))
   })
 
-  test('an end mark whose comment is not the rest of the bytes is no end', async () => {
+  test('an end mark whose comment is not the rest of the bytes does not count', async () => {
     const [shown, meant] = [await zip([entry('shown', '1')]), await zip([entry('meant', '2')])]
-    // The last mark tells of no comment, although bytes follow it.
+    // The last mark states no comment, although bytes follow it.
     const bytes = Buffer.concat([meant, shown.subarray(-22), Buffer.from('!')])
     bytes.writeUInt16LE(23, meant.length - 2)
     expect(parseZip(bytes).map(({ name }) => name)).toEqual(['meant'])
@@ -139,13 +139,13 @@ describe('damage', () => {
     expect(() => parseZip(bytes)).toThrow(/^[ac] shares its bytes with other members$/)
   })
 
-  test('a directory that tells of fewer members than there are is refused', async () => {
+  test('a directory that states fewer members than it has is refused', async () => {
     const bytes = Buffer.from(await zip([entry('a', 'b'), entry('c', 'd')]))
     bytes.writeUInt16LE(1, bytes.length - 12)
     expect(() => parseZip(bytes)).toThrow(new ZipError('its directory is damaged'))
   })
 
-  test('a header that tells of another member than the directory is refused', async () => {
+  test('a header that describes another member than the directory is refused', async () => {
     const bytes = Buffer.from(await zip([entry('a', 'b', true)]))
     bytes.write('x', 30)
     expect(() => readAll(bytes)).toThrow('a is damaged: its header and the directory of the archive differ')
@@ -158,7 +158,7 @@ describe('damage', () => {
     }
   })
 
-  test('a changed bit never gives other content', async () => {
+  test('a flipped bit never gives other content', async () => {
     const bytes = await zip([entry('a.txt', 'hello '.repeat(20)), entry('b', 'stored', true)])
     const contents = readAll(bytes).map(([, content]) => content)
     for (let bit = 0; bit < bytes.length * 8; bit++) {

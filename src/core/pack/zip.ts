@@ -14,11 +14,11 @@ import {
   MAX_32,
 } from './zip-format.ts'
 
-/** A file to put into an archive. Its content may come in pieces, so that a large one is never held whole. */
+/** A file to put into an archive. Its content may come in pieces, so that a large one is never in memory as a whole. */
 export interface ZipEntry {
   readonly name: string
   readonly content: Uint8Array | Iterable<Uint8Array>
-  /** Left as it is, because it is compressed already. @default false */
+  /** Stored without compression, because it is compressed already. @default false */
   readonly isStored?: boolean
 }
 
@@ -29,7 +29,7 @@ export interface ZipEntry {
 
 const utf8 = new TextEncoder()
 
-/** Writes an archive piece by piece, of as many small entries as make one. The same entries give the same bytes. */
+/** Writes an archive piece by piece, for any number of small entries. The same entries give the same bytes. */
 export async function* writeZip(
   entries: AsyncIterable<ZipEntry> | Iterable<ZipEntry>,
 ): AsyncGenerator<Uint8Array, void, void> {
@@ -133,7 +133,7 @@ export async function* writeZip(
   )
 }
 
-/** The packed content of an entry; `seen` is told of the content as it goes in. */
+/** The packed content of an entry; `seen` receives each piece of the content before it is packed. */
 function* compress(entry: ZipEntry, deflater: Deflater, seen: (raw: Uint8Array) => void): Generator<Uint8Array> {
   for (const raw of entry.content instanceof Uint8Array ? [entry.content] : entry.content) {
     seen(raw)

@@ -8,7 +8,7 @@ const section = (anchor: string | null, startLine: number, endLine: number, chil
 
 const sections = [section('top', 3, 30, [section('first', 5, 9), section(null, 10, 20, [section('deep', 12, 14)])])]
 
-test('the deepest section around a line that has an anchor', () => {
+test('finds the deepest section around a line that has an anchor', () => {
   const at = (line: number) => withAnchor('https://docs.example/a?b=c', findAnchor(sections, line))
   expect([1, 4, 7, 11, 13, 15, 40].map(at)).toEqual([
     'https://docs.example/a?b=c',
@@ -21,14 +21,14 @@ test('the deepest section around a line that has an anchor', () => {
   ])
 })
 
-test('an anchor is written as addresses are', () => {
+test('encodes an anchor for an address', () => {
   expect(withAnchor('https://docs.example/', findAnchor([section('größe "x"', 1, 9)], 1))).toBe(
     'https://docs.example/#gr%C3%B6%C3%9Fe%20%22x%22',
   )
   expect(withAnchor('file:///docs/a.md', findAnchor([section('one', 1, 9)], 1))).toBe('file:///docs/a.md#one')
 })
 
-test('the last place before a line that has a fragment of its own, before the section around both', () => {
+test('prefers the last place with its own fragment before a line to the section around both', () => {
   const marked: Section = {
     ...section('top', 1, 20, [section('child', 15, 20)]),
     marks: [
@@ -46,7 +46,7 @@ test('the last place before a line that has a fragment of its own, before the se
   ])
 })
 
-test('the section again where a place in it ends', () => {
+test('returns to the section after the end of a place in it', () => {
   const marked: Section = {
     ...section('top', 1, 20),
     marks: [
@@ -57,17 +57,17 @@ test('the section again where a place in it ends', () => {
   expect([1, 4, 8, 9].map((line) => findAnchor([marked], line))).toEqual(['top', 'csv.reader', 'csv.reader', 'top'])
 })
 
-test('an address that leads to a place already stays as it is', () => {
+test('an address with a fragment stays unchanged', () => {
   expect(withAnchor('https://docs.example/api#listLamps', 'parameters')).toBe('https://docs.example/api#listLamps')
 })
 
-test('lines of a file of a repository that is kept as it stands, where no section has an anchor', () => {
+test('cites lines of an unchanged file of a repository, if no section has an anchor', () => {
   const source = 'git+https://github.com/o/lamp'
   const url = `https://github.com/o/lamp/blob/${'0'.repeat(40)}/src/lamp.py`
   const place = { source, url, anchor: null, isAsFile: true, startLine: 4, endLine: 9 }
   expect(citedUrl(place)).toBe(`${url}#L4-L9`)
   expect(citedUrl({ ...place, anchor: 'fill' })).toBe(`${url}#fill`)
-  // The lines of what is kept of a document are not those of the file, nor are those of a page of a site that shows it.
+  // The stored lines of a converted document differ from those of the file, and so do the lines of a web page that shows the file.
   expect(citedUrl({ ...place, isAsFile: false })).toBe(url)
   expect(citedUrl({ ...place, source: 'https://github.com/o/lamp' })).toBe(url)
   expect(citedUrl({ ...place, url: 'file:///docs/a.py', source: 'file:///docs/' })).toBe('file:///docs/a.py')

@@ -6,7 +6,7 @@ export interface CitedPlace {
   /** Where the source of the page starts. */
   readonly source: string
   readonly url: string
-  /** That of the section they are in; null where it has none. */
+  /** The anchor of their section; null if it has none. */
   readonly anchor: string | null
   /** Whether its page is an unchanged file: documents are stored as Markdown, with other lines. */
   readonly isAsFile: boolean
@@ -14,13 +14,13 @@ export interface CitedPlace {
   readonly endLine: number
 }
 
-/** Where a reader opens some lines: at their section, or, in a file of a repository that is kept line by line, at the lines themselves. */
+/** The address where a reader opens some lines: at their section, or, in an unchanged file of a repository, at the lines themselves. */
 export function citedUrl({ source, url, anchor, isAsFile, startLine, endLine }: CitedPlace): string {
   if (anchor !== null || !isAsFile) return withAnchor(url, anchor)
   return writeLinesUrl(source, url, startLine, endLine) ?? url
 }
 
-/** An address with the anchor of a section, if that has one and the address leads to no other place. */
+/** An address with the anchor of a section, unless there is none or the address already has a fragment. */
 export function withAnchor(url: string, anchor: string | null): string {
   const parsed = anchor === null ? null : URL.parse(url)
   if (anchor === null || parsed === null || parsed.hash !== '') return url
@@ -28,7 +28,7 @@ export function withAnchor(url: string, anchor: string | null): string {
   return parsed.href
 }
 
-/** The anchor of the deepest section around a line that has one, or of the place inside of it that begins last before the line. */
+/** The anchor of the deepest section around a line that has one, or of the last place in it that begins before the line. */
 export function findAnchor(sections: readonly Section[], line: number): string | null {
   const around = sections.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
   if (around === undefined) return null

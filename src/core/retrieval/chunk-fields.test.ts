@@ -12,7 +12,7 @@ test('a chunk is found by title and headings, by the names it defines, and by it
   })
 })
 
-test('the symbol of code is a name it defines, and its text is taken as it is', () => {
+test('the symbol of code is a name it defines, and its text stays unchanged', () => {
   const content = 'def parse(text): return a[0](1)'
   expect(chunkFields({ ...chunk, kind: 'python', symbol: 'Parser.parse', content })).toMatchObject({
     definitions: ['Parser.parse'],

@@ -11,8 +11,8 @@ export type IndexedChunk = Pick<Chunk, 'path' | 'kind' | 'headingPath' | 'symbol
 }
 
 /**
- * The text of each field of a chunk. What a chunk defines counts by its names alone: parameters and types stand in the body as
- * well, and would make the field of a long signature count less.
+ * The text of each field of a chunk. Definitions count by their names alone: parameters and types are in the body too, and would make the
+ * field of a long signature count less.
  */
 export function chunkFields({
   title,
@@ -30,7 +30,7 @@ export function chunkFields({
   }
 }
 
-/** The first heading of a page says its title again; said once, it counts no more than the headings of other pages. */
+/** The first heading of a page repeats its title; without the repetition it counts no more than the headings of other pages. */
 function fold(heading: string): string {
   return heading
     .toLowerCase()
@@ -38,10 +38,10 @@ function fold(heading: string): string {
     .trim()
 }
 
-/** Where a link or an image leads: one pair of parentheses inside it at most. */
+/** Target of a link or an image, with at most one level of parentheses inside. */
 const LINK_TARGET = /\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: "[^"]*")?\)/g
 
-/** A text as a reader sees it: addresses behind links say nothing about it, and would be found by their parts. */
+/** The visible text: link targets say nothing about it, and would match by their parts. */
 function dropLinkTargets(markdown: string): string {
   return markdown.includes('](') ? markdown.replace(LINK_TARGET, ']') : markdown
 }

@@ -10,7 +10,7 @@ const chunk = (more: Partial<FilteredChunk> = {}): FilteredChunk => ({
   ...more,
 })
 
-test('asks nothing where nothing is given', () => {
+test('has no tests without conditions', () => {
   expect(createChunkTests({})).toEqual({ traits: undefined, page: undefined, chunk: undefined })
 })
 
@@ -28,7 +28,7 @@ describe('a path', () => {
     ['*.html', 'https://a.test/docs/x/y.html', true],
     ['/größe', 'https://a.test/gr%C3%B6%C3%9Fe/1', true],
     ['/gr%c3%b6%c3%9fe/*', 'https://a.test/gr%C3%B6%C3%9Fe/1', true],
-    // What is no glob is the beginning of a path.
+    // A pattern that is not a glob is a path prefix.
     ['/a{b', 'https://a.test/a%7Bb/c', true],
     ['/[x', 'https://a.test/y', false],
     ['/broken', 'no address', false],
@@ -42,7 +42,7 @@ describe('a path', () => {
   })
 })
 
-test('a language is one with its regions', () => {
+test('a language matches its regions', () => {
   const { page } = createChunkTests({ language: 'pt' })
   const passes = (language: string | null) => page?.({ url: 'https://a.test/', key: 'https://a.test/', language })
   expect(['pt', 'PT', 'pt-BR', 'ptx', 'en', '', null].map(passes)).toEqual([
@@ -56,14 +56,14 @@ test('a language is one with its regions', () => {
   ])
 })
 
-test('a path and a language have to hold both', () => {
+test('a path and a language must both match', () => {
   const { page } = createChunkTests({ language: 'en', path: '/a' })
   expect(page?.({ url: 'https://a.test/a', key: 'a', language: 'en' })).toBe(true)
   expect(page?.({ url: 'https://a.test/b', key: 'b', language: 'en' })).toBe(false)
   expect(page?.({ url: 'https://a.test/a', key: 'a', language: 'de' })).toBe(false)
 })
 
-test('a heading is a part of the path as slugs, whole or not', () => {
+test('a heading matches a part of the path as slugs, whole or not', () => {
   const passes = (heading: string) => createChunkTests({ heading }).chunk?.(chunk())
   const parts = [
     'guide',
@@ -83,7 +83,7 @@ test('a heading is a part of the path as slugs, whole or not', () => {
   expect(createChunkTests({ heading: 'guide' }).chunk?.(chunk({ headingPath: [] }))).toBe(false)
 })
 
-test('a symbol is the beginning of what is defined, whole or behind what qualifies it', () => {
+test('a symbol matches the beginning of a defined name, qualified or not', () => {
   const dump = chunk({ content: 'Some text.\n\n`json.dump(obj, fp)`\n\nWrites.' })
   const passes = (symbol: string, tested = dump) => createChunkTests({ symbol }).chunk?.(tested)
   expect(['json', 'json.dump', 'dump', 'Dum'].map((symbol) => passes(symbol))).toEqual(Array(4).fill(true))
@@ -92,7 +92,7 @@ test('a symbol is the beginning of what is defined, whole or behind what qualifi
   expect(passes('parse', chunk())).toBe(false)
 })
 
-test('a kind and a content type are read from what the index keeps', () => {
+test('a kind and a content type are read from the index', () => {
   const { traits } = createChunkTests({ kind: 'markdown', contentType: 'code' })
   expect(traits?.(writeTraits({ kind: 'markdown', content: '```\na\n```' }, false))).toBe(true)
   expect(traits?.(writeTraits({ kind: 'markdown', content: 'a' }, false))).toBe(false)

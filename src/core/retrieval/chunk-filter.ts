@@ -5,17 +5,17 @@ import { findGlobProblem, matchesPathGlob, parsePathGlob } from '../url/path-glo
 import { type ContentType, readTraits } from './content-type.ts'
 import { symbolsOf } from './definitions.ts'
 
-/** Conditions on chunks. Every given condition has to hold. */
+/** Conditions on chunks; all given conditions apply. */
 export interface ChunkConditions {
   /** A glob on the path of the page, or the beginning of that path. */
   readonly path?: string
   readonly kind?: Kind
-  /** Part of the heading path, written as slugs joined by `/`, or as it is printed, with ` > `: `install` holds for `Installation guide`. */
+  /** Part of the heading path, written as slugs joined by `/`, or as printed, with ` > `: `install` matches `Installation guide`. */
   readonly heading?: string
   /** Beginning of the name of something that the chunk defines, qualified or not. */
   readonly symbol?: string
   readonly contentType?: ContentType
-  /** Language of the page, BCP 47; `en` holds for `en-GB` as well. */
+  /** Language of the page, BCP 47; `en` also matches `en-GB`. */
   readonly language?: string
 }
 
@@ -41,7 +41,7 @@ export interface ChunkTests {
   readonly chunk: Test<FilteredChunk>
 }
 
-/** Makes the tests of a filter. */
+/** Creates the tests of a filter. */
 export function createChunkTests(conditions: ChunkConditions): ChunkTests {
   const { path, kind, heading, symbol, contentType, language } = conditions
   return {
@@ -66,7 +66,7 @@ function combine<T>(tests: readonly Test<T>[]): Test<T> {
   return given.length === 0 ? undefined : (tested) => given.every((test) => test(tested))
 }
 
-/** A path without anything that makes it a glob is the beginning of the paths that are meant. */
+/** A path without glob syntax is a prefix. */
 function testPath(asked: string): (page: FilteredPage) => boolean {
   const prefix = normalizePercent(asked.startsWith('/') ? asked : `/${asked}`)
   if (!/[*?[\\]/.test(asked) || findGlobProblem(asked) !== undefined) {
@@ -77,8 +77,7 @@ function testPath(asked: string): (page: FilteredPage) => boolean {
 }
 
 /**
- * The path of a page: in the folder, where it is a file, and otherwise that of its address, as it is sent and as it is read; none
- * where there is no address.
+ * The paths of a page: for a file its path in the folder, otherwise the path of its address, encoded and decoded; none without an address.
  */
 function pathsOf({ url, key }: Pick<FilteredPage, 'url' | 'key'>): string[] {
   if (url.startsWith('file:')) return [`/${key}`]
@@ -87,7 +86,7 @@ function pathsOf({ url, key }: Pick<FilteredPage, 'url' | 'key'>): string[] {
   try {
     return [normalizePercent(pathname), decodeURI(pathname)]
   } catch {
-    // Not UTF-8: there is no other way to write it.
+    // The path is not UTF-8, so it has no decoded form.
     return [pathname]
   }
 }
@@ -114,7 +113,7 @@ function testSymbol(asked: string): (chunk: FilteredChunk) => boolean {
   return (chunk) => symbolsOf(chunk).some((name) => beginsWith(name.toLowerCase(), wanted))
 }
 
-/** Tells whether a name begins so, whole or behind one of the names that qualify it. */
+/** Whether a name begins with the wanted text, with or without its qualifiers. */
 function beginsWith(name: string, wanted: string): boolean {
   for (let at = name.indexOf(wanted); at >= 0; at = name.indexOf(wanted, at + 1)) {
     if (at === 0 || /[.:#/\\]/.test(name.charAt(at - 1))) return true

@@ -17,18 +17,17 @@ import { type ContentType, type ContentTypeCounts, readTraits, writeTraits } fro
 import { symbolsOf } from './definitions.ts'
 
 /**
- * The full-text index over the chunks of a library, by their numbers. It takes new chunks in by the hundred: one page at a time
- * would take several times as long. What it has not seen yet is taken in before a search, as far as there is time for it.
- *
- * It is made of segments that are never changed. A chunk that goes is noted as dead, and is dropped when its segment is next merged
- * with others; scores depend on the living chunks alone. Everything that writes runs inside the transaction of the caller.
+ * The full-text index over the chunks of a library, by their numbers. It adds new chunks by the hundred, because one page at a time would
+ * take several times as long. A search first adds the chunks that are still missing, as far as time allows. The index consists of immutable
+ * segments. A removed chunk is marked as dead and dropped when its segment is next merged; scores depend on the living chunks alone. All
+ * writes run inside the transaction of the caller.
  */
 export interface ChunkIndex {
-  /** Says that there are chunks up to this number; takes some in when there are many. */
+  /** Tells the index that chunks exist up to this number; it adds some when there are many. */
   announce(last: number): void
-  /** Whether there is something to do before a search: chunks that it has not taken in, or very many segments. */
+  /** Whether work is due before a search: missing chunks, or very many segments. */
   isBehind(): boolean
-  /** Takes some of what is new in, or tidies up a little; false when there is nothing left to do that is no more than this. */
+  /** Adds some new chunks, or merges a few segments; false when no work within these limits is left. */
   advance(step?: IndexStep): boolean
   /** How many chunks there are, and how many of them a search finds. */
   measure(): { readonly chunks: number; readonly indexed: number }
@@ -38,17 +37,17 @@ export interface ChunkIndex {
   remove(first: number, count: number): void
   /** The best chunks, best first. */
   search(query: ChunkQuery): ChunkMatch[]
-  /** How many of the chunks it has taken in are of each type, by the number of their source. */
+  /** Number of indexed chunks of each type, by the number of their source. */
   countContentTypes(): Map<number, ContentTypeCounts>
-  /** Makes a test of chunks by their number, for those who find them otherwise. */
+  /** Creates a test of chunks by number, for chunks that were found in other ways. */
   createTest(tests: ChunkTests): (number: number) => boolean
 }
 
-/** How much is done at once. */
+/** Limits for the work of one call. */
 export interface IndexStep {
   /** Chunks to add at most. */
   readonly chunks: number
-  /** Chunks to merge at most, when none were added. */
+  /** Most chunks to merge, when none were added. */
   readonly merged: number
 }
 
@@ -56,10 +55,10 @@ export interface IndexStep {
 export interface ChunkQuery {
   readonly query: string
   readonly limit: number
-  /** Numbers of the sources that may be found; all without it. */
+  /** Numbers of the sources to search; all if undefined. */
   readonly sources: ReadonlySet<number> | undefined
   readonly tests: ChunkTests
-  /** Numbers of chunks that follow the best, whatever they score, where they are not among them. They are not tested. */
+  /** Numbers of chunks to append after the best hits, with any score and without tests. */
   readonly also?: readonly number[]
   readonly explain: boolean
 }
@@ -67,24 +66,24 @@ export interface ChunkQuery {
 /** A chunk that matched. */
 export interface ChunkMatch {
   readonly number: number
-  /** The number of the page it stands in. */
+  /** The number of its page. */
   readonly page: number
   readonly score: number
   readonly terms: readonly string[]
-  /** Which share of it is text of links, from 0 to 1. */
+  /** The share of link text, from 0 to 1. */
   readonly linkShare: number
-  /** Whether it defines anything. */
+  /** Whether it defines a symbol. */
   readonly hasSymbols: boolean
-  /** Its text as one number; see {@link textNumber}. */
+  /** Its text as a number; see {@link textNumber}. */
   readonly text: number
-  /** The beginning of its id as a number: those with equal scores come in this order. 0 where the id is no hash. */
+  /** The beginning of its id as a number, which orders equal scores. 0 if the id is not a hash. */
   readonly order: number
   /** The words of the query that it lacks. */
   readonly missing: readonly MissingWord[]
   readonly explain?: Explanation
 }
 
-/** A chunk that is to be taken in. */
+/** A chunk to be indexed. */
 export interface NewChunk extends IndexedChunk {
   readonly number: number
   readonly id: string
@@ -93,7 +92,7 @@ export interface NewChunk extends IndexedChunk {
   readonly page: number
 }
 
-/** Where an index is kept, and what it has to know of the library around it. */
+/** The storage of an index, and its access to the library. */
 export interface IndexShelf {
   readState(): IndexState
   writeState(state: IndexState): void
@@ -107,7 +106,7 @@ export interface IndexShelf {
   /** In the order of segments and numbers. */
   listDead(): DeadRun[]
   addDead(run: DeadRun): void
-  /** Runs of chunks that are to be taken in again. */
+  /** Runs of chunks to be indexed again. */
   listStale(): Run[]
   addStale(run: Run): void
   removeStale(run: Run): void
@@ -115,9 +114,9 @@ export interface IndexShelf {
   clear(): void
   /** The number of the newest chunk, 0 without any. */
   newestChunk(): number
-  /** How many chunks there are with numbers up to this one, and how many altogether. */
+  /** Number of chunks with numbers up to this one, and number of all chunks. */
   countChunks(last: number): { readonly upTo: number; readonly all: number }
-  /** Told which pages have chunks that are being taken in: older libraries lack things about them. */
+  /** Receives the pages whose chunks are being indexed, to add facts that older libraries lack. */
   completePages(pages: Iterable<number>): void
   /** Chunks in the order of their numbers. */
   readChunks(run: Run, limit: number): NewChunk[]
@@ -125,11 +124,11 @@ export interface IndexShelf {
   readChunk(number: number): (FilteredChunk & { readonly page: number }) | undefined
 }
 
-/** How far an index has come. */
+/** The progress of an index. */
 export interface IndexState {
-  /** By which rules it was made. One that was made by older ones is made anew; one of newer ones is left to those who know them. */
+  /** The version of the rules that built the index. An index of an older format is rebuilt; one of a newer format is left unchanged. */
   readonly format: string
-  /** The last chunk that was taken in. */
+  /** The last indexed chunk. */
   readonly last: number
   /** Changes with every change of segments and dead chunks. */
   readonly generation: number
@@ -141,12 +140,12 @@ export interface Run {
   readonly last: number
 }
 
-/** Chunks of a segment that are not there any more. */
+/** Chunks of a segment that no longer exist. */
 export interface DeadRun extends Run {
   readonly segment: number
 }
 
-/** Facts about a segment that need no reading of it. */
+/** Facts about a segment without reading it. */
 export interface SegmentRecord extends Run {
   readonly id: number
   readonly count: number
@@ -155,7 +154,7 @@ export interface SegmentRecord extends Run {
 const FIELD_NAMES = Object.keys(CHUNK_FIELDS) as (keyof typeof CHUNK_FIELDS)[]
 const { length: FIELD_COUNT } = FIELD_NAMES
 
-/** Changes whenever the same chunks are to be indexed otherwise: libraries then make their index anew, out of their chunks. */
+/** Must change whenever the same chunks are to be indexed differently: libraries then rebuild their index from their chunks. */
 const INDEX_VERSION = 3
 const FORMAT = [INDEX_VERSION, textAnalyzer.id, ...FIELD_NAMES].join(' ')
 
@@ -164,13 +163,13 @@ const WORTHWHILE = 1024
 
 /** Number of segments of similar size that triggers a merge. */
 const FAN_IN = 8
-/** So many chunks are in a segment at most: others who write wait for a merge, and twice this takes twice as long. */
+/** Largest number of chunks in a segment: other writers wait for a merge, and twice the size takes twice as long. */
 const LARGEST = 8192
-/** Where there are many below one of these sizes they are merged. What is larger than all of them is left alone. */
+/** Segments are merged when many are smaller than one of these sizes. Larger segments are never merged. */
 const SIZES = [2 * FAN_IN, 128, 1024, LARGEST / 2] as const
 /** Chunks to merge at most in a transaction that also added some. */
 const FEW = 1024
-/** Limits of a transaction that only other writers wait for. */
+/** Limits of a transaction that blocks only other writers. */
 const LARGE_STEP: IndexStep = { chunks: 2048, merged: LARGEST }
 /** Limits where the process must be free again within a fraction of a second, the time of the largest merge. */
 export const SMALL_STEP: IndexStep = { chunks: 1024, merged: LARGEST }
@@ -179,10 +178,10 @@ export const BRIEF_STEP: IndexStep = { chunks: 256, merged: FEW }
 /** More small segments than this slow searches down. */
 const MANY = 3 * FAN_IN
 
-/** Creates the index that is kept on a shelf. */
+/** Creates an index over its storage. */
 export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
   const cache = new Map<number, Segment>()
-  /** The newest chunk when it was last looked for something to merge. */
+  /** The newest chunk at the last search for segments to merge. */
   let tidiedAt = 0
   let counted: { readonly generation: number; readonly segments: number } | undefined
   let searched: { readonly generation: number; readonly search: SegmentSearch } | undefined
@@ -207,7 +206,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     if (searched?.generation === generation) return searched.search
     const records = format === FORMAT ? shelf.listSegments() : []
     const views = view(records)
-    // Only here, where nothing is being written: a segment that is never committed leaves its id to another one.
+    // Only here, where nothing is being written: the id of an uncommitted segment may be reused.
     cache.clear()
     records.forEach(({ id }, i) => {
       const segment = views[i]?.segment
@@ -222,7 +221,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     shelf.writeState({ ...before, ...state, generation: before.generation + 1 })
   }
 
-  /** Chunks that have to be taken in: those that changed, and then new ones. */
+  /** The next chunks to index: changed ones first, then new ones. */
   const takeNext = (most: number): NewChunk[] => {
     const chunks: NewChunk[] = []
     for (const run of shelf.listStale()) {
@@ -248,7 +247,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     change()
     return true
   }
-  /** Merges some segments where there are many, with this many chunks at most; false where there is nothing to do. */
+  /** Merges some segments if there are many, with at most this many chunks; false if there is nothing to do. */
   const tidy = (most: number): boolean => {
     const inputs = chooseInputs(shelf.listSegments(), shelf.listDead(), most)
     if (inputs.length === 0) return false
@@ -258,7 +257,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     change()
     return true
   }
-  /** Whether there are so many segments that a search takes notice of it. */
+  /** Whether there are so many segments that searches slow down. */
   const isCrowded = (): boolean => {
     const { generation } = shelf.readState()
     if (counted?.generation !== generation) {
@@ -267,7 +266,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     }
     return counted.segments >= MANY
   }
-  /** Whether a search misses something that can be taken in. */
+  /** Whether a search would miss chunks that can be indexed. */
   const lacksChunks = (): boolean => {
     const { format, last } = shelf.readState()
     return shelf.newestChunk() > last || (last > 0 && format !== FORMAT) || shelf.listStale().length > 0
@@ -362,8 +361,8 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
 }
 
 /**
- * Tells whether a format is that of a newer program, by the numbers in it: those of the index and of the rules for text. Two programs
- * that work on one library would otherwise make its index anew in turn, for ever.
+ * Whether a format is that of a newer program, by its version numbers for the index and the text rules. Otherwise two programs that share a
+ * library would rebuild its index in turn forever.
  */
 function isNewer(format: string): boolean {
   const [found, own] = [format, FORMAT].map((text) => text.match(/\d+/g)?.map(Number) ?? [])
@@ -385,19 +384,19 @@ function buildSegment(chunks: readonly NewChunk[]): EncodedSegment {
   return builder.build()
 }
 
-/** A text as a number by the hash of it: the same for the same text, and hardly ever for another; 0 where the hash tells nothing. */
+/** A number for a text, from its hash: equal for equal texts, and hardly ever for others; 0 if the hash is invalid. */
 export function textNumber(contentHash: string): number {
   return beginningOf(contentHash)
 }
 
-/** The first 48 bits of a hash, 0 for what is none: equal scores are put in the order of the ids of chunks. */
+/** The first 48 bits of a hash, 0 if it is invalid: chunk ids order equal scores. */
 function beginningOf(hash: string): number {
   return HASH.test(hash) ? Number.parseInt(hash.slice(0, 12), 16) : 0
 }
 
 const HASH = /^[0-9a-f]{64}$/
 
-/** The segments that are best merged now, with this many chunks at most; none where that is not worth it. */
+/** The segments that are best merged now, with at most this many chunks; none if a merge is not worthwhile. */
 function chooseInputs(records: readonly SegmentRecord[], dead: readonly DeadRun[], most: number): SegmentRecord[] {
   const losses = new Map<number, number>()
   for (const { segment, first, last } of dead) losses.set(segment, (losses.get(segment) ?? 0) + last - first + 1)
@@ -417,7 +416,7 @@ function chooseInputs(records: readonly SegmentRecord[], dead: readonly DeadRun[
   return []
 }
 
-/** As many as make no more chunks than this, the oldest first; one that is too large is passed over. */
+/** The oldest segments that together have at most this many chunks; a segment that is too large is skipped. */
 function limitSize(
   segments: readonly { readonly record: SegmentRecord; readonly living: number }[],
   most: number,
@@ -432,7 +431,7 @@ function limitSize(
   return chosen
 }
 
-/** The runs of each segment, in order; those that overlap become one. */
+/** The runs of each segment, in order; overlapping ones are joined. */
 function groupRuns(runs: readonly DeadRun[]): Map<number, Run[]> {
   const groups = new Map<number, Run[]>()
   for (const { segment, first, last } of runs) {
@@ -445,7 +444,7 @@ function groupRuns(runs: readonly DeadRun[]): Map<number, Run[]> {
   return groups
 }
 
-/** Marks the documents of a segment that lie in one of the runs. */
+/** Marks the documents of a segment that are in one of the runs. */
 function markDead({ table }: Segment, runs: readonly Run[] | undefined): Uint8Array | undefined {
   if (!runs) return undefined
   const dead = new Uint8Array(table.count)
@@ -476,7 +475,7 @@ function rememberPages(shelf: IndexShelf, test: ChunkTests['page']): (page: numb
   }
 }
 
-/** Tells whether a document may be found; undefined where all may. */
+/** Creates a test for whether a document may be found; undefined if all may. */
 function createAccept(
   shelf: IndexShelf,
   { traits, page, chunk }: ChunkTests,
@@ -492,7 +491,7 @@ function createAccept(
     (traits?.(document.traits) ?? true) && isPageAccepted(document.page) && isChunkAccepted(document.number)
 }
 
-/** The rules for text, with the stems of words met lately: text repeats itself, and to look one up is faster than to make it. */
+/** The text rules, with a cache of recent stems: words repeat, and a lookup is faster than stemming. */
 const analyzer = rememberStems()
 const MAX_STEMS = 50_000
 

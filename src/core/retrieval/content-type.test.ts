@@ -15,13 +15,13 @@ test('is the type of most lines', () => {
   expect(markdown('See:', '```', 'a()', 'b()')).toBe('code')
 })
 
-test('is code in a language of its own, whatever its comments say', () => {
+test('is code for a file in a programming language, regardless of its comments', () => {
   expect(contentTypeOf({ kind: 'python', content: '# Only words here.' })).toBe('code')
   expect(contentTypeOf({ kind: 'json', content: '{}' })).toBe('code')
   expect(contentTypeOf({ kind: 'text', content: 'Words.' })).toBe('prose')
 })
 
-test('is kept with the kind in a small number', () => {
+test('is stored with the kind in a small number', () => {
   for (const kind of KINDS) {
     for (const content of ['words', '```\na\n```', '[a](/b)']) {
       for (const hasSymbols of [false, true]) {

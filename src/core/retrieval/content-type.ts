@@ -14,7 +14,7 @@ const PROSE_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text', 'ima
 
 const FENCE = /^ {0,8}(?:> ?)*(?:[-*+] {1,3})?(`{3,}|~{3,})/
 
-/** Code is what a language of its own says, and prose of which more than half the lines are fenced. */
+/** Code is a file in a programming language, or prose with more than half of its lines in fences. */
 export function contentTypeOf({ kind, content }: Pick<Chunk, 'kind' | 'content'>): ContentType {
   if (!PROSE_KINDS.has(kind)) return 'code'
   if (!content.includes('```') && !content.includes('~~~')) return 'prose'
@@ -36,13 +36,13 @@ export function contentTypeOf({ kind, content }: Pick<Chunk, 'kind' | 'content'>
 export interface Traits {
   readonly kind: Kind
   readonly contentType: ContentType
-  /** Whether it defines anything. */
+  /** Whether it defines a symbol. */
   readonly hasSymbols: boolean
-  /** Which share of it is text of links, from 0 to 1. */
+  /** The share of link text, from 0 to 1. */
   readonly linkShare: number
 }
 
-/** So finely the share of links is kept. */
+/** Number of steps in which the share of links is stored. */
 const SHARE_STEPS = 63
 
 /** Writes the traits of a chunk as one small number. */

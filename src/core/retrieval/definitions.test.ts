@@ -31,7 +31,7 @@ describe('a definition', () => {
     expect(findDefinitions(text)).toEqual([])
   })
 
-  test('says where it stands, what it says and how it is written', () => {
+  test('a definition has its line, its name, its signature and whether it is code', () => {
     expect(findDefinitions('Intro.\n\n`f(x)`\n\nDoes.\n\n**term**\n')).toEqual([
       { name: 'f', signature: 'f(x)', line: 2, isCode: true },
       { name: 'term', signature: 'term', line: 6, isCode: false },
@@ -51,7 +51,7 @@ describe('a definition', () => {
 })
 
 describe('symbols', () => {
-  test('are those of the language, or what a text writes as code', () => {
+  test('are those of the language, or the names that a text writes as code', () => {
     expect(symbolsOf({ kind: 'python', symbol: 'Parser.parse', content: '`x`' })).toEqual(['Parser.parse'])
     expect(symbolsOf({ kind: 'markdown', symbol: null, content: '`x`\n\n**Note**' })).toEqual(['x'])
     expect(symbolsOf({ kind: 'text', symbol: null, content: '`x`' })).toEqual([])
@@ -79,7 +79,7 @@ describe('namesAsked', () => {
   )
 })
 
-test('a chunk defines a name whole or behind what qualifies it, and no part of a name', () => {
+test('a chunk defines a name with or without its qualifiers, but no part of a name', () => {
   const content = '`class csv.DictReader(f, fieldnames=None)`\n\nReads rows.'
   const chunk = { symbol: null, kind: 'markdown' as const, content }
   expect(definesName(chunk, ['csv.dictreader'])).toBe(true)

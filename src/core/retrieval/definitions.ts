@@ -2,7 +2,7 @@ import type { Chunk } from '../model.ts'
 
 /** Something that a text defines: a function, an option, a setting, a term. */
 export interface Definition {
-  /** Its name, qualified as the text gives it (`json.dump`, `--max-pages`). */
+  /** Its name, qualified as in the text (`json.dump`, `--max-pages`). */
   readonly name: string
   /** The line that states it, without the marks around it. */
   readonly signature: string
@@ -12,10 +12,10 @@ export interface Definition {
   readonly isCode: boolean
 }
 
-/** A paragraph, list item or heading that is nothing but a code span: how reference pages state what they define. */
+/** A paragraph, list item or heading that is only a code span, the form in which reference pages state definitions. */
 const CODE_LINE = /^ {0,8}(?:[-*+] {1,3})?(?:#{2,6} {1,3})?(`+) ?([^`](?:.*[^`])?) ?\1(?: {0,2}[¶#])? {0,4}$/
 
-/** One that is nothing but bold text: the term of a definition list. */
+/** A line of only bold text: the term of a definition list. */
 const BOLD_LINE = /^ {0,8}(?:[-*+] {1,3})?\*\*([^*].*)\*\*:? {0,4}$/
 
 /** A row of a table whose first cell begins with a code span. */
@@ -43,7 +43,7 @@ export function findDefinitions(markdown: string): Definition[] {
   return found
 }
 
-/** Whether a line that is in no fence states a definition. */
+/** Whether a line outside of fences states a definition. */
 export function statesDefinition(line: string): boolean {
   const stated = line.length > MAX_LINE_CHARS || FENCE.test(line) ? undefined : signatureIn(line)
   return stated !== undefined && nameIn(stated.signature) !== ''
@@ -60,7 +60,7 @@ function signatureIn(line: string): Pick<Definition, 'signature' | 'isCode'> | u
   return { signature, isCode: text === code || text.includes('`') }
 }
 
-/** Words before a name that say what it is. */
+/** Words before a name that tell its kind. */
 const QUALIFIERS =
   /^(?:(?:abstract|async|awaitable|class|classmethod|const|coroutine|def|enum|exception|export|extern|final|fn|fun|func|function|inline|interface|let|macro|method|module|mut|namespace|package|private|property|protected|pub|public|static|staticmethod|struct|trait|type|union|unsafe|val|var|virtual|void)\s+)+/
 
@@ -74,20 +74,20 @@ function nameIn(signature: string): string {
   return name.replace(/[,;:]+$/, '')
 }
 
-/** Everything a chunk defines, by name: what its own language says, or what its text states as code. */
+/** All names that a chunk defines: by its language, or stated as code in its text. */
 export function symbolsOf({ symbol, kind, content }: Pick<Chunk, 'symbol' | 'kind' | 'content'>): string[] {
   if (symbol !== null) return [symbol]
   if (kind !== 'markdown' && kind !== 'html') return []
   return findDefinitions(content).flatMap(({ name, isCode }) => (isCode ? [name] : []))
 }
 
-/** A question of more words is a description, and the names in it are what it describes with. */
+/** A question of more words is a description, and the names in it only describe the topic. */
 const MAX_LOOKUP_WORDS = 8
 
 /** The spelling of a name: a call, inner marks or capitals, an acronym, a flag. */
 const NAME_LIKE = /\w\(\)?$|\w[._:]+\w|^_|[a-z][A-Z]|^[A-Z][A-Z0-9_]{2,}$|^--?\w/
 
-/** The names that a short question looks up: `csv.DictReader`, `fork() in os`, `--max-pages`; a single word is one whatever it looks like. */
+/** The names that a short question looks up: `csv.DictReader`, `fork() in os`, `--max-pages`; a single word always counts as a name. */
 export function namesAsked(question: string): string[] {
   const words = question.trim().split(/\s+/)
   if (words.length > MAX_LOOKUP_WORDS) return []
@@ -95,7 +95,7 @@ export function namesAsked(question: string): string[] {
   return names.map((name) => name.replace(/\(\)?$/, '').toLowerCase()).filter((name) => name.length > 1)
 }
 
-/** Whether a chunk defines one of some names, whole or behind the names that qualify it: `DictReader` is defined by `csv.DictReader`. */
+/** Whether a chunk defines one of some names, with or without qualifiers: `csv.DictReader` defines `DictReader`. */
 export function definesName(chunk: Pick<Chunk, 'symbol' | 'kind' | 'content'>, names: readonly string[]): boolean {
   if (!mayDefine(chunk, names)) return false
   return symbolsOf(chunk).some((symbol) => {
@@ -108,7 +108,10 @@ export function definesName(chunk: Pick<Chunk, 'symbol' | 'kind' | 'content'>, n
   })
 }
 
-/** Whether a text has one of some names at all, but for marks: most have none, and this takes a fraction of looking for definitions. */
+/**
+ * Whether a text contains one of some names, apart from punctuation: most contain none, and this check is much faster than finding
+ * definitions.
+ */
 function mayDefine({ symbol, content }: Pick<Chunk, 'symbol' | 'content'>, names: readonly string[]): boolean {
   if (symbol !== null) return true
   const text = content.toLowerCase()
@@ -116,5 +119,5 @@ function mayDefine({ symbol, content }: Pick<Chunk, 'symbol' | 'content'>, names
   return names.some((name) => text.includes(name) || plain.includes(name) || !ASCII.test(name))
 }
 
-/** Text in ASCII only: the case of other letters depends on their place. */
+/** Text in ASCII only: the case of other letters can depend on their position. */
 const ASCII = /^[ -~]*$/

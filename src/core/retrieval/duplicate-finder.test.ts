@@ -25,7 +25,7 @@ const page: fc.Arbitrary<KinPage> = fc.record({
   bits: fc.option(bits, { freq: 8 }),
 })
 
-test('finds the groups that comparing each with each finds', () => {
+test('finds the same groups as comparing all pairs', () => {
   fc.assert(
     fc.property(fc.array(page, { maxLength: 40 }), (pages) => {
       const finder = createDuplicateFinder()
@@ -48,7 +48,7 @@ function groupAll(pages: readonly KinPage[]): number[] {
   return groups
 }
 
-test('knows where a page stood, and holds as many as there are', () => {
+test('knows the place of each page and returns one group per page', () => {
   const finder = createDuplicateFinder()
   const at = (number: number): KinPage => ({
     sourceId: 'a',

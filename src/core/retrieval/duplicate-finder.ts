@@ -3,19 +3,19 @@ import { type KinPage, kinshipOf, NEAR } from './page-kinship.ts'
 import { FIRST_HASH, hashText, SECOND_HASH } from './text-hash.ts'
 
 /**
- * Finds related pages among all pages of a library. Of each page some forty bytes are held, whatever it says: hashes stand for where it
- * is, and 64 bits for its text.
+ * Finds related pages among all pages of a library. Each page takes some forty bytes, regardless of its size: hashes for its place, and 64
+ * bits for its text.
  */
 export interface DuplicateFinder {
-  /** Takes a page; pages are numbered from 0 in the order in which they come. */
+  /** Adds a page; pages are numbered from 0 in the order of addition. */
   add(page: KinPage): void
-  /** Whether the page with this number stood where this one does: a library may change while it is read twice. */
+  /** Whether the page with this number had the same place: a library may change between two reads. */
   isAt(number: number, page: KinPage): boolean
   /** For each page the number of the first page of its group. */
   findGroups(): Uint32Array
 }
 
-/** Pages in a row that are compared with one: more of them would be copies by the thousand, of which each is like its neighbours. */
+/** Number of neighbours that are compared with a page: longer runs are copies by the thousand, each similar to its neighbours. */
 const MOST_COMPARED = 100
 
 /** Record of a page: its number, both halves of its fingerprint, its place, its family, and numbers of names. */
@@ -33,7 +33,7 @@ const COLUMNS = [
 ] as const
 type Column = (typeof COLUMNS)[number]
 
-/** Which fingerprint a page has; 0 for none. */
+/** The kind of fingerprint of a page; 0 for none. */
 const LONG = 1
 const SHORT = 2
 
@@ -119,18 +119,19 @@ export function createDuplicateFinder(): DuplicateFinder {
 
 type Read = (name: Column, at: number) => number
 
-/** A way in which pages come to stand beside those they may be related to. */
+/** A sort order that puts possibly related pages next to each other. */
 interface Way {
   takes(read: Read, at: number): boolean
   compare(read: Read, a: number, b: number): number
-  /** Whether two of them are neighbours. */
+  /** Whether two pages are neighbours. */
   isSame(read: Read, a: number, b: number): boolean
-  /** Whether neighbours may be related: of those by a quarter most are not, and a look at their bits tells. */
+  /** Whether neighbours may be related: most neighbours by a quarter are not, and their bits show it. */
   isNear(read: Read, a: number, b: number): boolean
 }
 
 /**
- * By place and by family; and by each quarter of the fingerprint: two that differ in three bits have one of four quarters in common.
+ * Ways to find candidates: by place, by family, and by each quarter of the fingerprint, because two fingerprints that differ in three bits
+ * share one of four quarters.
  */
 const WAYS: readonly Way[] = [
   wayBy(['place', 'placeToo']),
@@ -146,7 +147,7 @@ function wayBy(names: readonly Column[], takes: Way['takes'] = () => true): Way 
   return { takes, compare, isSame: (read, a, b) => compare(read, a, b) === 0, isNear: () => true }
 }
 
-/** The rest of the fingerprint too, so that equal ones are neighbours. */
+/** Sorts by the rest of the fingerprint too, so that equal ones are neighbours. */
 function quarterOf(half: 'high' | 'low', shift: number): Way {
   const quarter = (read: Read, at: number) => (read(half, at) >>> shift) & 0xffff
   const rest = wayBy(['high', 'low'])

@@ -6,7 +6,7 @@ const words = fc.array(fc.stringMatching(/^[a-z]{2,9}$/), { minLength: 60, maxLe
 const bitsOf = (text: string) => readFingerprint(fingerprintOf(text) ?? '')
 
 describe('a fingerprint', () => {
-  test('does not depend on white space, marks, case and where links lead', () => {
+  test('does not depend on white space, marks, case and link targets', () => {
     fc.assert(
       fc.property(words, (some) => {
         const plain = fingerprintOf(some.join(' '))
@@ -16,7 +16,7 @@ describe('a fingerprint', () => {
     )
   })
 
-  test('is as far from another as the other from it, and from itself not at all', () => {
+  test('distance is symmetric, and zero to itself', () => {
     fc.assert(
       fc.property(words, words, (a, b) => {
         const [one, other] = [bitsOf(a.join(' ')), bitsOf(b.join(' '))]
@@ -27,19 +27,19 @@ describe('a fingerprint', () => {
     )
   })
 
-  test('is near where little differs, and far where nothing is the same', () => {
+  test('is near for small differences, and far for unrelated texts', () => {
     const text = (name: string) => Array.from({ length: 400 }, (_, i) => `${name}${(i * 7919) % 401}`).join(' ')
     const changed = text('word').replace('word17 ', 'another ').replace('word300 ', '')
     expect(distanceOf(bitsOf(text('word')), bitsOf(changed))).toBeLessThanOrEqual(6)
     expect(distanceOf(bitsOf(text('word')), bitsOf(text('other')))).toBeGreaterThan(15)
   })
 
-  test('is there of text without spaces between words', () => {
+  test('exists for text without spaces between words', () => {
     const one = '接続が切れたときは、もう一度試みる前に少し待ちます。待つ時間は設定で変えられます。'
     expect(distanceOf(bitsOf(one.repeat(3)), bitsOf(`${one.repeat(3)}以上。`))).toBeLessThan(16)
   })
 
-  test('tells of a few words only whether they are the same', () => {
+  test('the fingerprint of a few words only tells whether they are equal', () => {
     expect(bitsOf('Start here').isShort).toBe(true)
     expect(fingerprintOf('Start **here**')).toBe(fingerprintOf('Start here'))
     expect(fingerprintOf('Start there')).not.toBe(fingerprintOf('Start here'))

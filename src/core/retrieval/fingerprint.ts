@@ -1,19 +1,19 @@
 import { countBits } from '../search/count-bits.ts'
 import { visitRuns } from './word-runs.ts'
 
-/*
- * A SimHash: 64 bits that two texts share the more of, the more runs of words they share. Pages are compared by it without being read.
- */
+/* A SimHash: the more runs of words two texts share, the more of their 64 bits are equal. Pages are compared by it without reading them. */
 
-/** 64 bits, as 16 hexadecimal digits; with `=` before them of a text that is too short to be like another, but may be the same. */
+/**
+ * 64 bits, as 16 hexadecimal digits; with `=` before them for a text that is too short for similarity, but can be compared for equality.
+ */
 export type Fingerprint = string
 
 const SHORT = '='
 
-/** With fewer different runs, one word more or less moves too many bits to tell anything. */
+/** With fewer different runs, a single word changes too many bits. */
 const LEAST_RUNS = 10
 
-/** Characters of a page that count: pages that agree in these are alike. */
+/** Number of characters that count: pages that agree in these are similar. */
 const MOST_CHARS = 500_000
 
 /**
@@ -23,7 +23,7 @@ const MOST_CHARS = 500_000
 export function fingerprintOf(markdown: string): Fingerprint | null {
   const high = new Int32Array(PLANES)
   const low = new Int32Array(PLANES)
-  // Each counts once: repetitions in tables and signatures say little about the subject of a page.
+  // Each run counts once: repetitions in tables and signatures say little about the subject of a page.
   const runs = new Set<number>()
   visitRuns(markdown.slice(0, MOST_CHARS), (run) => runs.add(run))
   if (runs.size === 0) return null
@@ -39,7 +39,7 @@ export function fingerprintOf(markdown: string): Fingerprint | null {
 export interface FingerprintBits {
   readonly high: number
   readonly low: number
-  /** Whether the text is too short to be like another. */
+  /** Whether the text is too short for similarity. */
   readonly isShort: boolean
 }
 
@@ -55,12 +55,12 @@ export function distanceOf(a: FingerprintBits, b: FingerprintBits): number {
   return countBits(a.high ^ b.high) + countBits(a.low ^ b.low)
 }
 
-/** Bits of the counters: as many runs as a text can have fit in. */
+/** Bits of the counters, enough for the runs of the longest text. */
 const PLANES = 20
 
 /**
- * Adds a hash to 32 counters, one for each of its bits. They are kept across: plane n holds the bit n of all of them, so that most hashes
- * touch two planes instead of 32 numbers.
+ * Adds a hash to 32 counters, one for each of its bits. The counters are transposed: plane n holds bit n of all of them, so that most
+ * hashes change two planes instead of 32 numbers.
  */
 function count(planes: Int32Array, hash: number): void {
   let carry = hash
@@ -81,7 +81,7 @@ function writeMajority(planes: Int32Array, total: number): string {
   return (bits >>> 0).toString(16).padStart(8, '0')
 }
 
-/** Two halves of 64 bits that have nothing to do with each other. */
+/** Two independent seeds for the halves of 64 bits. */
 const HIGH = 0x9e3779b9 | 0
 const LOW = 0x7f4a7c15 | 0
 

@@ -16,10 +16,10 @@ test('translations that name each other have one family', () => {
   expect(familyOf(`${at('de')}#top`, all.toReversed())).toBe(families[0])
 })
 
-test('a site that names its front pages on every page is no family', () => {
+test('a site that names its front pages on every page has no family', () => {
   const fronts = ['de', 'en'].map((language) => ({ url: `https://docs.test/${language}/`, language, type: null }))
   expect(familyOf(at('en'), fronts)).toBeNull()
-  // Nor one that names each page itself besides, or the front page for all other languages.
+  // The same holds if each page also names itself, or the front page for all other languages.
   const own = (name: string) => ({ url: `https://docs.test/en/${name}`, language: 'en', type: null })
   const [a, b] = ['a', 'b'].map((name) => familyOf(own(name).url, [own(name), ...fronts.slice(0, 1)]))
   expect(a).not.toBe(b)
@@ -27,7 +27,7 @@ test('a site that names its front pages on every page is no family', () => {
   expect(familyOf(at('en'), [alternate('en'), other])).toBeNull()
 })
 
-test('a page that names none is of none', () => {
+test('a page without alternates has no family', () => {
   const page = { url: at('en'), language: 'en', fingerprint: '00ff00ff00ff00ff', alternates: [alternate(null)] }
   expect(likenessOf(page)).toEqual({ fingerprint: '00ff00ff00ff00ff', language: 'en', family: null })
 })

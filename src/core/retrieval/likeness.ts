@@ -9,7 +9,7 @@ import { FIRST_HASH, hashText, SECOND_HASH } from './text-hash.ts'
 export interface Likeness {
   readonly fingerprint: Fingerprint | null
   readonly language: string | null
-  /** The same for pages that name each other as translations; null for one that names none. */
+  /** Equal for pages that name each other as translations; null for a page that names none. */
   readonly family: string | null
 }
 
@@ -19,14 +19,14 @@ export function likenessOf({ url, language, fingerprint = null, alternates }: Li
 }
 
 /**
- * What stands for all that a page names as its translations, itself included. Pages that name others of them, or not themselves, as
- * where every page of a site names the front pages, are of no family.
+ * A key for the set of pages that a page names as its translations, itself included. A page that does not name itself has no family,
+ * because on some sites every page names the front pages.
  */
 function familyOf(url: string, alternates: Page['alternates']): string | null {
   const named = alternates.filter((alternate) => alternate.language !== null)
   const own = looseKey(url)
   if (!named.some((alternate) => looseKey(alternate.url) === own)) return null
-  // `x-default` names the front page on many sites, whatever page says so.
+  // On many sites `x-default` names the front page on every page.
   const translations = named.filter((alternate) => shortCode(alternate.language ?? '') !== null)
   const keys = new Set(translations.map((alternate) => looseKey(alternate.url)))
   if (keys.size < 2) return null

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { splitLines } from '../text/lines.ts'
 import { createLineStarts } from './line-starts.ts'
 
-test('lines are where splitting finds them, in whatever order they are asked for', () => {
+test('finds lines at the same offsets as splitting, in any order of calls', () => {
   const part = fc.constantFrom('a', 'bc', '\n', '\r\n', '\r', '')
   fc.assert(
     fc.property(

@@ -1,9 +1,9 @@
-/** Tells where a line starts, counted from 1; the length of the text for lines past the last. */
+/** Returns where a line starts, counted from 1; the length of the text for lines past the last. */
 export type LineStarts = (line: number) => number
 
 /**
- * Finds where lines start, no further than is asked for: a hit at the beginning of a long page needs nothing of the rest. Lines
- * end as in `splitLines`.
+ * Finds where lines start, only as far as needed: a hit at the beginning of a long page does not scan the rest. Lines end as in
+ * `splitLines`.
  */
 export function createLineStarts(text: string): LineStarts {
   const starts = [0]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { linkShareOf } from './link-share.ts'
 
-test('the share of links is that of the letters a reader sees', () => {
+test('the share of links counts visible letters', () => {
   expect(linkShareOf('No link at all.')).toBe(0)
   expect(linkShareOf('- [One](/1)\n- [Two](/2)')).toBe(1)
   expect(linkShareOf('[four](/a/very/long/address) else')).toBe(0.5)
@@ -10,7 +10,7 @@ test('the share of links is that of the letters a reader sees', () => {
   expect(linkShareOf('[]()')).toBe(0)
 })
 
-test('brackets that close nothing are text', () => {
+test('unmatched brackets are text', () => {
   expect(linkShareOf('a] b](c)')).toBe(0)
   expect(linkShareOf('[a](b')).toBe(0)
 })

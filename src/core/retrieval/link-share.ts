@@ -4,8 +4,8 @@ const PAREN_OPEN = 0x28
 const PAREN_CLOSE = 0x29
 
 /**
- * Which share of the letters and digits that a reader of Markdown sees are text of links, from 0 to 1: close to 1 in navigation,
- * contents and indexes. One pass over the characters: it is asked of every hit.
+ * The share of visible letters and digits of Markdown that are link text, from 0 to 1: close to 1 in navigation, contents and indexes. It
+ * takes one pass over the characters, because it runs for every hit.
  */
 export function linkShareOf(markdown: string): number {
   if (!markdown.includes('](')) return 0
@@ -34,7 +34,7 @@ export function linkShareOf(markdown: string): number {
 /** Longest address that is skipped; a longer one counts as text. */
 const MAX_TARGET_CHARS = 2000
 
-/** Where the parenthesis closes that the address of a link stands in, or -1. */
+/** Position of the parenthesis that closes the address of a link, or -1. */
 function findTargetEnd(markdown: string, start: number): number {
   const last = Math.min(markdown.length, start + MAX_TARGET_CHARS)
   let depth = 0
@@ -46,7 +46,7 @@ function findTargetEnd(markdown: string, start: number): number {
   return -1
 }
 
-/** Letters and digits; beyond ASCII everything counts as one. */
+/** Letters and digits; all characters beyond ASCII count. */
 function isWordCharacter(code: number): boolean {
   return code > 0x7f || (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a)
 }

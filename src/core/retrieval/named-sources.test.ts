@@ -35,7 +35,7 @@ describe('findNamedSources', () => {
     expect(find(query)).toEqual([rest, named])
   })
 
-  it('takes all versions of a name, or those of the version behind it', () => {
+  it('takes all versions of a name, or those of the version after it', () => {
     expect(find('vacuum in Postgres')).toEqual(['vacuum in', ['postgresql@15.3', 'postgresql@16.1']])
     expect(find('postgresql 16 vacuum settings')).toEqual(['vacuum settings', ['postgresql@16.1']])
     expect(find('postgres 9 vacuum')).toEqual(['9 vacuum', ['postgresql@15.3', 'postgresql@16.1']])
@@ -51,21 +51,21 @@ describe('findNamedSources', () => {
     ['react to a change of state', []],
     ['limit the number of requests per user', []],
     ['render markdown to html', []],
-  ])('takes an ordinary word for a name only where it is written as one: %j', (query, named) => {
+  ])('treats an ordinary word as a name only if it is written as one: %j', (query, named) => {
     expect(findPlain(query)).toEqual(named)
   })
 
-  it('leaves quoted words alone', () => {
+  it('ignores quoted words', () => {
     expect(find('"vite config" file')).toEqual(['"vite config" file', []])
   })
 
-  it('keeps a question that says nothing but a name', () => {
+  it('keeps a question that is only a name', () => {
     expect(find('vite')).toEqual(['vite', ['vite']])
     expect(find('what is vite?')).toEqual(['what is vite?', ['vite']])
   })
 
   it.each(['where did my commits go', 'edit vite.config.ts', 'run --vite', 'invitees of a meeting'])(
-    'sees no name in %j',
+    'finds no name in %j',
     (query) => {
       expect(find(query)).toEqual([query, []])
     },
@@ -77,7 +77,7 @@ describe('findNamedSources', () => {
     expect(findNamedSources(query, many).named).toEqual([many[7]])
   })
 
-  it('does not take a word for a name that many sources share, nor one number for another', () => {
+  it('ignores a word that many sources share, and does not confuse numbers', () => {
     const many = Array.from({ length: 20 }, (_, i) => source(`plugin-${i}`))
     expect(findNamedSources('write a plugin', many).named).toEqual([])
     expect(findNamedSources('settings of plugin-1', many).named).toEqual([many[1]])

@@ -12,17 +12,17 @@ export interface SourceMention<S> {
   readonly named: readonly S[]
 }
 
-/** Most words of a question that write one name: `Vue Router` is the source `vue-router`. */
+/** Most words in one name: `Vue Router` is the source `vue-router`. */
 const MAX_NAME_WORDS = 3
 
 /** Shorter names are common words, unless they are written with a capital: `Go`. */
 const MIN_PLAIN_NAME = 3
 
-/** Shortest beginning that stands for a whole name, and most characters that may be missing: `postgres` is `postgresql`. */
+/** Shortest prefix that counts as a whole name, and most missing characters: `postgres` is `postgresql`. */
 const MIN_BEGINNING = 6
 const MAX_MISSING = 2
 
-/** A word that stands for more names than this is a word that they share: `plugin` is not the name of twenty plugins. */
+/** A word that matches more names than this is a shared word: `plugin` is not the name of twenty plugins. */
 const MAX_MEANT = 5
 
 /** Endings of source names that people leave out: `apache2`, `nodejs`, `git-docs`. */
@@ -32,7 +32,7 @@ const SCOPE = /^@[^/]+\//
 
 const VERSION = /^v?(\d+(?:\.\d+)*)(?:\.x)?$/i
 
-/** A word of a question, without the marks around it; a flag, a variable and a part of a path are no words. */
+/** A word of a question, without surrounding punctuation; flags, variables and parts of paths do not count. */
 const WORD = /(?<![-./$_\p{L}\p{N}])[\p{L}\p{N}@](?:[\p{L}\p{N}.+#@/_-]*[\p{L}\p{N}+#])?/gu
 
 /** A word of a question with its place. */
@@ -48,9 +48,8 @@ const QUOTED = /"[^"\n]*"|“[^”\n]*”|`[^`\n]*`/g
 const BEFORE_TOOL = /^(?:in|with|using|on)$/i
 
 /**
- * Finds the sources that a question mentions by name, with a version or without: `vite 5 proxy` asks the source `vite` for
- * `proxy`. A name that is an ordinary word counts only where it is written as a name. A question that says nothing else keeps
- * its words.
+ * Finds the sources that a question mentions by name, with or without a version: `vite 5 proxy` asks the source `vite` for `proxy`. An
+ * ordinary word counts only if it is written as a name. A question that is only a name keeps its words.
  */
 export function findNamedSources<S extends NamedSource>(
   query: string,
@@ -90,7 +89,7 @@ export function findNamedSources<S extends NamedSource>(
 
 const NO_WORDS: ReadonlySet<string> = new Set()
 
-/** The words of a question, without those in quotes, which are meant literally. */
+/** The words of a question, without quoted ones, which are literal. */
 function listWords(query: string): Word[] {
   const quoted = [...query.matchAll(QUOTED)].map(({ 0: text, index }) => [index, index + text.length] as const)
   return [...query.matchAll(WORD)].flatMap(({ 0: text, index: start }) => {
@@ -99,7 +98,7 @@ function listWords(query: string): Word[] {
   })
 }
 
-/** Whether an ordinary word is used as a name: after `in` or `with`, with a capital, or first with the topic behind it. */
+/** Whether an ordinary word is used as a name: after `in` or `with`, with a capital, or first and followed by the topic. */
 function isWrittenAsName(query: string, words: readonly Word[], i: number): boolean {
   const { text = '', start = 0 } = words[i] ?? {}
   if (BEFORE_TOOL.test(words[i - 1]?.text ?? '')) return true
@@ -136,7 +135,7 @@ function listBeginnings(key: string): string[] {
     .map((length) => key.slice(0, length))
 }
 
-/** The sources that a name stands for. */
+/** The sources that a name matches. */
 function lookUp<S extends NamedSource>(byKey: ReadonlyMap<string, readonly S[]>, written: string): readonly S[] {
   const key = fold(written)
   if (key.length < MIN_PLAIN_NAME && written === written.toLowerCase()) return []

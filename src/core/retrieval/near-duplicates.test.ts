@@ -7,19 +7,19 @@ function areAlike(a: string, b: string): boolean {
   return isNearDuplicate(createComparable(a), createComparable(b))
 }
 
-test('texts are alike whatever their white space, marks, case and the targets of their links', () => {
+test('texts are near-duplicates regardless of white space, marks, case and link targets', () => {
   expect(areAlike(`# ${text}\n`, text.toUpperCase().replaceAll(' ', '\n'))).toBe(true)
   expect(
     areAlike(`See [this](https://a.example/1.0/x_(y)) ${text}`, `see [This](https://a.example/2.0/z) ${text}`),
   ).toBe(true)
 })
 
-test('texts are alike but for a detail', () => {
+test('texts that differ in a detail are near-duplicates', () => {
   expect(areAlike(text, text.replace('word70 ', 'other '))).toBe(true)
   expect(areAlike(text, `${text} and more`)).toBe(true)
 })
 
-test('texts that say something else, or more, are not alike', () => {
+test('texts that say something else, or more, are not near-duplicates', () => {
   expect(areAlike(text, text.split(' ').reverse().join(' '))).toBe(false)
   expect(areAlike(text, `${text} ${text.replaceAll('word', 'new')}`)).toBe(false)
   expect(areAlike('one two three', 'one two four')).toBe(false)

@@ -1,18 +1,18 @@
 import { visitRuns } from './word-runs.ts'
 
-/** A text that others are compared with. */
+/** A text for comparison. */
 export interface ComparableText {
   readonly length: number
-  /** Hashes of its runs of words. Made when they are first asked for, since most texts differ by their length alone. */
+  /** Hashes of its runs of words, computed on first use, since most texts differ by length alone. */
   readonly runs: () => ReadonlySet<number>
-  /** Its words in their order, made when they are first asked for. */
+  /** Its words in order, computed on first use. */
   readonly words: () => readonly string[]
 }
 
 /** Share of the runs of words that two texts must have in common. */
 const LIKENESS = 0.9
 
-/** Texts of lengths that differ more than this have too little in common, even where one has the longer links. */
+/** Smallest ratio of lengths: texts that differ more have too little in common, even if one has longer links. */
 const LENGTHS = 0.6
 
 /** Prepares a text to be compared. White space, marks, case and the targets of links do not count. */
@@ -32,7 +32,7 @@ export function createComparable(text: string): ComparableText {
   }
 }
 
-/** Whether two texts are the same but for details. What the details say may still matter: {@link saysSame}. */
+/** Whether two texts are equal except for details. The details may still matter: {@link saysSame}. */
 export function isNearDuplicate(a: ComparableText, b: ComparableText): boolean {
   if (Math.min(a.length, b.length) < LENGTHS * Math.max(a.length, b.length)) return false
   const [small, large] = a.runs().size <= b.runs().size ? [a.runs(), b.runs()] : [b.runs(), a.runs()]
@@ -44,9 +44,8 @@ export function isNearDuplicate(a: ComparableText, b: ComparableText): boolean {
 }
 
 /**
- * Whether a reader of one of two texts has read the other: one is the other with some words besides, and none of these is a number,
- * a name as code has them or a negation. Where a word stands for another, or words stand in another order, they can say the
- * opposite.
+ * Whether one text covers the other: one is the other with some additional words, and none of these is a number, a name in code or a
+ * negation. Replaced or reordered words can reverse the meaning, so they do not count as equal.
  */
 export function saysSame(a: ComparableText, b: ComparableText): boolean {
   const [short, long] = a.words().length <= b.words().length ? [a.words(), b.words()] : [b.words(), a.words()]
@@ -69,7 +68,7 @@ function plainOf(word: string): string {
   return word.replace('`', '').toLowerCase()
 }
 
-/** Words as they are written, with the mark of code before them. Link targets are no words. */
+/** Words as written, with the mark of code before them, without link targets. */
 function splitWords(text: string): string[] {
   const shown = text.replace(/\]\((?:[^()]|\([^()]*\))*\)/g, ']')
   return shown.match(/`?[\p{L}\p{M}\p{N}_]+(?:['’]\p{L}+)*/gu) ?? []

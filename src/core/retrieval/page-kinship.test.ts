@@ -3,7 +3,7 @@ import { fingerprintOf, readFingerprint } from './fingerprint.ts'
 import { type KinPage, kinshipOf, NEAR, NEAR_VERSIONS } from './page-kinship.ts'
 
 const ALL = { byText: true, byLanguage: true }
-/** A page whose fingerprint has so many bits. */
+/** A page whose fingerprint has this many bits set. */
 const page = (bits: number | null, more: Partial<KinPage> = {}): KinPage => ({
   sourceId: 'one',
   name: 'guide',
@@ -18,18 +18,18 @@ const older = { sourceId: 'older' }
 const german = { language: 'de' }
 
 describe('two pages', () => {
-  test('are copies where they differ in a few bits, wherever they stand', () => {
+  test('are copies if they differ in a few bits, in any place', () => {
     expect(kinshipOf(page(0), page(NEAR, elsewhere), ALL)).toBe('copy')
     expect(kinshipOf(page(0), page(NEAR + 1, elsewhere), ALL)).toBeUndefined()
     expect(kinshipOf(page(0), page(0, { sourceId: 'mirror', name: 'mirror', language: null }), ALL)).toBe('copy')
   })
 
-  test('are versions of one where they stand in the same place, and may differ in more', () => {
+  test('are versions if they have the same place, even with more differences', () => {
     expect(kinshipOf(page(0), page(NEAR_VERSIONS, older), ALL)).toBe('version')
     expect(kinshipOf(page(0), page(NEAR_VERSIONS + 1, older), ALL)).toBeUndefined()
     expect(kinshipOf(page(0), page(NEAR_VERSIONS, { ...older, ...elsewhere }), ALL)).toBeUndefined()
     expect(kinshipOf(page(0), page(NEAR_VERSIONS, { ...older, name: 'other' }), ALL)).toBeUndefined()
-    // Nothing but pictures.
+    // Pages that hold only pictures have no fingerprint.
     expect(kinshipOf(page(null), page(null, older), ALL)).toBeUndefined()
     expect(kinshipOf(page(null), page(0, older), ALL)).toBeUndefined()
     // Too short to be compared.
@@ -40,7 +40,7 @@ describe('two pages', () => {
     expect(kinshipOf(page(1, short(1)), page(1, older), ALL)).toBeUndefined()
   })
 
-  test('are versions of one where a sentence of a short page is another', () => {
+  test('are versions if one sentence of a short page differs', () => {
     const bits = (text: string) => ({ bits: readFingerprint(fingerprintOf(text) ?? '') })
     const [before, after] = [
       'It is given in seconds, and thirty are waited.',
@@ -52,18 +52,18 @@ describe('two pages', () => {
     expect(kinshipOf(page(0, bits(text(before))), page(0, { ...bits(text(after)), ...older }), ALL)).toBe('version')
   })
 
-  test('are translations where they name each other so, or stand in the same place of one source', () => {
+  test('are translations if they name each other, or have the same place in one source', () => {
     expect(kinshipOf(page(0), page(30, german), ALL)).toBe('translation')
     expect(kinshipOf(page(0), page(30, { ...german, ...older }), ALL)).toBeUndefined()
     expect(kinshipOf(page(0), page(30, { ...german, ...elsewhere }), ALL)).toBeUndefined()
     const family = { family: 'https://docs.test/de/a.html' }
     const named = page(30, { ...german, ...elsewhere, ...older, ...family })
     expect(kinshipOf(page(0, family), named, ALL)).toBe('translation')
-    // Two languages are no copies, however much code they share.
+    // Pages in two languages are never copies, even if they share much code.
     expect(kinshipOf(page(0), page(0, { ...german, ...elsewhere }), ALL)).toBeUndefined()
   })
 
-  test('are put together for what is asked only', () => {
+  test('pages are related only by the requested kinds of kinship', () => {
     expect(kinshipOf(page(0), page(0, older), { byText: false, byLanguage: true })).toBeUndefined()
     expect(kinshipOf(page(0), page(0, german), { byText: true, byLanguage: false })).toBeUndefined()
   })

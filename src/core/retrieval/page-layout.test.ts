@@ -24,7 +24,7 @@ const LONG = Array.from({ length: 400 }, (_, i) =>
 ).join('\n\n')
 
 describe('a layout', () => {
-  test('says where chunks stand, under which headings and anchors', () => {
+  test('gives the position, headings and anchors of chunks', () => {
     const markdown = '# One\n\nText.\n\n## Two\n\nMore.'
     const sections = [
       {
@@ -45,7 +45,7 @@ describe('a layout', () => {
     ])
   })
 
-  test('leads to the definition that a line of a chunk stands in', () => {
+  test('finds the definition around a line of a chunk', () => {
     const markdown = '# One\n\n`first()`\n\nText.\n\n`second()`\n\nText.\n\nThe end.'
     const marks = [
       { line: 3, anchor: 'first' },
@@ -61,7 +61,7 @@ describe('a layout', () => {
     ])
   })
 
-  test('counts the lines that a chunk repeats to the one before only', () => {
+  test('counts repeated lines to the previous chunk only', () => {
     const sizes = { targetChars: 400, maxChars: 400, overlapChars: 100 }
     const markdown = Array.from({ length: 40 }, (_, i) => `Sentence ${i} of a section.`).join('\n\n')
     const chunks = chunkPage({ markdown }, 'page', { sizes })
@@ -75,7 +75,7 @@ describe('a layout', () => {
     })
   })
 
-  test('tells chunks that begin inside a block', () => {
+  test('marks chunks that begin inside a block', () => {
     const code = Array.from({ length: 30 }, (_, i) => `line ${i} of a long example\n`).join('\n')
     const { spans } = layOut(`Before.\n\n\`\`\`\n${code}\`\`\`\n\nAfter it, text.`)
     expect(spans.map(({ isOpen }) => isOpen)).toEqual([false, false, true, true, true, false])
@@ -111,7 +111,7 @@ describe('an excerpt', () => {
     }
   })
 
-  test('covers the whole page for sorted keys, which do not follow their lines', () => {
+  test('covers the whole page for sorted keys, which are not in line order', () => {
     const markdown = '{\n  "b": 1,\n  "a": 2\n}'
     const chunks = [
       { startLine: 3, endLine: 3, headingPath: [] },
@@ -121,7 +121,7 @@ describe('an excerpt', () => {
     expect(planExcerpt(layout, 1)).toMatchObject({ offset: 0, length: markdown.length, linesBefore: 0, first: 0 })
   })
 
-  test('starts at any text where its first chunk does', () => {
+  test('starts where its first chunk does, for any text', () => {
     const line = fc.oneof(
       fc.constantFrom(
         '',

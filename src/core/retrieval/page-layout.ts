@@ -2,7 +2,7 @@ import type { Chunk, Section, SectionMark } from '../model.ts'
 import { findAnchor } from './anchored-url.ts'
 import { createLineStarts } from './line-starts.ts'
 
-/** Where a chunk stands in its page, in lines and in bytes, without what it repeats of the one before. */
+/** The position of a chunk in its page, in lines and in bytes, without the repeated end of the previous one. */
 export interface LayoutSpan {
   /** First line, from 1. */
   readonly startLine: number
@@ -13,15 +13,15 @@ export interface LayoutSpan {
   readonly headingPath: readonly string[]
   /** Fragment of the section or definition that it begins in. */
   readonly anchor: string | null
-  /** Places inside of it that have fragments of their own; left out where there are none. */
+  /** Places in it with their own fragments; omitted if there are none. */
   readonly marks?: readonly SectionMark[]
-  /** Whether it may begin inside a block: a fence that was cut, or a line without a blank one before it. */
+  /** Whether it may begin inside a block: a cut fence, or a line without a blank one before it. */
   readonly isOpen: boolean
 }
 
 /**
- * How a page was cut: kept beside its text, so that a part of it can be shown without reading all. Paths and anchors stand there
- * once, and spans as plain numbers that name them: a page may have thousands, of which a few are asked for.
+ * How a page was cut, stored beside its text, so that a part of it can be shown without reading all. Paths and anchors are stored once, and
+ * spans refer to them by number: a page may have thousands of spans, of which a few are needed.
  */
 export interface PageLayout {
   /** Bytes of the page as UTF-8. */
@@ -30,11 +30,11 @@ export interface PageLayout {
   readonly anchors: readonly (string | null)[]
   /** In the order of the page. */
   readonly spans: readonly WrittenSpan[]
-  /** Line and fragment of the places inside of chunks that have one; left out where there are none. */
+  /** Line and fragment of the places in chunks that have one; omitted if there are none. */
   readonly marks?: readonly (readonly [number, string])[]
 }
 
-/** First line, last line, offset, path, anchor, and 1 for one that may begin inside a block. */
+/** First line, last line, offset, path, anchor, and 1 if it may begin inside a block. */
 type WrittenSpan = readonly [number, number, number, number, number, number]
 
 /** Writes the layout of a page with its chunks. */
@@ -65,20 +65,20 @@ export function writeLayout(
   return JSON.stringify(marks.length === 0 ? written : { ...written, marks })
 }
 
-/** The places of all sections, in the order of the page. */
+/** The marks of all sections, in page order. */
 function listMarks(sections: readonly Section[]): SectionMark[] {
   return sections.flatMap(({ marks = [], children }) => [...marks, ...listMarks(children)])
 }
 
-/** The fragment that leads to a line of a chunk. */
+/** The fragment for a line of a chunk. */
 export function anchorAt({ anchor, marks = [] }: LayoutSpan, line: number): string | null {
   const place = marks.findLast((mark) => mark.line <= line)
   return place === undefined ? anchor : place.anchor === '' ? null : place.anchor
 }
 
 /**
- * The first line that a chunk does not repeat: those of the chunk before are read once. A chunk that only shares a line with the one
- * before may be a slice of it, and one of sorted keys may stand anywhere else.
+ * The first line that a chunk does not repeat, because repeated lines are read once. A chunk that shares only one line with the previous
+ * one may be a slice of it, and one of sorted keys may be anywhere.
  */
 function ownStart(before: LineSpan | undefined, { startLine, endLine }: LineSpan): number {
   const isRepeating =
@@ -88,12 +88,12 @@ function ownStart(before: LineSpan | undefined, { startLine, endLine }: LineSpan
 
 type LineSpan = Pick<Chunk, 'startLine' | 'endLine'>
 
-/** Reads what `writeLayout` wrote. */
+/** Parses the output of `writeLayout`. */
 export function readLayout(text: string): PageLayout {
   return JSON.parse(text) as PageLayout
 }
 
-/** The chunks of a layout from one place to another, the last one included. */
+/** The chunks of a layout from `first` to `last`, inclusive. */
 export function listSpans(layout: PageLayout, first: number, last: number): LayoutSpan[] {
   const { paths, anchors, spans, marks: all = [] } = layout
   const some = spans.slice(first, last + 1)
@@ -114,19 +114,19 @@ export function listSpans(layout: PageLayout, first: number, last: number): Layo
   })
 }
 
-/** Chunks of a page by their places, the last one included. */
+/** Chunks of a page by index, the last one included. */
 interface Places {
   readonly first: number
   readonly last: number
 }
 
-/** Which part of a page is to be read to show a chunk of it. */
+/** The part of a page that must be read to show one of its chunks. */
 export interface Excerpt {
   /** Bytes before it, and its own. */
   readonly offset: number
   readonly length: number
   readonly linesBefore: number
-  /** Place of its first chunk. */
+  /** Index of its first chunk. */
   readonly first: number
   /** Its chunks, with their lines in the page. */
   readonly spans: readonly LayoutSpan[]
@@ -163,12 +163,12 @@ export function planExcerpt(layout: PageLayout, place: number): Excerpt | undefi
   }
 }
 
-/** Whether chunks follow each other as their lines do: those of sorted keys do not. */
+/** Whether chunks are in line order: those of sorted keys are not. */
 function isOrdered(spans: readonly WrittenSpan[]): boolean {
   return spans.every(([startLine], i) => i === 0 || startLine >= (spans[i - 1]?.[0] ?? 0))
 }
 
-/** Where things stand in a span. */
+/** Indexes of the fields of a span. */
 const OFFSET = 2
 const IS_OPEN = 5
 
@@ -178,10 +178,7 @@ const REACH_BYTES = 10_000
 /** Chunks to read at most on each side. */
 const REACH_CHUNKS = 6
 
-/**
- * The chunks around one that are to be read to show it: as far as a passage can reach, and whole blocks, so that what is read can be
- * understood without what stands around it.
- */
+/** The chunks to read around one to show it: as far as a passage can reach, in whole blocks, so that the part can be parsed on its own. */
 function windowAround({ bytes, spans }: PageLayout, place: number): Places {
   const endOf = (index: number): number => spans[index + 1]?.[OFFSET] ?? bytes
   const start = spans[place]?.[OFFSET] ?? 0
@@ -198,7 +195,7 @@ function isFar(chunks: number, bytes: number): boolean {
   return chunks >= REACH_CHUNKS && bytes >= REACH_BYTES
 }
 
-/** Values that are named by their places; one that is as the last is not added again. */
+/** Values that are referred to by index; a value equal to the last one is not added again. */
 class Names<T> {
   readonly list: T[] = []
   #last = ''
@@ -224,7 +221,7 @@ function isBlankBefore(markdown: string, start: number): boolean {
 
 const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[^\n]*$/gm
 
-/** Tells whether a place of a text lies inside a fence; asked from the beginning to the end. */
+/** Creates a test for whether an offset of a text is inside a fence; offsets must ascend. */
 function createFenceTest(markdown: string): { isInside(at: number): boolean } {
   const edges: Iterator<RegExpExecArray> = markdown.matchAll(FENCE)
   let marker = ''

@@ -26,12 +26,12 @@ describe('createPagePrior', () => {
     'https://docs.example/guide?tab=changelog#history',
     'https://docs.example/locks.html',
     'not an address',
-  ])('leaves %s alone', (url) => {
+  ])('leaves %s unchanged', (url) => {
     expect(prior(url)).toBe(1)
   })
 
   test.each(['what changed in 3.11', 'release notes', 'glossary of terms', 'since which version'])(
-    'leaves all pages alone where %j asks for them',
+    'leaves all pages unchanged when %j asks for them',
     (question) => {
       expect(createPagePrior(question)('https://docs.example/whatsnew/3.11.html')).toBe(1)
     },

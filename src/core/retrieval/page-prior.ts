@@ -1,7 +1,7 @@
 /** Score factor of pages that list or record things, relative to guides and references. */
 const RECORD_PRIOR = 0.8
 
-/** Parts of a path that count, from its end: folders above a source say nothing about its pages. */
+/** Number of path parts that count, from the end: folders above a source do not describe its pages. */
 const MAX_PARTS = 3
 
 /** Parts of paths that name such pages: changelogs, release notes, indexes, glossaries, blogs, lists of people, lock files. */
@@ -15,7 +15,7 @@ const RECORD_WORD =
 /** Score factor of a page by its address: 1 for most. */
 export type PagePrior = (url: string) => number
 
-/** The priors of pages for a question. Changelogs and their like count in full where it asks for them. */
+/** The priors of pages for a question. Changelogs and similar pages count in full when the question asks for them. */
 export function createPagePrior(question: string): PagePrior {
   if (RECORD_WORD.test(question)) return () => 1
   return (url) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { cpuMsOf } from '../../../test/cpu-time.ts'
 import { scanBlocks } from './passage-blocks.ts'
 
-/** Blocks as `type start-end`, with `<n` for those that continue block n, `!` for signatures and `…` for what leads on. */
+/** Blocks as `type start-end`, with `<n` for those that continue block n, `!` for signatures and `…` for blocks that lead on. */
 function scan(markdown: string): string[] {
   return scanBlocks(markdown.split('\n')).map(({ type, start, end, parent, isSignature, leadsOn }) => {
     const marks = `${parent < 0 ? '' : ` <${parent}`}${isSignature ? ' !' : ''}${leadsOn ? ' …' : ''}`
@@ -25,7 +25,7 @@ test('fences, with anything in them, up to a line that closes them', () => {
   expect(scan('``` not ` a fence\nText')).toEqual(['text 0-2'])
 })
 
-test('a fence that is never closed goes on to the end', () => {
+test('an unclosed fence continues to the end', () => {
   expect(scan('Text\n```\na\n\nb\n\n')).toEqual(['text 0-1', 'fence 1-5'])
 })
 
@@ -35,7 +35,7 @@ test('tables from their header on', () => {
   expect(scan('a | b\n---\nText')).toEqual(['text 0-3'])
 })
 
-test('list items and what continues them', () => {
+test('list items and the blocks that continue them', () => {
   const list =
     '- one\n  goes on\n\n  ```\n  code\n  ```\n- two\n  - three\n\n    deep\n\n1. four\n\n   | a | b |\n   |---|---|\n   | 1 | 2 |\n\nText'
   expect(scan(list)).toEqual([
@@ -63,7 +63,7 @@ test('quotes are one block, with fences in them', () => {
   expect(scan('> [!NOTE]\n> ```\n> code\n>\n> ```\n> end\nText')).toEqual(['text 0-6', 'text 6-7'])
 })
 
-test('signatures lead on to what describes them', () => {
+test('signatures lead on to their descriptions', () => {
   expect(scan('`json.dump(obj, fp)`\n\nWrites *obj*.\n\n### `load(fp)`')).toEqual([
     'text 0-1 ! …',
     'text 2-3',
@@ -79,12 +79,12 @@ test.each([
   ['marks of lists', (count: number) => `${'- '.repeat(count / 2)}x`],
   ['quotes', (count: number) => `${'> '.repeat(count / 2)}x`],
   ['marks of fences', (count: number) => `${'`'.repeat(count)} x \``],
-])('lines of any length are read in time that grows with it: %s', (_what, write) => {
+])('lines of any length are scanned in linear time: %s', (_what, write) => {
   const time = (count: number) => {
     const lines = write(count).split('\n')
     return cpuMsOf(() => scanBlocks(lines))
   }
   time(1000)
-  // Trying each place of 400,000 anew takes minutes.
+  // Restarting at each of 400,000 positions takes minutes.
   expect(time(400_000)).toBeLessThan(2000)
 })

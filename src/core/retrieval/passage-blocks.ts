@@ -1,17 +1,17 @@
 import { isBlank } from '../text/lines.ts'
 import { statesDefinition } from './definitions.ts'
 
-/** A block of Markdown as far as showing parts of a page needs to know it. Lines count from 0. */
+/** A block of Markdown, reduced to the facts that passages need. Lines count from 0. */
 export interface PassageBlock {
   readonly type: 'heading' | 'fence' | 'table' | 'text'
   readonly start: number
-  /** The line after its last; blank lines that follow are not part of it. */
+  /** The line after its last; blank lines after it do not belong to it. */
   readonly end: number
-  /** Place of the block that opens the list item it continues; -1 for one that stands on its own. */
+  /** Index of the block that opens the list item it continues; -1 for a block of its own. */
   readonly parent: number
-  /** Whether it states what something is called by; what follows describes that. */
+  /** Whether it states a name that the next blocks describe. */
   readonly isSignature: boolean
-  /** Whether it says little without what follows: a heading, a signature, a line that ends with a colon. */
+  /** Whether it says little without the next block: a heading, a signature, a line that ends with a colon. */
   readonly leadsOn: boolean
 }
 
@@ -26,13 +26,13 @@ const DELIMITER = /^:?-+:?$/
 /** A list item that may still go on. */
 interface OpenItem {
   readonly block: number
-  /** Column where its content stands. */
+  /** Column where its content begins. */
   readonly indent: number
 }
 
 /**
- * Reads the blocks of lines that begin where a block begins. It knows no more of Markdown than where a reader must not be cut
- * off, which takes one look at each line: a parse of a whole page would take longer than the search for it.
+ * Scans the blocks of lines that begin with a block. It only knows where a passage must not be cut, which takes one pass over the lines:
+ * parsing a whole page would take longer than the search for it.
  */
 export function scanBlocks(lines: readonly string[]): PassageBlock[] {
   const blocks: PassageBlock[] = []
@@ -69,7 +69,7 @@ function readBlock(lines: readonly string[], at: number, text: string, base: num
   return ['text', endOfRun(lines, at, isNewBlock)]
 }
 
-/** The line after a fence. One that is never closed goes on to the end of its list item, or of everything. */
+/** The line after a fence. An unclosed fence continues to the end of its list item, or of the text. */
 function endOfFence(lines: readonly string[], at: number, marker: string, base: number): number {
   let last = at
   for (let i = at + 1; i < lines.length; i++) {
@@ -84,7 +84,7 @@ function endOfFence(lines: readonly string[], at: number, marker: string, base: 
   return last + 1
 }
 
-/** The line after the one at `at` and those that follow it, up to a blank one or one of which `ends` says that it begins anew. */
+/** The line after the run that begins at `at`, up to a blank line or one for which `ends` is true. */
 function endOfRun(
   lines: readonly string[],
   at: number,
@@ -100,8 +100,8 @@ function isTableAt(lines: readonly string[], at: number, text: string): boolean 
 }
 
 /**
- * Whether a line is the row under the header of a table: with one bar at least, else it is a line or the underline of a heading. One
- * expression for all of it would try each of many spaces anew.
+ * Whether a line is the row under the header of a table: with at least one bar, otherwise it is a rule or the underline of a heading. A
+ * single expression would retry at each of many spaces.
  */
 function isDelimiterRow(line: string): boolean {
   if (!line.includes('|') || !DELIMITERS.test(line)) return false
@@ -122,7 +122,7 @@ function isNewBlock(line: string, lines: readonly string[], at: number): boolean
   return isNoRow(line) || ITEM.test(line) || isTableAt(lines, at, line)
 }
 
-/** A block of lines. What is said about it is found out when it is asked for, which it is of the few blocks next to a hit. */
+/** A block of lines. Its properties are computed on demand, because only the few blocks next to a hit need them. */
 class ScannedBlock implements PassageBlock {
   readonly type: PassageBlock['type']
   readonly start: number

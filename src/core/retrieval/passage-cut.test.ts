@@ -18,7 +18,7 @@ test('a fence keeps the lines that open and close it', () => {
   expect(cut(fence, 0, 8)).toBeUndefined()
 })
 
-test('a fence in a list item is closed where it stands', () => {
+test('a fence in a list item is closed inside the item', () => {
   expect(cut('- ```\n  one\n  two\n  ```', 0, 18)?.text).toBe('- ```\n  one\n  ```')
 })
 
@@ -42,7 +42,7 @@ test('text ends after a line, or after a word where a line is too long', () => {
   expect(cut('x'.repeat(30), 0, 10)?.text).toBe('x'.repeat(10))
 })
 
-test('a long line begins where the chunk that was found begins', () => {
+test('a long line begins where the matching chunk begins', () => {
   const line = 'one two three four five six seven'
   expect(cut(line, 0, 14, 'four five six seven')?.text).toBe('four five six')
   expect(cut(line, 0, 14, 'our five six seven')?.text).toBe('five six seven')

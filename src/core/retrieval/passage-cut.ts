@@ -16,8 +16,8 @@ export interface CutPlace {
 }
 
 /**
- * Cuts a block that is too large to be shown whole: a fence keeps its opening and closing lines, a table its header and whole rows,
- * other text ends after a line or a word. Undefined when not even a part can be shown.
+ * Cuts a block that is too large to show: a fence keeps its opening and closing lines, a table its header and whole rows, other text ends
+ * after a line or a word. Undefined when no part fits.
  */
 export function cutBlock(
   lines: readonly string[],
@@ -84,7 +84,7 @@ function cutText(
   return part && { text: closeFences(part.text), start: from, end: from + part.end }
 }
 
-/** A chunk of a long line may begin inside a word; a passage begins with the next one. */
+/** A chunk of a long line may begin inside a word; a passage begins with the next word. */
 function startOfWord(line: string, at: number): number {
   if (at === 0 || line.charAt(at - 1) === ' ') return at
   const space = line.indexOf(' ', at)

@@ -9,7 +9,7 @@ import { createGrower, type GrownPassage, type Growth, type LineRange, type Pass
 
 const ROOM: PassageRoom = { target: 100, most: 160, left: 750, budget: 750 }
 
-/** What becomes of the chunk that holds a text. */
+/** Grows the chunk that holds a text. */
 function growAt(markdown: string, text: string, room: Partial<PassageRoom> = {}, taken: LineRange[] = []): Growth {
   const chunks = chunkPage({ markdown }, 'page', { sizes: { targetChars: 200, maxChars: 400 } })
   const chunk = chunks.find(({ content }) => content.includes(text))
@@ -48,7 +48,7 @@ describe('a hit', () => {
     expect(tokens).toBeGreaterThan(ROOM.target / 2)
   })
 
-  test('grows to the sections below where its own is hardly more than a heading', () => {
+  test('grows to the sections below if its own is hardly more than a heading', () => {
     const below = (name: string) => `### ${name}\n\n${words(name, 16)}\n`
     const markdown = `# Guide\n\n## Needle\n\n${below('one')}\n${below('two')}\n${below('three')}\n${below('four')}\n`
     const { text } = shown(growAt(markdown, '## Needle'))
@@ -64,13 +64,13 @@ describe('a hit', () => {
     expect(text).toContain('about39')
   })
 
-  test('starts at the matching definition where others stand before it in the chunk', () => {
+  test('starts at the matching definition if others precede it in the chunk', () => {
     const markdown = `# API\n\n\`first(a)\`\n\nSays little.\n\nThere are these classes:\n\n\`needle(b)\`\n\nIt shines.\n\n\`third(c)\`\n\n${words('else', 60)}\n`
     const { text } = shown(growAt(markdown, 'needle(b', { target: 20, most: 32 }))
     expect(text.startsWith('`needle(b)`\n\nIt shines.')).toBe(true)
   })
 
-  test('grows to the end of its definition, and not to the next one once that is enough', () => {
+  test('grows to the end of its definition, and not to the next one once it is large enough', () => {
     const markdown = `# API\n\n\`needle(a)\`\n\n${words('about', 120)}\n\n\`other(c)\`\n\n${words('else', 60)}\n\n${words('tail', 900)}\n`
     const { text } = shown(growAt(markdown, 'needle(a', { target: 600, most: 700 }))
     expect(text).toMatch(/^# API\n\n`needle\(a\)`\n\nabout0 .* about119$/)
@@ -82,7 +82,7 @@ describe('a hit', () => {
     expect(text).toBe('# API\n\n`needle(a)`\n\nIt shines.')
   })
 
-  test('grows to the sections beside its own where that is only a few words', () => {
+  test('grows to the sections beside its own if that has only a few words', () => {
     const markdown = `# needle(1)\n\n## Name\n\nneedle - sews\n\n## Synopsis\n\nneedle thread\n\n## Text\n\n${words('text', 100)}\n\n## Options\n\n${words('more', 900)}\n`
     const { text } = shown(growAt(markdown, 'needle - sews', { target: 400, most: 480 }))
     expect(text).toMatch(/^## Name\n.*\n## Synopsis\n.*\n## Text\n\ntext0 .* text99$/s)
@@ -96,7 +96,7 @@ describe('a hit', () => {
     expect(under).toBeNull()
   })
 
-  test('names the signature where that is too far above', () => {
+  test('names the signature if it is too far above', () => {
     const far = Array.from({ length: 12 }, (_, i) => words(`far${i}x`, 12)).join('\n\n')
     const { text, under } = shown(growAt(`# API\n\n\`call(a, b)\`\n\n${far}\n\nThe needle.\n`, 'The needle.'))
     expect(text).not.toContain('call(')
@@ -109,7 +109,7 @@ describe('a hit', () => {
     expect(shown(growAt(markdown, 'the thimble:')).text).toContain(code)
   })
 
-  test('back to the beginning of its list item', () => {
+  test('grows back to the beginning of its list item', () => {
     const item = (name: string) => `- ${words(name, 12)}\n\n  More of ${name} follows.\n`
     const markdown = `# List\n\n${['one', 'two', 'three', 'four', 'five', 'six'].map(item).join('\n')}\n`
     const { text } = shown(growAt(markdown, 'More of four', { target: 60, most: 90 }))
@@ -133,7 +133,7 @@ describe('blocks stay whole', () => {
     expect(shown(growAt(`# T\n\nBefore.\n\n${code}\n`, 'call20(')).text).toContain(code)
   })
 
-  test('a block that fits the answer, but not what is left of it, has to wait', () => {
+  test('a block that fits the answer, but not the rest of its budget, has to wait', () => {
     expect(growAt(`# T\n\n${table}\n`, 'cell30x1', { left: 100 })).toBe('too-large')
   })
 
@@ -157,7 +157,7 @@ describe('blocks stay whole', () => {
     expect(isCut).toBe(true)
   })
 
-  test('a paragraph that does not fit the answer is cut at a word, from where it matched on', () => {
+  test('a paragraph that does not fit the answer is cut at a word, from its match on', () => {
     const room = { target: 20, most: 20, left: 20, budget: 20 }
     const { text, isCut, tokens } = shown(growAt(`# T\n\n${words('word', 400)}\n`, 'word300', room))
     expect(text).toMatch(/^word\d+( word\d+)+$/)
@@ -175,13 +175,13 @@ describe('a passage', () => {
     expect(growAt(markdown, 'p5w1', {}, [{ startLine: 1, endLine: 99 }])).toBe('shown')
   })
 
-  test('is not entered', () => {
+  test('lines already shown are not entered', () => {
     const taken = { startLine: 11, endLine: 13 }
     const { startLine, endLine } = shown(growAt(markdown, 'p9w1', {}, [taken]))
     expect(startLine > taken.endLine || endLine < taken.startLine).toBe(true)
   })
 
-  test('is joined by what follows it, if both together are not too large', () => {
+  test('is joined with the next one, if both together are not too large', () => {
     const chunks = chunkPage({ markdown }, 'page')
     const grower = createGrower({ markdown, chunks })
     const range = (startLine: number, endLine: number): GrownPassage => {
@@ -195,7 +195,7 @@ describe('a passage', () => {
   })
 })
 
-test('shows text that is not Markdown as it was cut', () => {
+test('shows text other than Markdown as it was cut', () => {
   const markdown = 'def one():\n    """\n    ```\n    """\n\ndef two():\n    return needle\n'
   const spans = [
     { startLine: 1, endLine: 5, headingPath: [] },
@@ -272,7 +272,7 @@ describe('whatever the page is', () => {
     overlapChars: overlaps,
   })
 
-  /** Grows every chunk of a page, one after the other, as an answer would. */
+  /** Grows every chunk of a page in turn, as an answer would. */
   function growAll(
     markdown: string,
     { target, budget, overlapChars }: { target: number; budget: number; overlapChars: number },
@@ -292,7 +292,7 @@ describe('whatever the page is', () => {
     return { passages, chunks }
   }
 
-  test('passages fit their budget, do not overlap, and are the lines they say', () => {
+  test('passages fit their budget, do not overlap, and match their line ranges', () => {
     fc.assert(
       fc.property(fc.oneof(page, anything), rooms, (markdown, room) => {
         const lines = splitLines(markdown)
@@ -309,7 +309,7 @@ describe('whatever the page is', () => {
     )
   })
 
-  test('passages of written pages are whole blocks, as a parser of Markdown sees them', () => {
+  test('passages of written pages are whole blocks of a Markdown parser', () => {
     fc.assert(
       fc.property(page, rooms, (markdown, room) => {
         const blocks = [...parseBlocks(splitLines(markdown))].flatMap((block) =>
@@ -328,7 +328,7 @@ describe('whatever the page is', () => {
     )
   })
 
-  test('every chunk is shown, where there is room', () => {
+  test('every chunk is shown if there is room', () => {
     fc.assert(
       fc.property(page, overlaps, (markdown, overlapChars) => {
         const { passages, chunks } = growAll(markdown, { target: 100, budget: 100_000, overlapChars })

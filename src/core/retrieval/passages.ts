@@ -5,7 +5,7 @@ import { createLineStarts, type LineStarts } from './line-starts.ts'
 import { type PassageBlock, scanBlocks } from './passage-blocks.ts'
 import { cutBlock } from './passage-cut.ts'
 
-/** A page, or a part of one that begins with a block, as far as showing parts of it goes. */
+/** A page, or a part of one that begins with a block, with the data for showing passages. */
 export interface PassagePage {
   readonly markdown: string
   /** In the order of the page. */
@@ -18,7 +18,7 @@ export interface LineRange {
   readonly endLine: number
 }
 
-/** Where a chunk stands in its page. */
+/** The position of a chunk in its page. */
 export interface PassageSpan extends LineRange {
   readonly headingPath: readonly string[]
 }
@@ -28,14 +28,14 @@ export interface PassageHit {
   /** Its place among the chunks of the page. */
   readonly place: number
   readonly content: string
-  /** Whether the page is Markdown; the chunks of anything else are shown as they were cut. */
+  /** Whether the page is Markdown; other chunks are shown as they were cut. */
   readonly isMarkdown: boolean
   readonly terms: readonly string[]
 }
 
 /** How large a passage may become, in model tokens. */
 export interface PassageRoom {
-  /** Neighbours are taken in up to here. */
+  /** Neighbours are added up to this size. */
   readonly target: number
   /** Limit for the chunk and the context that it needs. */
   readonly most: number
@@ -50,18 +50,21 @@ export interface GrownPassage extends LineRange {
   readonly text: string
   readonly tokens: number
   readonly isCut: boolean
-  /** The signature that the text describes, where it stands too far above to be shown with it. */
+  /** The signature that the text describes, if it is too far above to be shown with it. */
   readonly under: string | null
 }
 
 /** Outcome for a hit: a passage, text that is already shown, or a text that does not fit. */
 export type Growth = GrownPassage | 'shown' | 'too-large'
 
-/** Makes hits of one page readable. */
+/** Turns hits of one page into readable passages. */
 export interface PassageGrower {
-  /** Grows a hit, without entering the lines that are taken. */
+  /** Grows a hit, without entering the lines in `taken`. */
   grow(hit: PassageHit, room: PassageRoom, taken: readonly LineRange[]): Growth
-  /** Two passages with nothing but blank lines between them as one; undefined when something is, or it takes more tokens. */
+  /**
+   * Joins two passages with only blank lines between them; undefined when other lines are between them, or the result exceeds `most`
+   * tokens.
+   */
   join(a: GrownPassage, b: GrownPassage, most: number): GrownPassage | undefined
 }
 
@@ -84,16 +87,16 @@ interface FoundSection extends LineRange {
   readonly last: number
 }
 
-/** Whether lines of a page were not shown yet. */
+/** Tests whether lines of a page have not been shown yet. */
 type IsFree = (range: LineRange) => boolean
 
-/** Neighbouring blocks of a region by their places, the last one included. */
+/** Neighbouring blocks of a region by index, the last one included. */
 interface Run {
   readonly first: number
   readonly last: number
 }
 
-/** A whole definition or section of this many characters can be understood without what stands around it. */
+/** A whole definition or section of this size can be understood without its surroundings. */
 const ENOUGH_CHARS = 600
 
 function enoughOf(limit: number): number {
@@ -103,7 +106,7 @@ function enoughOf(limit: number): number {
 /** Chunks to consider on each side of a hit in a long section. */
 const NEIGHBOURS = 6
 
-/** Reads a page for the hits in it. Only the sections of these hits are parsed. */
+/** Prepares a page for its hits. Only the sections of these hits are parsed. */
 export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
   const startOf = createLineStarts(markdown)
   const regions = new Map<number, Region>()
@@ -111,7 +114,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
   const readLines = ({ startLine, endLine }: LineRange): string[] => {
     return splitLines(markdown.slice(startOf(startLine), startOf(endLine + 1)))
   }
-  /** Length of lines without the end of the last; at least that of what is shown of them. */
+  /** Length of lines without the end of the last, at least the length of the shown text. */
   const measure = ({ startLine, endLine }: LineRange): number => {
     const end = startOf(endLine + 1)
     return end - startOf(startLine) - (markdown.charAt(end - 1) === '\n' ? 1 : 0)
@@ -131,7 +134,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
     return { first, last, offset, lines, blocks, lengths: sumLengths(lines) }
   }
 
-  /** Of a long section the neighbourhood of a chunk, from where a block begins; undefined when that cannot be told. */
+  /** The neighbourhood of a chunk in a long section, from the start of a block; undefined when that start cannot be found. */
   const readNeighbourhood = (place: number, whole: Run): Region | undefined => {
     let first = Math.max(whole.first, place - NEIGHBOURS)
     const last = Math.min(whole.last, place + NEIGHBOURS)
@@ -157,14 +160,14 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
     return region
   }
 
-  /** The section around a chunk with all the sections in it, or a short one around that; undefined when it does not fit. */
+  /** The section around a chunk with all its subsections, or a short section around it; undefined when it does not fit. */
   const findSection = (place: number, limit: number, isFree: IsFree): FoundSection | undefined => {
     let found: FoundSection | undefined
     for (let depth = chunks[place]?.headingPath.length ?? 0; depth >= 0; depth--) {
       const { first, last } = findRun(chunks, place, depth, false)
       const range = withoutBlankEnd(startOf, markdown, spanOf(chunks, first, last))
       const most = found === undefined ? limit : 2 * enoughOf(limit)
-      // Several headings of the first level may mean several pages of a document.
+      // Several headings of the first level may be several pages of a document.
       const isSeveral = depth === 0 && chunks[first]?.headingPath[0] !== chunks[last]?.headingPath[0]
       if (measure(range) > most || !isFree(range) || (found !== undefined && isSeveral)) break
       found = { ...range, depth, last }
@@ -173,7 +176,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
     return found
   }
 
-  /** A section, or its end, with the sections after it that stand below the same headings down to a depth, up to a size. */
+  /** Extends a section, or its end, by the next sections below the same headings down to a depth, up to a size. */
   const takeInNext = (
     range: LineRange,
     { last, depth }: Pick<FoundSection, 'last' | 'depth'>,
@@ -209,7 +212,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
       const own = rangeOf(region, grown.run)
       const section = hit.isMarkdown ? findSection(place, limit, isFree) : undefined
       if (section !== undefined && contains(section, own)) {
-        // A few words under a heading of their own, such as the name in a manual, say little without the sections beside them.
+        // A few words under their own heading, such as the name in a manual, say little without the sections beside them.
         const { last, depth } = section
         return show(takeInNext(section, { last, depth: Math.max(0, depth - 1) }, limit, enoughOf(limit), isFree))
       }
@@ -269,8 +272,8 @@ function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: Passa
 }
 
 /**
- * Of a chunk that begins with the end of one item or definition and goes on with another, the part that is meant; of one with several
- * definitions, from the one that is meant on, unless those before have about as many of the words.
+ * Narrows a chunk that begins with the end of one item or definition and continues with another to the part that the focus is in. A chunk
+ * with several definitions starts at the matching one, unless those before it have about the same number of query words.
  */
 function dropTail({ blocks }: Region, core: Run, focus: number, countWords: (place: number) => number): Run {
   const isOwn = (place: number) =>
@@ -284,7 +287,7 @@ function dropTail({ blocks }: Region, core: Run, focus: number, countWords: (pla
   return { first: next ?? first, last: core.last }
 }
 
-/** Adds to blocks what they cannot be read without: what they lead to, the item they continue, the signature they describe. */
+/** Adds the blocks that a run needs to be readable: the blocks it leads to, the item it continues, the signature it describes. */
 function takeInNeeded(region: Region, run: Run, open: Run, most: number): Run {
   const { blocks } = region
   let { first, last } = run
@@ -299,14 +302,14 @@ function takeInNeeded(region: Region, run: Run, open: Run, most: number): Run {
   return { first, last }
 }
 
-/** Whether a block says little without the one before it. A definition does without the sentence that announces a list of them. */
+/** Whether a block says little without the previous one. A definition does not need the sentence that announces a list of them. */
 function isLedTo(blocks: readonly PassageBlock[], place: number): boolean {
   const before = blocks[place - 1]
   if (before?.leadsOn !== true) return false
   return blocks[place]?.isSignature !== true || before.isSignature || before.type === 'heading'
 }
 
-/** The nearest signature at or above a block that no heading parts from it. */
+/** The nearest signature at or above a block without a heading between them. */
 function findSignature(blocks: readonly PassageBlock[], from: number): number | undefined {
   for (let place = from; place >= 0; place--) {
     if (blocks[place]?.isSignature === true) return place
@@ -315,7 +318,7 @@ function findSignature(blocks: readonly PassageBlock[], from: number): number | 
   return undefined
 }
 
-/** The block that opens the outermost list item which a block continues; the block itself when there is none. */
+/** The block that opens the outermost list item of a block; the block itself when it is not in one. */
 function rootOf(blocks: readonly PassageBlock[], from: number): number {
   let place = from
   for (let parent = blocks[place]?.parent ?? -1; parent >= 0; parent = blocks[place]?.parent ?? -1) place = parent
@@ -323,8 +326,8 @@ function rootOf(blocks: readonly PassageBlock[], from: number): number {
 }
 
 /**
- * Takes in neighbours as long as they fit: first back to what opens the text, then onwards. Where another definition begins there
- * is enough once the text has some size: the next one answers another question.
+ * Adds neighbours as long as they fit: first back to the block that opens the text, then forward. At the start of another definition it
+ * stops once the text has some size, because the next definition answers another question.
  */
 function fill(region: Region, run: Run, within: Run, limit: number): Run {
   const { blocks } = region
@@ -342,21 +345,21 @@ function fill(region: Region, run: Run, within: Run, limit: number): Run {
   }
 }
 
-/** A run without what it ends with that only leads to blocks after it, such as the name of a definition that is not shown. */
+/** A run without trailing blocks that only lead to the next ones, such as the name of a definition that is not shown. */
 function withoutLead({ blocks }: Region, { first, last }: Run, focus: number): Run {
   let end = last
   if (last < blocks.length - 1) while (end > focus && blocks[end]?.leadsOn === true) end--
   return { first, last: end }
 }
 
-/** The block that ends what begins at a block: those that lead on take the next one with them. */
+/** The last block of the group that begins at a block: blocks that lead on include the next one. */
 function endOfLead(blocks: readonly PassageBlock[], from: number): number {
   let place = from
   while (blocks[place]?.leadsOn === true && place + 1 < blocks.length) place++
   return place
 }
 
-/** The signature above a text that does not show it. Only calls: other code on a line of its own may be an example. */
+/** The signature above a text that does not show it. Only calls count: other code on its own line may be an example. */
 function findUnder(region: Region, run: Run, focus: number): string | null {
   const place = findSignature(region.blocks, focus)
   if (place === undefined || place >= run.first) return null
@@ -364,7 +367,7 @@ function findUnder(region: Region, run: Run, focus: number): string | null {
   return definition?.signature.includes('(') === true ? definition.signature : null
 }
 
-/** The block with most words of the question; one that states a name counts double. */
+/** The block with the most words of the question; one that states a name counts double. */
 function findFocus(
   { blocks }: Region,
   candidates: readonly number[],
@@ -415,14 +418,14 @@ function cutPassage(
   return { ...lines, text, tokens, isCut: true, under: null }
 }
 
-/** The neighbours of a chunk whose heading paths agree with its own up to a depth, or are as long as well. */
+/** The neighbours of a chunk whose heading paths agree with its own up to a depth, or exactly. */
 function findRun(chunks: readonly PassageSpan[], place: number, depth: number, isExact: boolean): Run {
   const path = chunks[place]?.headingPath ?? []
   const belongs = (at: number, neighbour: number) => {
     const chunk = chunks[at]
     if (chunk === undefined || !startsWith(chunk.headingPath, path, depth)) return false
     if (isExact && chunk.headingPath.length !== depth) return false
-    // Chunks of sorted keys do not stand in the order of their lines, and are no neighbours.
+    // Chunks of sorted keys are not in line order, so they are not neighbours.
     const [upper, lower] = at < neighbour ? [chunk, chunks[neighbour]] : [chunks[neighbour], chunk]
     return (upper?.endLine ?? 0) <= (lower?.startLine ?? 0)
   }
@@ -477,7 +480,7 @@ function sumLengths(lines: readonly string[]): Uint32Array {
   return lengths
 }
 
-/** Length of blocks as they are shown. */
+/** Length of blocks when shown. */
 function sizeOf({ blocks, lengths }: Region, { first, last }: Run): number {
   return (lengths[blocks[last]?.end ?? 0] ?? 0) - (lengths[blocks[first]?.start ?? 0] ?? 0) - 1
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { cpuMsOf } from '../../../test/cpu-time.ts'
 import { writePlain } from './plain-text.ts'
 
-test('marks of blocks and targets of links are left out', () => {
+test('block marks and link targets are left out', () => {
   expect(writePlain('## The [`json`](/lib/json_(x).html "JSON") module')).toBe('The `json` module')
   expect(writePlain('> [!NOTE]\n> Mind *this*.')).toBe('\nMind *this*.')
   expect(writePlain('- one\n2. two').split('\n')).toEqual(['one', 'two'])
@@ -19,8 +19,8 @@ test.each([
   ['beginnings of links', '[a]('],
   ['quotes', '>'],
   ['dashes', '-'],
-])('a text of any length is read in time that grows with it: %s', (_what, part) => {
+])('a text of any length is read in linear time: %s', (_what, part) => {
   const text = `x${part.repeat(200_000 / part.length)}x\n${part.repeat(200_000 / part.length)}x`
-  // Trying each place anew takes minutes.
+  // Restarting at each position takes minutes.
   expect(cpuMsOf(() => writePlain(text))).toBeLessThan(2000)
 })

@@ -55,16 +55,16 @@ note: run with \`RUST_BACKTRACE=full\` for a verbose backtrace.`
     'at (the) office nobody can log in',
     'a question\nwith two lines and main.c:12 in it',
     '',
-  ])('returns %j as it is', (question) => {
+  ])('returns %j unchanged', (question) => {
     expect(reduceQuestion(question)).toBe(question)
   })
 
-  test('returns a trace of nothing but foreign frames as it is', () => {
+  test('returns a trace that has only foreign frames unchanged', () => {
     const question = '    at node:internal/main:1:2\n    at Module.run (node:internal/modules:3:4)'
     expect(reduceQuestion(question)).toBe(question)
   })
 
-  test('ends for 20,000 characters of anything', () => {
+  test('ends for any 20,000 characters', () => {
     for (const part of ['.', 'a.', 'at ', 'File "', '1: a::', '#1 0x', '2026-11-02 ', 'a.b(', '0x', '[ ']) {
       for (const text of [part, `${part}\n`]) {
         expect(reduceQuestion(text.repeat(20_000 / text.length)).length).toBeLessThanOrEqual(20_000)

@@ -1,10 +1,10 @@
 /** Longest question that is accepted, in characters. */
 export const MAX_QUESTION_CHARS = 20_000
 
-/** Function names that are kept of the frames of one stack trace. */
+/** Number of function names that are kept from one stack trace. */
 const MAX_FRAME_NAMES = 3
 
-/** A longer line is no frame. */
+/** A longer line is not a frame. */
 const MAX_FRAME_CHARS = 500
 
 /** A stack trace has at least this many frames; a single line of that shape may be anything. */
@@ -27,11 +27,11 @@ const FRAMES: readonly RegExp[] = [
   /^#\d+\s+(?:0x[\da-f]+ in )?([\w:~]+) \(.*$/,
 ]
 
-/** Lines around the frames of a trace that say nothing of their own. */
+/** Lines around the frames of a trace without information. */
 const TRACE_NOISE =
   /^\s*(?:Traceback \(most recent call last\):|stack backtrace:|goroutine \d+ \[.*\]:|\.\.\. \d+ more|note: run with `RUST_BACKTRACE.*|[~^]+)\s*$/
 
-/** Frames of a language's own library or of installed packages: the question is not about those. */
+/** Frames of a language's own library or of installed packages, which the question is not about. */
 const FOREIGN_FRAME =
   /node_modules|site-packages|dist-packages|\bnode:|\bjava\.(?:base|lang|util)|\bjdk\.|\bsun\.|\/lib\/python|\bstd::|\bcore::|\bSystem\.|\/rustc\//
 
@@ -44,8 +44,8 @@ const RUN_VALUES =
   /\b0x[\da-f]{9,}\b|\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b/gi
 
 /**
- * The part of a question that is worth looking for. A pasted stack trace is reduced to its exception, its message and the names of the
- * asker's own functions; log lines lose their prefixes. A question without either is returned as it is.
+ * The part of a question that is worth searching. A pasted stack trace is reduced to its exception, its message and the names of the user's
+ * own functions; log lines lose their prefixes. Any other question is returned unchanged.
  */
 export function reduceQuestion(question: string): string {
   const lines = question.split('\n')
@@ -60,7 +60,7 @@ export function reduceQuestion(question: string): string {
   const reduced = [...kept.map((line) => line.replace(LOG_PREFIX, '').replace(RUN_VALUES, ' ')), names.join(' ')]
     .join('\n')
     .trim()
-  // A trace of nothing but foreign frames is still all there is to look for.
+  // If a trace has only foreign frames, it is searched as a whole.
   return reduced === '' ? question : reduced
 }
 
@@ -69,7 +69,7 @@ function isSourceLine(lines: readonly string[], isFrame: readonly boolean[], i: 
   return isFrame[i - 1] === true && /^\s*File "/.test(lines[i - 1] ?? '') && /^\s{2,}\S/.test(lines[i] ?? '')
 }
 
-/** The functions of the asker's own code that are nearest to the failure. Python prints those last. */
+/** The functions of the user's own code nearest to the failure. Python prints those last. */
 function listOwnNames(frames: readonly string[]): string[] {
   const own = frames.filter((frame) => !FOREIGN_FRAME.test(frame))
   const ordered = own.some((frame) => /^\s*File "/.test(frame)) ? own.toReversed() : own

@@ -2,7 +2,7 @@ import { MIN_SIMILARITY } from '../search/fusion.ts'
 import type { MissingWord } from '../search/ranking.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 
-/** How well an answer fits its question: it answers, it may only touch it, or it has nothing to do with it. */
+/** How well an answer fits its question: it answers it, may only touch it, or is unrelated. */
 export const RELEVANCES = ['strong', 'weak', 'none'] as const
 
 /** One of {@link RELEVANCES}. */
@@ -12,9 +12,9 @@ export type Relevance = (typeof RELEVANCES)[number]
 export interface JudgedHit {
   /** Title, headings and text; needed only where `missing` is null. */
   readonly text: string
-  /** Words of the question that it lacks; null for one that was found by its meaning alone. */
+  /** Words of the question that it lacks; null for a hit by meaning alone. */
   readonly missing: readonly MissingWord[] | null
-  /** Cosine of its meaning with the question's; null where that is not known. */
+  /** Cosine with the question; null if unknown. */
   readonly similarity: number | null
 }
 
@@ -28,27 +28,27 @@ export interface Judgement {
 /** Number of best hits that are judged. */
 export const MAX_JUDGED = 5
 
-/** From this cosine on, a text that shares no word with the question answers it all the same. */
+/** From this cosine on, a text that shares no word with the question still answers it. */
 const CLEAR_SIMILARITY = 0.45
 
-/** An answer is weak where names that it lacks make up more than this share of the question. */
+/** An answer is weak if the names it lacks make up more than this share of the question. */
 const MAX_NAMES_SHARE = 0.2
 
 /** The same for all words of a question whose nearest meaning is far away. */
 const MAX_FAR_SHARE = 0.15
 
-/** The same for all words, where neither names nor meanings tell. */
+/** The same for all words, if neither names nor vectors decide. */
 const MAX_WORDS_SHARE = 0.75
 
 /**
- * Judges the best hits of a question. A name that none of them has tells most: a question about "pgbouncer" that only finds pages
- * about connections is not answered by them. Ordinary words prove little, because questions are asked in other words than the page's.
+ * Judges the best hits of a question. The strongest evidence is a name that none of them has: pages about connections do not answer a
+ * question about "pgbouncer". Ordinary words prove little, because questions use other words than the page.
  */
 export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: ReadonlySet<string>): Judgement {
   const best = hits.slice(0, MAX_JUDGED)
   const nearest = best.reduce((most, { similarity }) => Math.max(most, similarity ?? 0), 0)
   const [candidates] = best.flatMap(({ missing }) => (missing === null ? [] : [missing]))
-  // Found by meaning alone: only the cosine can tell.
+  // Hits by meaning alone: only the cosine can decide.
   if (candidates === undefined) {
     return {
       relevance: nearest >= CLEAR_SIMILARITY ? 'strong' : nearest >= MIN_SIMILARITY ? 'weak' : 'none',
@@ -68,7 +68,7 @@ export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: Readon
 /** A word that can be a name: letters, and at most two digits at the end. Numbers and file names differ from question to question. */
 const NAME = /^\p{L}[\p{L}]*\d{0,2}$/u
 
-/** Endings of English words, and what stands there without them: `deleting` is `delete`, `retries` is `retry`. */
+/** Endings of English words, and their replacements: `deleting` is `delete`, `retries` is `retry`. */
 const ENDINGS: readonly (readonly [ending: RegExp, instead: readonly string[]])[] = [
   [/i(?:es|ed|er|ers|est)$/, ['y']],
   [/(?:e?s|e?d|e?r|e?rs|e?st|ing|able|ably)$/, ['', 'e']],

@@ -1,8 +1,8 @@
-/** Two beginnings of hashes that have nothing to do with each other. */
+/** Two independent start values for hashes. */
 export const FIRST_HASH: number = 0x811c9dc5 | 0
 export const SECOND_HASH: number = 0x9e3779b9 | 0
 
-/** 32 bits that stand for a text: FNV-1a, spread over all of them. Two, with different beginnings, tell texts apart. */
+/** A 32-bit hash of a text: FNV-1a, with its bits mixed. Two hashes with different start values identify a text. */
 export function hashText(text: string, begin: number): number {
   let hash = begin
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { penalizeLinks, supportHits } from './weigh-hits.ts'
 
-test('a list of links loses most of its score, a text nothing', () => {
+test('a list of links loses most of its score, a text loses nothing', () => {
   expect(penalizeLinks(10, 1)).toBeCloseTo(3, 10)
   expect(penalizeLinks(10, 0)).toBe(10)
 })
 
-test('the next three hits of a page support its best one, wherever they stand', () => {
+test('the next three hits of a page support its best one, at any rank', () => {
   const supports = supportHits([
     { score: 5, page: 'a' },
     { score: 10, page: 'b' },

@@ -1,14 +1,14 @@
 /** A hit, as far as weighing goes. */
 export interface WeighableHit {
   readonly score: number
-  /** Which page it stands in. */
+  /** The page of the hit. */
   readonly page: number | string
 }
 
-/** Share of a score that a text of nothing but links loses: it names what other pages are about. */
+/** Share of the score that a text of only links loses, because it names the topics of other pages. */
 const LINK_PENALTY = 0.7
 
-/** Share of each of the next best hits that the best one of the same page gets: a page repeats what it is about. */
+/** Share of the score of each of the next best hits that the best one of the page gains: a page repeats its topic. */
 const SUPPORT = 0.1
 
 /** Number of next best hits of a page that support its best one. */
@@ -20,8 +20,8 @@ export function penalizeLinks(wordScore: number, linkShare: number): number {
 }
 
 /**
- * What each hit gains from others on its page: a page that answers several times comes before one that answers once. Only the best hit of
- * a page gains anything. In the order they were given.
+ * The score that each hit gains from others on its page, in input order: a page that answers several times ranks before one that answers
+ * once. Only the best hit of a page gains anything.
  */
 export function supportHits(hits: readonly WeighableHit[]): number[] {
   const pages = new Map<number | string, number[]>()

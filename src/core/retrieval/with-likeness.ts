@@ -3,8 +3,8 @@ import { tellLanguage } from '../text/language.ts'
 import { fingerprintOf } from './fingerprint.ts'
 
 /**
- * A page with what tells how it is related to others: the language it is in, and its fingerprint. What is no prose, as code, is in none
- * that is not told.
+ * Adds the language and the fingerprint to a page, which relate it to other pages. The language of other text than prose, such as code, is
+ * never guessed.
  */
 export function withLikeness(page: Page, isProse = true): Page {
   const { language, markdown } = page

@@ -1,6 +1,6 @@
 /**
- * Gives a hash of each run of three words: by single words, texts that speak of the same thing would be alike. White space, marks, case and
- * the targets of links do not count: versions differ in those. One pass over the characters, since every page comes through here.
+ * Passes a hash of each run of three words to `visit`. Single words would make all texts on one topic similar. White space, marks, case and
+ * link targets do not count, because versions differ in those. It takes one pass over the characters, since every page is processed here.
  */
 export function visitRuns(text: string, visit: (run: number) => void): void {
   let last = 0
@@ -38,7 +38,7 @@ const PRIME = 0x01000193
 /** From here on are the scripts of China, Japan and Korea. */
 const SPACELESS = 0x2e80
 
-/** Letters, digits and the underscore; everything beyond ASCII counts as one. */
+/** Letters, digits and the underscore; all characters beyond ASCII count. */
 function isWordUnit(unit: number): boolean {
   if (unit > 0x7f || unit === 0x5f) return true
   return (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a)

@@ -65,14 +65,14 @@ describe('paths', () => {
     expect(isAllowed(`User-agent: *\nDisallow: ${pattern}`, path)).toBe(!expected)
   })
 
-  test('the longest pattern decides, whatever its place', () => {
+  test('the longest pattern decides, in any order', () => {
     const body = 'User-agent: *\nAllow: /p\nDisallow: /\nDisallow: /page/private\nAllow: /page/private/shared'
     expect(
       ['/page', '/other', '/page/private/x', '/page/private/shared/x'].map((path) => isAllowed(body, path)),
     ).toEqual([true, false, false, true])
   })
 
-  test('among patterns of one length the one that allows wins', () => {
+  test('among patterns of one length the allowing one wins', () => {
     expect(isAllowed('User-agent: *\nDisallow: /folder\nAllow: /folder', '/folder/page')).toBe(true)
     expect(isAllowed('User-agent: *\nAllow: /fo*\nDisallow: /foo', '/foo')).toBe(true)
   })
@@ -81,13 +81,13 @@ describe('paths', () => {
     expect(isAllowed('User-agent: *\nDisallow: /', '/robots.txt')).toBe(true)
   })
 
-  test('the verdict names the rule as it was written', () => {
+  test('the verdict names the rule as written', () => {
     const robots = parseRobots('User-agent: *\ndisallow:/caf\u00e9/* # no\nAllow: /caf\u00e9/x', ROBOTS)
     expect(robots.judge('https://example.com/caf%C3%A9/a')).toEqual({ allowed: false, rule: 'Disallow: /café/*' })
     expect(robots.judge('https://example.com/tea')).toEqual({ allowed: true, rule: null })
   })
 
-  test('matching agrees with a plain search through all possibilities', () => {
+  test('matching agrees with an exhaustive search', () => {
     const pattern = fc.array(fc.constantFrom('a', 'b', '*', 'aab', 'aabaabaabaabaabaab'), { maxLength: 8 })
     const path = fc.array(fc.constantFrom('a', 'b', 'aab', 'aabaabaabaabaabaab'), { maxLength: 8 })
     fc.assert(
@@ -100,7 +100,7 @@ describe('paths', () => {
     )
   })
 
-  test('patterns made to be slow are not', () => {
+  test('hostile patterns take linear time', () => {
     const evil = [
       ...Array.from({ length: 200 }, (_, i) => `Disallow: /${'*a'.repeat(900 - i)}b`),
       ...Array.from({ length: 200 }, (_, i) => `Disallow: /*${'a'.repeat(900 - i)}b`),
@@ -159,7 +159,7 @@ describe('the rest', () => {
     expect(parseRobots(body, ROBOTS).crawlDelayMs).toBe(expected)
   })
 
-  test('sitemaps belong to nobody, are absolute, and are named once', () => {
+  test('sitemaps apply to all user agents, are absolute, and are listed once', () => {
     const body =
       'Sitemap: https://cdn.example.net/a.xml\nUser-agent: x\nsitemap: /b.xml\nSitemap: ftp://e/c\nSitemap:\nSitemap: /b.xml'
     expect(parseRobots(body, ROBOTS).sitemaps).toEqual(['https://cdn.example.net/a.xml', 'https://example.com/b.xml'])

@@ -4,20 +4,20 @@ import { splitLines } from '../text/lines.ts'
 /** The name this program obeys in robots.txt, before `*`. */
 export const PRODUCT_TOKEN = 'pharos'
 
-/** RFC 9309, 2.5: a crawler has to read at least this much, and need not read more. */
+/** RFC 9309, 2.5: a crawler must read at least this much, and need not read more. */
 const MAX_BYTES = 500 * 1024
 
-/** What a robots.txt says to this program. */
+/** The rules of a robots.txt for this program. */
 export interface Robots {
-  /** Tells whether an address of the same origin may be fetched, and which rule decided; null where none applies. */
+  /** Whether an address of the same origin may be fetched, and the deciding rule; null if none applies. */
   judge(url: string): RobotsVerdict
-  /** The pause it asks for between two requests; null where it asks for none. */
+  /** The requested pause between two requests; null if there is none. */
   readonly crawlDelayMs: number | null
   /** Absolute addresses of the sitemaps it names, in its order, each once. */
   readonly sitemaps: readonly string[]
 }
 
-/** What a robots.txt says about one address. */
+/** The verdict of a robots.txt about one address. */
 export interface RobotsVerdict {
   readonly allowed: boolean
   /** The rule as it was written (`Disallow: /private`). */
@@ -25,12 +25,10 @@ export interface RobotsVerdict {
 }
 
 /**
- * Reads a robots.txt as RFC 9309 has it. Only its first 500 KiB count. Whatever it holds, reading takes time in
- * proportion to its length, and judging one address at most in proportion to the number of rules times the length of
- * the address.
- *
- * Written here because `robots-parser` 3.0.1 does not decode `%62` before it compares, lets a `Sitemap:` line cut a group
- * in two, lets `/robots.txt` itself be forbidden, and takes seconds for one address on patterns like `*a*a*a*…b`.
+ * Parses a robots.txt by RFC 9309. Only its first 500 KiB count. Parsing takes linear time, and judging one address takes at most the
+ * number of rules times the length of the address. Written here because `robots-parser` 3.0.1 does not decode `%62` before it compares,
+ * lets a `Sitemap:` line cut a group in two, lets `/robots.txt` itself be forbidden, and takes seconds for one address on patterns like
+ * `*a*a*a*…b`.
  */
 export function parseRobots(body: string, url: string): Robots {
   const own: Group = { rules: new Map(), crawlDelay: null }
@@ -51,7 +49,7 @@ export function parseRobots(body: string, url: string): Robots {
       isNaming = false
       for (const group of current) addRule(group, name, value)
     } else if (name === 'crawl-delay') {
-      // Not in the RFC; in the files that have it, it stands in a group as rules do.
+      // Crawl-delay is not in the RFC; in practice it is in a group like a rule.
       isNaming = false
       for (const group of current) addDelay(group, value)
     } else if (name === 'sitemap') {
@@ -73,14 +71,14 @@ export function clipRobots(body: string): string {
   if (body.length * 3 <= MAX_BYTES) return body
   const { read } = new TextEncoder().encodeInto(body, new Uint8Array(MAX_BYTES))
   if (read === body.length) return body
-  // Half a line may say something else than the whole one.
+  // A truncated line may mean something else than the whole one.
   const end = Math.max(body.lastIndexOf('\n', read - 1), body.lastIndexOf('\r', read - 1))
   return body.slice(0, end + 1)
 }
 
-/** What is said to one kind of crawler. All groups with its name are one. */
+/** The rules for one user agent. All groups with its name are merged. */
 interface Group {
-  /** By kind and pattern, so that a rule said a thousand times is tried once. */
+  /** Rules by kind and pattern, so that a rule repeated a thousand times is tried once. */
   readonly rules: Map<string, Rule>
   crawlDelay: number | null
 }
@@ -90,9 +88,9 @@ interface Rule {
   readonly written: string
   /** Octets of the pattern: the longest that matches decides. */
   readonly length: number
-  /** What stands between its asterisks. */
+  /** The texts between the asterisks of the pattern. */
   readonly pieces: readonly Piece[]
-  /** Whether the address has to end where the pattern does. */
+  /** Whether the address must end where the pattern does. */
   readonly isAnchored: boolean
 }
 
@@ -112,7 +110,7 @@ function readToken(value: string): string | undefined {
 }
 
 function addRule(group: Group, name: 'allow' | 'disallow', value: string): void {
-  // A rule without a path says nothing.
+  // A rule without a path has no effect.
   if (value === '') return
   const pattern = normalizeOctets(value, false)
   const key = `${name} ${pattern}`
@@ -134,7 +132,7 @@ function addDelay(group: Group, value: string): void {
   group.crawlDelay = Math.max(group.crawlDelay ?? 0, Math.round(seconds * 1000))
 }
 
-/** The longest pattern first; among equals the one that allows. */
+/** The longest pattern first; among equals the allowing one. */
 function byPrecedence(a: Rule, b: Rule): number {
   return b.length - a.length || Number(b.isAllow) - Number(a.isAllow)
 }
@@ -152,9 +150,8 @@ const UNRESERVED = /^[\w.~-]$/
 const ESCAPE_OR_OTHER = /%[\da-f]{2}|[^\w.~\-:/?#[\]@!$&'()*+,;=%]+|[*$]/gi
 
 /**
- * The one spelling in which octets are compared (RFC 9309, 2.2.2): unreserved characters as they are, everything else but
- * reserved ones as capital escapes. `*` and `$` are signs in a pattern; in an address they stand for themselves, which a
- * pattern can only say as `%2A` and `%24`.
+ * The canonical form for comparing octets (RFC 9309, 2.2.2): unreserved characters unescaped, all others except reserved ones as upper-case
+ * escapes. `*` and `$` are special in a pattern and literal in an address; a pattern can write the literals only as `%2A` and `%24`.
  */
 function normalizeOctets(text: string, isAddress: boolean): string {
   return text.replace(ESCAPE_OR_OTHER, (part) => {
@@ -175,7 +172,7 @@ function escapeOctets(text: string): string {
   return escaped
 }
 
-/** Text to look for, and where to go on after a mismatch at each of its places (Knuth, Morris and Pratt 1977). */
+/** Text to search for, and the fallback after a mismatch at each position (Knuth, Morris and Pratt 1977). */
 interface Piece {
   readonly text: string
   readonly fallback: Int32Array | undefined
@@ -211,7 +208,7 @@ function findPiece({ text, fallback }: Piece, path: string, from: number): numbe
   return -1
 }
 
-/** Each piece is taken where it is found first: what follows an asterisk has the most room that way. */
+/** Each piece is matched at its first occurrence, which leaves the most text for the pieces after it. */
 function matchesRule({ pieces, isAnchored }: Rule, path: string): boolean {
   const [first, ...others] = pieces
   if (first === undefined || !path.startsWith(first.text)) return false

@@ -19,7 +19,7 @@ export class ByteWriter {
     return this.#bytes
   }
 
-  /** Forgets what was written and keeps the room for it. */
+  /** Clears the content and keeps the buffer. */
   clear(): void {
     this.#length = 0
   }
@@ -47,7 +47,7 @@ export class ByteWriter {
     this.writeBytes(encoded)
   }
 
-  /** A copy of what was written, in an array of its own size. */
+  /** A copy of the written bytes, in an array of its own. */
   toBytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#length)
   }
@@ -65,7 +65,7 @@ export class DecodeError extends RangeError {
   override readonly name = 'DecodeError'
 }
 
-/** Reads what a `ByteWriter` wrote. Throws a `DecodeError` when the bytes end too early. */
+/** Reads the output of a `ByteWriter`. Throws a `DecodeError` when the bytes end too early. */
 export class ByteReader {
   readonly #bytes: Uint8Array
   #position = 0
@@ -90,7 +90,7 @@ export class ByteReader {
     }
   }
 
-  /** Reads a number of things that follow, each of at least one byte, so that damage cannot ask for endless memory. */
+  /** Reads the number of items that follow, each of at least one byte, so that damaged data cannot request unlimited memory. */
   readCount(): number {
     const count = this.readNumber()
     if (count > this.remaining) throw new DecodeError('unexpected end of bytes')
@@ -103,7 +103,7 @@ export class ByteReader {
     return this.#bytes.subarray(this.#position - count, this.#position)
   }
 
-  /** Goes past so many bytes and returns where they begin. */
+  /** Skips `count` bytes and returns their start. */
   skip(count: number): number {
     if (count > this.remaining) throw new DecodeError('unexpected end of bytes')
     this.#position += count

@@ -2,19 +2,19 @@ import { ByteReader, ByteWriter } from './bytes.ts'
 
 /** Record of a document besides its terms. */
 export interface SegmentDocument {
-  /** The number by which its owner knows it. */
+  /** The number of the document in the collection. */
   readonly number: number
   readonly source: number
   readonly page: number
-  /** A small number that says of what kind it is. */
+  /** A small number that encodes its kind. */
   readonly traits: number
-  /** Decides between documents with equal scores: the smaller value comes first. At most 48 bits. */
+  /** Tie-breaker between documents with equal scores: the smaller value comes first. At most 48 bits. */
   readonly order: number
-  /** The same for documents with the same text, and hardly ever for others; 0 where that is not known. At most 48 bits. */
+  /** Equal for documents with the same text, and hardly ever for others; 0 if unknown. At most 48 bits. */
   readonly text: number
 }
 
-/** The documents of a segment, column by column; inside the segment they are known by their places. */
+/** The documents of a segment, column by column; inside the segment they are identified by index. */
 export interface DocumentTable {
   readonly count: number
   readonly numbers: Float64Array
@@ -27,7 +27,7 @@ export interface DocumentTable {
   readonly lengths: Uint32Array
 }
 
-/** Writes a table. Neighbours are alike, so that numbers are written as differences. */
+/** Writes a table. Neighbours are similar, so numbers are written as differences. */
 export function writeDocumentTable(
   documents: readonly SegmentDocument[],
   lengths: ArrayLike<number>,
@@ -49,7 +49,7 @@ export function writeDocumentTable(
 
 const COLUMNS = ['number', 'source', 'page', 'traits'] as const
 
-/** Reads what `writeDocumentTable` wrote. */
+/** Parses the output of `writeDocumentTable`. */
 export function readDocumentTable(bytes: Uint8Array, fieldCount: number): DocumentTable {
   const reader = new ByteReader(bytes)
   const count = reader.readCount()

@@ -1,6 +1,6 @@
 import { hasPosting, type RankedDocument, type RankedQuery, type Ranking } from './ranking.ts'
 
-/** Where the score of a hit comes from: the sum of `parts` and `pairs`. */
+/** The origin of the score of a hit: the sum of `parts` and `pairs`. */
 export interface Explanation {
   readonly parts: readonly ScorePart[]
   readonly pairs: number
@@ -18,7 +18,7 @@ export interface ScorePart {
   readonly score: number
 }
 
-/** Where the scores of ranked documents come from, in their order. */
+/** The explanations of ranked documents, in their order. */
 export function explainAll(
   ranking: Ranking,
   query: RankedQuery,

@@ -16,19 +16,19 @@ describe('the weighted sum', () => {
     expect(second?.fusion).toBe('0.70 × words 0.40 + 0.30 × meaning 0.60')
   })
 
-  test('adds only 0.1 of the cosine for a query that names something', () => {
+  test('adds only 0.1 of the cosine for a query that is a name', () => {
     const [fused] = fuseScores('os.path.join', [of(0.4, 0.6)])
     expect(fused?.score).toBeCloseTo(0.42, 10)
     expect(fused?.fusion).toBe('0.90 × words 0.40 + 0.10 × meaning 0.60')
   })
 
-  test('follows the share of the meaning that the caller sets', () => {
+  test('uses the share of the meaning that the caller sets', () => {
     const candidates = [of(0.8, 0.1), of(0.7, 0.9)]
     expect(scoresOf('a question', candidates, { meaningShare: 0 })).toEqual([0.8, 0.7])
     expect(scoresOf('a question', candidates, { meaningShare: 1 })).toEqual([0.1, 0.9])
   })
 
-  test('gives a candidate the same score whatever else is found', () => {
+  test('gives a candidate the same score regardless of other candidates', () => {
     const [alone] = scoresOf('a question', [of(0.2, 0.4)])
     const [, among] = scoresOf('a question', [of(1, 0.9), of(0.2, 0.4), of(0.1, 0.1)])
     expect(among).toBe(alone)
@@ -51,8 +51,8 @@ describe('the weighted sum', () => {
 })
 
 describe('a candidate without a vector', () => {
-  test('is given the cosine that candidates with such words have', () => {
-    // The cosines of those with a vector lie on a line: the better the words, the nearer the meaning.
+  test('gets the cosine that candidates with similar word scores have', () => {
+    // The cosines of those with a vector are on a line: the better the words, the nearer the meaning.
     const candidates = [of(0.9, 0.9), of(0.5, null), of(0.1, 0.1), of(0.5, 0.5)]
     const [, unknown, , known] = fuseScores('a question', candidates)
     expect(unknown?.score).toBeCloseTo(known?.score ?? 0, 10)
@@ -60,7 +60,7 @@ describe('a candidate without a vector', () => {
     expect(known?.fusion).not.toContain('it has no vector')
   })
 
-  test('is never given a cosine below 0 or above 1', () => {
+  test('never gets a cosine below 0 or above 1', () => {
     // A steep line: −0.7 where there are no words, 2.9 where they match best.
     const steep = [of(0.2, 0.1), of(0.4, 0.9)]
     const [, , low, high] = scoresOf('a question', [...steep, of(0, null), of(0.9, null)])
@@ -68,7 +68,7 @@ describe('a candidate without a vector', () => {
   })
 
   test('ranks neither up nor down on average', () => {
-    // Cosines are independent of words here, so whether a candidate has a vector must not show in the mean score.
+    // Cosines are independent of words here, so a missing vector must not change the mean score.
     const random = (seed: number) => ((Math.imul(seed, 2654435761) >>> 0) % 1000) / 1000
     const all = Array.from({ length: 200 }, (_, i) => of((200 - i) / 200, random(i + 1)))
     const half = all.map((one, i) => (i % 2 === 0 ? one : of(one.wordScore, null)))
@@ -88,7 +88,7 @@ describe('a candidate without a vector', () => {
 describe('candidates that come after the first ones', () => {
   const first = [of(0.9, 0.2), of(0.7, 0.6), of(0.4, 0.4)]
 
-  test('get the scores that they would have among the first ones', () => {
+  test('get the same scores as among the first ones', () => {
     const later = [of(0.2, 0.2), of(0.3, 0.9), of(0.1, null), of(0.4, 0.4)]
     const fused = createFusion('a question', first)(later)
     expect(fused.slice(0, 2).map(({ score }) => score)).toEqual([expect.closeTo(0.2, 10), expect.closeTo(0.48, 10)])
@@ -96,7 +96,7 @@ describe('candidates that come after the first ones', () => {
     expect(fused[3]).toEqual(fuseScores('a question', first)[2])
   })
 
-  test('do not change the cosine that is expected without a vector', () => {
+  test('do not change the expected cosine of candidates without a vector', () => {
     const fuse = createFusion('a question', first)
     const [alone] = fuse([of(0.1, null)])
     const [among] = fuse([of(0.1, null), of(0.1, 1), of(0.2, 1)])
@@ -110,11 +110,11 @@ describe('candidates that come after the first ones', () => {
   })
 })
 
-test('the method "words" keeps word scores whatever the cosines are', () => {
+test('the method "words" keeps word scores for any cosines', () => {
   expect(scoresOf('a question', [of(0.7, 0.1), of(0.3, 0.9)], { method: 'words' })).toEqual([0.7, 0.3])
 })
 
-test('a meaning adds between 0 and its share to the words of any candidate', () => {
+test('meaning adds between 0 and its share to the word score of any candidate', () => {
   const candidate = fc.record({
     // A quoted phrase can score more than 1.
     wordScore: fc.double({ min: 0, max: 3, noNaN: true }),
@@ -173,7 +173,7 @@ describe('the share of the meaning', () => {
     'why does os.path.join() drop what stands before a leading slash',
   ]
 
-  test.each(NAMES)('is 0.1 for a query that names something: %s', (name) => {
+  test.each(NAMES)('is 0.1 for a query that is a name: %s', (name) => {
     expect(isIdentifierLike(name)).toBe(true)
     expect(meaningShareFor(name)).toBe(0.1)
   })

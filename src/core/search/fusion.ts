@@ -1,20 +1,20 @@
-/** How scores of words and of meanings become one: weighted sum, or words alone. */
+/** How word scores and cosines are combined: weighted sum, or words alone. */
 export type FusionMethod = 'convex' | 'words'
 
 /** A candidate of a search, as far as fusing goes. */
 export interface FusionCandidate {
   /** Score by words, as a share of the best possible; 0 for a candidate that was found by meaning alone. */
   readonly wordScore: number
-  /** Cosine of its meaning with the query's; null for one without a vector. */
+  /** Cosine with the query; null for a candidate without a vector. */
   readonly similarity: number | null
-  /** Whether it was found by its meaning and ranks below the hits by words. @default those without a word score */
+  /** Whether it was found by meaning and ranks below the hits by words. @default those without a word score */
   readonly isNear?: boolean
 }
 
 /** Result for a candidate. */
 export interface FusedScore {
   readonly score: number
-  /** In words: how it came about. */
+  /** Describes the fusion in words. */
   readonly fusion: string
 }
 
@@ -26,30 +26,30 @@ export interface FusionOptions {
 }
 
 /**
- * A text less near than this has nothing to do with a question, and is no answer by its meaning alone. In the documentation of Python the
- * nearest chunk of a question about it had 0.44 and more, that of a question about something else 0.29 and less.
+ * A text with a lower similarity is unrelated to the question and does not count as an answer by meaning alone. In the Python documentation
+ * the nearest chunk scored 0.44 or more for questions about Python, and 0.29 or less for other questions.
  */
 export const MIN_SIMILARITY = 0.3
 
 /** Share of the meaning where a query is a question or a topic. */
 const MEANING_SHARE = 0.3
-/** The same where a query names something: then the words know better. */
+/** The same for a query that is a name, where words are more reliable. */
 const IDENTIFIER_MEANING_SHARE = 0.1
 
-/** What names have and questions have not: inner marks or capitals, a call, a flag, a path, an operator, a number, one acronym. */
+/** Marks of names that questions lack: inner punctuation or capitals, a call, a flag, a path, an operator, a number, one acronym. */
 const NAME_LIKE: readonly RegExp[] = [
   /[A-Za-z0-9]_|_[A-Za-z0-9]|\w{2}\.[A-Za-z_]\w|::|->|=>/,
   /[a-z][A-Z]|[A-Z]{2,}[a-z]|^[A-Z]{2,}$/,
   /\w\(|\(\)|(?:^|\s)-{1,2}[A-Za-z]|\w\/\w/,
   /[$@#\\{}[\]<>|^~`=]|(?:^|\s)[%&*+/]{1,3}(?:\s|$)|^[?!:;.,]{1,3}\s/,
-  // Meanings tell numbers badly apart: `RFC 2060` and `RFC 2818` are the same to them.
+  // Embeddings barely distinguish numbers: `RFC 2060` and `RFC 2818` are almost equal to them.
   /\d{2}|[A-Z]\d/,
 ]
 
-/** A query of more words than this is a question, whatever names stand in it. */
+/** A query of more words than this is a question, even if it contains names. */
 const MAX_NAME_WORDS = 6
 
-/** Whether a query names something, such as `os.path.join()`, `--max-pages` or `RFC 2060`, instead of describing it. */
+/** Whether a query is a name, such as `os.path.join()`, `--max-pages` or `RFC 2060`, instead of a description. */
 export function isIdentifierLike(query: string): boolean {
   const text = query.trim()
   return (
@@ -75,9 +75,8 @@ export function fuseScores(
 export type FuseCandidates = (candidates: readonly FusionCandidate[]) => FusedScore[]
 
 /**
- * Weighted sum of the word score and the cosine, both as they are: neither is stretched to fill a range, so that weak words stay weak. A
- * candidate without a vector is given the cosine that the first candidates with such words have on average, so that a library that is
- * embedded in part ranks its other chunks neither up nor down.
+ * Weighted sum of the word score and the cosine, both unscaled, so that weak words stay weak. A candidate without a vector gets the average
+ * cosine of the first candidates with similar word scores, so that a partly embedded library ranks its other chunks neither up nor down.
  */
 export function createFusion(
   query: string,
@@ -89,7 +88,7 @@ export function createFusion(
   if (method === 'words' || known.length === 0) {
     return (candidates) => candidates.map(({ wordScore }) => ({ score: wordScore, fusion: 'words alone' }))
   }
-  // Candidates found by meaning alone are near by selection, and tell nothing about hits by words.
+  // Candidates found by meaning alone are near by selection, so they say nothing about hits by words.
   const byWords = known.filter(({ wordScore, isNear = wordScore === 0 }) => !isNear)
   const expected = expectSimilarity(byWords.length > 0 ? byWords : known)
   return (candidates) =>
@@ -106,7 +105,7 @@ interface KnownCandidate extends FusionCandidate {
   readonly similarity: number
 }
 
-/** The straight line through what is known, by least squares. */
+/** The least-squares line through the known candidates. */
 function expectSimilarity(known: readonly KnownCandidate[]): (wordScore: number) => number {
   const meanWord = mean(known.map(({ wordScore }) => wordScore))
   const meanSimilarity = mean(known.map(({ similarity }) => similarity))

@@ -5,7 +5,7 @@ import { compareQuantized, quantizeVector } from './quantized-vector.ts'
 
 const vector = fc.float32Array({ minLength: 5, maxLength: 5, noNaN: true, min: -1, max: 1 })
 
-test('gives the cosines that comparing the bytes gives', () => {
+test('returns the same cosines as comparing the bytes', () => {
   fc.assert(
     fc.property(vector, fc.array(vector, { minLength: 1 }), (query, vectors) => {
       const held = new HeldVectors(5)

@@ -3,7 +3,7 @@ import { readStep, SCALE_BYTES } from './quantized-vector.ts'
 /** Vectors of a block. */
 const BLOCK = 1024
 
-/** Quantized vectors in memory, one behind the other, so that thousands are compared in a millisecond. */
+/** Quantized vectors in memory, one after the other, so that thousands are compared in a millisecond. */
 export class HeldVectors {
   readonly #dimensions: number
   readonly #blocks: Int8Array[] = []
@@ -31,7 +31,7 @@ export class HeldVectors {
     block.set(bytes.subarray(SCALE_BYTES, SCALE_BYTES + this.#dimensions), place * this.#dimensions)
   }
 
-  /** The cosine of a vector with one that is held, to the last bit that of `compareQuantized`. */
+  /** The cosine of a vector with a held one, identical to the last bit to `compareQuantized`. */
   compare(query: Float32Array, place: number): number {
     const block = this.#blocks[Math.floor(place / BLOCK)]
     if (block === undefined) return Number.NaN

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isExpected, parseQueries } from './metrics-queries.ts'
 
 describe('a file of queries', () => {
-  test('has a query and what it should find on each line', () => {
+  test('has a query and its expected results on each line', () => {
     const text =
       '\n# asked by people\r\nretry after\t/guide/retry.html\r\n  json.dump \t library/json.html | json#dump||\t2\nlast\tz'
     expect(parseQueries(text)).toEqual({
@@ -21,7 +21,7 @@ describe('a file of queries', () => {
     })
   })
 
-  test('may give one query in several lines, each with a grade', () => {
+  test('may list one query on several lines, each with a grade', () => {
     expect(parseQueries('q\ta\t3\nq\tb|a\t0.5')).toEqual({
       queries: [
         {
@@ -58,7 +58,7 @@ describe('a file of queries', () => {
     expect(parseQueries(text)).toEqual({ line, problem })
   })
 
-  test('reads or refuses any text', () => {
+  test('parses or refuses any text', () => {
     const piece = fc.constantFrom('\t', '\n', '|', '#', 'a', ' ', '1', '\r', '\u0000', 'é')
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
@@ -105,7 +105,7 @@ describe('a page', () => {
     expect(isExpected(page, expected)).toBe(false)
   })
 
-  test('may end in a slash, or have a percent sign of its own', () => {
+  test('may end in a slash, or contain a literal percent sign', () => {
     expect(isExpected({ url: 'https://docs.example/guide/', chunks: [] }, 'guide')).toBe(true)
     expect(isExpected({ url: 'https://docs.example/guide', chunks: [] }, 'guide/')).toBe(true)
     expect(isExpected({ url: 'https://docs.example/100%', chunks: [] }, '100%')).toBe(true)

@@ -1,20 +1,19 @@
 import type { Expectation } from './metrics.ts'
 
-/** A question and what it should find. */
+/** A question and its expected results. */
 export interface JudgedQuery {
   readonly query: string
   readonly expectations: readonly Expectation[]
 }
 
-/** Questions, or what is wrong with the text and in which line. */
+/** Questions, or the error in the text with its line. */
 export type ParsedQueries =
   | { readonly queries: readonly JudgedQuery[] }
   | { readonly line: number; readonly problem: string }
 
 /**
- * Reads questions, one a line: the words, a tab, and what they should find, several with `|` between them; after another tab
- * the grade that it is worth, 1 unless given. Lines that begin with `#` and empty ones are left out. Lines with the same words
- * are one question.
+ * Parses questions, one a line: the words, a tab, and the expected results, separated by `|`; after another tab the grade, 1 by default.
+ * Lines that begin with `#` and empty ones are ignored. Lines with the same words are one question.
  */
 export function parseQueries(text: string): ParsedQueries {
   const queries = new Map<string, Map<string, number>>()
@@ -61,7 +60,7 @@ function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }
 
-/** A page that was found, with those of its chunks that were. */
+/** A found page, with its found chunks. */
 export interface FoundPage {
   readonly url: string
   /** `<source>/<id>` each. */
@@ -72,8 +71,8 @@ export interface FoundPage {
 const CHUNK_NAME = /(?:^|\/)[0-9a-f]{12,64}$/
 
 /**
- * Whether a page is the expected one: its address ends with that, in whole parts of the path, or one of its chunks has that id.
- * Fragments and queries of addresses are not looked at.
+ * Whether a page is the expected one: its address ends with the expected text, in whole parts of the path, or one of its chunks has that
+ * id. Fragments and queries of addresses are ignored.
  */
 export function isExpected({ url, chunks }: FoundPage, expected: string): boolean {
   if (CHUNK_NAME.test(expected) && chunks.some((chunk) => isChunk(chunk, expected))) return true
@@ -88,13 +87,13 @@ function isChunk(chunk: string, expected: string): boolean {
     : chunk.slice(chunk.lastIndexOf('/') + 1).startsWith(expected)
 }
 
-/** An address as people write it: without fragment, query and slashes at its end, and with its characters as they are. */
+/** An address as people write it: decoded, without fragment, query and trailing slashes. */
 export function plainAddress(url: string): string {
   const plain = dropFragment(url).replace(/\/+$/, '')
   try {
     return decodeURI(plain)
   } catch {
-    // A percent sign that stands for itself: the address is taken as it is.
+    // A literal percent sign: the address stays undecoded.
     return plain
   }
 }

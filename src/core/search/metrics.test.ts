@@ -11,7 +11,7 @@ import {
   placeOf,
 } from './metrics.ts'
 
-/** Measures results of the given grades, 0 for those that were not expected. */
+/** Measures results of the given grades, 0 for unexpected ones. */
 function measure(grades: readonly number[], expected: readonly number[], k: number): Figures {
   const judgements = grades.map((gain) => ({ gain, met: gain > 0 ? 1 : 0 }))
   return measureRanking(
@@ -22,7 +22,7 @@ function measure(grades: readonly number[], expected: readonly number[], k: numb
 }
 
 describe('the figures of a ranking', () => {
-  test('with one thing expected, in third place', () => {
+  test('measures one expected item in third place', () => {
     // nDCG: 1/log2(4) = 0.5 against 1/log2(2) = 1.
     expect(measure([0, 0, 1, 0, 0], [1], 10)).toEqual({
       recall: 1,
@@ -35,14 +35,14 @@ describe('the figures of a ranking', () => {
     })
   })
 
-  test('with several grades', () => {
+  test('measures a ranking with several grades', () => {
     // 1/log2(2) + 3/log2(4) + 2/log2(6) = 1 + 1.5 + 0.77371; ideal: 3 + 2/log2(3) + 1/log2(4) = 3 + 1.26186 + 0.5
     const { ndcg, recall, precision, mrr } = measure([1, 0, 3, 0, 2], [1, 2, 3], 5)
     expect(ndcg).toBeCloseTo(3.2737056 / 4.7618595, 6)
     expect({ recall, precision, mrr }).toEqual({ recall: 1, precision: 0.6, mrr: 1 })
   })
 
-  test('look at the first k only, hit rates at their own number', () => {
+  test('count the first k only, hit rates their own number', () => {
     const figures = measure([0, 0, 0, 1, 0, 0, 1], [1, 1, 1], 3)
     expect(figures).toEqual({
       recall: 0,
@@ -58,7 +58,7 @@ describe('the figures of a ranking', () => {
     expect(measure([0, 0, 0, 1], [1, 1, 1], 4).ndcg).toBeCloseTo(0.430677 / 2.13093, 5)
   })
 
-  test('are 0 where nothing was found', () => {
+  test('are 0 if nothing was found', () => {
     expect(Object.values(measure([], [1], 10))).toEqual([0, 0, 0, 0, 0, 0, 0])
     expect(Object.values(measure([0, 0], [], 10))).toEqual([0, 0, 0, 0, 0, 0, 0])
   })
@@ -105,7 +105,7 @@ describe('results', () => {
     expect(judgeResults([], expectations, isFound)).toEqual([])
   })
 
-  test('may meet several at once, and are never better than the best', () => {
+  test('may meet several at once, and never exceed the ideal', () => {
     const judgements = judgeResults(['abc', 'x'], expectations, isFound)
     expect(judgements[0]).toEqual({ gain: 6, met: 3 })
     expect(measureRanking(judgements, expectations, 2)).toMatchObject({ recall: 1, precision: 0.5, ndcg: 1, mrr: 1 })
@@ -136,7 +136,7 @@ describe('two runs', () => {
     expect(comparePairs(pairs(3, 1, 4))).toMatchObject({ wins: 3, losses: 1, ties: 4 })
   })
 
-  test('differ by chance as often as a coin does', () => {
+  test('differ by chance as often as a coin toss', () => {
     // Two-sided: 2/2^5; 2·(1 + 8 + 28)/2^8; never above 1.
     expect(comparePairs(pairs(5, 0)).chance).toBeCloseTo(0.0625, 12)
     expect(comparePairs(pairs(6, 2)).chance).toBeCloseTo((2 * 37) / 256, 12)

@@ -1,14 +1,14 @@
-/** How well one question was answered; every figure is from 0 to 1, more is better. */
+/** How well one question was answered; every figure is from 0 to 1, higher is better. */
 export interface Figures {
   /** Share of the expected results among the first k. */
   readonly recall: number
   /** Share of the first k that was expected. */
   readonly precision: number
-  /** 1 over the place of the first that was expected, 0 where none is among the first k; its mean is the MRR. */
+  /** 1 over the rank of the first expected result, 0 if none is among the first k; its mean is the MRR. */
   readonly mrr: number
   /** Discounted gain of the first k against that of the best order there could be. */
   readonly ndcg: number
-  /** 1 where something expected stands first, else 0; its mean is the hit rate. */
+  /** 1 if the first result is expected, else 0; its mean is the hit rate. */
   readonly 'success@1': number
   /** The same for the first five. */
   readonly 'success@5': number
@@ -37,7 +37,7 @@ export interface Judgement {
   readonly met: number
 }
 
-/** Judges results in their order. Nothing counts twice: a second result for the same expectation is worth nothing. */
+/** Judges results in order. A second result for the same expectation counts nothing. */
 export function judgeResults<T>(
   results: readonly T[],
   expectations: readonly Expectation[],
@@ -51,14 +51,14 @@ export function judgeResults<T>(
   })
 }
 
-/** The place of the first result that was expected, from 1; null where there is none. */
+/** The rank of the first expected result, from 1; null if there is none. */
 export function placeOf(judgements: readonly Judgement[]): number | null {
   return judgements.findIndex(({ met }) => met > 0) + 1 || null
 }
 
 /**
- * Measures one ranking against all that was expected. Gain is linear in the grade, as trec_eval has it. A result that meets
- * several expectations at once can do better than one for each, and then counts as the best there could be.
+ * Measures one ranking against all expectations. Gain is linear in the grade, as in trec_eval. A result that meets several expectations at
+ * once can exceed the ideal, and then counts as ideal.
  */
 export function measureRanking(
   judgements: readonly Judgement[],
@@ -87,7 +87,7 @@ function discountedGain(grades: readonly number[]): number {
   return grades.reduce((sum, grade, i) => sum + grade / Math.log2(i + 2), 0)
 }
 
-/** The mean of each figure; all are 0 where there are none. */
+/** The mean of each figure; all are 0 if there are none. */
 export function averageFigures(all: readonly Figures[]): Figures {
   const mean = (metric: Metric) => all.reduce((sum, figures) => sum + figures[metric], 0) / (all.length || 1)
   // Every figure is named in the list, as its type demands.
@@ -122,7 +122,7 @@ export const EQUAL = 1e-9
 /** The two-sided sign test: the chance that a fair coin falls at least so unevenly. */
 function signTest(wins: number, losses: number): number {
   const throws = wins + losses
-  // Logarithms, because the powers of a thousand throws are no longer numbers.
+  // Logarithms, because the powers of a thousand throws underflow.
   let logChance = -throws * Math.LN2
   let tail = 0
   for (let heads = 0; heads <= Math.min(wins, losses); heads++) {

@@ -10,16 +10,16 @@ export interface Documents {
   readonly fieldCount: number
 }
 
-/** Which documents hold a term in one field. Those of `term` stand from `offsets[term]` to `offsets[term + 1]`. */
+/** The documents that hold a term in one field. Those of `term` are from `offsets[term]` to `offsets[term + 1]`. */
 export interface Postings {
   readonly offsets: Uint32Array
   /** Document numbers, ascending within a term. */
   readonly documents: Uint32Array
-  /** How often the term occurs there; what exceeds 65,535 counts as that. */
+  /** Number of occurrences there, at most 65,535. */
   readonly frequencies: Uint16Array
 }
 
-/** Reads the term numbers of documents one after the other. Does not check for the end: lengths say how many there are. */
+/** Reads the term numbers of documents one after the other, without checking for the end: lengths give their number. */
 export class TermReader {
   position: number
   readonly #tokens: Uint8Array
@@ -40,13 +40,13 @@ export class TermReader {
   }
 }
 
-/** Documents looked at in one step. */
+/** Documents processed in one step. */
 const AT_ONCE = 64
 
 /** Inverts documents into postings, one set a field, by counting sort: two passes over the tokens, no comparison. */
 export function* buildPostings(documents: Documents, termCount: number): Steps<Postings[]> {
   const { starts, fieldCount } = documents
-  /** By field, in how many documents each term occurs, at `term + 1`. */
+  /** Number of documents that contain each term, by field, at `term + 1`. */
   const counts = Array.from({ length: fieldCount }, () => new Uint32Array(termCount + 1))
   const seen = new Uint32Array(termCount)
   for (let from = 0; from < starts.length; from += AT_ONCE) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compareQuantized, findVectorProblem, quantizeVector, restoreVector } from './quantized-vector.ts'
 
-/** A vector of length 1 that looks like chance. */
+/** A pseudo-random vector of length 1. */
 function vectorOf(seed: number, dimensions = 384): Float32Array {
   const raw = Float32Array.from(
     { length: dimensions },
@@ -13,7 +13,7 @@ function vectorOf(seed: number, dimensions = 384): Float32Array {
 
 const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0)
 
-test('a vector takes a byte a dimension and four', () => {
+test('a vector takes a byte a dimension plus four', () => {
   expect(quantizeVector(vectorOf(1)).length).toBe(388)
 })
 
@@ -26,14 +26,14 @@ test('cosines are kept to within a few thousandths', () => {
   }
 })
 
-test('bytes that lie anywhere in memory are read', () => {
+test('bytes at any offset in memory are read', () => {
   const bytes = quantizeVector(vectorOf(3))
   const moved = new Uint8Array(bytes.length + 3)
   moved.set(bytes, 3)
   expect(compareQuantized(vectorOf(4), moved.subarray(3))).toBe(compareQuantized(vectorOf(4), bytes))
 })
 
-test('a vector is given back to within half a step, from anywhere in memory', () => {
+test('a vector is restored to within half a step, from any offset in memory', () => {
   const vector = vectorOf(6)
   const moved = Uint8Array.from([1, 2, 3, ...quantizeVector(vector)]).subarray(3)
   const half = Math.max(...vector.map(Math.abs)) / 254
@@ -59,7 +59,7 @@ describe('a vector is refused', () => {
     expect(findVectorProblem(vector, 384)).toBe(problem)
   })
 
-  test('for nothing else', () => {
+  test('a valid vector is accepted', () => {
     expect(findVectorProblem(good, 384)).toBeUndefined()
   })
 })

@@ -1,12 +1,12 @@
 /** How far the length of a vector may be from 1. */
 const LENGTH_TOLERANCE = 1e-3
-/** Numbers that lie closer together than this say nothing. */
+/** Smaller differences between the numbers of a vector carry no information. */
 const LEAST_SPREAD = 1e-6
 /** Bytes of the size of a step, before the numbers. */
 export const SCALE_BYTES = 4
 const STEPS = 127
 
-/** Why a vector cannot be kept; undefined when it can. */
+/** The reason why a vector cannot be stored; undefined for a valid one. */
 export function findVectorProblem(vector: Float32Array, dimensions: number): string | undefined {
   if (vector.length !== dimensions) return `it has ${vector.length} dimensions instead of ${dimensions}`
   let squares = 0
@@ -24,8 +24,8 @@ export function findVectorProblem(vector: Float32Array, dimensions: number): str
 }
 
 /**
- * A vector in one byte a dimension, after the size of one step as a float of four, least byte first. The greatest number uses all
- * of a byte, so that no more is lost than half a step of 127.
+ * A vector as one byte a dimension, after the step size as a little-endian float of four bytes. The greatest number uses the full range of
+ * a byte, so that the error is at most half of one of 127 steps.
  */
 export function quantizeVector(vector: Float32Array): Uint8Array {
   const greatest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
@@ -44,20 +44,20 @@ export function readStep(bytes: Uint8Array): number {
   return new DataView(bytes.buffer, bytes.byteOffset).getFloat32(0, true)
 }
 
-/** A vector as it was kept: each number is within half a step of what it was. */
+/** A stored vector: each number is within half a step of the original. */
 export function restoreVector(bytes: Uint8Array): Float32Array {
   const step = readStep(bytes)
   const numbers = new Int8Array(bytes.buffer, bytes.byteOffset + SCALE_BYTES, bytes.length - SCALE_BYTES)
   return Float32Array.from(numbers, (number) => number * step)
 }
 
-/** The cosine of a vector with one that was quantized. Both were of length 1. */
+/** The cosine of a vector with a quantized one. Both originals must have length 1. */
 export function compareQuantized(query: Float32Array, bytes: Uint8Array): number {
   const step = readStep(bytes)
   return step * multiplyBytes(query, new Int8Array(bytes.buffer, bytes.byteOffset + SCALE_BYTES, query.length), 0)
 }
 
-/** The scalar product of a vector and as many bytes, which begin at a place of `numbers`. */
+/** The dot product of a vector and the same number of bytes, from an offset of `numbers`. */
 export function multiplyBytes(vector: Float32Array, numbers: Int8Array, start: number): number {
   let sum = 0
   for (let i = 0; i < vector.length; i++) sum += (vector[i] ?? 0) * (numbers[start + i] ?? 0)

@@ -10,11 +10,11 @@ function gapsOf(query: string): (string | [string, number])[] {
 }
 
 describe('a quoted phrase', () => {
-  test('links its words, stop words counted', () => {
+  test('links its words and counts stop words between them', () => {
     expect(gapsOf('open "file or directory" error')).toEqual(['open', 'file', ['directory', 2], 'error'])
   })
 
-  test('keeps a word that stood earlier in the question', () => {
+  test('keeps a word that occurs earlier in the question', () => {
     expect(gapsOf('directory missing "file directory"')).toEqual(['missing', 'file', ['directory', 1]])
     expect(gapsOf('file missing "file directory"')).toEqual(['missing', 'file', ['directory', 1]])
     expect(gapsOf('directories missing "file directory open"')).toEqual([
@@ -30,7 +30,7 @@ describe('a quoted phrase', () => {
     expect(gapsOf('"file directory" "directory open"')).toEqual(['file', ['directory', 1], ['open', 1]])
   })
 
-  test('counts a word once that it repeats', () => {
+  test('counts a repeated word once', () => {
     expect(gapsOf('"file by file copy"')).toEqual(['file', ['copy', 1]])
   })
 })

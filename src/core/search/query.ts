@@ -1,15 +1,15 @@
 import type { Analyzer } from './analyzer.ts'
 
-/** A word of a query, before it is looked up in an index. */
+/** A word of a query, before its lookup in an index. */
 export interface ParsedWord {
-  /** The form of it that the query uses first. */
+  /** The first form of it in the query. */
   readonly word: string
   readonly stem: string
-  /** All forms of it that the query uses. */
+  /** All forms of it in the query. */
   readonly forms: readonly string[]
   /** Share of its score that counts: less for parts of compounds, more for words that the query repeats. */
   readonly weight: number
-  /** Inside a quoted phrase: how many tokens after the previous word it stands. */
+  /** Inside a quoted phrase: distance in tokens from the previous word. */
   readonly phraseGap?: number
 }
 
@@ -17,15 +17,15 @@ export interface ParsedWord {
 const MAX_PARSED_WORDS = 512
 
 /**
- * Tokens of a query that overlap (the parts of an identifier, both sides of a hyphen, pairs of characters) count this share each.
- * A whole identifier counts in full beside its parts: a query that writes it out means it.
+ * Overlapping tokens of a query (the parts of an identifier, both sides of a hyphen, pairs of characters) count this share each. A whole
+ * identifier counts in full beside its parts, because a query that writes it out means it.
  */
 const OVERLAP_WEIGHT = 0.5
 
 /** A word that a query repeats `n` times counts `n · (1 + k) / (n + k)` times: 1, 1.7, 2.1, and never more than 5. */
 const REPEAT_DAMPING = 4
 
-/** A quoted phrase of two words or more. A longer one is a quoted text, not a phrase. */
+/** A quoted phrase of two words or more. A longer one is a quoted text and not treated as a phrase. */
 const PHRASE = /"([^"\n]{3,200})"|“([^”\n]{3,200})”/g
 
 /** The words of a query. Stop words are dropped if others remain; forms of one word are one word. */
@@ -44,7 +44,8 @@ export function parseQuery(query: string, analyzer: Analyzer): ParsedWord[] {
     word.forms.add(token.token)
     if (known === undefined || !token.isOverlapping) word.count++
     const isInPhrase = token.phrase >= 0
-    // The gap of a phrase is to the word before: a word that stood earlier moves into the phrase, unless another phrase has it.
+    // The gap of a phrase is relative to the previous word: a word that occurred earlier moves into the phrase, unless it is in another
+    // phrase.
     if (known === undefined || (isInPhrase && !word.isInPhrase)) {
       const isLinked = isInPhrase && token.phrase === previous?.phrase
       word.phraseGap = isLinked ? token.place - (previous?.place ?? 0) : undefined
@@ -76,9 +77,9 @@ interface QueryToken {
   readonly token: string
   /** Its number among all tokens, stop words included. */
   readonly place: number
-  /** Number of the quoted phrase it stands in, or -1. */
+  /** Number of its quoted phrase, or -1. */
   readonly phrase: number
-  /** Whether it is a part of the token before it. */
+  /** Whether it is a part of the previous token. */
   readonly isOverlapping: boolean
   weight: number
 }
@@ -114,5 +115,5 @@ function readTokens(query: string, analyzer: Analyzer): QueryToken[] {
   return tokens
 }
 
-/** Words joined by hyphens alone are words, unless another one before them makes them a flag: `--max-pages`. */
+/** Words joined only by hyphens are words, unless a leading hyphen makes them a flag: `--max-pages`. */
 const HYPHENATED = /^[^-._:]+(?:-[^-._:]+)+$/

@@ -4,14 +4,14 @@ import { type Order, selectTop } from './top.ts'
 export interface RankingOptions {
   /** How soon repeating a word stops adding to the score. @default 2.05 */
   readonly k1?: number
-  /** How much long documents are held back, from 0 to 1. @default 0.58 */
+  /** How strongly long documents are penalised, from 0 to 1. @default 0.58 */
   readonly b?: number
   /**
    * Bonus for a match of the exact form in the query, as a share of the score of its stem. 0 ranks all forms of a word alike.
    * @default 0.5
    */
   readonly exactBonus?: number
-  /** Bonus for two neighbouring query words that stand close together, as a share of their own scores. @default 0.4 */
+  /** Bonus for two neighbouring query words that are close together, as a share of their own scores. @default 0.4 */
   readonly pairBonus?: number
   /** Whether other forms of a word match at all. @default true */
   readonly matchesVariants?: boolean
@@ -26,22 +26,22 @@ export const DEFAULT_RANKING: Required<RankingOptions> = {
   matchesVariants: true,
 }
 
-/** A word of a query with the numbers of the terms it stands for. */
+/** A word of a query with the numbers of its matching terms. */
 export interface QueryWord {
   readonly word: string
-  /** Terms the query uses itself: the word, and other forms of it. */
+  /** Terms in the query itself: the word, and other forms of it. */
   readonly exact: readonly number[]
   /** Terms that only share the stem. */
   readonly variants: readonly number[]
   /** Share of its score that counts. */
   readonly weight: number
-  /** Inside a quoted phrase: how many tokens after the previous word it stands. */
+  /** Inside a quoted phrase: distance in tokens from the previous word. */
   readonly phraseGap?: number
 }
 
 /**
- * Where the terms of a query occur. Those of `term` stand from `offsets[term]` to `offsets[term + 1]`; no document stands twice under
- * a term.
+ * Occurrences of the terms of a query. Those of `term` are from `offsets[term]` to `offsets[term + 1]`; a document is listed once for each
+ * term.
  */
 export interface WeightedPostings {
   readonly offsets: Uint32Array
@@ -51,12 +51,12 @@ export interface WeightedPostings {
   readonly frequencies: Float32Array
 }
 
-/** A query in terms of one index. */
+/** A query, resolved to the terms of one index. */
 export interface RankedQuery {
   readonly words: readonly QueryWord[]
   /** How many documents can be found: how rare a word is, is measured among these. */
   readonly count: number
-  /** Their average length, which long documents are held back by. */
+  /** The average length of the documents, for the length penalty. */
   readonly averageLength: number
   readonly postings: WeightedPostings
   readonly findPairs: PairFinder
@@ -65,14 +65,14 @@ export interface RankedQuery {
 }
 
 /**
- * Measures how close each word of a query stands behind the one before it, by `measureCloseness`. The result for document `d` of the
- * list and word `w` is at `d · words + w`. A term that stands for several words stands for the last of them.
+ * Measures how closely each word of a query follows the previous one, by `measureCloseness`. The result for document `d` of the list and
+ * word `w` is at `d · words + w`. A term that matches several words counts for the last of them.
  */
 export type PairFinder = (documents: readonly number[], words: readonly QueryWord[]) => Float64Array
 
 /** The documents that are ranked. */
 export interface RankedCollection {
-  /** By document, the tokens of all fields, counted by the weights of the fields as occurrences are. */
+  /** Number of tokens of each document over all fields, weighted by field like occurrences. */
   readonly lengths: Float64Array
   /** Tie-breaker between equal scores by document. @default the number */
   readonly order?: Order
@@ -82,13 +82,13 @@ export interface RankedCollection {
 export interface RankedDocument {
   readonly document: number
   /**
-   * The share of what the words of the query could score at most, neighbours apart: close to 1 for a text that is about all of them, and
+   * The share of the highest score that the words of the query could reach, without pairs: close to 1 for a text about all of them, and
    * comparable between queries.
    */
   readonly score: number
   /** The part of the score that comes from neighbouring words. */
   readonly pairs: number
-  /** Its terms that stand for a word of the query, word by word, those the query uses first. */
+  /** Its terms that match the query, word by word, with terms of the query first. */
   readonly terms: readonly number[]
   /** The words that it lacks, in the order of the query. */
   readonly missing: readonly MissingWord[]
@@ -136,7 +136,7 @@ export class Ranking {
   // Scratch space of one search by document, zero between searches.
   readonly #scores: Float64Array
   readonly #touched: Uint32Array
-  // Scratch space of one word: the documents that match, and by document the frequencies of all its terms and of the exact ones.
+  // Scratch space of one word: the matching documents, and by document the frequencies of all its terms and of the exact ones.
   readonly #matched: Uint32Array
   readonly #frequencies: Float64Array
   readonly #exactFrequencies: Float64Array
@@ -153,8 +153,8 @@ export class Ranking {
   }
 
   /**
-   * The best documents for a query, best first; equal scores in the order of the collection. Those of `also` follow where they are not
-   * among the best, whatever they score.
+   * The best documents for a query, best first; equal scores in the order of the collection. Documents of `also` follow with any score if
+   * they are not among the best.
    */
   rank(
     asked: RankedQuery,
@@ -189,7 +189,7 @@ export class Ranking {
         return { document, score: score / most, pairs: pairs / most, terms, missing }
       })
     } finally {
-      // `accept` comes from the caller and may throw; the scratch space must be clean for the next search all the same.
+      // `accept` comes from the caller and may throw, but the scratch space must still be clean for the next search.
       for (let i = 0; i < count; i++) this.#scores[candidates[i] ?? 0] = 0
     }
   }
@@ -234,7 +234,9 @@ export class Ranking {
     return (sumMass(words, rarities) || 1) * (1 + this.#constants.exactBonus)
   }
 
-  /** Sets the norms for a query and returns it, a long one with the words that tell most: the rarest, and those it repeats. */
+  /**
+   * Sets the norms for a query and returns it; a long query is reduced to its most informative words: the rarest, and the repeated ones.
+   */
   #prepare(query: RankedQuery): RankedQuery {
     const { words, postings, averageLength } = query
     const { k1, b } = this.#constants
@@ -283,7 +285,7 @@ export class Ranking {
     for (let i = 0; i < matches; i++) {
       const document = matched[i] ?? 0
       const score = scores[document] ?? 0
-      // A match always adds something, so a score of zero means a document not met before.
+      // A match always adds to the score, so a score of zero means a new document.
       if (score === 0) this.#touched[count++] = document
       scores[document] = score + factor * this.#saturate(document)
     }
@@ -312,7 +314,7 @@ export class Ranking {
     }
   }
 
-  /** Adds the pair bonus to the first documents and sorts them. It only adds, so the others stay behind them. */
+  /** Adds the pair bonus to the first documents and sorts them. The bonus is never negative, so the others stay behind them. */
   #addPairs(
     { words, findPairs }: RankedQuery,
     best: readonly number[],
@@ -328,7 +330,7 @@ export class Ranking {
     return ranked.sort((a, b) => b.score - a.score || this.#compare(a.document, b.document))
   }
 
-  /** Adds up what query words earn by standing behind their neighbours, each pair once. */
+  /** Sums the bonus of query words that follow their neighbours, each pair once. */
   #sumPairs(words: readonly QueryWord[], closeness: Float64Array, rarities: Float64Array, norm: number): number {
     const { pairBonus } = this.#constants
     let sum = 0
@@ -348,7 +350,7 @@ export class Ranking {
   }
 }
 
-/** Some words of a query, by their places. A phrase that loses a word keeps the distances between the others. */
+/** Some words of a query, by index. A phrase that loses a word keeps the distances between the others. */
 function pickWords(words: readonly QueryWord[], places: ReadonlySet<number>): QueryWord[] {
   const picked: QueryWord[] = []
   // Tokens since the last word that was picked, while all words since then are of its phrase.
@@ -362,7 +364,7 @@ function pickWords(words: readonly QueryWord[], places: ReadonlySet<number>): Qu
   return picked
 }
 
-/** How much the words of a query tell together. */
+/** Total weight of the words of a query. */
 function sumMass(words: readonly QueryWord[], rarities: Float64Array): number {
   return words.reduce((sum, { weight }, i) => sum + weight * (rarities[i] ?? 0), 0)
 }
@@ -395,19 +397,19 @@ export class PlaceList {
     this.keys[this.length++] = key
   }
 
-  /** Sorts the places, which come one term after the other. */
+  /** Sorts the positions, which come term by term. */
   sort(): void {
     if (!this.#isSorted) this.keys.subarray(0, this.length).sort()
     this.#isSorted = true
   }
 }
 
-/** More than there are places in a document: those of two documents are never near each other. */
+/** More than the positions in a document, so that positions of two documents are never close. */
 const ROW = 2 ** 32
 
 /**
- * How close a word stands behind another in each document that has both: the sum of the inverse distances to the nearest one before it,
- * within a window. In a phrase only the exact distance counts. Every place that is close enough is reported, in order.
+ * How closely a word follows another in each document that has both: the sum of the inverse distances to the nearest previous one, within a
+ * window. In a phrase only the exact distance counts. Every position that is close enough is reported, in order.
  */
 export function measureCloseness(
   before: PlaceList,
@@ -429,7 +431,7 @@ export function measureCloseness(
   }
 }
 
-/** Which words of a query each document holds, in the order of the documents. */
+/** The query words of each document, in document order. */
 function describeMatches(
   { words, postings }: RankedQuery,
   rarities: Float64Array,
@@ -460,9 +462,9 @@ function describeMatches(
   return matches
 }
 
-/** Where a number stands in a part of an ascending list, or else the first one above it. */
+/** Index of a number in a part of an ascending list, or of the first one above it. */
 export function findFrom(numbers: Uint32Array, from: number, to: number, wanted: number): number {
-  // Successive searches mostly look for places near each other.
+  // Successive searches mostly find nearby positions.
   let step = 1
   let low = from
   while (low + step < to && (numbers[low + step] ?? 0) < wanted) {
@@ -498,7 +500,7 @@ export function hasPosting(
   return findPosting(postings, term, document) >= 0
 }
 
-/** Where the posting of a term and a document stands, or -1. */
+/** Index of the posting of a term and a document, or -1. */
 export function findPosting(
   { offsets, documents }: Pick<WeightedPostings, 'offsets' | 'documents'>,
   term: number,
@@ -509,7 +511,7 @@ export function findPosting(
   return at < end && documents[at] === document ? at : -1
 }
 
-/** How many documents have a field, and how many tokens it holds in all of them. */
+/** Number of documents with a field, and total number of its tokens. */
 export function sumLengths(
   lengths: Uint32Array,
   fieldCount: number,
@@ -525,7 +527,7 @@ export function sumLengths(
   return { documents: count, tokens }
 }
 
-/** By document, the tokens of all fields counted by the weights of the fields. `lengths` has them by document and field. */
+/** Number of tokens of each document over all fields, weighted by field. `lengths` has the counts by document and field. */
 export function weighLengths(lengths: Uint32Array, weights: readonly number[]): Float64Array {
   const weighted = new Float64Array(lengths.length / weights.length)
   for (let document = 0; document < weighted.length; document++) {

@@ -41,7 +41,7 @@ describe('ranking', () => {
     expect(search(documents, query)).toEqual(['exact', 'stemmed'])
   })
 
-  test('ranks the form asked for ahead of another that occurs as often in a text of the same length', () => {
+  test('ranks the requested form ahead of another that occurs as often in a text of the same length', () => {
     const other = fc.constantFrom('connecting', 'connections', 'connected', 'Connects')
     fc.assert(
       fc.property(other, fc.integer({ min: 1, max: 30 }), fc.nat(200), (form, times, more) => {
@@ -78,7 +78,7 @@ describe('ranking', () => {
     ['ipv6', 'IPv6'],
     ['python', 'python3'],
     ['enumerable', 'IEnumerable'],
-  ])('finds by %j a text that says %j', (query, text) => {
+  ])('the query %j finds a text that says %j', (query, text) => {
     expect(search({ hit: `about ${text} here`, miss: 'about something else' }, query)).toEqual(['hit'])
   })
 
@@ -87,15 +87,15 @@ describe('ranking', () => {
     ['readfile', 'readFileSync'],
     ['pv6', 'IPv6'],
     ['o', 'OAuth2'],
-  ])('does not find by %j a text that says %j', (query, text) => {
+  ])('the query %j does not find a text that says %j', (query, text) => {
     expect(search({ a: `about ${text} here` }, query)).toEqual([])
   })
 
-  test('ranks the spelling asked for ahead of another', () => {
+  test('ranks the requested spelling ahead of another', () => {
     expect(search({ a: 'in UTF-8 there', b: 'in the utf8 there' }, 'utf8')).toEqual(['b', 'a'])
   })
 
-  test('looks at each term once, however many single ideographs are asked for', () => {
+  test('visits each term once, even for many single ideographs', () => {
     let calls = 0
     const shortForms = (token: string) => {
       calls++
@@ -152,7 +152,7 @@ describe('ranking', () => {
     expect(index.search('connections connection', { explain: true })[0]?.explain?.parts).toHaveLength(1)
   })
 
-  test('counts a word that the query repeats more than another, and less with every repetition', () => {
+  test('a repeated query word counts more than another, and less with every repetition', () => {
     const index = createIndex({ a: 'one proxy', b: 'two connection' })
     const search = (times: number) => index.search(`proxy ${'connection '.repeat(times)}`)
     const ratioOf = (times: number) => {
@@ -166,7 +166,7 @@ describe('ranking', () => {
     expect(ratioOf(500)).toBeLessThan(5)
   })
 
-  test('scores a share of the most that the words of a query can score, whatever the query', () => {
+  test('scores are a share of the highest possible score of the query words, for any query', () => {
     const index = createIndex({
       all: 'proxy header proxy header proxy header '.repeat(50),
       half: 'proxy '.repeat(300),
@@ -175,9 +175,9 @@ describe('ranking', () => {
     const scoreOf = (query: string, wanted: string) => index.search(query).find(({ key }) => key === wanted)?.score ?? 0
     expect(scoreOf('header', 'all')).toBeGreaterThan(0.95)
     expect(scoreOf('header', 'all')).toBeLessThan(1)
-    // Repeating the only word of a query raises what it scores and the most that it can score alike.
+    // Repeating the only word of a query raises its score and the highest possible score alike.
     expect(scoreOf('header header header', 'all')).toBeCloseTo(scoreOf('header', 'all'), 12)
-    // A word that no document has is missing from every one of them.
+    // Every document lacks a word that no document has.
     expect(scoreOf('header unheard', 'all')).toBeLessThan(0.5)
     expect(scoreOf('proxy header', 'half')).toBeLessThan(0.5)
   })
@@ -198,7 +198,7 @@ describe('ranking', () => {
     expect(search(documents, 'no such file or directory')[0]).toBe('apart')
   })
 
-  test('ranks a quoted phrase first also where its words stood earlier in the query', () => {
+  test('ranks a quoted phrase first even if its words occur earlier in the query', () => {
     const documents = {
       apart: 'directory file, and a directory of another file, file and directory',
       phrase: `the file directory ${'filler '.repeat(20)}`,
@@ -229,7 +229,7 @@ describe('ranking', () => {
     expect(hit?.key).toBe('rare')
   })
 
-  test('tells which words a document lacks, and how much of the query they are by their rarity', () => {
+  test('reports the words that a document lacks, and their share of the query by rarity', () => {
     const index = createIndex({ a: 'common rare', b: 'common', c: 'common' })
     const [first, second] = index.search('common rare unheard')
     expect(first).toMatchObject({ key: 'a', missing: [{ word: 'unheard' }] })
@@ -241,7 +241,7 @@ describe('ranking', () => {
 })
 
 describe('hits', () => {
-  test('come in the order of their keys when scores are equal, whatever the order of adding', () => {
+  test('come in the order of their keys when scores are equal, for any order of adding', () => {
     const keys = ['b', 'é', 'a', '\u{1f600}', '\uff01', 'B']
     const index = new SearchIndex(options)
     for (const key of keys) index.add(key, { body: 'same text' })
@@ -283,7 +283,7 @@ describe('hits', () => {
     expect(parts.reduce((sum, { score }) => sum + score, pairs)).toBeCloseTo(hit?.score ?? 0, 12)
   })
 
-  test('do not explain unasked', () => {
+  test('have no explanation by default', () => {
     expect(createIndex({ a: 'text' }).search('text')[0]).not.toHaveProperty('explain')
   })
 })
@@ -335,7 +335,7 @@ describe('changes', () => {
     expect([index.size, index.search('old').length, index.search('new').length]).toEqual([1, 0, 1])
   })
 
-  test('a removed document is gone', () => {
+  test('a removed document is not found', () => {
     const index = createIndex({ a: 'text', b: 'text' })
     expect([index.remove('a'), index.remove('a'), index.has('a'), index.has('b')]).toEqual([true, false, false, true])
     expect(index.search('text').map(({ key: found }) => found)).toEqual(['b'])
@@ -357,7 +357,7 @@ describe('changes', () => {
     expect(index.search('text', { limit: 1000 })).toHaveLength(212)
   })
 
-  test('a filter that throws leaves the index as it was', () => {
+  test('a filter that throws leaves the index unchanged', () => {
     const index = createIndex({ a: 'text', b: 'text other' })
     const before = index.search('text other')
     const filter = () => {
@@ -372,7 +372,7 @@ describe('changes', () => {
   })
 })
 
-test('documents with equal scores stand in the order they are given, whatever their keys', () => {
+test('documents with equal scores are in the given order, regardless of their keys', () => {
   const ranks: Record<string, number> = { a: 3, b: 1, c: 2 }
   const index = new SearchIndex({ ...options, rankOf: (key) => ranks[key] ?? 0 })
   for (const key of ['a', 'b', 'c']) index.add(key, { body: 'word' })
@@ -416,7 +416,7 @@ describe('terms', () => {
     })
   })
 
-  test('are given from one place to another', () => {
+  test('are listed from one position to another', () => {
     const index = createIndex({ a: 'word', b: 'word', c: 'word', d: 'word' })
     const [entry] = index.terms('body')
     const places: number[] = []
@@ -445,7 +445,7 @@ describe('getting ready in steps', () => {
     expect([...index.prepareTerms()]).toEqual([])
   })
 
-  test('heeds what changes in between', () => {
+  test('respects changes in between', () => {
     const index = createIndex(documents)
     const steps = index.prepareSearch()
     for (let i = 0; i < 20; i++) steps.next()
@@ -471,7 +471,7 @@ describe('saving', () => {
     expect([...loaded.terms('body')].map(({ term }) => term)).toEqual([...index.terms('body')].map(({ term }) => term))
   })
 
-  test('gives the same bytes whatever the order of adding', () => {
+  test('gives the same bytes for any order of adding', () => {
     const reversed = Object.fromEntries(Object.entries(documents).reverse())
     expect(createIndex(reversed).save()).toEqual(createIndex(documents).save())
   })
@@ -503,7 +503,7 @@ describe('saving', () => {
     expect(() => SearchIndex.load(bytes, { ...options, analyzer })).toThrow(/made with analyzer pharos-text/)
   })
 
-  test('never fails in any other way on damaged bytes', () => {
+  test('never fails in another way on damaged bytes', () => {
     const bytes = createIndex(documents).save()
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.nat(255), (at, value) => {
@@ -536,7 +536,7 @@ describe('words that are not typed to the end', () => {
     d: 'readFileSync of the thesaurus',
   }
 
-  test('are taken for the most frequent terms that begin with them, where nothing has them as they stand', () => {
+  test('unfinished words match the most frequent terms that begin with them, if no document has the word itself', () => {
     const index = createIndex(documents)
     expect(index.complete('retr')).toEqual({ beginning: 'retr', terms: ['retry', 'retrospect'] })
     expect(index.search('retr', { completes: true }).map(({ key, terms }) => [key, terms])).toEqual([
@@ -545,18 +545,18 @@ describe('words that are not typed to the end', () => {
     ])
     expect(index.search('thing retr', { completes: true }).map(({ key }) => key)).toEqual(['c', 'a', 'b'])
     expect(index.complete('readFileSy')).toEqual({ beginning: 'sy', terms: ['sync'] })
-    // Nobody looks for a stop word.
+    // Stop words are never completions.
     expect(index.complete('th')).toEqual({ beginning: 'th', terms: ['thesaurus', 'thing'] })
   })
 
-  test.each(['retry', 'return', 'retr ', 'retr thing', 'r', 'xyz', '', 'things'])('but not in %j', (query) => {
+  test.each(['retry', 'return', 'retr ', 'retr thing', 'r', 'xyz', '', 'things'])('does not complete %j', (query) => {
     const index = createIndex(documents)
     expect(index.complete(query)).toBeUndefined()
     expect(index.search(query, { completes: true })).toEqual(index.search(query))
   })
 })
 
-test('counts what a search without a limit would find', () => {
+test('counts all hits of a search without a limit', () => {
   const words = fc.constantFrom('kiln', 'clay', 'glazes', 'glaze', 'of', 'readFile', 'fil', '')
   const texts = fc.array(fc.array(words, { maxLength: 4 }), { maxLength: 8 })
   fc.assert(

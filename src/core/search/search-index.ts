@@ -19,13 +19,13 @@ import { finish, type Steps, sortInSteps } from './steps.ts'
 import { createTokenPairs } from './token-pairs.ts'
 import { Vocabulary } from './vocabulary.ts'
 
-/** How an index is made. Loading needs the same options as creating. */
+/** Options of an index. Loading needs the same options as creating. */
 export interface SearchIndexOptions {
   /** Names of the fields with the weight of a match in each, all relative to 1. */
   readonly fields: Readonly<Record<string, number>>
   readonly analyzer: Analyzer
   readonly ranking?: RankingOptions
-  /** Decides between documents with equal scores: the smaller value comes first. Without it the order of their keys does. */
+  /** Tie-breaker between documents with equal scores: the smaller value comes first. Without it the order of their keys decides. */
   readonly rankOf?: (key: string) => number
 }
 
@@ -33,11 +33,11 @@ export interface SearchIndexOptions {
 export interface SearchOptions {
   /** Most hits to return. @default 10 */
   readonly limit?: number
-  /** Keeps a document out of the hits when it answers `false`. Asked only of documents good enough to be one. */
+  /** Excludes a document from the hits when it returns `false`. Called only for documents with a sufficient score. */
   readonly filter?: (key: string) => boolean
-  /** Adds to each hit where its score comes from. @default false */
+  /** Adds the origin of the score to each hit. @default false */
   readonly explain?: boolean
-  /** Takes a last word that nothing has for the beginning of others; see `complete`. @default false */
+  /** Treats an unmatched last word as the beginning of other words; see `complete`. @default false */
   readonly completes?: boolean
 }
 
@@ -51,7 +51,7 @@ export interface Completion {
 /** One document that matches a query. */
 export interface SearchHit extends Pick<RankedDocument, 'score' | 'missing'> {
   readonly key: string
-  /** The terms of the document that matched, in the order of the query: what a snippet should show. */
+  /** The terms of the document that matched, in the order of the query, for snippets. */
   readonly terms: readonly string[]
   readonly explain?: Explanation
 }
@@ -61,11 +61,13 @@ export interface TermEntry {
   readonly term: string
   /** Number of documents that hold the term in this field. */
   readonly df: number
-  /** Calls back for each of them, in order, or from one place to another. There may be millions in all, so no object is made for one. */
+  /**
+   * Calls back for each document, in order, or from one position to another. There may be millions in all, so no object is created for one.
+   */
   readonly visitPostings: (visit: PostingVisitor, from?: number, to?: number) => void
 }
 
-/** Receives a document, as its position in `sortedKeys`, how often it holds the term, and its tokens in the field. */
+/** Receives a document, as its position in `sortedKeys`, its number of occurrences of the term, and its tokens in the field. */
 export type PostingVisitor = (document: number, tf: number, docLen: number) => void
 
 /** The size of an index. */
@@ -77,7 +79,7 @@ export interface SearchIndexStats {
   readonly fields: Readonly<Record<string, { readonly documents: number; readonly tokens: number }>>
 }
 
-/** Says that bytes are no saved index that this program can read with these options. */
+/** Thrown for bytes that are not a saved index in a format and with options of this program. */
 export class SearchIndexFormatError extends Error {
   override readonly name = 'SearchIndexFormatError'
   readonly reason: 'not-an-index' | 'newer-version' | 'other-analyzer' | 'other-fields' | 'damaged'
@@ -88,7 +90,7 @@ export class SearchIndexFormatError extends Error {
   }
 }
 
-/** The documents as they are now, numbered in the order of their keys, and how to rank them. */
+/** The current documents, numbered in the order of their keys, and their ranking. */
 interface Snapshot {
   readonly keys: readonly string[]
   readonly documents: Documents
@@ -105,19 +107,17 @@ const LEAST_BEGINNING = 2
 /** Completions of a beginning at most. */
 const MOST_COMPLETIONS = 8
 
-/** Documents or terms looked at in one step. */
+/** Documents or terms processed in one step. */
 const AT_ONCE = 512
 
 const MAGIC = 0x58444953 // "SIDX"
 const FORMAT_VERSION = 1
 
 /**
- * A compact full-text index: keys with named text fields in, keys ranked by BM25 out. It knows nothing of what the
- * documents are, and nothing of language beyond the analyzer it is given.
- *
- * Documents are kept as lists of term numbers, about one and a half bytes a token. The inverted lists are rebuilt at the
- * first search after a change; scores therefore depend on the documents present and never on the order or the number
- * of changes that led to them.
+ * A compact full-text index: it takes keys with named text fields and returns keys ranked by BM25. It depends on no document format, and on
+ * no language beyond its analyzer. Documents are stored as lists of term numbers, about one and a half bytes a token. The first search
+ * after a change rebuilds the inverted lists, so scores depend on the present documents and never on the order or the number of earlier
+ * changes.
  */
 export class SearchIndex {
   readonly #analyzer: Analyzer
@@ -155,7 +155,7 @@ export class SearchIndex {
     return this.#rows.size
   }
 
-  /** Tells whether a document is present. */
+  /** Whether a document is present. */
   has(key: string): boolean {
     return this.#rows.has(key)
   }
@@ -165,7 +165,7 @@ export class SearchIndex {
     return this.#rows.keys()
   }
 
-  /** Adds a document, or replaces the one with the same key. A field may be left out; an unknown one is refused. */
+  /** Adds a document, or replaces the one with the same key. A field may be omitted; an unknown one is refused. */
   add(key: string, fields: Readonly<Record<string, string | readonly string[]>>): void {
     for (const field of Object.keys(fields)) {
       if (!this.#fields.includes(field)) {
@@ -187,7 +187,7 @@ export class SearchIndex {
     })
   }
 
-  /** Removes a document and tells whether it was there. */
+  /** Removes a document and returns whether it existed. */
   remove(key: string): boolean {
     this.#change()
     return this.#rows.delete(key)
@@ -244,7 +244,7 @@ export class SearchIndex {
     return count
   }
 
-  /** What the last word of a query may be the beginning of, where no document has it as it stands; undefined where one has. */
+  /** Completions of the last word of a query, if no document has that word; undefined otherwise. */
   complete(query: string): Completion | undefined {
     const beginning = this.#findUnfinished(query).at(-1)
     if (beginning === undefined) return undefined
@@ -283,7 +283,7 @@ export class SearchIndex {
     }
   }
 
-  /** Number of tokens a document has in a field, 0 for one that is not there. */
+  /** Number of tokens of a document in a field, 0 for a missing document. */
   docLength(key: string, field: string): number {
     const row = this.#rows.get(key)
     return row === undefined ? 0 : (this.#lengths[row * this.#fields.length + this.#fieldNumber(field)] ?? 0)
@@ -304,8 +304,8 @@ export class SearchIndex {
   }
 
   /**
-   * The index as bytes. Equal documents give equal bytes, however they came in: documents are written in order of key,
-   * terms numbered by how often they occur and then by their order.
+   * The index as bytes. Equal documents give equal bytes, regardless of the order of adding: documents are written in key order, terms are
+   * numbered by frequency and then by their order.
    */
   save(): Uint8Array<ArrayBuffer> {
     const { keys, documents } = finish(this.#take())
@@ -336,7 +336,7 @@ export class SearchIndex {
     return writer.toBytes()
   }
 
-  /** Reads what `save` wrote. Throws a `SearchIndexFormatError` for anything else, a newer format included. */
+  /** Parses the output of `save`. Throws a `SearchIndexFormatError` for anything else, including a newer format. */
   static load(bytes: Uint8Array, options: SearchIndexOptions): SearchIndex {
     const index = new SearchIndex(options)
     try {
@@ -419,7 +419,7 @@ export class SearchIndex {
     const averageLength = weighted.reduce((sum, length) => sum + length, 0) / Math.max(1, keys.length)
     const ranking = new Ranking({ lengths: weighted, ...(order && { order }) }, this.#ranking)
     const findPairs = createTokenPairs(documents, termCount)
-    // Between two steps a document may have come or gone.
+    // Documents may have changed between two steps.
     if (changes !== this.#changes) return yield* this.#take()
     this.#snapshot = { keys, documents, ranking, averageLength, findPairs, postings, termOrder: undefined }
     return this.#snapshot
@@ -440,7 +440,7 @@ export class SearchIndex {
     return snapshot.termOrder
   }
 
-  /** The words of a query with the terms they stand for. */
+  /** The words of a query with their matching terms. */
   #parseQuery(query: string, completes: boolean): QueryWord[] {
     const unfinished = completes ? this.#findUnfinished(query) : []
     return parseQuery(query, this.#analyzer).map(({ word, forms, weight, phraseGap }) => {
@@ -455,7 +455,7 @@ export class SearchIndex {
     return this.#ranking.matchesVariants ? this.#stems.find(word) : []
   }
 
-  /** Words at the very end of a query that no document has, and that begin others: an identifier, and then its last part. */
+  /** Words at the very end of a query that no document has, but that begin other terms: an identifier, and then its last part. */
   #findUnfinished(query: string): string[] {
     const last = new Set<string>()
     this.#analyzer.visitTokens(query, (source, start, end, at) => {
@@ -470,7 +470,7 @@ export class SearchIndex {
     return forms.every((form) => this.#vocabulary.find(form) < 0) && this.#findRelated(word).length === 0
   }
 
-  /** The terms that stand in most documents, of those that a word begins. */
+  /** The most frequent terms that begin with a word. */
   #findLonger(beginning: string): number[] {
     if (beginning.length < LEAST_BEGINNING) return []
     const { postings } = finish(this.#take())
@@ -485,7 +485,7 @@ export class SearchIndex {
       .map(({ id }) => id)
   }
 
-  /** Puts terms in their order, because their numbers depend on what was added first. */
+  /** Sorts terms, because their numbers depend on the order of adding. */
   #sortTerms(ids: readonly number[]): number[] {
     if (ids.length < 2) return [...ids]
     const named = ids.map((id) => ({ id, term: this.#vocabulary.term(id) }))
@@ -537,7 +537,7 @@ export class SearchIndex {
   }
 }
 
-/** The postings of the terms of a query, those of all fields added up by the weights of the fields. */
+/** The postings of the terms of a query, summed over all fields by field weight. */
 function weighPostings(
   postings: readonly Postings[],
   weights: readonly number[],

@@ -89,7 +89,7 @@ function cut<T>(list: readonly T[], sizes: readonly number[]): T[][] {
 const keyOf = ({ order }: SegmentDocument): string => String(order).padStart(12, '0')
 
 describe('a search over segments', () => {
-  test('gives what one index over the living documents gives, whatever the layout, deletions and merges', () => {
+  test('gives the same results as one index over the living documents, for any layout, deletions and merges', () => {
     fc.assert(
       fc.property(
         fc.array(texts, { minLength: 1, maxLength: 30 }),
@@ -146,7 +146,7 @@ describe('a search over segments', () => {
     )
   })
 
-  test('keeps what belongs to a document', () => {
+  test('keeps the facts of a document', () => {
     const documents = Array.from({ length: 50 }, (_, i) => createDocument(i * 1000 + 2 ** 33, 50))
     const segment = build(documents.map((document, i) => [document, { head: [], names: [], body: [`word${i}`] }]))
     const search = new SegmentSearch([open(segment, () => false)], { fields: FIELDS, analyzer: textAnalyzer })
@@ -154,7 +154,7 @@ describe('a search over segments', () => {
     expect([segment.first, segment.last, segment.count]).toEqual([2 ** 33, 2 ** 33 + 49_000, 50])
   })
 
-  test('finds every stem among many blocks, and none that is not there', () => {
+  test('finds every stem among many blocks, and no missing one', () => {
     const words = Array.from({ length: 3000 }, (_, i) => `w${(i * 2654435761) % 2 ** 32}x`)
     const long = ['漢字'.repeat(31), `${'ß'.repeat(60)}end`, 'a', 'zzz']
     const all = [...words, ...long]
@@ -168,7 +168,7 @@ describe('a search over segments', () => {
       expect(search.search(word, 3)).toEqual([])
   })
 
-  test('builds a segment of a script without spaces in a time that grows with it', () => {
+  test('builds a segment of a script without spaces in linear time', () => {
     const measure = (pairs: number): number => {
       const body = Array.from({ length: pairs }, (_, i) => `一${String.fromCharCode(0x4e01 + i)}`).join(' ')
       const times = Array.from({ length: 3 }, () =>
@@ -177,11 +177,11 @@ describe('a search over segments', () => {
       return Math.min(...times)
     }
     measure(500)
-    // Eight times as much takes eight times as long, or sixty-four where every pair copies those before it.
+    // Eight times the input takes eight times as long, or sixty-four times if every pair copies those before it.
     expect(measure(16_000) / measure(2000)).toBeLessThan(32)
   })
 
-  test('reads a block once, and looks for what a character stands in only where that is', () => {
+  test('reads a block once and searches long forms of a character only in segments that have them', () => {
     const segments = Array.from({ length: 6 }, (_, segment) =>
       build(
         Array.from({ length: 300 }, (_, i) => {
@@ -206,7 +206,7 @@ describe('a search over segments', () => {
     expect(count).toBe(read.size)
   })
 
-  test('counts words beyond all measure like any others', () => {
+  test('handles extremely frequent words like any others', () => {
     const documents = [{ head: [], names: [], body: ['many '.repeat(70_000), 'other'] }]
     const segment = build(documents.map((fields, i) => [createDocument(i, 1), fields]))
     const search = new SegmentSearch([open(segment, () => false)], { fields: FIELDS, analyzer: textAnalyzer })
@@ -216,7 +216,7 @@ describe('a search over segments', () => {
     expect(hit?.score).toBe(index.search('many other')[0]?.score)
   })
 
-  test('finds nothing in nothing', () => {
+  test('finds nothing in an empty index', () => {
     const search = new SegmentSearch([], { fields: FIELDS, analyzer: textAnalyzer })
     expect(search.search('word', 5)).toEqual([])
     const empty = build([[createDocument(1, 1), { head: [], names: [], body: [''] }]])

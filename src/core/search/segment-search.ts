@@ -21,7 +21,7 @@ import { PlaceReader, PostingsReader, type TermPostings } from './term-postings.
 
 /** How a set of segments is searched. */
 export interface SegmentSearchOptions {
-  /** Names of the fields with the weight of a match in each, in the order in which documents were given. */
+  /** Names of the fields with the weight of a match in each, in the order of the documents' fields. */
   readonly fields: Readonly<Record<string, number>>
   readonly analyzer: Analyzer
   readonly ranking?: RankingOptions
@@ -37,20 +37,20 @@ export interface SegmentHit extends Pick<RankedDocument, 'score' | 'missing'> {
 
 /** Settings of a search in segments. */
 export interface SegmentQueryOptions {
-  /** Numbers of the sources that are searched, as if there were no others: rarity is measured among their documents. */
+  /** Numbers of the sources to search, as if there were no others: rarity is measured among their documents. */
   readonly sources?: ReadonlySet<number> | undefined
-  /** Keeps a document out of the hits when it answers `false`. Asked only of documents good enough to be one. */
+  /** Excludes a document from the hits when it returns `false`. Called only for documents with a sufficient score. */
   readonly accept?: (document: SegmentDocument) => boolean
-  /** Numbers of documents that follow the best hits, whatever they score, where they are not among them. */
+  /** Numbers of documents to append after the best hits, with any score, if they are not among them. */
   readonly also?: readonly number[]
   readonly explain?: boolean
 }
 
 /** The documents that a query can find. */
 interface Scope {
-  /** Names the sources; documents of all others are left out. */
+  /** Identifies the sources; documents of all others are excluded. */
   readonly key: string
-  /** 1 for a document that is left out; undefined where none is. */
+  /** 1 for an excluded document; undefined if there is none. */
   readonly hidden: Uint8Array | undefined
   /** How many are left, and how long they are on average. */
   readonly count: number
@@ -58,8 +58,7 @@ interface Scope {
 }
 
 /**
- * Searches segments as one index. Its scores are those of a `SearchIndex` over the living documents, however these are spread
- * over segments.
+ * Searches segments as one index. Its scores equal those of a `SearchIndex` over the living documents, for any distribution over segments.
  */
 export class SegmentSearch {
   /** The living documents. */
@@ -67,18 +66,18 @@ export class SegmentSearch {
   readonly #views: readonly SegmentView[]
   /** The number of each segment's first document among all. */
   readonly #bases: readonly number[]
-  /** For each segment, whether the numbers of its documents ascend: those of changed chunks may not. */
+  /** For each segment, whether the numbers of its documents ascend, which changed chunks may prevent. */
   readonly #ascends: readonly boolean[]
   readonly #dead: Uint8Array | undefined
   #scope: Scope | undefined
   readonly #fields: readonly string[]
   readonly #weights: readonly number[]
-  /** By document; 0 for a dead one. */
+  /** Weighted length of each document; 0 for a dead one. */
   readonly #lengths: Float64Array
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
   readonly #hasVariants: boolean
-  /** Reused by every query, which overwrites the postings of the one before. */
+  /** Reused by every query, which overwrites the postings of the previous one. */
   readonly #list = new PostingsList()
   readonly #places = [new PlaceList(), new PlaceList()] as const
 
@@ -135,7 +134,7 @@ export class SegmentSearch {
     })
   }
 
-  /** The living documents of some sources. The last scope is kept: questions mostly ask the same sources. */
+  /** The living documents of some sources. The last scope is cached, because most questions use the same sources. */
   #scopeOf(sources: ReadonlySet<number> | undefined): Scope {
     const key = sources === undefined ? 'all' : [...sources].sort((a, b) => a - b).join(' ')
     if (this.#scope?.key !== key) this.#scope = { key, ...this.#measure(sources) }
@@ -167,7 +166,7 @@ export class SegmentSearch {
     return documentAt(view.segment.table, document - (this.#bases[segment] ?? 0))
   }
 
-  /** The living document that its owner knows by a number. */
+  /** The living document with a number of the collection. */
   #find(number: number): number | undefined {
     for (const [i, { segment, dead }] of this.#views.entries()) {
       const { numbers } = segment.table
@@ -212,7 +211,7 @@ export class SegmentSearch {
     if (!this.#hasVariants) group.clear()
     for (const { form, term, segment } of this.#hasVariants ? found.longForms(stem) : []) {
       if (form !== word) continue
-      // A character of a script without spaces may have thousands of them: they are looked for where they are known to be.
+      // A character of a script without spaces may have thousands of long forms, so the lookup of each is limited to its segment.
       found.lookUp(this.#analyzer.stem(term), [segment])
       group.add(term)
     }
@@ -319,15 +318,15 @@ export class SegmentSearch {
   }
 }
 
-/** Postings with where the places of each document stand. */
+/** Postings with the positions of each document. */
 interface PlacedPostings extends WeightedPostings {
-  /** How many places of the same term and segment stand before those of the document. */
+  /** Number of positions of the same term and segment before those of the document. */
   readonly before: Uint32Array
   /** How many the document has. */
   readonly totals: Uint32Array
 }
 
-/** Maps the place of a document in the sorted list to its place in the other. */
+/** Maps the index of a document in the sorted list to its index in the other. */
 function rowsOf(documents: readonly number[], sorted: Uint32Array): Uint32Array {
   const rows = new Uint32Array(documents.length)
   documents.forEach((document, i) => {
@@ -336,7 +335,7 @@ function rowsOf(documents: readonly number[], sorted: Uint32Array): Uint32Array 
   return rows
 }
 
-/** The place of a number in ascending ones, -1 where it is not among them. */
+/** The index of a number in ascending ones, -1 if it is missing. */
 function findAscending(numbers: Float64Array, number: number): number {
   let low = 0
   let high = numbers.length
@@ -354,7 +353,7 @@ interface TermPart {
   readonly postings: TermPostings
 }
 
-/** More occurrences in one field count as this many. */
+/** Largest number of occurrences in one field that counts. */
 const MAX_FREQUENCY = 0xffff
 
 function weigh(frequencies: Uint32Array, weights: readonly number[]): number {
@@ -372,13 +371,13 @@ interface LongForm {
   readonly segment: number
 }
 
-/** What is known of a stem. */
+/** The lookup results for a stem. */
 interface FoundStem {
   readonly stem: string
   readonly bytes: Uint8Array
   readonly terms: Set<string>
   readonly longForms: LongForm[]
-  /** The segments in which it was looked up. */
+  /** The segments that have been searched for the stem. */
   readonly segments: number[]
 }
 
@@ -390,7 +389,7 @@ class FoundTerms {
   readonly #all: readonly number[]
   readonly #ids = new Map<string, number>()
   readonly #stems = new Map<string, FoundStem>()
-  /** By segment, the blocks that were read. */
+  /** The blocks that have been read, by segment. */
   readonly #blocks: readonly Map<number, Uint8Array>[]
 
   constructor(views: readonly SegmentView[]) {
@@ -411,7 +410,7 @@ class FoundTerms {
     return this.#stems.get(stem)?.longForms ?? []
   }
 
-  /** Looks a stem up in all segments, and returns its terms in a set of the caller's own. */
+  /** Looks a stem up in all segments, and returns its terms in a new set. */
   addStem(stem: string): Set<string> {
     return new Set(this.lookUp(stem, this.#all).terms)
   }
@@ -469,7 +468,7 @@ class PostingsList {
   #totals = new Uint32Array(256)
   #count = 0
 
-  /** Forgets what was collected and keeps the room for it. */
+  /** Clears the content and keeps the buffers. */
   clear(): void {
     this.#offsets.length = 0
     this.#count = 0
@@ -479,7 +478,7 @@ class PostingsList {
     this.#offsets.push(this.#count)
   }
 
-  /** Makes room for so many postings. */
+  /** Reserves room for `count` postings. */
   reserve(count: number): void {
     const { length } = this.#documents
     if (this.#count + count <= length) return
@@ -491,8 +490,8 @@ class PostingsList {
   }
 
   /**
-   * Adds the postings of a term in one segment, whose documents are counted from `base`, without those that are hidden. This loop is what
-   * a query spends most of its time in.
+   * Adds the postings of a term in one segment, whose documents are numbered from `base`, without hidden ones. A query spends most of its
+   * time in this loop.
    */
   addAll(postings: TermPostings, base: number, hidden: Uint8Array | undefined, weights: readonly number[]): void {
     const documents = this.#documents

@@ -12,7 +12,7 @@ import {
 import { PostingsReader, PostingsWriter, type TermPostings } from './term-postings.ts'
 import { Vocabulary } from './vocabulary.ts'
 
-/** A part of an index that is never changed, as it is stored. */
+/** A stored immutable part of an index. */
 export interface EncodedSegment {
   /** The numbers of its documents lie between these. */
   readonly first: number
@@ -23,20 +23,20 @@ export interface EncodedSegment {
   readonly blocks: readonly Uint8Array[]
 }
 
-/** A stored part of an index, as far as it is kept in memory. */
+/** The in-memory part of a stored segment. */
 export interface Segment {
   readonly table: DocumentTable
   readonly directory: BlockDirectory
   readonly readBlock: (block: number) => Uint8Array
 }
 
-/** A segment and which of its documents are not there any more: 1 at their places, undefined for none. */
+/** A segment and its dead documents: 1 at their indexes, undefined for none. */
 export interface SegmentView {
   readonly segment: Segment
   readonly dead: Uint8Array | undefined
 }
 
-/** Makes a segment of documents that are given one after the other. The analyzer has to order texts by their UTF-8 bytes. */
+/** Builds a segment from documents that are added one by one. The analyzer must order texts by their UTF-8 bytes. */
 export class SegmentBuilder {
   readonly #analyzer: Analyzer
   readonly #fieldCount: number
@@ -168,10 +168,10 @@ interface Occurrences {
 
 /** The terms of a segment by their stems. */
 interface TermGroups {
-  /** By the number of the term. */
+  /** The terms, in the order of their numbers. */
   readonly terms: readonly string[]
   readonly idsByStem: ReadonlyMap<string, readonly number[]>
-  /** By the stem of a short form. */
+  /** Long forms by the stem of the short form. */
   readonly longForms: ReadonlyMap<string, StemEntry['longForms']>
 }
 
@@ -184,7 +184,7 @@ function sortTexts(texts: string[], compare: Analyzer['compare']): string[] {
 
 const BEYOND = /[\ud800-\uffff]/
 
-/** Makes one segment of several; undefined when none of their documents is alive. */
+/** Merges several segments into one; undefined when none of their documents is alive. */
 export function mergeSegments(
   views: readonly SegmentView[],
   fieldCount: number,
@@ -218,7 +218,7 @@ export function mergeSegments(
   return { ...describe(documents, lengths), ...blocks.finish() }
 }
 
-/** A segment that is merged, with the new places of its documents, -1 for those that are dropped. */
+/** A segment to merge, with the new indexes of its documents, -1 for dropped ones. */
 interface Input {
   readonly segment: Segment
   readonly places: Int32Array
@@ -230,7 +230,7 @@ interface Part {
   readonly places: Int32Array
 }
 
-/** Puts the living documents of all segments one behind the other. */
+/** Places the living documents of all segments one after the other. */
 function layOut(
   views: readonly SegmentView[],
   fieldCount: number,
@@ -298,7 +298,7 @@ function collectTerms(parts: readonly Part[]): Map<string, PlacedPostings[]> {
   return terms
 }
 
-/** The terms that short forms find. One that no document holds any more is kept: it finds nothing. */
+/** The terms that short forms match. A term that no document holds any more is kept: it matches nothing. */
 function collectLongForms(parts: readonly Part[]): StemEntry['longForms'] {
   const longForms = new Map<string, readonly [string, string]>()
   for (const { entry } of parts) for (const pair of entry.longForms) longForms.set(JSON.stringify(pair), pair)

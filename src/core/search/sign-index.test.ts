@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { compareQuantized, quantizeVector } from './quantized-vector.ts'
 import { SignIndex } from './sign-index.ts'
 
-/** A vector of length 1 around one of a few middles, as those of texts are. */
+/** A vector of length 1 near one of a few centres, as those of texts are. */
 function vectorOf(seed: number, dimensions = 384): Float32Array {
   const noise = (i: number) => (((Math.imul(i, 2654435761) ^ Math.imul(i, 40503)) >>> 0) / 2 ** 32) * 2 - 1
   const raw = Float32Array.from(

@@ -2,8 +2,8 @@ import { countBits } from './count-bits.ts'
 import { readSigns } from './quantized-vector.ts'
 
 /**
- * Finds roughly which of many vectors are nearest to a query, by the signs of their numbers: one bit a dimension in memory, and
- * milliseconds for hundreds of thousands. Whoever asks compares the vectors themselves afterwards.
+ * Finds the approximate nearest vectors to a query by the signs of their numbers: one bit a dimension in memory, and milliseconds for
+ * hundreds of thousands. The caller compares the exact vectors afterwards.
  */
 export class SignIndex {
   readonly #words: number
@@ -20,7 +20,7 @@ export class SignIndex {
     return this.#keys.length
   }
 
-  /** Adds a quantized vector under a key that it is asked for by, in a group that can be left out. */
+  /** Adds a quantized vector under a key, in a group that a query can leave out. */
   add(key: number, group: number, bytes: Uint8Array): void {
     const start = this.#keys.length * this.#words
     if (start + this.#words > this.#signs.length) {
@@ -33,7 +33,7 @@ export class SignIndex {
     this.#groups.push(group)
   }
 
-  /** The keys of about so many vectors that are nearest by their signs, in no particular order. */
+  /** The keys of about `count` vectors that are nearest by their signs, in no particular order. */
   nearest(query: Uint8Array, count: number, isAsked: (group: number) => boolean): number[] {
     return this.nearestPlaces(query, count, isAsked).map((place) => this.keyAt(place))
   }
@@ -55,7 +55,7 @@ export class SignIndex {
     let isWanted = false
     for (let i = 0, at = 0; i < distances.length; i++, at += words) {
       const own = this.#groups[i] ?? 0
-      // Neighbours are mostly of one group.
+      // Neighbours are mostly in the same group.
       if (own !== group) isWanted = isAsked(own)
       group = own
       if (!isWanted) {

@@ -27,13 +27,13 @@ test('prefers the window with more different terms over one with more matches', 
   expect(snippet(text, 'alpha beta')).toContain('alpha beta')
 })
 
-test('shows the beginning when nothing matches, without a sign of omission before it', () => {
+test('shows the beginning when nothing matches, without an ellipsis before it', () => {
   const shown = snippet(filler, 'absent')
   expect(shown).toMatch(/^Lorem ipsum/)
   expect(shown).toMatch(/…$/)
 })
 
-test('puts no sign of omission after the end of the text', () => {
+test('puts no ellipsis after the end of the text', () => {
   const shown = snippet(`${filler}needle`, 'needle')
   expect(shown).toMatch(/^….*needle$/)
 })
@@ -47,10 +47,10 @@ test.each([
   expect(snippet(around + needle + around, query)).toContain(needle.trim())
 })
 
-test('does not part a surrogate pair', () => {
+test('does not split a surrogate pair', () => {
   for (const chars of [20, 21]) expect(snippet('𠮷'.repeat(500), '𠮷𠮷', chars).isWellFormed()).toBe(true)
 })
 
-test('keeps to the length asked for', () => {
+test('respects the requested length', () => {
   expect(snippet(`${filler} needle ${filler}`, 'needle', 40).length).toBeLessThanOrEqual(42)
 })

@@ -2,14 +2,14 @@ import type { Analyzer } from './analyzer.ts'
 
 /** How a snippet is cut. */
 export interface SnippetOptions {
-  /** The tokenizer of the index whose terms are given. */
+  /** The tokenizer of the index that the terms come from. */
   readonly visitTokens: Analyzer['visitTokens']
   readonly findParts?: Analyzer['findParts']
-  /** About how long the snippet may be, in UTF-16 units, without the signs of omission. @default 200 */
+  /** Approximate length of the snippet in UTF-16 units, without ellipses. @default 200 */
   readonly chars?: number
 }
 
-/** A place in the text where a term stands. */
+/** The position of a term in the text. */
 export interface Match {
   readonly term: string
   readonly start: number
@@ -22,9 +22,8 @@ const SLACK = 30
 const PIECE = 512
 
 /**
- * The part of a text that shows the terms best: the first window with the most different terms, then the most matches.
- * White space is collapsed, cuts fall between words where there are any, and `…` stands where text was left out. A text
- * without a match shows its beginning.
+ * The part of a text that shows the terms best: the first window with the most different terms, then the most matches. White space is
+ * collapsed, cuts are between words if possible, and `…` marks omitted text. A text without a match shows its beginning.
  */
 export function writeSnippet(text: string, terms: Iterable<string>, options: SnippetOptions): string {
   const { chars = 200, visitTokens, findParts } = options
@@ -37,7 +36,7 @@ export function writeSnippet(text: string, terms: Iterable<string>, options: Sni
   return `${start > 0 ? '…' : ''}${line.slice(start, end).trim()}${end < line.length ? '…' : ''}`
 }
 
-/** Where the terms stand in a line, in their order; an identifier and its parts overlap. */
+/** The positions of the terms in a line, in order; an identifier and its parts overlap. */
 export function findMatches(
   line: string,
   terms: ReadonlySet<string>,
@@ -89,7 +88,7 @@ function findBestSpan(matches: readonly Match[], chars: number): [start: number,
   return best
 }
 
-/** Moves the beginning of a window forward to the next word, but not past what it must show. */
+/** Moves the start of a window forward to the next word, but not past `limit`. */
 function moveStart(line: string, start: number, limit: number): number {
   if (start === 0 || line.charAt(start - 1) === ' ') return start
   const space = line.indexOf(' ', start)
@@ -97,7 +96,7 @@ function moveStart(line: string, start: number, limit: number): number {
   return isInsidePair(line, start) ? start + 1 : start
 }
 
-/** Moves the end of a window back to the end of a word, but not before what it must show. */
+/** Moves the end of a window back to the end of a word, but not before `limit`. */
 function moveEnd(line: string, end: number, limit: number): number {
   if (end === line.length || line.charAt(end) === ' ') return end
   const space = line.lastIndexOf(' ', end)

@@ -2,12 +2,12 @@ import type { Analyzer } from './analyzer.ts'
 import { finish, type Steps } from './steps.ts'
 import { Vocabulary } from './vocabulary.ts'
 
-/** Terms looked at in one step. */
+/** Terms processed in one step. */
 const AT_ONCE = 256
 
 /**
- * Knows which terms of a vocabulary a word stands for: those that share its stem and those it is a short form of. Each
- * term is looked at once, when the groups are next asked for.
+ * Finds the terms of a vocabulary that a word matches: those that share its stem and those it is a short form of. Each new term is analysed
+ * once, at the next lookup.
  */
 export class StemGroups {
   readonly #analyzer: Analyzer
@@ -15,7 +15,7 @@ export class StemGroups {
   readonly #stems = new Vocabulary()
   /** Last term of each stem, plus one. */
   #heads = new Uint32Array(0)
-  /** The term before this one with the same stem, plus one. */
+  /** The previous term with the same stem, plus one. */
   #previous = new Uint32Array(0)
   readonly #longForms = new Map<string, number[]>()
   #known = 0

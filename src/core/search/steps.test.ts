@@ -8,7 +8,7 @@ function countSteps(steps: Steps<unknown>): number {
   return count
 }
 
-test('all steps at once give what the last one returns', () => {
+test('running all steps returns the result of the last one', () => {
   const done: number[] = []
   const steps = function* (): Steps<string> {
     for (let i = 0; i < 3; i++) {
@@ -24,7 +24,7 @@ test('all steps at once give what the last one returns', () => {
 describe('sorting in steps', () => {
   const compare = (a: readonly [number, number], b: readonly [number, number]) => a[0] - b[0]
 
-  test('gives what sorting at once gives, equal ones in their order', () => {
+  test('gives the same result as sorting at once, and is stable', () => {
     const lengths = fc.constantFrom(0, 1, 2, 1023, 1024, 1025, 2048, 2049, 3000, 5000)
     fc.assert(
       fc.property(lengths, fc.integer({ min: 1, max: 400 }), (length, kinds) => {
@@ -36,7 +36,7 @@ describe('sorting in steps', () => {
     )
   })
 
-  test('stops after every few', () => {
+  test('yields after every few items', () => {
     const items = Array.from({ length: 100_000 }, (_, i) => [(i * 48_271) % 65_537, i] as const)
     expect(countSteps(sortInSteps(items, compare))).toBeGreaterThan(500)
   })

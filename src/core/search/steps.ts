@@ -1,10 +1,10 @@
 /**
- * Work that is done in small steps, a millisecond or so each: whoever goes through them may let others have their turn between two,
- * and may stop. What a step gives is of no importance, what the last one returns is the result.
+ * Work in small steps of about a millisecond, so that the caller can yield between two steps or stop. The yielded values have no meaning;
+ * the return value is the result.
  */
 export type Steps<T> = Generator<void, T, void>
 
-/** Goes through all steps at once. */
+/** Runs all steps at once. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()

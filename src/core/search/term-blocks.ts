@@ -9,7 +9,7 @@ export interface StemEntry {
   readonly longForms: readonly (readonly [form: string, term: string])[]
 }
 
-/** Entries fill a block up to this size, which is what one page of a database file takes. */
+/** Size up to which entries fill a block, about one page of a database file. */
 const BLOCK_BYTES = 4000
 
 const encoder = new TextEncoder()
@@ -20,7 +20,7 @@ export function encodeText(text: string): Uint8Array {
   return encoder.encode(text)
 }
 
-/** Puts entries, which come in the order of their stems, into blocks. */
+/** Writes entries, which come in stem order, into blocks. */
 export class BlockWriter {
   readonly #blocks: Uint8Array[] = []
   readonly #directory = new ByteWriter()
@@ -51,7 +51,7 @@ export class BlockWriter {
   }
 }
 
-/** Writes a text as what differs from another one: how many bytes they share, and the rest. */
+/** Writes a text as its difference from another one: the number of shared bytes, and the rest. */
 export function writeAfter(writer: ByteWriter, before: string, text: string): void {
   if (isAscii(text)) {
     let shared = 0
@@ -70,13 +70,13 @@ export function writeAfter(writer: ByteWriter, before: string, text: string): vo
   writer.writeBytes(bytes.subarray(shared))
 }
 
-/** Terms are short and mostly ASCII, for which encoders and decoders take several times as long as a loop. */
+/** Terms are short and mostly ASCII, for which a loop is several times faster than encoders and decoders. */
 function isAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false
   return true
 }
 
-/** Writes the terms that short forms find, behind the terms of their entry. */
+/** Writes the terms that short forms match, after the terms of their entry. */
 export function writeLongForms(writer: ByteWriter, longForms: StemEntry['longForms']): void {
   if (longForms.length === 0) return
   writer.writeNumber(longForms.length)
@@ -86,7 +86,7 @@ export function writeLongForms(writer: ByteWriter, longForms: StemEntry['longFor
   }
 }
 
-/** Knows the first stem of each block. */
+/** Holds the first stem of each block. */
 export class BlockDirectory {
   readonly #bytes: Uint8Array
   /** Where the stem of each block begins and ends. */
@@ -112,7 +112,7 @@ export class BlockDirectory {
     return this.#starts.length
   }
 
-  /** The block that holds a stem if any does; -1 when it comes before all. */
+  /** The block that can hold a stem; -1 when it sorts before all. */
   find(stem: Uint8Array): number {
     let low = 0
     let high = this.#starts.length
@@ -124,7 +124,7 @@ export class BlockDirectory {
     return low - 1
   }
 
-  /** Orders the first stem of a block and another one by their bytes, in place: parts of an array cost more than all the rest. */
+  /** Compares the first stem of a block with another one by bytes, in place: subarrays would cost more than all the rest. */
   #compare(block: number, stem: Uint8Array): number {
     const bytes = this.#bytes
     const start = this.#starts[block] ?? 0
@@ -141,8 +141,8 @@ export class BlockDirectory {
 /** Finds the entry of a stem, given as text and as bytes, in its block. */
 export function findEntry(block: Uint8Array, text: string, stem: Uint8Array): StemEntry | undefined {
   const reader = new ByteReader(block)
-  // How much of the stem the last entry began with. That entry came before it, so that one which shares more with the last entry
-  // does so as well, and one which shares less comes after it: only what shares as much has to be looked at.
+  // Length of the prefix that the stem shares with the last entry, which sorts before it. An entry that shares more with the last entry
+  // also sorts before the stem, and one that shares less sorts after it: only entries that share the same length are compared.
   let matched = 0
   while (reader.remaining > 0) {
     const shared = reader.readNumber()

@@ -1,8 +1,8 @@
 import type { ByteWriter } from './bytes.ts'
 
 /**
- * Where one term occurs in the documents of a segment, as two streams of numbers that stand one behind the other: by document,
- * ascending, how often it holds the term in each field; and the places of these occurrences among all tokens of the document.
+ * The occurrences of one term in the documents of a segment, as two streams of numbers: by ascending document, the number of occurrences in
+ * each field; and the positions of these occurrences among all tokens of the document.
  */
 export interface TermPostings {
   readonly term: string
@@ -13,7 +13,7 @@ export interface TermPostings {
   readonly end: number
 }
 
-// What the low bits of a document's number say. Most terms stand once or twice in the last field, the body, and nowhere else.
+// Meaning of the low bits of a document's number. Most terms occur once or twice in the last field, the body, and in no other.
 const ANY = 0
 const LAST_MANY = 3
 
@@ -35,7 +35,7 @@ export class PostingsWriter {
     this.#previous = -1
   }
 
-  /** Adds a document, its number higher than the one before; its places are to follow. */
+  /** Adds a document, with a higher number than the previous one; its positions must follow. */
   addDocument(document: number, frequencies: Uint32Array): void {
     const lastField = frequencies.length - 1
     let mask = 0
@@ -50,7 +50,7 @@ export class PostingsWriter {
     for (const frequency of frequencies) if (frequency > 0) this.#documents.writeNumber(frequency)
   }
 
-  /** Adds a place of the last document, as its distance from the one before. */
+  /** Adds a position in the last document, as its distance from the previous one. */
   addPlace(distance: number): void {
     this.#places.writeNumber(distance)
   }
@@ -59,7 +59,7 @@ export class PostingsWriter {
     return this.#documents.length === 0
   }
 
-  /** Writes both streams behind their lengths. */
+  /** Writes both streams after their lengths. */
   finish(writer: ByteWriter): void {
     writer.writeNumber(this.#documents.length)
     writer.writeNumber(this.#places.length)
@@ -99,20 +99,20 @@ class NumberReader {
 }
 
 /**
- * Goes through the postings of a term. One reader serves many, and what it read stands in its properties: there are hundreds of
- * thousands in a query. Bytes are trusted: what is damaged gives wrong numbers, never an endless loop.
+ * Walks the postings of a term. One reader serves many terms and exposes the current posting in its properties, because a query has
+ * hundreds of thousands. Bytes are trusted: damaged ones give wrong numbers, never an endless loop.
  */
 export class PostingsReader {
   document = -1
-  /** How often the document holds the term, all fields. */
+  /** Number of occurrences in the document, over all fields. */
   total = 0
-  /** Whether it does so in the last field only; the frequencies by field are not filled in then. */
+  /** Whether all are in the last field; the frequencies by field are not filled in then. */
   isInLastOnly = false
   readonly frequencies: Uint32Array
   #documents = new NumberReader(new Uint8Array(0), 0)
   #end = 0
   #places = this.#documents
-  /** Places before the next one that is read. */
+  /** Positions to skip before the next one is read. */
   #skipped = 0
 
   constructor(fieldCount: number) {
@@ -127,7 +127,7 @@ export class PostingsReader {
     this.#skipped = 0
   }
 
-  /** Goes to the next document; false when there is none. */
+  /** Moves to the next document; false when there is none. */
   next(): boolean {
     if (this.#documents.position >= this.#end) return false
     const header = this.#documents.read()
@@ -146,10 +146,10 @@ export class PostingsReader {
     this.frequencies[this.frequencies.length - 1] = this.total
   }
 
-  /** Reads the distance of a place of this document from the one before. All of them must be read or skipped. */
+  /** Reads the distance of a position in this document from the previous one. All of them must be read or skipped. */
   readDistance(): number {
     if (this.#skipped > 0) {
-      // All at once: a query skips nearly all places that there are.
+      // Skips all at once, because a query skips nearly all positions.
       this.#places.skip(this.#skipped)
       this.#skipped = 0
     }
@@ -172,7 +172,7 @@ export class PostingsReader {
   }
 }
 
-/** Reads some of the places of a term in one segment, from the first to the last. */
+/** Reads some of the positions of a term in one segment, in ascending order. */
 export class PlaceReader {
   readonly #places: NumberReader
   /** Places that were read or skipped. */
@@ -182,13 +182,13 @@ export class PlaceReader {
     this.#places = new NumberReader(bytes, middle)
   }
 
-  /** Goes on to the place that has this many before it. */
+  /** Moves to the position that has `count` before it. */
   skipTo(count: number): void {
     this.#places.skip(count - this.#count)
     this.#count = count
   }
 
-  /** The distance of the next place from the one before it in the same document. */
+  /** The distance of the next position from the previous one in the same document. */
   next(): number {
     this.#count++
     return this.#places.read()

@@ -3,7 +3,7 @@ import { measureCloseness, type PairFinder, PlaceList, type QueryWord } from './
 
 /** Finds neighbouring words by reading the documents. */
 export function createTokenPairs(documents: Documents, termCount: number): PairFinder {
-  /** By term, the place in the query of the word it stands for, plus one; zero between searches. */
+  /** Position plus one of the query word that each term matches; zero between searches. */
   const wordOfTerm = new Uint16Array(termCount)
   const mark = (words: readonly QueryWord[], isOn: boolean): void => {
     words.forEach(({ exact, variants }, i) => {

@@ -2,8 +2,8 @@
 export type Order = Float64Array | undefined
 
 /**
- * The numbers of the best scores, best first; equal scores by `order`. `accept`, which may be slow, is asked of candidates in
- * order of score until there are enough.
+ * The numbers of the best scores, best first; equal scores by `order`. `accept`, which may be slow, is called for candidates in order of
+ * score until there are enough.
  */
 export function selectTop(
   candidates: Uint32Array,
@@ -31,7 +31,7 @@ function takeBest(candidates: Uint32Array, scores: Float64Array, limit: number, 
   const isWorse: Compare = (a, b) => isBetter(b, a)
   const heap: number[] = []
   let least = 0
-  // By index: to go through a typed array by its iterator takes several times as long.
+  // An index loop, because the iterator of a typed array takes several times as long.
   for (let i = 0; i < candidates.length; i++) {
     const candidate = candidates[i] ?? 0
     if (heap.length < limit) {
@@ -86,7 +86,7 @@ function siftDown(heap: number[] | Uint32Array, from: number, length: number, is
   }
 }
 
-/** Swaps two places when the lower one belongs above. */
+/** Swaps two entries when the lower one belongs above. */
 function swapIf(heap: number[] | Uint32Array, upper: number, lower: number, isAbove: Compare): boolean {
   const above = heap[upper] ?? 0
   const below = heap[lower] ?? 0

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { cpuMsOf } from '../../../test/cpu-time.ts'
 import { Vocabulary } from './vocabulary.ts'
 
-test('numbers terms in the order they come, once each, through growth', () => {
+test('numbers terms in order of arrival, once each, even as the table grows', () => {
   const vocabulary = new Vocabulary()
   const terms = Array.from({ length: 5000 }, (_, i) => `term${i}東`)
   for (const [i, term] of terms.entries()) {
@@ -14,13 +14,13 @@ test('numbers terms in the order they come, once each, through growth', () => {
   expect(terms.map((_, i) => vocabulary.term(i))).toEqual(terms)
 })
 
-test('does not know what was never interned', () => {
+test('does not find terms that were never interned', () => {
   const vocabulary = new Vocabulary()
   vocabulary.intern('abc', 0, 3)
   expect(['', 'ab', 'abcd', 'cba'].map((term) => vocabulary.find(term))).toEqual([-1, -1, -1, -1])
 })
 
-test('finds the terms that a word begins, and not the word itself', () => {
+test('finds the terms that begin with a word, and not the word itself', () => {
   const vocabulary = new Vocabulary()
   for (const term of ['re', 'retry', 'ret', 'tree', '東京都', 'retries']) vocabulary.intern(term, 0, term.length)
   const find = (beginning: string) => vocabulary.findLonger(beginning).map((id) => vocabulary.term(id))
@@ -29,7 +29,7 @@ test('finds the terms that a word begins, and not the word itself', () => {
   expect([find('retryx'), find('x')]).toEqual([[], []])
 })
 
-test('is not slowed down by words prepared to collide', () => {
+test('colliding words do not slow it down', () => {
   const words = createCollisions(14)
   const vocabulary = new Vocabulary()
   const ms = cpuMsOf(() => {
@@ -40,8 +40,8 @@ test('is not slowed down by words prepared to collide', () => {
 })
 
 /**
- * 2^`blocks` words that FNV-1a, begun at its usual constant, hashes to one value: block after block two texts that lead
- * from the same state to the same state are looked for, and every word takes one of them (Joux, CRYPTO 2004).
+ * Returns 2^`blocks` words with the same FNV-1a hash, for the usual start constant. For each block it searches two texts that lead from the
+ * same state to the same state, and every word takes one of them (Joux, CRYPTO 2004).
  */
 function createCollisions(blocks: number): string[] {
   let words = ['']

@@ -1,17 +1,17 @@
 /**
- * Numbers distinct terms from 0 in the order they are first seen. An open-addressing hash table over one array of
- * UTF-16 units: about 30 bytes a term, and a term is looked up by its place in a text without creating a string.
+ * Numbers distinct terms from 0 in the order of first occurrence. An open-addressing hash table over one array of UTF-16 units takes about
+ * 30 bytes a term and looks a term up by its place in a text without creating a string.
  */
 export class Vocabulary {
-  /** By hash, in twos so that both are in one cache line: the hash, and the term's number plus one or 0 for a free place. */
+  /** Pairs by hash, so that both numbers are in one cache line: the hash, and the term's number plus one, or 0 for a free slot. */
   #table = new Uint32Array(2048)
   /** Term `id` occupies `#units` from `#starts[id]` to `#starts[id + 1]`. */
   #starts = new Uint32Array(512)
   #units = new Uint16Array(4096)
   #size = 0
   /**
-   * Where hashing begins. Chance picks it, so that nobody can prepare a text whose words all collide; numbers are given
-   * in the order of first sight and do not depend on it.
+   * Random start value of the hash, so that an attacker cannot prepare a text whose words all collide. Term numbers follow the order of
+   * first occurrence and do not depend on it.
    */
   readonly #seed = Math.floor(Math.random() * 2 ** 32)
 
@@ -45,7 +45,7 @@ export class Vocabulary {
     return Reflect.apply(String.fromCharCode, null, this.#units.subarray(this.#starts[id], this.#starts[id + 1]))
   }
 
-  /** The place in the table where the term is, or where it belongs. */
+  /** The slot in the table where the term is, or where it belongs. */
   #probe(hash: number, source: string, start: number, end: number): number {
     const table = this.#table
     const mask = table.length - 1

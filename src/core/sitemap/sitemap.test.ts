@@ -107,34 +107,34 @@ test('entities a file declares are not expanded', () => {
   expect(read(text).entries).toEqual([page('https://example.com/?q=&b;&f;A&nbsp;')])
 })
 
-test('an entry that is cut off is left out', () => {
+test('a truncated entry is left out', () => {
   expect(read('<urlset><url><loc>https://example.com/a</loc></url><url><loc>https://example.com/wor').entries).toEqual([
     page('https://example.com/a'),
   ])
 })
 
-test('there are no more entries than asked for, and one more is noticed', () => {
+test('returns at most the requested number of entries, and notices one more', () => {
   const list = (count: number) => Array.from({ length: count }, (_, i) => `https://example.com/${i}\n`).join('')
   expect(read(list(3), 5, 3)).toMatchObject({ isFull: false, entries: { length: 3 } })
   expect(read(list(4), 5, 3)).toMatchObject({ isFull: true, entries: { length: 3 } })
 })
 
-test('an address longer than 2,000 characters is passed over', () => {
+test('an address longer than 2,000 characters is skipped', () => {
   const long = `https://example.com/${'a'.repeat(1981)}`
   expect(read(`<urlset><url><loc>${long}</loc></url></urlset>`)).toMatchObject({ entries: [], ignored: 1 })
   expect(read(`${long}\n${long.slice(0, 2000)}`)).toMatchObject({ entries: [page(long.slice(0, 2000))], ignored: 1 })
-  // Every line of it is seen, but not kept.
+  // Every line of it is read, but not kept.
   expect(read('x'.repeat(5_000_000), 1000)).toMatchObject({ entries: [], ignored: 1 })
 })
 
-test('nesting without end is given up', () => {
+test('endless nesting is given up', () => {
   expect(read(`<urlset>${'<url>'.repeat(200_000)}<loc>https://example.com/a</loc>`)).toMatchObject({
     entries: [],
     kind: 'none',
   })
 })
 
-test('anything at all can be read', () => {
+test('any input can be read', () => {
   const part = fc.constantFrom(
     '<urlset>',
     '<url>',

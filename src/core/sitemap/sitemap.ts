@@ -1,13 +1,13 @@
 import { Parser } from 'htmlparser2'
 import { resolveHttp } from '../extract/resolve.ts'
 
-/** Addresses longer than this are passed over. */
+/** Longer addresses are skipped. */
 const MAX_URL = 2000
-/** No sitemap or feed is nested so deeply; what is, is read no further. */
+/** No sitemap or feed is nested so deeply; reading stops there. */
 const MAX_DEPTH = 64
 const MAX_DATE = 64
 
-/** One thing a sitemap lists. */
+/** One entry of a sitemap. */
 export type SitemapEntry =
   | {
       readonly type: 'page'
@@ -18,19 +18,19 @@ export type SitemapEntry =
   /** A further file to read. */
   | { readonly type: 'sitemap'; readonly url: string }
 
-/** What a file turned out to be; `none` is no list of addresses at all. */
+/** The detected kind of a file; `none` means that it is not a list of addresses. */
 export type SitemapKind = 'urlset' | 'index' | 'feed' | 'text' | 'none'
 
 /** How much of a file is read. */
 export interface SitemapOptions {
-  /** Most entries that are given. @default 50,000, as the protocol has it */
+  /** Largest number of entries. @default 50,000, as in the protocol */
   readonly maxEntries?: number
 }
 
 /**
- * Reads a sitemap piece by piece: `urlset` and `sitemapindex`, RSS and Atom feeds, and plain lists with an address on each
- * line. Prefixes of names do not matter. Entities other than the five of XML and numbers are not expanded, and nothing
- * outside the file is read. Broken files give what could be read; an entry that was cut off at the end is left out.
+ * Reads a sitemap piece by piece: `urlset` and `sitemapindex`, RSS and Atom feeds, and plain lists with an address on each line. Namespace
+ * prefixes do not matter. Only the five entities of XML and numeric ones are expanded, and nothing outside the file is read. Broken files
+ * give the entries that could be read; an entry truncated at the end is left out.
  */
 export class SitemapReader {
   readonly #base: string
@@ -59,7 +59,7 @@ export class SitemapReader {
       {
         onopentag: (name, attributes) => this.#openElement(localName(name), attributes),
         ontext: (text) => {
-          // One more than is allowed is enough to see that it is too long.
+          // A text longer than the limit shows that the address is too long.
           if (this.#text.length <= 2 * MAX_URL) this.#text += text.slice(0, 2 * MAX_URL)
         },
         onclosetag: () => this.#closeElement(),
@@ -68,12 +68,12 @@ export class SitemapReader {
     )
   }
 
-  /** What the file is, as far as it has been seen. */
+  /** The kind of the file, as far as it has been read. */
   get kind(): SitemapKind {
     return this.#kind ?? 'none'
   }
 
-  /** Whether there was more than `maxEntries`: further pieces are not read. */
+  /** Whether there were more than `maxEntries`: further pieces are not read. */
   get isFull(): boolean {
     return this.#isFull
   }
@@ -83,7 +83,7 @@ export class SitemapReader {
     return this.#ignored
   }
 
-  /** Takes the next piece of the file and gives the entries that are complete with it. */
+  /** Takes the next piece of the file and returns the entries that it completes. */
   write(piece: string): SitemapEntry[] {
     if (this.#isXml === undefined) {
       const beginning = piece.trimStart()
@@ -97,7 +97,7 @@ export class SitemapReader {
     return this.#take()
   }
 
-  /** Ends the file and gives what had not been given. */
+  /** Ends the file and returns the remaining entries. */
   end(): SitemapEntry[] {
     this.#isEnding = true
     if (this.#isDone) return this.#take()
@@ -116,7 +116,7 @@ export class SitemapReader {
     return this.#isFull || this.#kind === 'none'
   }
 
-  /** Nothing more is wanted, not even of the piece at hand: the parser's time grows with the square of the nesting. */
+  /** Stops the parser even within the current piece, because its time grows with the square of the nesting. */
   #stop(): void {
     if (this.#isXml === true) this.#parser.pause()
   }
@@ -138,7 +138,7 @@ export class SitemapReader {
   #endLine(): void {
     const line = this.#line.trim()
     this.#line = ''
-    // A text that is something else has lines that are no addresses; a list has nothing but them.
+    // Lines that are not addresses show that the text is not a list.
     if (/^https?:\/\/\S+$/i.test(line)) this.#add('page', line, null)
     else if (line !== '' && !line.startsWith('#')) this.#ignored++
   }
@@ -157,7 +157,7 @@ export class SitemapReader {
       this.#address = ''
       this.#date = ''
     } else if (name === 'link' && this.#kind === 'feed' && this.#isInContainer()) {
-      // Atom: the page itself is the alternate; others are enclosures, replies and the like.
+      // Atom: the alternate is the page itself; other links are enclosures, replies and so on.
       const { href = '', rel = 'alternate' } = attributes
       if (rel === 'alternate' && this.#address === '' && this.#open.at(-2) === 'entry') this.#address = href
     }
@@ -179,7 +179,7 @@ export class SitemapReader {
     if (DATES.has(name) && text.length <= MAX_DATE) this.#date ||= text
   }
 
-  /** Whether the innermost element lists something: `image:loc` is not in `url` but in `image:image`. */
+  /** Whether the innermost element is an entry: `image:loc` is not in `url` but in `image:image`. */
   #isContainer(name: string): boolean {
     switch (this.#kind) {
       case 'urlset':

@@ -1,6 +1,6 @@
 const UNITS: Readonly<Record<string, number>> = { '': 1, b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 }
 
-/** Reads a number of bytes: `1048576`, `512 KB`, `10MB`, `1.5 GiB`. A kilobyte is 1,024 bytes. Else undefined. */
+/** Parses a number of bytes: `1048576`, `512 KB`, `10MB`, `1.5 GiB`. A kilobyte is 1,024 bytes. Undefined for other text. */
 export function parseBytes(text: string): number | undefined {
   const match = /^(\d{1,15}(?:\.\d{1,3})?)\s?(?:([kmg])i?b?|b)?$/i.exec(text.trim())
   if (match === null) return undefined

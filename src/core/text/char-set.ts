@@ -4,7 +4,7 @@ export interface CharSet {
   readonly ranges: readonly (readonly [low: string, high: string])[]
 }
 
-/** Reads the set whose `[` stands at `start`; `end` is the place of its `]`. Undefined for one that is never closed. */
+/** Parses the set whose `[` is at `start`; `end` is the index of its `]`. Undefined for an unclosed set. */
 export function parseCharSet(chars: readonly string[], start: number): { set: CharSet; end: number } | undefined {
   let i = start + 1
   const negated = chars[i] === '!' || chars[i] === '^'
@@ -30,12 +30,12 @@ export function parseCharSet(chars: readonly string[], start: number): { set: Ch
   return undefined
 }
 
-/** Tells whether a character belongs to a set. */
+/** Whether a character belongs to a set. */
 export function isInSet({ negated, ranges }: CharSet, char: string): boolean {
   return ranges.some(([low, high]) => low <= char && char <= high) !== negated
 }
 
-/** What `[:name:]` stands for inside a set. */
+/** The characters of `[:name:]` inside a set. */
 const CLASSES: Readonly<Record<string, readonly [string, string][]>> = {
   alnum: [
     ['0', '9'],

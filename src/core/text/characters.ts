@@ -1,4 +1,4 @@
-/** What a character means to the tokenizer. The values are bits, so that a run of characters can be summed up. */
+/** The classes of characters for the tokenizer. The values are bits, so that the classes of a run can be combined. */
 export const SEPARATOR = 0
 export const LOWER = 1
 export const UPPER = 2
@@ -10,7 +10,7 @@ export const LETTER = 16
 export const MARK = 32
 /** A character of a script written without spaces, indexed in overlapping pairs. */
 export const PAIRED = 64
-/** Characters that may stand inside a word. */
+/** Characters that are allowed inside a word. */
 export const WORD: number = LOWER | UPPER | DIGIT | UNDERSCORE | LETTER | MARK
 
 const UNKNOWN = 128
@@ -32,7 +32,7 @@ function createKinds(): Uint8Array {
 
 /** The kind of the character at `i`, `SEPARATOR` at the end of the text and for half a surrogate pair. */
 export function kindAt(text: string, i: number): number {
-  // Past the end charCodeAt gives NaN, and a table asked for such an index becomes slow for good.
+  // Past the end charCodeAt returns NaN, and a table read with such an index stays slow.
   if (i >= text.length) return SEPARATOR
   const known = kinds[text.charCodeAt(i)] ?? SEPARATOR
   return known === UNKNOWN ? learnKindAt(text, i) : known

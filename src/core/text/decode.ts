@@ -1,10 +1,7 @@
-/** How text came out of bytes, or why it did not. */
+/** The decoded text, or the reason why decoding failed. */
 export type Decoded = { readonly text: string } | { readonly problem: 'utf8' }
 
-/**
- * Turns bytes into text: UTF-8, or UTF-16 when a byte order mark says so. The mark itself is dropped.
- * Bytes that are neither give a problem, never replacement characters.
- */
+/** Decodes bytes: UTF-8, or UTF-16 with a byte order mark, which is dropped. Other bytes give a problem, never replacement characters. */
 export function decodeText(bytes: Uint8Array): Decoded {
   const [first, second] = bytes
   const label =
@@ -12,13 +9,13 @@ export function decodeText(bytes: Uint8Array): Decoded {
   try {
     return { text: new TextDecoder(label, { fatal: true }).decode(bytes) }
   } catch (error) {
-    // The decoder throws TypeError for bytes that are not in the encoding, which is what was asked.
+    // The decoder throws a TypeError for bytes that are not in the encoding.
     if (error instanceof TypeError) return { problem: 'utf8' }
     throw error
   }
 }
 
-/** Tells whether bytes of an unknown kind are not text: a NUL near the beginning, and no mark of UTF-16. */
+/** Whether bytes of an unknown kind are not text: a NUL near the beginning, and no byte order mark of UTF-16. */
 export function isBinary(bytes: Uint8Array): boolean {
   const [first, second] = bytes
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return false

@@ -15,7 +15,7 @@ test.each([
   expect(parseDuration(text)).toBe(ms)
 })
 
-test.each(['', 's', '-1s', '1 week', '1h30m', '1,5s', '1e3', '9999999999999', '١s'])('%j is no duration', (text) => {
+test.each(['', 's', '-1s', '1 week', '1h30m', '1,5s', '1e3', '9999999999999', '١s'])('%j is not a duration', (text) => {
   expect(parseDuration(text)).toBeUndefined()
 })
 

@@ -7,12 +7,12 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** Reads a duration as milliseconds: `200ms`, `90s`, `15m`, `1.5 h`, `7d`; a bare number counts seconds. Else undefined. */
+/** Parses a duration as milliseconds: `200ms`, `90s`, `15m`, `1.5 h`, `7d`; a bare number counts seconds. Undefined for other text. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,12}(?:\.\d{1,3})?)\s?(ms|[smhd])?$/i.exec(text.trim())
   if (match === null) return undefined
   const ms = Number(match[1]) * (UNITS[(match[2] ?? '').toLowerCase()] ?? 1)
-  // Fractions of a millisecond come from fractions that binary numbers cannot hold.
+  // Fractions of a millisecond come from rounding errors of binary numbers.
   return Number.isSafeInteger(Math.round(ms)) ? Math.round(ms) : undefined
 }
 

@@ -4,8 +4,8 @@ const ODD = /'|\/\d/g
 const ASCII = /^[ -~]*$/
 
 /**
- * Where the words of a text stand, between spaces, that can give one of some tokens; in order. Looking for them is several times faster
- * than tokenizing. Undefined for a text with other characters than those of ASCII, whose tokens may be written otherwise there.
+ * The positions of the words between spaces that can give one of some tokens, in order. This search is several times faster than
+ * tokenizing. Undefined for a text beyond ASCII, whose tokens may be spelled differently there.
  */
 export function findWords(text: string, tokens: ReadonlySet<string>): [start: number, end: number][] | undefined {
   if (!ASCII.test(text)) return undefined

@@ -1,12 +1,11 @@
 /** Characters that vanish inside words: soft hyphen, zero-width joiners, word joiner, byte order mark. */
 const INVISIBLE = /\u00ad|\u200c|\u200d|\u2060|\ufeff/g
-/** Blocks that hold combining marks, written so that Latin text with typographic signs is passed over quickly. */
+/** Blocks that hold combining marks, written so that Latin text with typographic signs is skipped quickly. */
 const MAY_BE_MARK = /[\u0300-\u1fff\u20d0-\u20ff\u2c00-\u2dff\u3020-\u30ff\ua000-\uabff\ud800-\udfff\ufb00-\ufe2f]/
 const NON_ASCII = /[\u0080-\uffff]/
 
 /**
- * Brings text into the one form in which words are compared, before case is removed: Unicode NFKC without invisible
- * joiners. Text that is ASCII throughout is returned as it is.
+ * Normalises text for comparing words, before case is removed: Unicode NFKC without invisible joiners. ASCII text is returned unchanged.
  */
 export function normalizeText(text: string): string {
   if (!NON_ASCII.test(text)) return text
@@ -14,7 +13,7 @@ export function normalizeText(text: string): string {
   return limitMarks(text).normalize('NFKC').replace(INVISIBLE, '').replaceAll('İ', 'I')
 }
 
-/** Removes what is left to tell words apart by accident: final sigma, sharp s, the diacritics of Latin letters. */
+/** Removes accidental differences between words: final sigma, sharp s, the diacritics of Latin letters. */
 export function foldWord(word: string): string {
   let folded = ''
   let afterLatin = false

@@ -1,6 +1,6 @@
 /*
- * Words that nearly every sentence of a language has, and that none of the other languages here has. Words that code has too (`for`,
- * `with`, `from`) are left out, since questions hold code.
+ * Words that nearly every sentence of a language has, and no other language here. Words that also occur in code (`for`, `with`, `from`) are
+ * left out, since questions contain code.
  */
 const WORDS: Readonly<Record<string, string>> = {
   en: 'the how what which why does you your should are that these there have its must will be to and of or an this by if can',
@@ -25,8 +25,8 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /*
- * Those of them that are also names, units, ends of file names, or words of a language that has no list or another meaning: `jest` the
- * program, `em` the unit, `az` the command. One of these alone tells nothing.
+ * Function words that are also names, units, file extensions, or words of a language without a list or with another meaning: `jest` the
+ * program, `em` the unit, `az` the command. One of these alone proves nothing.
  */
 const DOUBTFUL: ReadonlySet<string> = new Set(
   `which are that its will be to and of or an this by if can
@@ -48,7 +48,7 @@ const DOUBTFUL: ReadonlySet<string> = new Set(
   или как`.split(/\s+/),
 )
 
-/** Which language each of these words tells. One that two lists have tells nothing. */
+/** The language of each of these words. A word in two lists indicates none. */
 const LANGUAGES: ReadonlyMap<string, string> = createLanguages()
 
 function createLanguages(): Map<string, string> {
@@ -64,34 +64,34 @@ function createLanguages(): Map<string, string> {
   return languages
 }
 
-/** Whether there are words by which a language is told. */
+/** Whether a list of function words exists for a language. */
 export function hasFunctionWords(language: string): boolean {
   return language in WORDS
 }
 
-/** What a text has of the words of a language. */
+/** The function words of a language that a text has. */
 export interface WordSigns {
   /** How many of its words they are. */
   readonly count: number
-  /** How surely they tell the language: each different word counts once, one that tells nothing by itself half as much as another. */
+  /** How strongly the words indicate the language: each different word counts once, an ambiguous one half as much. */
   readonly weight: number
-  /** Different words that tell it by themselves. */
+  /** Number of different words that indicate it unambiguously. */
   readonly sure: number
 }
 
-/** How many words of a text are such words, by their language; and how many words it has. */
+/** Counts the function words of a text by language, and all its words. */
 export function countFunctionWords(text: string): {
   readonly found: ReadonlyMap<string, WordSigns>
   readonly words: number
 } {
   const counts = new Map<string, number>()
   let words = 0
-  // What is joined to a digit is a size or a name: `2em`, `wat2wasm`.
+  // A word joined to a digit is a size or a name: `2em`, `wat2wasm`.
   for (const [token] of text.matchAll(/[\p{L}\p{M}\p{N}_]+/gu)) {
     if (/^\p{N}+$/u.test(token)) continue
     words++
     const word = token.toLowerCase()
-    // What is all capitals is a name: `DOS`, `EST`.
+    // A word in capitals is a name: `DOS`, `EST`.
     if (LANGUAGES.has(word) && (word.length === 1 || token !== token.toUpperCase())) {
       counts.set(word, (counts.get(word) ?? 0) + 1)
     }

@@ -1,19 +1,19 @@
-/** A tag of a language without script, region and what else it may have; null for one that names none. */
+/** A language tag without script, region and extensions; null for one that names no language. */
 export function shortCode(tag: string): string | null {
   const [primary = ''] = tag.trim().toLowerCase().split(/[-_]/)
   if (!/^[a-z]{2,3}$/.test(primary) || NO_LANGUAGE.has(primary)) return null
   return shorten(primary)
 }
 
-/** Undetermined, several, none, and what programs write in their place. */
+/** Undetermined, several, none, and common placeholders. */
 const NO_LANGUAGE = new Set(['und', 'mul', 'zxx', 'mis', 'xx'])
 
-/** The code of two letters of a language, where it has one. */
+/** The two-letter code of a language, if it has one. */
 export function shorten(code: string): string {
   return SHORT_CODES.get(code) ?? code
 }
 
-/** Whether a language is one of those that have a code of two letters here. */
+/** Whether a language has a two-letter code here. */
 export function hasCode(language: string): boolean {
   return TWO_LETTERS.has(language)
 }

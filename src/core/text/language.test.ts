@@ -3,7 +3,7 @@ import { readLanguage, tellLanguage } from './language.ts'
 import { shortCode } from './language-code.ts'
 
 describe('the language of a page', () => {
-  test('is the one it tells', () => {
+  test('is the declared one', () => {
     expect(
       readLanguage('en-GB', 'Die Regierung hat am Montag beschlossen, dass die neuen Regeln gelten sollen.'),
     ).toEqual({
@@ -19,7 +19,7 @@ describe('the language of a page', () => {
     ['ja', '政府は月曜日に、新しい規則を来年から適用することを決めた。市民は反対している。'.repeat(2)],
     ['zh', '政府星期一决定新规定从明年开始实施。许多市民对此表示反对，并要求重新讨论。'.repeat(2)],
     ['ar', 'قررت الحكومة يوم الاثنين أن القواعد الجديدة يجب أن تطبق اعتبارا من العام المقبل في جميع أنحاء البلاد'],
-  ])('is told by its words where it does not say: %s', (language, text) => {
+  ])('the language of a page that declares none is detected by its words: %s', (language, text) => {
     expect(readLanguage(null, text)).toEqual({ language, source: 'text' })
   })
 
@@ -27,7 +27,7 @@ describe('the language of a page', () => {
     expect(readLanguage(null, 'Home. News. Sport.')).toEqual({ language: null, source: null })
   })
 
-  test('is looked for in the text when what is told names none', () => {
+  test('the text decides when the declared language names none', () => {
     expect(readLanguage('und', 'Home.')).toEqual({ language: null, source: null })
   })
 
@@ -52,26 +52,26 @@ describe('the language that a stored page has', () => {
     'Die Wartezeit einer Anfrage ist die Zeit, die der Client auf die Antwort wartet, und sie kann geändert werden.'
   const JAPANESE = '要求の待ち時間は、クライアントが応答を待つ時間です。設定で変えることができます。'.repeat(3)
 
-  test('is what it says, as it says it', () => {
+  test('is the declared one, as written', () => {
     expect(tellLanguage('en-GB', ENGLISH)).toBe('en-GB')
     expect(tellLanguage('de', `${GERMAN} ${ENGLISH}`)).toBe('de')
-    // A few words of another language are no page in it.
+    // A few words of another language do not change the language of a page.
     expect(tellLanguage('en', `${'request timeout client server '.repeat(5)} und eine werden`)).toBe('en')
     expect(tellLanguage('xx-unknown', ENGLISH)).toBe('en')
   })
 
-  test('is what it is written in where that contradicts what it says', () => {
+  test('is the language of the text if it contradicts the declared one', () => {
     expect(tellLanguage('en', JAPANESE)).toBe('ja')
     expect(tellLanguage('ja', ENGLISH)).toBe('en')
     expect(tellLanguage('ru', GERMAN)).toBe('de')
     // As templates have it.
     expect(tellLanguage('en', GERMAN)).toBe('de')
     expect(tellLanguage('ja', `${ENGLISH} 設定で変えられます`)).toBe('ja')
-    // Of a language that nobody here knows it is not known how it is written.
+    // The script of an unknown language is unknown too, so the declared language stays.
     expect(tellLanguage('gsw', GERMAN)).toBe('gsw')
   })
 
-  test('is found where it does not say, in what people read of it', () => {
+  test('is detected in the prose if none is declared', () => {
     expect(tellLanguage(null, ENGLISH)).toBe('en')
     const code = '```js\nfor (const the of what) how(which, why)\n```\n'.repeat(20)
     expect(tellLanguage(null, `${code}\n${GERMAN}`)).toBe('de')
@@ -89,7 +89,7 @@ describe('the language that a stored page has', () => {
       'commands',
       'Sign in: az login. Run az vm list, az vm show, az vm start. Names: az storage, az network, az aks, az acr, az keyvault, az webapp.',
     ],
-  ])('is not told by a name that is a word elsewhere: %s', (_what, text) => {
+  ])('does not follow from a name that is a word in another language: %s', (_what, text) => {
     expect(tellLanguage(null, text)).toBeNull()
   })
 

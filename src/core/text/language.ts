@@ -3,14 +3,14 @@ import { countFunctionWords, hasFunctionWords, type WordSigns } from './function
 import { hasCode, shortCode, shorten } from './language-code.ts'
 import { hasOwnScript, languagesByScript, shareOfScript } from './script.ts'
 
-/** A language of a page, and who told it. */
+/** The language of a page, and its origin. */
 export interface PageLanguage {
   /** The short code of BCP 47: `en`, `zh`. */
   readonly language: string | null
   readonly source: 'page' | 'text' | null
 }
 
-/** The language of a page: what it says itself, else what the beginning of its text looks like. */
+/** The language of a page: the declared one, else the one detected at the beginning of its text. */
 export function readLanguage(stated: string | null, text: string): PageLanguage {
   const own = stated === null ? null : shortCode(stated)
   if (own !== null) return { language: own, source: 'page' }
@@ -19,8 +19,8 @@ export function readLanguage(stated: string | null, text: string): PageLanguage 
 }
 
 /**
- * The language of a page, as BCP 47: what the page says itself, unless it is written in a script that this language is not written in, or
- * clearly in the words of another; else what its prose is in, where there is enough of it; else null.
+ * The language of a page, as BCP 47. The declared language counts, unless the text is in a script that the language does not use, or
+ * clearly in the words of another language. Otherwise the language of the prose counts, if there is enough of it; else null.
  */
 export function tellLanguage(stated: string | null, markdown: string): string | null {
   const own = stated === null ? null : shortCode(stated)
@@ -34,26 +34,26 @@ export function tellLanguage(stated: string | null, markdown: string): string | 
 }
 
 /**
- * Whether a page can be in a language that is written so. What is mostly in Latin letters can be full of names: a little of the script of
- * its language is enough.
+ * Whether a page in this script can be in a language. A page with mostly Latin letters may be full of names, so a little of the language's
+ * own script is enough.
  */
 function isWrittenSo(language: string, written: readonly string[], prose: string): boolean {
   if (written.length > 0) return written.includes(language) || !isKnownScript(language)
   return !hasOwnScript(language) || shareOfScript(language, prose) >= LEAST_SCRIPT
 }
 
-/** Of a language that is in none of the tables nobody knows how it is written. */
+/** Whether a table knows the script of a language. */
 function isKnownScript(language: string): boolean {
   return hasOwnScript(language) || hasFunctionWords(language) || hasCode(language)
 }
 
-/** What the function words of a text tell. */
+/** The counts of function words in a text. */
 type Signs = ReturnType<typeof countFunctionWords>
 
-/** The language whose function words a text has so many of that it is in no other, whatever it says itself. */
+/** The language whose function words dominate a text so clearly that it overrides the declared one. */
 function findClearly({ found, words }: Signs, own: string): string | undefined {
   const { count: owned = 0 } = found.get(own) ?? {}
-  // Of a language without a list nobody knows which of these words it has.
+  // A language without a list may share any of these words.
   if (!hasFunctionWords(own)) return undefined
   const isClear = ([language, { count, weight, sure }]: readonly [string, WordSigns]): boolean =>
     language !== own &&
@@ -64,7 +64,10 @@ function findClearly({ found, words }: Signs, own: string): string | undefined {
   return [...found].find(isClear)?.[0]
 }
 
-/** What the letters of a text look like counts only where its words do not say otherwise: they are the surer sign, and the cheaper. */
+/**
+ * Detects the language of prose. Letter statistics count only where function words do not contradict them, because words are more reliable
+ * and cheaper.
+ */
 function detectProse(
   prose: string,
   written: readonly string[],
@@ -80,7 +83,7 @@ function detectProse(
   return seen
 }
 
-/** Whether words tell the language of a text: a name may come as often, but is one word. */
+/** Whether function words prove the language of a text: a name may be as frequent, but is a single word. */
 function isTold({ count, weight, sure }: WordSigns, words: number): boolean {
   return count >= LEAST_FUNCTION_WORDS * words && weight >= (sure > 0 ? LEAST_WEIGHT : LEAST_DOUBTFUL)
 }
@@ -89,22 +92,25 @@ function isTold({ count, weight, sure }: WordSigns, words: number): boolean {
 const LEAST_LETTERS = 80
 /** Share of the words of any text that are function words of its language. */
 const LEAST_FUNCTION_WORDS = 0.03
-/** So much have different ones to weigh: two of which one is no name, or four that may be names. */
+/** Minimum weight of different words: two of which one is unambiguous, or four ambiguous ones. */
 const LEAST_WEIGHT = 1.5
 const LEAST_DOUBTFUL = 2
-/** What it takes to believe the words of a page instead of what it says: so many different ones, such a share, so many more than its own. */
+/**
+ * Thresholds for overriding the declared language: the number of different words, their share, and their ratio to the words of the declared
+ * language.
+ */
 const CLEAR_WEIGHT = 4
 const CLEAR_WORDS = 3
 const CLEAR_SHARE = 0.1
 const CLEAR_TIMES = 4
-/** A language whose function words are not known is believed of so long a text. */
+/** A language without a list of function words is accepted for a text of this length. */
 const MANY_LETTERS = 500
-/** Share of the letters that have to be of the script of a language. */
+/** Minimum share of letters in the script of a language. */
 const LEAST_SCRIPT = 0.02
-/** So much of a page is looked at for prose, since it may begin with code. */
+/** Prose is searched in this many characters, because a page may begin with code. */
 const SEARCHED_CHARS = 8000
 
-/** What people read of a page: without code, addresses and marks. */
+/** The prose of a page: without code, addresses and marks. */
 function proseOf(markdown: string): string {
   return markdown
     .slice(0, SEARCHED_CHARS)
@@ -116,7 +122,7 @@ function proseOf(markdown: string): string {
     .slice(0, SAMPLE_CHARS)
 }
 
-/** So much of a text is looked at; more changes nothing. */
+/** Detection reads this many characters; more changes nothing. */
 const SAMPLE_CHARS = 2000
 /** With less, names and labels decide. */
 const LEAST_CHARS = 60

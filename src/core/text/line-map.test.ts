@@ -12,7 +12,7 @@ test.each(['', 'a', 'a\n', 'a\r\nb\rc\nd', '\r\r\n\n', 'a\n\r'])('%j has the lin
   })
 })
 
-test('a line end belongs to the line it ends, and past the last line is the end of the text', () => {
+test('a line end belongs to its line, and the position past the last line is the end of the text', () => {
   const map = new LineMap('a\r\nb')
   expect([0, 1, 2, 3].map((offset) => map.lineAt(offset))).toEqual([1, 1, 1, 2])
   expect([1, 2, 3].map((line) => map.startOf(line))).toEqual([0, 3, 4])

@@ -1,6 +1,6 @@
 /** Answers on which line an offset lies, and where a line starts. Lines end as in {@link splitLines} and count from 1. */
 export class LineMap {
-  /** How many lines there are: as many as `splitLines` gives. */
+  /** Number of lines, the same as `splitLines` returns. */
   readonly count: number
   readonly #starts: Uint32Array
   readonly #length: number
@@ -33,7 +33,7 @@ export class LineMap {
   }
 }
 
-/** Where the line after the one at `from` starts, or -1 when that is the last. */
+/** Start of the line after the one at `from`, or -1 for the last line. */
 function nextLine(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const unit = text.charCodeAt(at)

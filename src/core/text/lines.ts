@@ -6,12 +6,12 @@ export function splitLines(text: string): string[] {
   return lines
 }
 
-/** Tells whether a line holds nothing but white space. */
+/** Whether a line has only white space. */
 export function isBlank(line: string): boolean {
   return line.trim() === ''
 }
 
-/** Lines without the blank ones around them. */
+/** Lines without blank lines at either end. */
 export function trimBlank(lines: readonly string[]): readonly string[] {
   const first = lines.findIndex((line) => !isBlank(line))
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)

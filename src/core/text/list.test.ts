@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { writeList } from './list.ts'
 
-test('words are listed as one would say them', () => {
+test('joins words as in a sentence', () => {
   expect(writeList([])).toBe('')
   expect(writeList(['words'])).toBe('words')
   expect(writeList(['words', 'vectors'])).toBe('words and vectors')

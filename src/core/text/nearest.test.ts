@@ -14,7 +14,7 @@ test.each([
   expect(findNearest(word, ['search', 'pack', 'outline'])).toBe(expected)
 })
 
-test('of two that are equally near the first is taken', () => {
+test('takes the first of two equally near candidates', () => {
   expect(findNearest('bat', ['cat', 'hat'])).toBe('cat')
   expect(findNearest('bat', [])).toBeUndefined()
 })
@@ -34,7 +34,7 @@ function distanceOf(a: string, b: string): number {
   return at(a.length, b.length)
 }
 
-test('what is left out makes no difference', () => {
+test('skipping candidates early does not change the result', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '/', 'é'), maxLength: 14 })
   fc.assert(
     fc.property(word, fc.array(word, { maxLength: 6 }), (wanted, candidates) => {

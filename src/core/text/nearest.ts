@@ -1,4 +1,4 @@
-/** The candidate spelt most like a word, or undefined when none is near: at most a third of its letters differ. */
+/** The candidate with the spelling nearest to a word, or undefined when none is near: at most a third of its letters differ. */
 export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase()
   let best: string | undefined
@@ -16,12 +16,12 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   return best
 }
 
-/** Kinds of characters that are counted apart; those with the same remainder count as one. */
+/** Number of counters for characters; characters with the same remainder share one. */
 const BINS = 64
 
 const balance = new Int32Array(BINS)
 
-/** Whether fewer than `limit` changes could do, by the characters alone: most candidates are told apart by this. */
+/** Whether fewer than `limit` changes could suffice, judged by character counts alone, which rules out most candidates. */
 function canBeNearer(a: string, b: string, limit: number): boolean {
   balance.fill(0)
   const count = (text: string, by: number) => {
@@ -42,8 +42,8 @@ function canBeNearer(a: string, b: string, limit: number): boolean {
 }
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours that turn one word into the other, as long as they are fewer than the
- * limit: places that are further apart than that are not compared.
+ * Insertions, deletions, replacements and swaps of neighbours that turn one word into the other, up to the limit: positions further apart
+ * than the limit are not compared.
  */
 function editDistance(a: string, b: string, limit: number): number {
   let beforeLast: number[] = []
@@ -62,7 +62,7 @@ function editDistance(a: string, b: string, limit: number): number {
       row[j] = cost
       least = Math.min(least, cost)
     }
-    // A swap looks two rows back.
+    // A swap reads two rows back.
     if (least >= limit && leastOfLast >= limit) return limit
     beforeLast = last
     last = row

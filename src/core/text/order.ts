@@ -1,7 +1,7 @@
 /**
- * Orders two strings by their UTF-8 bytes, which is the order of their code points. This is the one string order of
- * the product: JavaScript's `<` compares UTF-16 units and puts U+1F600 before U+FF01, other languages and tools do not.
- * A lone surrogate, which has no UTF-8 form, sorts after every other character of the basic plane.
+ * Orders two strings by their UTF-8 bytes, which is the order of their code points. The product uses no other string order: JavaScript's
+ * `<` compares UTF-16 units and puts U+1F600 before U+FF01, unlike other languages and tools. A lone surrogate, which has no UTF-8 form,
+ * sorts after every other character of the basic plane.
  */
 export function compareUtf8(a: string, b: string): number {
   if (a === b) return 0
@@ -14,7 +14,7 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Moves the surrogates, which stand for code points above U+FFFF, behind U+E000–U+FFFF. */
+/** Moves the surrogates, which encode code points above U+FFFF, behind U+E000–U+FFFF. */
 function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800

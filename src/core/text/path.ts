@@ -3,7 +3,7 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** What follows the last dot of a file's name, in lower case; empty when there is no dot. */
+/** The text after the last dot of a file name, in lower case; empty when there is no dot. */
 export function extensionOf(path: string): string {
   const name = baseName(path)
   const dot = name.lastIndexOf('.')

@@ -10,7 +10,7 @@ test.each([
   ['파일 열기', ['ko']],
   ['打开文件', ['zh', 'ja']],
   ['якщо файл не знайдено', ['uk']],
-  // Nothing but names, and words that several languages have.
+  // Names, and words that several languages share.
   ['requestTimeout', []],
   ['timeout client', []],
   ['for with from import', []],
@@ -34,22 +34,22 @@ test.each([
   'emacs el file',
   'IL code emit',
   'von neumann, DEM raster file',
-])('names, units and commands tell no language: %j', (query) => {
+])('names, units and commands indicate no language: %j', (query) => {
   expect(languagesOfQuery(query)).toEqual({ languages: [], isSure: false })
 })
 
-test('one word tells a likely language, and so do words in another script than the question', () => {
+test('a single word makes a language likely, and so do words in another script than the question', () => {
   expect(languagesOfQuery('the timeout')).toEqual({ languages: ['en'], isSure: false })
   expect(languagesOfQuery('les options pour des fichiers')).toEqual({ languages: ['fr'], isSure: true })
   expect(languagesOfQuery('what does Москва mean').isSure).toBe(false)
 })
 
-test('a script that several languages have leaves those it has', () => {
+test('a script of several languages leaves these languages', () => {
   expect(languagesOfQuery('открыть файл').languages[0]).toBe('ru')
   expect(languagesOfQuery('открыть файл').languages).toContain('bg')
 })
 
-test('a question is foreign to a model only where its language is sure', () => {
+test('a question is foreign to a model only if its language is certain', () => {
   expect(describeForeignQuestion('les options pour des fichiers', 'en')).toBe(
     'the model is made for another language (en)',
   )

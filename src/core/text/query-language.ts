@@ -1,18 +1,18 @@
 import { countFunctionWords } from './function-words.ts'
 import { languagesByScript } from './script.ts'
 
-/** What a question tells of the language it is in. */
+/** The likely languages of a question. */
 export interface QueryLanguages {
-  /** Those that it can be in, the likeliest first; none where nothing tells. */
+  /** The possible languages, the likeliest first; empty if there is no evidence. */
   readonly languages: readonly string[]
-  /** Whether that is told by its script or by several words. One word may be a name: by it answers are chosen among, never left out. */
+  /** Whether the script or several words prove the language. A single word may be a name, so it may rank answers but never exclude them. */
   readonly isSure: boolean
 }
 
-/** So much have the function words of a question to weigh: two of them, or three of those that may be names. */
+/** Minimum weight of function words in a question: two of them, or three ambiguous ones. */
 const SURE_WEIGHT = 1.5
 
-/** Says that a model is made for another language than the one a question is surely in; undefined where it is not. */
+/** Returns a message if a question is certainly in another language than that of the model; undefined otherwise. */
 export function describeForeignQuestion(query: string, modelLanguage: string | undefined): string | undefined {
   if (modelLanguage === undefined) return undefined
   const { languages, isSure } = languagesOfQuery(query)
@@ -21,8 +21,8 @@ export function describeForeignQuestion(query: string, modelLanguage: string | u
 }
 
 /**
- * The languages that a question can be in, as far as its script or its function words tell: none where they do not. Two words alone are
- * never judged by how their letters follow each other.
+ * The possible languages of a question, by its script or its function words; none without evidence. Letter statistics are never used,
+ * because a question is too short.
  */
 export function languagesOfQuery(query: string): QueryLanguages {
   const written = languagesByScript(query)
@@ -30,9 +30,9 @@ export function languagesOfQuery(query: string): QueryLanguages {
   const fitting = told.filter(([language]) => written.length === 0 || written.includes(language))
   const most = fitting.reduce((best, [, { weight }]) => Math.max(best, weight), 0)
   const best = fitting.filter(([, { weight }]) => weight === most).map(([language]) => language)
-  // A question may be about words in another script, which says nothing of its own language.
+  // A question may be about words in another script, which says nothing about its own language.
   const isWritten = written.length > 0 && fitting.length === told.length
-  // One that is as much of one language as of another tells nothing.
+  // Words that two languages share equally prove nothing.
   if (best.length === 1) return { languages: best, isSure: isWritten || most >= SURE_WEIGHT }
   return { languages: written, isSure: isWritten }
 }

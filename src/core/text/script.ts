@@ -1,4 +1,4 @@
-/** Scripts that languages are told by, with the languages that are mostly written in each. */
+/** Scripts that identify languages, with the languages that are mostly written in each. */
 const SCRIPTS: readonly { readonly letters: RegExp; readonly languages: readonly string[] }[] = [
   { letters: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu, languages: ['ja'] },
   { letters: /\p{Script=Hangul}/gu, languages: ['ko'] },
@@ -16,18 +16,18 @@ const SCRIPTS: readonly { readonly letters: RegExp; readonly languages: readonly
   { letters: /\p{Script=Armenian}/gu, languages: ['hy'] },
 ]
 
-/** Languages that are also written in Latin letters, whatever else they are written in. */
+/** Languages that are also written in Latin letters. */
 const ALSO_LATIN = new Set(['sr', 'kk', 'mn'])
 
-/** Most texts have nothing beyond Latin letters and general punctuation, and need not be looked at further. */
+/** Most texts have only Latin letters and general punctuation, and need no further check. */
 const BEYOND_LATIN = /[\u0250-\u1dff\u1f00-\u1fff\u2070-\u{10ffff}]/u
 
-/** Signs of Chinese and Japanese stand for words: a few of them weigh as much as many letters. */
+/** Chinese and Japanese characters stand for words, so a small share of them is enough. */
 const LEAST_SHARE = 0.2
 
 /**
- * The languages that are written like most of a text, where that is not in Latin letters; the likeliest first. Words of code and names
- * in Latin letters stand in texts of every language.
+ * The languages of the script of most of a text, if that is not Latin; the likeliest first. Code and names in Latin letters occur in texts
+ * of every language.
  */
 export function languagesByScript(text: string): readonly string[] {
   if (!BEYOND_LATIN.test(text)) return []
@@ -43,7 +43,7 @@ export function languagesByScript(text: string): readonly string[] {
   return best.count >= LEAST_SHARE * letters ? best.languages : []
 }
 
-/** Whether a language is written in letters that are not Latin. */
+/** Whether a language uses a script other than Latin. */
 export function hasOwnScript(language: string): boolean {
   return !ALSO_LATIN.has(language) && SCRIPTS.some(({ languages }) => languages.includes(language))
 }

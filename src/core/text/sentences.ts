@@ -1,12 +1,12 @@
 import { clipText } from './lines.ts'
 
-/** What ends a sentence, with the closing marks and spaces after it; scripts without spaces end it by the mark alone. */
+/** The end of a sentence, with the closing marks and spaces after it; in scripts without spaces the mark alone ends it. */
 const SENTENCE_END = /[.!?…]["'”’»)\]*_]*\s+|[。！？｡]["'”’」』）]*\s*/g
 const SPACE = /\s+/g
 
 /**
- * Cuts a line into slices of at most `size` code units: after a sentence, else after a word, else wherever it has to be, never
- * inside a surrogate pair. Joined they are the line.
+ * Cuts a line into slices of at most `size` code units: after a sentence, else after a word, else anywhere except inside a surrogate pair.
+ * Joined they are the line.
  */
 export function sliceSentences(line: string, size: number): string[] {
   const slices: string[] = []
@@ -19,12 +19,12 @@ export function sliceSentences(line: string, size: number): string[] {
   return slices
 }
 
-/** Where the last whole sentences of a text begin that fit into `size` code units; undefined if none does. */
+/** Start of the last whole sentences of a text that fit into `size` code units; undefined if none fits. */
 export function findLastSentences(text: string, size: number): number | undefined {
   return findTail(text, size, SENTENCE_END)
 }
 
-/** Where the last words of a text begin that fit into `size` code units; undefined if none does. */
+/** Start of the last words of a text that fit into `size` code units; undefined if none fits. */
 export function findLastWords(text: string, size: number): number | undefined {
   return findTail(text, size, SPACE)
 }

@@ -1,10 +1,10 @@
 /**
- * Characters that nobody can see, or that turn the direction of writing around, so that an address can look like another one: control
- * characters except those that end and indent lines, and the marks, embeddings and isolates of directions.
+ * Characters that are invisible or reverse the direction of writing, so that an address can look like another one: control characters
+ * except newline and tab, and direction marks, embeddings and isolates.
  */
 export const UNSHOWABLE: RegExp = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** Text of others as it may be shown: what cannot be shown stands there as just that. */
+/** Makes untrusted text safe to show: unsafe characters become replacement characters. */
 export function writeShowable(text: string): string {
   return text.replaceAll(UNSHOWABLE, '\ufffd')
 }

@@ -42,15 +42,15 @@ test.each([
   ['university', 'universe'],
   ['paste', 'past'],
   ['news', 'new'],
-])('keeps %s and %s apart', (a, b) => {
+])('keeps %s and %s distinct', (a, b) => {
   expect(stem(a)).not.toBe(stem(b))
 })
 
-test.each(['', 'as', '404', 'v2', 'read_files', 'Running', 'études', 'пингвины'])('does not touch %j', (word) => {
+test.each(['', 'as', '404', 'v2', 'read_files', 'Running', 'études', 'пингвины'])('does not change %j', (word) => {
   expect(stem(word)).toBe(word)
 })
 
-test('answers for words of any length', () => {
+test('handles words of any length', () => {
   for (const word of ['sss', 'yyy', 'ing', 'eed', 'ied', 'yings', 'e'.repeat(64), 'ing'.repeat(20)]) {
     expect(stem(word).length).toBeLessThanOrEqual(word.length + 1)
   }

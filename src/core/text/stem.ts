@@ -34,14 +34,14 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ...['sky', 'news', 'howe', 'atlas', 'cosmos', 'bias', 'andes'].map((word): [string, string] => [word, word]),
 ])
 
-/** Words in `eed` and `ing` that are no past or gerund: `succeed`, `evening`. */
+/** Words in `eed` and `ing` that are neither past tense nor gerund: `succeed`, `evening`. */
 const KEPT_BEFORE_EED: ReadonlySet<string> = new Set(['succ', 'proc', 'exc'])
 const KEPT_BEFORE_ING: ReadonlySet<string> = new Set(['even', 'cann', 'inn', 'earr', 'herr', 'out'])
 
-/** Beginnings after which R1 starts at once, so that `internal` does not become `intern`. */
+/** Prefixes after which R1 starts at once, so that `internal` does not become `intern`. */
 const R1_PREFIXES = ['arsen', 'commun', 'emerg', 'gener', 'inter', 'later', 'organ', 'past', 'univers']
 
-/** A suffix, what replaces it, and the region or preceding letter it needs besides R1 (R2 for step 4). */
+/** A suffix, its replacement, and the region or preceding letter it needs besides R1 (R2 for step 4). */
 interface Rule {
   readonly suffix: string
   readonly replacement: string
@@ -195,7 +195,7 @@ function removePast(s: string, p1: number): string {
   return hasVowelBefore(s, at) ? repairEnd(rest, p1) : s
 }
 
-/** After `ed` or `ing` is gone: `hop(p)ing` loses a letter, `hop(e)ing` gets its `e` back. */
+/** Repairs a stem after `ed` or `ing` is removed: `hop(p)ing` loses a letter, `hop(e)ing` gets its `e` back. */
 function repairEnd(s: string, p1: number): string {
   if (s.endsWith('at') || s.endsWith('bl') || s.endsWith('iz')) return `${s}e`
   const last = s.charAt(s.length - 1)

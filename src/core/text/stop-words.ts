@@ -1,8 +1,7 @@
 /**
- * English words that say nothing about what a text is about. Contractions are listed as the tokenizer writes them
- * (`dont`). Nouns, verbs and adjectives of technical text (`function`, `use`, `new`, `first`) are not among them, but
- * function words are even where a programming language has them as keywords (`for`, `if`, `let`, `this`, `while`,
- * `with`): in queries they are mostly English, and a query of nothing else keeps them.
+ * English words that carry no topic. Contractions are listed as the tokenizer writes them (`dont`). Nouns, verbs and adjectives of
+ * technical text (`function`, `use`, `new`, `first`) are not listed. Function words are, even if they are keywords of programming languages
+ * (`for`, `if`, `let`, `this`, `while`, `with`): in queries they are mostly English, and a query that has only stop words keeps them.
  */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above after again against all also although am among an and any are arent as at
@@ -22,7 +21,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   would wouldnt yet you your yours yourself yourselves`.split(/\s+/),
 )
 
-/** Tells whether a token is an English stop word. */
+/** Whether a token is an English stop word. */
 export function isStopWord(token: string): boolean {
   return STOP_WORDS.has(token)
 }

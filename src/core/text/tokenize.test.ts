@@ -56,7 +56,7 @@ describe('identifiers, whole and in parts', () => {
     ['IPv6 ipv6', 'ipv6 ipv ipv6 ipv'],
     ['iPhone', 'iphone phone'],
     ['IEnumerable xAxis', 'ienumerable enumerable xaxis axis'],
-  ])('takes a leading letter for no part of its own: %j', (text, tokens) => {
+  ])('a leading letter is not a part of its own: %j', (text, tokens) => {
     expect(tokenize(text).join(' ')).toBe(tokens)
   })
 
@@ -64,7 +64,7 @@ describe('identifiers, whole and in parts', () => {
     ['sha256 SHA256', 'sha256 sha sha256 sha'],
     ['lib.sha256', 'lib.sha256 lib sha256 sha'],
     ['python3_config', 'python3_config python3 python config'],
-  ])('gives a word with a number behind it without as well: %j', (text, tokens) => {
+  ])('a word that ends in a number is also given without it: %j', (text, tokens) => {
     expect(tokenize(text).join(' ')).toBe(tokens)
   })
 
@@ -76,11 +76,11 @@ describe('identifiers, whole and in parts', () => {
     ['posts/2024', 'posts 2024'],
     ['1/2', '1 2'],
     ['a.b/2', 'a.b a b 2'],
-  ])('joins the number of a protocol and nothing like it: %j', (text, tokens) => {
+  ])('joins the number of a protocol and nothing similar: %j', (text, tokens) => {
     expect(tokenize(text).join(' ')).toBe(tokens)
   })
 
-  test.each(['foo::', 'foo-', 'foo.', '-foo', '::foo', 'foo--', '. foo'])('takes no joiner at an edge: %j', (text) => {
+  test.each(['foo::', 'foo-', 'foo.', '-foo', '::foo', 'foo--', '. foo'])('ignores a joiner at an edge: %j', (text) => {
     expect(tokenize(text)).toEqual(['foo'])
   })
 })
@@ -133,7 +133,7 @@ describe('scripts', () => {
     ['ab', []],
     ['é', []],
     ['', []],
-  ])('the characters of a pair find it: %j', (token, forms) => {
+  ])('a character finds the pairs that hold it: %j', (token, forms) => {
     expect(shortForms(token)).toEqual(forms)
   })
 })
@@ -162,7 +162,7 @@ describe('any input', () => {
     expect(tokenize(run)).toEqual([run.toLowerCase().slice(0, MAX_TOKEN_UNITS)])
   })
 
-  test('a cut does not part a surrogate pair', () => {
+  test('a cut does not split a surrogate pair', () => {
     const [token] = tokenize(`a${'𝔸𐐀'.repeat(40)}`)
     expect(token?.isWellFormed()).toBe(true)
   })
@@ -186,7 +186,7 @@ describe('any input', () => {
     )
   })
 
-  test('finds a token again when asked for it alone', () => {
+  test('finds a token again when it is the whole query', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 50 }), (text) => {
         for (const token of tokenize(text)) expect(tokenize(token)).toContain(token)
@@ -194,7 +194,7 @@ describe('any input', () => {
     )
   })
 
-  test('does not pass the place of a token outside the text', () => {
+  test('never passes a position outside the text', () => {
     const text = 'fs.readFileSync 東京都 Café'
     visitTokens(text, (source, start, end, at) => {
       expect(

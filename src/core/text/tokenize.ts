@@ -14,29 +14,28 @@ import {
 import { foldWord, normalizeText } from './fold.ts'
 
 /**
- * Receives one token, which is `source.slice(start, end)`. Passing the place instead of the string lets an index look a
- * word up without creating it. `at` says where the token begins in the text given; normalisation can shift it a little.
+ * Receives one token, which is `source.slice(start, end)`. Passing the position instead of the string lets an index look a word up without
+ * creating it. `at` is the offset of the token in the original text; normalisation can shift it a little.
  */
 export type TokenVisitor = (source: string, start: number, end: number, at: number) => void
 
-/** Changes whenever the same text gives other tokens, so that an index made with another tokenizer can be refused. */
+/** Must change whenever the same text gives other tokens, so that an index made with another tokenizer can be refused. */
 export const TOKENIZER_VERSION = 2
 
-/** Longest token, in UTF-16 units. What is longer (base64, hashes of hashes) is cut to it, in index and query alike. */
+/** Longest token, in UTF-16 units. Longer tokens (base64, hashes of hashes) are cut, in index and query alike. */
 export const MAX_TOKEN_UNITS = 64
 
 /**
- * Visits the tokens of a text in order. This is the only tokenizer of the product: whatever is indexed or asked goes
- * through it.
+ * Visits the tokens of a text in order. This is the only tokenizer of the product: documents and queries both use it.
  *
  * - Words are Unicode-normalised, lower-cased and lose the diacritics of Latin letters: `Café` gives `cafe`.
- * - Identifiers, paths of names and hyphenated words are given whole and then in parts: `fs.readFileSync` gives
- *   `fs.readfilesync fs readfilesync read file sync`. A single letter before a capital is no part: `OAuth` gives
+ * - Identifiers, paths of names and hyphenated words yield the whole and then the parts: `fs.readFileSync` gives
+ *   `fs.readfilesync fs readfilesync read file sync`. A single letter before a capital does not count as a part: `OAuth` gives
  *   `oauth auth`.
- * - A word with a number behind it is also given without: `sha256` gives `sha256 sha`; `HTTP/2` gives `http http2 2`.
- * - Versions are given whole and by their beginnings: `v3.11.4` gives `v3.11.4 3.11.4 3.11`.
+ * - A word that ends in a number is also given without the number: `sha256` gives `sha256 sha`; `HTTP/2` gives `http http2 2`.
+ * - Versions are given whole and by their prefixes: `v3.11.4` gives `v3.11.4 3.11.4 3.11`.
  * - Scripts written without spaces are given in overlapping pairs: `東京都` gives `東京 京都`; a lone character alone.
- * - `c++`, `c#` and their like keep their signs; `user's` gives `user`, `don't` gives `dont`.
+ * - `c++`, `c#` and similar names keep their signs; `user's` gives `user`, `don't` gives `dont`.
  *
  * Takes linear time on any input.
  */
@@ -76,8 +75,8 @@ export function tokenize(text: string): string[] {
 }
 
 /**
- * The shorter query tokens that find a token: each of the two characters for a pair of a script indexed in pairs, so that
- * a character asked for alone finds every pair that holds it; none for any other token.
+ * The shorter query tokens that match a token: each of the two characters for a pair of a script indexed in pairs, so that a single
+ * character finds every pair that holds it; none for any other token.
  */
 export function shortForms(token: string): readonly string[] {
   if (token.length > 4 || kindAt(token, 0) !== PAIRED) return NO_FORMS
@@ -91,9 +90,9 @@ export function shortForms(token: string): readonly string[] {
 const NO_FORMS: readonly string[] = []
 
 /**
- * Writes a compound without its joiners, which are a matter of taste: `utf-8` is `utf8`, `node.js` is `nodejs`,
- * `max_pages` is `maxpages`. Returned as it is: what would join two digits (`3.11`), and a name with a joiner at its edge
- * (`__init__`), which differs from its only word by nothing else.
+ * Writes a compound without its joiners, which vary: `utf-8` is `utf8`, `node.js` is `nodejs`, `max_pages` is `maxpages`. A token stays
+ * unchanged if that would join two digits (`3.11`), or if it has a joiner at its edge (`__init__`), which is its only difference from the
+ * word.
  */
 export function dropJoiners(token: string): string {
   if (!JOINERS.test(token) || KEPT_JOINER.test(token)) return token
@@ -113,7 +112,7 @@ const SLASH = 0x2f
 const COLON = 0x3a
 const CURLY_APOSTROPHE = 0x2019
 
-/** Tells whether the separator after a word can only be one: it neither joins the next word nor belongs to this one. */
+/** Whether the character after a word is only a separator: it neither joins the next word nor belongs to this one. */
 function isRunEnd(cased: string, start: number, end: number): boolean {
   switch (cased.charCodeAt(end)) {
     case DOT:
@@ -235,7 +234,7 @@ function visitCompound(cased: string, lower: string, start: number, end: number,
 /** Longest name before the slash. */
 const MAX_PROTOCOL_UNITS = 16
 
-/** `HTTP/2` also gives `http2`: letters, a slash and at most two digits with nothing behind them. */
+/** `HTTP/2` also gives `http2`: letters, a slash and at most two digits with nothing after them. */
 function visitProtocol(cased: string, lower: string, start: number, end: number, visit: TokenVisitor): void {
   const digitsEnd = findDigitsEnd(cased, end + 1)
   const units = digitsEnd - end - 1
@@ -263,7 +262,7 @@ function findSegmentEnd(cased: string, from: number, end: number): number {
   return i
 }
 
-/** The end of the dotted number that begins in the segment, or the segment's end when it begins none. */
+/** The end of the dotted number that begins in the segment, or the segment's end if none does. */
 function findVersionEnd(cased: string, from: number, segmentEnd: number, end: number): number {
   if (kindAt(cased, segmentEnd - 1) !== DIGIT || from === segmentEnd) return segmentEnd
   let versionEnd = segmentEnd
@@ -281,7 +280,7 @@ function findDigitsEnd(cased: string, from: number): number {
   return i
 }
 
-/** `python3.11.4` gives `python`, `3.11.4` and `3.11`; at most three numbers make a beginning worth a token. */
+/** `python3.11.4` gives `python`, `3.11.4` and `3.11`; prefixes have at most three numbers. */
 function visitVersion(
   cased: string,
   lower: string,
@@ -303,7 +302,7 @@ function visitVersion(
   }
 }
 
-/** Visits the words of one segment, which underscores and changes of case separate, unless it is itself one word. */
+/** Visits the words of one segment, separated by underscores and changes of case, unless it is a single word. */
 function visitWords(cased: string, lower: string, start: number, end: number, visit: TokenVisitor): void {
   let i = start
   while (i < end) {
@@ -341,8 +340,8 @@ function visitCamelWords(
 }
 
 /**
- * Visits what is left of a word without the number behind it and without an initial: `OAuth2` gives `oauth` and `auth`.
- * Behind an initial fewer than four letters are seldom a word (`eBay`, `IPv6`).
+ * Visits a word without the number at its end and without an initial: `OAuth2` gives `oauth` and `auth`. After an initial fewer than four
+ * letters are rarely a word (`eBay`, `IPv6`).
  */
 function visitInside(
   cased: string,
@@ -359,7 +358,7 @@ function visitInside(
   if (letters - start > 4) visitFolded(lower, start + 1, letters, visit)
 }
 
-/** Tells whether a word begins at `i`: `read|File`, `HTTP|Server`, `utf8|Decode`, but `APIs` and `I18N` are one. */
+/** Whether a word begins at `i`: `read|File`, `HTTP|Server`, `utf8|Decode`, but `APIs` and `I18N` are single words. */
 function isCaseBoundary(cased: string, lower: string, i: number, end: number): boolean {
   if (!isUpperAt(cased, lower, i)) return false
   const before = kindAt(cased, i - 1)
@@ -392,7 +391,7 @@ function cutAt(text: string, end: number): number {
   return unitsAt(text, end - 1) === 2 ? end - 1 : end
 }
 
-/** Tells whether there is anything but underscores. */
+/** Whether there are characters other than underscores. */
 function hasContent(lower: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (lower.charCodeAt(i) !== 0x5f) return true
   return false

@@ -3,20 +3,20 @@ import { decodePart, splitQuery } from './query.ts'
 
 /** Most segments of a path. */
 const MOST_SEGMENTS = 30
-/** So often in a row no site writes one segment, or a sequence of several, on purpose. */
+/** No site repeats a segment, or a sequence of several, this often in a row on purpose. */
 const MOST_REPEATS = 4
 const MOST_SEQUENCE_REPEATS = 3
-/** So often one stands nowhere in a path. */
+/** No path has one segment this often. */
 const MOST_OF_ONE = 5
 
-/** Why an address is one of those that go on for ever, by what it looks like. */
+/** The reason why an address looks like part of an endless series. */
 export interface AddressTrap {
   readonly reason: 'path-trap' | 'calendar-trap'
   /** In words. */
   readonly pattern: string
 }
 
-/** Looks for a trap in an address. Without `now`, in milliseconds since 1970, calendars are not measured. */
+/** Finds a trap in an address. Without `now`, in milliseconds since 1970, calendars are not checked. */
 export function findAddressTrap(url: URL, path: string, now: number | undefined): AddressTrap | undefined {
   const repeated = findPathTrap(path)
   if (repeated !== undefined) return { reason: 'path-trap', pattern: repeated }
@@ -25,8 +25,8 @@ export function findAddressTrap(url: URL, path: string, now: number | undefined)
 }
 
 /**
- * Finds what a path repeats, as relative links do that lead ever deeper, and says it in words. Numbers may repeat, as in the coordinates of
- * `/tiles/0/0/0/0`. Undefined for a path that repeats nothing.
+ * Describes what a path repeats, which relative links that lead ever deeper cause. Numbers may repeat, as in the coordinates of
+ * `/tiles/0/0/0/0`. Undefined for a path without repetition.
  */
 export function findPathTrap(path: string): string | undefined {
   const count = measureSegments(path)
@@ -42,7 +42,7 @@ export function findPathTrap(path: string): string | undefined {
   return count >= MOST_OF_ONE ? findOften(path) : undefined
 }
 
-/** A segment that stands in a path too often, wherever: relative links that mix. */
+/** A segment that occurs too often anywhere in a path, which mixed relative links cause. */
 function findOften(path: string): string | undefined {
   const counts = new Map<string, number>()
   for (const segment of path.split('/')) {
@@ -56,7 +56,7 @@ function findOften(path: string): string | undefined {
 /** Lengths of the segments of the checked path. Reused, because every address that is found is checked. */
 const lengths = new Int32Array(MOST_SEGMENTS)
 
-/** Counts the segments of a path, up to one more than there may be, and measures them. */
+/** Counts the segments of a path, up to one more than the limit, and measures them. */
 function measureSegments(path: string): number {
   let count = 0
   let start = path.indexOf('/') + 1
@@ -73,7 +73,7 @@ function repeatsOf(length: number): number {
   return length === 1 ? MOST_REPEATS : MOST_SEQUENCE_REPEATS
 }
 
-/** Whether a sequence of so many segments may stand in a path as often in a row as is too often. */
+/** Whether a sequence of `length` segments may occur too often in a row, judged by sizes. */
 function hasRepeats(sizes: Int32Array, count: number, length: number): boolean {
   const enough = length * (repeatsOf(length) - 1)
   let same = 0
@@ -84,7 +84,7 @@ function hasRepeats(sizes: Int32Array, count: number, length: number): boolean {
   return false
 }
 
-/** Where such a sequence ends. */
+/** The end of such a sequence. */
 function findRepeats(segments: readonly string[], length: number): number | undefined {
   const enough = length * (repeatsOf(length) - 1)
   let same = 0
@@ -100,9 +100,9 @@ function isNumber(segment: string): boolean {
 }
 
 /**
- * Why an address is a page of a calendar that leads on for ever, in words: its date is more than a year ahead, or before 1970. What
- * does not call itself a calendar is none: numbers and dates stand in addresses for many reasons, and there is much to tell of the
- * past and of what is planned. `now` is in milliseconds since 1970. Undefined for every other address.
+ * The reason why an address is a page of an endless calendar, in words: its date is more than a year ahead, or before 1970. Only addresses
+ * with a calendar word count: numbers and dates occur in addresses for many reasons, and pages about the past and about plans are common.
+ * `now` is in milliseconds since 1970. Undefined for every other address.
  */
 export function findCalendarTrap(url: URL, path: string, now: number): string | undefined {
   const { search } = url
@@ -126,9 +126,9 @@ export function findCalendarTrap(url: URL, path: string, now: number): string | 
 
 /** Signs of a trap in the words of an address. */
 interface Signs {
-  /** Whether it has a word for a calendar or for what stands in one. */
+  /** Whether it has a word for a calendar or for its entries. */
   readonly isCalendar: boolean
-  /** Whether it has a word for nothing else. */
+  /** Whether it has a word that only means a calendar. */
   readonly isStrong: boolean
   readonly mayLeadOn: boolean
   readonly mayLeadBack: boolean
@@ -151,13 +151,13 @@ interface AddressDate {
   readonly year: number
   /** From 1. */
   readonly month?: number
-  /** Whether it may as well be two numbers. */
+  /** Whether it may also be two unrelated numbers. */
   readonly isUncertain: boolean
 }
 
 /**
- * Whether there may be a date in a text that is before 1970 or more than a year ahead: such a year, or a number of so many digits
- * that it may be a date or a moment. Most addresses have none, and need not be taken apart.
+ * Whether a text may contain a date before 1970 or more than a year ahead: such a year, or a number with enough digits for a date or a
+ * timestamp. Most addresses have none, and need no parsing.
  */
 function mayBeFar(text: string, now: number): boolean {
   if (!FOUR_DIGITS.test(text)) return false
@@ -189,18 +189,18 @@ const YEAR_MS = 365.2425 * 24 * 3_600_000
 const FIRST_LIKELY_YEAR = 1900
 const LAST_LIKELY_YEAR = 2199
 
-/** A word for a calendar, as a word of its own: `/kalender/`, `cal_month`, `event-date`, not `/today` or `/weekly`. */
+/** A word for a calendar, as a separate word: `/kalender/`, `cal_month`, `event-date`, not `/today` or `/weekly`. */
 const CALENDAR_WORD =
   /(?:^|[^a-z])(?:cal|calendars?|kalender|calendrier|calendario|kalendarz|events?|veranstaltung(?:en)?|termine?|agenda|schedule|tribe|ical|months?|monat|mois|days?|weeks?|woche)(?![a-z])/i
 
-/** A word for a calendar and nothing else: events and days of the past have pages that no calendar made. */
+/** A word that only means a calendar: past events and days also have pages outside of calendars. */
 const STRONG_WORD =
   /(?:^|[^a-z])(?:cal|calendars?|kalender|calendrier|calendario|kalendarz|agenda|tribe|ical)(?![a-z])/i
 
-/** Names of a query whose values are dates, or parts of one. */
+/** Query keys whose values are dates, or parts of one. */
 const DATE_NAME =
   /[^a-z](?:year|yr|y|jahr|annee|anno|ano|months?|mon|monat|mois|mese|mes|date|datum|days?|weeks?|woche)(?![a-z])/i
-/** The ones among them that calendars step by; archives use a date alone. */
+/** Keys among them that calendars step by; archives use a date alone. */
 const SPAN_NAME = /[^a-z](?:months?|monat|mois|days?|weeks?|woche)(?![a-z])/i
 
 /** The names of a query, without their values. */
@@ -210,7 +210,7 @@ function namesOf(search: string): string {
 
 const YEAR = /^\d{4}$/
 const MONTH = /^\d{1,2}$/
-/** `2031-05`, `2031-05-07`, also with a time behind it. */
+/** `2031-05`, `2031-05-07`, optionally followed by a time. */
 const ISO_DATE = /^(\d{4})-(\d{1,2})(?:-\d{1,2})?(?:$|[T ])/
 const COMPACT_DATE = /^(\d{4})(\d{2})(?:\d{2})$/
 const NAMED_MONTH = /^(?:(\d{4})[-_]?([^\d\W_]{3,12})|([^\d\W_]{3,12})[-_]?(\d{4}))$/
@@ -256,7 +256,7 @@ function listQueryDates(search: string, isCalendar: boolean): AddressDate[] {
     else dates.push(...listWrittenDates(value, isCalendar))
   }
   if (year === undefined) return dates
-  // A year alone may be one of a table.
+  // A year alone may come from a table.
   if (month === undefined) return isCalendar ? [...dates, { year, isUncertain: true }] : dates
   return [...dates, ...dateOf(year, month, false)]
 }
@@ -268,7 +268,7 @@ function monthOf(text: string): number | undefined {
 const YEAR_NAME = /^(?:.*[^a-z])?(?:year|yr|y|jahr|annee|année|anno|ano|año)$/
 const MONTH_NAME = /^(?:.*[^a-z])?(?:month|mon|mo|m|monat|mois|mese|mes)$/
 const TIME_NAME = /^(?:.*[^a-z])?(?:time|timestamp|ts|date|start|cal_d|day)$/
-/** Moments between 1938 and 2286, and nothing near 1970, where every small number would be one. */
+/** Timestamps between 1938 and 2286, except near 1970, where every small number would count. */
 const SECONDS = /^-?\d{9,10}$/
 
 function fromSeconds(seconds: number): AddressDate {
@@ -276,7 +276,7 @@ function fromSeconds(seconds: number): AddressDate {
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, isUncertain: false }
 }
 
-/** The date, where there is such a month. */
+/** The date, if the month is valid. */
 function dateOf(year: number, month: number | undefined, isUncertain: boolean): AddressDate[] {
   return month !== undefined && month >= 1 && month <= 12 ? [{ year, month, isUncertain }] : []
 }

@@ -1,4 +1,4 @@
-/** The number of a month by its name or its usual abbreviation, in lower case, in the languages most calendars speak. */
+/** The number of a month by its name or its usual abbreviation, in lower case, in the most common languages of calendars. */
 export const MONTHS: ReadonlyMap<string, number> = new Map(
   [
     'january jan januar janvier janv enero ene gennaio gen janeiro januari jänner',
@@ -16,7 +16,7 @@ export const MONTHS: ReadonlyMap<string, number> = new Map(
   ].flatMap((names, index) => names.split(' ').map((name) => [name, index + 1] as const)),
 )
 
-/** Names of weekdays and the like, in lower case: with the months, what else than digits differs between two dates. */
+/** Names of weekdays and similar words, in lower case: with the months, the words that differ between two dates. */
 export const DAY_WORDS: ReadonlySet<string> = new Set(
   [
     'monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun',

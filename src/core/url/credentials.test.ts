@@ -18,7 +18,7 @@ test.each([
   'ftp://docs.example/',
   'py@3',
   'guide@>=3 <4',
-])('%s is repeated as it is', (text) => {
+])('%s is repeated unchanged', (text) => {
   expect(hideCredentials(text)).toBe(text)
 })
 
@@ -28,6 +28,6 @@ test.each([
   ['http://:s3cret@docs.example/', true],
   ['http://docs.example/@me', false],
   ['docs.example', false],
-])('that %s holds credentials is %s', (text, expected) => {
+])('the check whether %s holds credentials returns %s', (text, expected) => {
   expect(hasCredentials(text)).toBe(expected)
 })

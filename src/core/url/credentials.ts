@@ -1,28 +1,25 @@
 import { PharosError } from '../errors.ts'
 
-/** Whether an address holds a user name or a password. */
+/** Whether an address contains a user name or a password. */
 export function hasCredentials(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && (url.username !== '' || url.password !== '')
 }
 
-/** Refuses an option with `OPTION_INVALID` that is such an address: addresses are shown and logged, keys are not. */
+/** Refuses an option that contains credentials with `OPTION_INVALID`: addresses are shown and logged, keys are not. */
 export function refuseCredentials(option: string, text: string, key: string): void {
   if (!hasCredentials(text)) return
   const problem = `${option}: expected an address without user name and password: give a key as ${key}`
   throw new PharosError('OPTION_INVALID', { problem })
 }
 
-/**
- * A text that was given for an address, as it may be repeated: without what may be a user name and password, also where it is
- * no address at all.
- */
+/** A given address in a form that may be repeated: without a possible user name and password, even if it is not a valid address. */
 export function hideCredentials(text: string): string {
   const url = URL.parse(text)
-  // In `user:password@host` the name would be taken for a scheme.
+  // `URL.parse` would read the user name in `user:password@host` as a scheme.
   const isWhole = url !== null && /^(?:https?|ftp):$/.test(url.protocol)
   if (isWhole && url.username === '' && url.password === '') return text
-  // What stands before a version is a name: nothing in it tells of an address, or of a password.
+  // Text before a version is a package name (`name@1.0`), so it holds no address and no password.
   if (!isWhole && /^[^:@]*@[^@]*$/.test(text)) return text
   return text.replace(/^((?:https?|ftp):\/*|)[\s\S]*@/i, '$1…@')
 }

@@ -1,6 +1,6 @@
 /**
- * The pattern by which a path is never a page: lists that are read by discovery, and archives. A name counts wherever it
- * stands and however it is written; an ending does not count in a folder: `/next.js/` is a page about next.js.
+ * The pattern by which a path is never a page: list files that discovery reads, and archives. A name counts at any depth and in any case;
+ * an extension does not count in a folder: `/next.js/` is a page about next.js.
  */
 export function findHardExclude(path: string): string | undefined {
   const name = baseName(path)
@@ -13,7 +13,7 @@ export function findDefaultExclude(path: string): string | undefined {
   return endingPattern(path, PARTS)
 }
 
-/** The pattern of the list that is never a page, whoever asks for it. */
+/** The pattern of the list file that is never a page, even when it is requested. */
 export const LLMS_TXT = 'llms.txt'
 
 const NAMES: readonly (readonly [pattern: string, regex: RegExp])[] = [
@@ -24,7 +24,7 @@ const NAMES: readonly (readonly [pattern: string, regex: RegExp])[] = [
   ['sitemap*.xml.gz', /^sitemap.*\.xml\.gz$/i],
 ]
 
-/** What all of them begin with: most names begin with nothing of it. */
+/** Common prefixes of all patterns, a fast check that excludes most names. */
 const ANY_NAME = /^(?:llms|robots|sitemap)/i
 
 const ARCHIVES: ReadonlySet<string> = new Set(
@@ -45,7 +45,7 @@ const PARTS: ReadonlySet<string> = new Set(
     .split(' '),
 )
 
-/** `/a/b.PNG` → `*.png`, where png is among the endings. A name that is nothing but an ending, as in `/wiki/.zip`, has none. */
+/** `/a/b.PNG` → `*.png`, if png is among the extensions. A name that is only an extension, as in `/wiki/.zip`, has none. */
 function endingPattern(path: string, endings: ReadonlySet<string>): string | undefined {
   const dot = path.lastIndexOf('.')
   if (dot < 1 || path[dot - 1] === '/') return undefined

@@ -46,13 +46,13 @@ const DIFFERENT: readonly (readonly [what: string, a: string, b: string])[] = [
 ]
 
 describe('urlKey', () => {
-  test.each(SAME)('does not tell apart %s', (_what, a, b) => {
+  test.each(SAME)('gives one key to %s', (_what, a, b) => {
     expect(urlKey(a)).toBe(b)
     expect(urlKey(b)).toBe(b)
     expect(urlKey(new URL(a))).toBe(b)
   })
 
-  test.each(DIFFERENT)('tells apart %s', (_what, a, b) => {
+  test.each(DIFFERENT)('gives different keys to %s', (_what, a, b) => {
     expect(urlKey(a)).not.toBe(urlKey(b))
   })
 
@@ -65,11 +65,11 @@ describe('urlKey', () => {
     'ftp://example.com/',
     'mailto:a@example.com',
     'file:///a',
-  ])('has none for %j', (text) => {
+  ])('gives no key to %j', (text) => {
     expect(urlKey(text)).toBeUndefined()
   })
 
-  test('encodes a percent sign that encodes nothing', () => {
+  test('encodes a literal percent sign', () => {
     expect(urlKey('https://example.com/%4%31%')).toBe('https://example.com/%2541%25')
   })
 
@@ -125,7 +125,7 @@ test.each([
   ['https://example.com/a?b=/', 'https://example.com/a/?b=/'],
   ['https://example.com/', undefined],
   ['https://example.com/?a=1/', undefined],
-])('a slash at the end of %s makes %s, and the other way round', (bare, slashed) => {
+])('toggling the slash at the end of %s gives %s, and vice versa', (bare, slashed) => {
   expect(toggleSlash(bare)).toBe(slashed)
   expect(looseKey(bare)).toBe(bare)
   if (slashed === undefined) return
@@ -141,7 +141,7 @@ describe('hostOf', () => {
     ['http://[::1]:3000/', '[::1]:3000'],
     ['mailto:a@example.com', undefined],
     ['docs.example.com', undefined],
-  ])('of %s is %s', (url, host) => {
+  ])('the host of %s is %s', (url, host) => {
     expect(hostOf(url)).toBe(host)
   })
 })

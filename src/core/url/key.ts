@@ -14,12 +14,12 @@ export function urlKey(url: URL | string, options: KeyOptions = {}): string | un
   return parsed && writeKey(parsed, fullPath(parsed, options.keepsSession), options)
 }
 
-/** The key of an address; what is none of the web, such as a path, is its own. */
+/** The key of a web address; any other text, such as a path, is its own key. */
 export function keyOrText(url: string): string {
   return urlKey(url) ?? url
 }
 
-/** A key for comparing addresses that people typed: a slash at the end makes no difference. */
+/** A key for comparing typed addresses: a trailing slash makes no difference. */
 export function looseKey(url: string): string {
   return dropSlash(keyOrText(url))
 }
@@ -32,7 +32,7 @@ export function dropSlash(key: string): string {
   return isFolder ? key.slice(0, end - 1) + key.slice(end) : key
 }
 
-/** A key with the slash at the end of its path that it lacks, or without the one that it has; the root has none. */
+/** A key with its trailing slash added or removed; undefined for the root. */
 export function toggleSlash(key: string): string | undefined {
   const bare = dropSlash(key)
   if (bare !== key) return bare
@@ -41,20 +41,20 @@ export function toggleSlash(key: string): string | undefined {
   return key.charCodeAt(end - 1) === SLASH ? undefined : `${key.slice(0, end)}/${key.slice(end)}`
 }
 
-/** The key of an address of the web whose `fullPath` is known. */
+/** The key of a web address whose `fullPath` is known. */
 export function writeKey(url: URL, path: string, { keepsQuery = false, keepsSession = false }: KeyOptions): string {
   const whole = normalizePercent(url.search)
   const search = keepsSession ? whole : dropQuerySession(whole)
   return `${url.protocol}//${url.host}${path}${keepsQuery ? search : dropSuperfluous(search)}`
 }
 
-/** What of an address counts for its key. */
+/** The optional parts of an address that count for its key. */
 export interface KeyOptions {
   readonly keepsQuery?: boolean
   readonly keepsSession?: boolean
 }
 
-/** The path of an address as it stands in its key. */
+/** The path of an address as in its key. */
 export function fullPath(url: URL, keepsSession = false): string {
   const whole = normalizePercent(url.pathname)
   const path = keepsSession ? whole : dropPathSession(whole) || '/'
@@ -63,7 +63,7 @@ export function fullPath(url: URL, keepsSession = false): string {
   return end === path.length ? path : path.slice(0, end)
 }
 
-/** The path of an address without a slash at its end: scopes are judged by it. */
+/** The path of an address without a trailing slash, by which scopes are judged. */
 export function keyPath(url: URL, keepsSession = false): string {
   return trimPath(fullPath(url, keepsSession))
 }
@@ -73,12 +73,12 @@ export function trimPath(path: string): string {
   return path.length > 1 && path.charCodeAt(path.length - 1) === SLASH ? path.slice(0, -1) : path
 }
 
-/** Host in lower case, with its port unless that is the default: what the clock of a host is known by. */
+/** Host in lower case, with its port unless that is the default. Host clocks are kept by this name. */
 export function hostOf(url: URL | string): string | undefined {
   return parseHttp(url)?.host
 }
 
-/** Name of a host without `www.` and port: what belongs to one site has it in common. */
+/** Name of a host without `www.` and port, which all parts of one site share. */
 export function siteHostOf(url: URL | string): string | undefined {
   return parseHttp(url)?.hostname.replace(/^www\./, '')
 }
@@ -90,8 +90,8 @@ export function parseHttp(url: URL | string): URL | undefined {
 }
 
 /**
- * Decodes unreserved characters (RFC 3986, 2.3), writes the others in upper case (6.2.2.1), and encodes a `%` that encodes
- * nothing: else `%4%31` would become `%41`, and that `A` when it is read again.
+ * Decodes unreserved characters (RFC 3986, 2.3), writes the others in upper case (6.2.2.1), and encodes a literal `%`: otherwise `%4%31`
+ * would become `%41`, and that `A` at the next reading.
  */
 export function normalizePercent(text: string): string {
   if (!text.includes('%')) return text

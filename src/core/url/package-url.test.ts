@@ -44,6 +44,6 @@ test.each([
   'maven:org/slf4j:api',
   'https://example.com/npm:react',
   'file:///npm/react',
-])('%s is no package', (text) => {
+])('%s is not a package', (text) => {
   expect(parsePackageUrl(text)).toBeUndefined()
 })

@@ -1,7 +1,7 @@
-/** Registries of packages that are known. */
+/** The known package registries. */
 export type PackageType = 'npm' | 'pypi' | 'cargo' | 'maven'
 
-/** Where packages come from, by the addresses of their registries. */
+/** The addresses of the package registries. */
 export interface Registries {
   readonly npm: string
   readonly pypi: string
@@ -21,14 +21,14 @@ export const PUBLIC_REGISTRIES: Registries = {
 /** A package of a registry. */
 export interface PackageName {
   readonly type: PackageType
-  /** `@scope` of npm, the group of Maven; null where there is none. */
+  /** `@scope` of npm, the group of Maven; null if there is none. */
   readonly namespace: string | null
   readonly name: string
   /** A version; of npm also a range or a tag. Null for the newest. */
   readonly version: string | null
 }
 
-/** What stands before a package in short. */
+/** Short prefixes of package types. */
 const SHORT: ReadonlyMap<string, PackageType> = new Map(
   Object.entries({
     npm: 'npm',
@@ -39,7 +39,7 @@ const SHORT: ReadonlyMap<string, PackageType> = new Map(
   }),
 )
 
-/** Names as their registries allow them, so that none can lead elsewhere. */
+/** Names as their registries allow them, so that none can lead to another address. */
 const NAMES: Readonly<Record<PackageType, { readonly namespace: RegExp | null; readonly name: RegExp }>> = {
   npm: { namespace: /^@[a-z0-9~-][a-z0-9._~-]*$/i, name: /^[a-z0-9~-][a-z0-9._~-]*$/i },
   pypi: { namespace: null, name: /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i },
@@ -53,7 +53,7 @@ const VERSION = /^[a-z0-9][a-z0-9.+_!-]{0,127}$/i
 const NPM_VERSION = /^[a-z0-9.+_~^<>=*| -]{1,128}$/i
 
 /**
- * Reads the address of a package (https://github.com/package-url/purl-spec): `pkg:npm/%40scope/name@1.2.3`, or in short
+ * Parses the address of a package (https://github.com/package-url/purl-spec): `pkg:npm/%40scope/name@1.2.3`, or in short
  * `npm:@scope/name@1.2.3`, `pypi:requests`, `crates:serde`, `maven:group:artifact@1.2.3`. Undefined for anything else.
  */
 export function parsePackageUrl(text: string): PackageName | undefined {
@@ -78,7 +78,7 @@ export function isPackageShort(text: string): boolean {
 }
 
 function readName(type: PackageType, path: string): PackageName | undefined {
-  // The scope of npm begins with the sign that stands before a version.
+  // The scope of npm begins with `@`, which also precedes a version.
   const [, whole = '', version] = /^(.[^@]*)(?:@(.*))?$/s.exec(path) ?? []
   const parts = whole.split('/').map(decode)
   const [name, namespace = null] = parts.reverse()
@@ -104,13 +104,13 @@ function normalizePypi(name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, '-')
 }
 
-/** Writes the address of a package, by which it is known. */
+/** Writes the canonical address of a package. */
 export function writePackageUrl({ type, namespace, name, version }: PackageName): string {
   const place = namespace === null ? '' : `${encodeURIComponent(namespace)}/`
   return `pkg:${type}/${place}${name}${version === null ? '' : `@${encodeURIComponent(version)}`}`
 }
 
-/** What people call a package: `@scope/name`, `group:artifact`, `name`. */
+/** The common name of a package: `@scope/name`, `group:artifact`, `name`. */
 export function packageTitle({ type, namespace, name }: PackageName): string {
   return namespace === null ? name : `${namespace}${type === 'maven' ? ':' : '/'}${name}`
 }

@@ -17,15 +17,15 @@ test.each([
   ['de/index.html', 'de', '', true],
   ['de/', 'de', '', true],
   ['', 'en', '', false],
-  // What looks like a language and is none of the page.
+  // Parts that look like a language but are not that of the page.
   ['is/guide/install.html', 'en', 'is/guide/install.html', false],
   ['guide/x-de.html', 'fr', 'guide/x-de.html', false],
   ['german/guide.html', 'de', 'german/guide.html', false],
-] as const)('%s in %s stands at %j', (path, language, place, isMarked) => {
+] as const)('%s in %s has the place %j', (path, language, place, isMarked) => {
   expect(placeOf(path, language)).toEqual({ path: place, isMarked })
 })
 
-test('what is not below the start has its host', () => {
+test('the place of a page outside the start address includes its host', () => {
   expect(placeOfPage('https://other.test/de/a.html', START, 'de').path).toBe('other.test/a.html')
   expect(placeOfPage('file:///docs/de/a.md', { url: 'file:///docs/', version: null }, 'de').path).toBe('a.md')
 })
@@ -51,7 +51,7 @@ test.each([
   expect(placeOfPage(page, { url, version }, 'en').path).toBe('a/b.md')
 })
 
-test('what looks like the version of another source stays', () => {
+test('a part that looks like the version of another source stays', () => {
   expect(placeOfPage('https://docs.test/a/3.0/', { url: 'https://docs.test/', version: '2.0' }, null).path).toBe(
     'a/3.0',
   )

@@ -2,15 +2,15 @@ import { shortCode } from '../text/language-code.ts'
 import { readRepositoryPath } from './repository-url.ts'
 import { decodePath, readImportUrl, readInnerPath, treeKindOf } from './tree-url.ts'
 
-/** Where a page stands in its documentation, whatever version and language it is of. */
+/** The place of a page in its documentation, independent of version and language. */
 export interface PagePlace {
-  /** The path below the start, without what names the version of the source and the language of the page. */
+  /** The path below the start, without the version of the source and the language of the page. */
   readonly path: string
   /** Whether the address names the language. */
   readonly isMarked: boolean
 }
 
-/** What places are below. */
+/** The source that places are relative to. */
 export interface PlaceSource {
   /** Where it starts. */
   readonly url: string
@@ -18,8 +18,8 @@ export interface PlaceSource {
 }
 
 /**
- * The place of a page: the same for its translations where their addresses differ only in the language (`/de/`, `x.fr.html`, `?lang=it`),
- * and for other versions of it where they differ only in the version or the commit.
+ * The place of a page: the same for its translations if their addresses differ only in the language (`/de/`, `x.fr.html`, `?lang=it`), and
+ * for its other versions if they differ only in the version or the commit.
  */
 export function placeOfPage(url: string, source: PlaceSource, language: string | null): PagePlace {
   const below = withoutVersion(pathInTree(url, source.url) ?? pathBelow(url, readImportUrl(source.url)), source.version)
@@ -28,7 +28,7 @@ export function placeOfPage(url: string, source: PlaceSource, language: string |
   return { path: path.replace(/(^|\/)index\.[a-z]+$/i, '$1').replace(/\/+$/, ''), isMarked: path !== below }
 }
 
-/** The language that an address names in its path or host; null for one that names none. */
+/** The language in the path or host of an address; null if there is none. */
 export function languageInUrl(url: string): string | null {
   const parsed = URL.parse(url)
   if (parsed === null) return null
@@ -40,7 +40,7 @@ export function languageInUrl(url: string): string | null {
 /** A language as addresses have it: `de`, `pt-br`, `zh_Hans`. Longer words are names. */
 const TAG = /^[a-z]{2}(?:[-_][a-z]{2,4})?$/i
 
-/** The path of a file inside a tree, whatever state of it the address names; undefined for a page of a web site. */
+/** The path of a file inside a tree, for any commit or version in the address; undefined for a page of a web site. */
 function pathInTree(url: string, tree: string): string | undefined {
   const kind = treeKindOf(tree)
   if (kind === 'repository') return readRepositoryPath(tree, url)
@@ -71,7 +71,7 @@ function pathBelow(url: string, start: string): string {
   return parsed === null ? url : `${parsed.host}${parsed.pathname}${parsed.search}`
 }
 
-/** Without the first part that names a language; others of that form may be names. */
+/** Removes the first part that names a language; other parts of that form may be names. */
 function withoutLanguage(path: string, language: string): string {
   const isIt = (part: string) => TAG.test(part) && shortCode(part) === language
   const [way = '', query] = path.split('?', 2)

@@ -60,14 +60,14 @@ describe('an address', () => {
     expect(classifyUrl('https://news.example//World/C%C3%B4te/?a=/b#/c').segments).toEqual(['world', 'côte'])
   })
 
-  test('takes linear time, however long it is', () => {
+  test('takes linear time for any length', () => {
     const long = `https://news.example/${'a-'.repeat(200_000)}/${'2024'.repeat(100_000)}`
     expect(classifyUrl(long).segments).toHaveLength(2)
     expect(foldPagination(long)).toBe(long)
   })
 })
 
-describe('pages of what has several', () => {
+describe('paginated addresses', () => {
   test.each([
     ['/world/france?page=2', '/world/france'],
     ['/world/france?lang=en&page=2&x=1#top', '/world/france?lang=en&x=1'],
@@ -78,13 +78,13 @@ describe('pages of what has several', () => {
     ['/world/france/seite/4', '/world/france'],
     ['/page/2', '/'],
     ['/?page=2', '/'],
-  ])('%s is one of %s', (path, first) => {
+  ])('%s is a page of %s', (path, first) => {
     expect(foldPagination(`https://news.example${path}`)).toBe(`https://news.example${first}`)
     expect(classifyUrl(`https://news.example${path}`).isPagination).toBe(true)
   })
 
   test.each(['/world/france', '/?p=123', '/world/g20', '/map-2', '/page', '/homepage/2', '/world?page=two'])(
-    '%s is none',
+    '%s is not paginated',
     (path) => {
       expect(foldPagination(`https://news.example${path}`)).toBe(`https://news.example${path}`)
       expect(classifyUrl(`https://news.example${path}`).isPagination).toBe(false)

@@ -2,23 +2,23 @@ import type { PageClass } from '../model.ts'
 import { MONTHS } from './calendar-words.ts'
 import { decodePart, splitQuery } from './query.ts'
 
-/** What an address alone tells about the page behind it. */
+/** The signals of an address about its page. */
 export interface PageUrl {
-  /** What it most likely is; `unknown` where nothing in the address says so. */
+  /** The likeliest class of the page; `unknown` if the address gives no sign. */
   readonly kind: PageClass | 'unknown'
-  /** Whether it is a page of something that has several: `?page=2`, `/page/2`, `-p2`. */
+  /** Whether it is one page of a paginated list: `?page=2`, `/page/2`, `-p2`. */
   readonly isPagination: boolean
   /** Whether it names a day or a month, as addresses of news and archives do. */
   readonly hasDate: boolean
-  /** That date, as exactly as it is told: `2024-03-05`, `2024-03`. */
+  /** That date, as precise as the address gives it: `2024-03-05`, `2024-03`. */
   readonly date?: string
-  /** Whether it has a headline in it, or stands under a word for articles. */
+  /** Whether it contains a headline, or is under a word for articles. */
   readonly hasArticleWords: boolean
   /** The segments of its path that are not empty, decoded and in lower case. */
   readonly segments: readonly string[]
 }
 
-/** Judges an absolute address by its words. Every link of every page comes by here, so it is only cut, not parsed. */
+/** Classifies an absolute address by its words. It runs for every link of every page, so the address is only split, not parsed. */
 export function classifyUrl(address: string): PageUrl {
   const { host, path, search } = cutAddress(address)
   const segments = segmentsOf(path)
@@ -35,12 +35,12 @@ export function classifyUrl(address: string): PageUrl {
   }
 }
 
-/** Whether an address most likely leads to an article. Cheaper than to classify it, since most links are too short for one. */
+/** Whether an address most likely leads to an article. Faster than classifying it, since most links are too short for one. */
 export function isArticleUrl(address: string): boolean {
   return mayBeArticle(address) && classifyUrl(address).kind === 'article'
 }
 
-/** Whether there is a year in an address, or a segment of three words. */
+/** Whether an address has a year, or a segment of three words. */
 function mayBeArticle(address: string): boolean {
   let joints = 0
   let digits = 0
@@ -54,7 +54,7 @@ function mayBeArticle(address: string): boolean {
   return false
 }
 
-/** The address of the first page of what has several; the address itself where it is no page of such. */
+/** The address of the first page of a paginated list; any other address is returned unchanged. */
 export function foldPagination(address: string): string {
   const { origin, path, search } = cutAddress(address)
   if (!hasPageNumber(path, search)) return address
@@ -68,7 +68,7 @@ interface AddressParts {
   readonly origin: string
   readonly host: string
   readonly path: string
-  /** With its `?`; '' where there is none. */
+  /** With its `?`; '' if there is none. */
   readonly search: string
 }
 
@@ -95,7 +95,7 @@ function segmentsOf(path: string): string[] {
   return segments
 }
 
-/** What was seen in an address. */
+/** The parsed parts and signs of an address. */
 interface UrlSigns {
   readonly host: string
   readonly segments: readonly string[]
@@ -118,10 +118,10 @@ function kindOf({ host, segments, search, isPagination, date, hasArticleWords }:
   return ENDS.has(last) ? 'other' : 'unknown'
 }
 
-/** Names of the page that a folder shows when nothing in it was asked for. */
+/** Names of the default page of a folder. */
 const INDEX = /^(?:index|default|home)(?:\.[a-z]{3,5})?$/
 
-/** Words under which lists stand, or that are one. */
+/** Words above lists, or for lists. */
 const LISTS: ReadonlySet<string> = new Set(
   `tag tags category categories cat topic topics section sections archive archives author authors latest list lists all
   collections`.split(/\s+/),
@@ -131,7 +131,7 @@ const LISTS: ReadonlySet<string> = new Set(
 const OTHER_HOST =
   /^(?:docs?|documentation|developers?|devdocs|api|forums?|community|discuss(?:ions?)?|boards?|bbs|wiki|manual|man|help|support)\./
 
-/** Words of manuals, forums and wikis, wherever they stand in a path. */
+/** Words of manuals, forums and wikis, at any position in a path. */
 const OTHER_WORDS: ReadonlySet<string> = new Set(
   `docs doc documentation reference api apidocs javadoc handbook man-pages manpages wiki manual manuals userguide
   forum forums thread threads showthread.php viewtopic.php viewthread questions discussion discussions
@@ -170,16 +170,16 @@ const NUMBER = /^\d+$/
 const NUMBERED = /^\d+(?:-|$)/
 const TOPIC_QUERY = /[?&](?:topic|tid|showtopic)=\d|^\?\/topic\//
 
-/** Words for one article: what comes after is its name. */
+/** Words for one article: the next segment is its name. */
 const ONE_ARTICLE: ReadonlySet<string> = new Set(['article', 'story', 'post', 'press-release', 'editorial'])
 
-/** Words under which articles stand, and lists of them as well. */
+/** Words above articles, and above lists of them as well. */
 const ARTICLES: ReadonlySet<string> = new Set(
   `articles stories news blog blogs posts opinion comment feature features press press-releases releases insights guides
   newsroom`.split(/\s+/),
 )
 
-/** Whether it stands under a word for articles, and has more to its name than a section would. */
+/** Whether it is under a word for articles, with a longer name than a section would have. */
 function hasArticleWord(segments: readonly string[]): boolean {
   const last = segments.at(-1) ?? ''
   const isNamed = ID.test(last) || countWords(last) >= 3
@@ -195,7 +195,7 @@ function hasHeadline(segments: readonly string[]): boolean {
   const last = segments.at(-1) ?? ''
   const slug = ID.test(last) ? (segments.at(-2) ?? '') : last
   const words = countWords(slug)
-  // A long number at the end is how a site knows its articles.
+  // A long number at the end is typical of article ids.
   return words >= HEADLINE_WORDS || (words >= 3 && (slug !== last || LONG_ID.test(last)))
 }
 
@@ -221,7 +221,7 @@ const UNDERSCORE = 0x5f
 /** A date in a path. */
 interface PathDate {
   readonly text: string
-  /** How much comes after it, or stands beside it: nothing where the date is all that the address leads to. */
+  /** How much text follows the date or surrounds it: 0 if the date is the whole target. */
   readonly rest: number
 }
 
@@ -256,7 +256,7 @@ function monthOf(segment: string): number | undefined {
   return DAY.test(segment) ? Number(segment) : MONTHS.get(segment)
 }
 
-/** Undefined where there is no such month; without the day where there is no such day. */
+/** Undefined for an invalid month; without the day if that is invalid. */
 function writeDate(year = '', month = 0, day = 0): string | undefined {
   if (month < 1 || month > 12) return undefined
   const head = `${year}-${String(month).padStart(2, '0')}`
@@ -268,13 +268,13 @@ function hasPageNumber(path: string, search: string): boolean {
   return ENDS_IN_NUMBER.test(path) && (PAGE_PATH.test(path) || PAGE_SUFFIX.test(path))
 }
 
-/** Whether a pair of a query counts pages. At the root of a site `p` is the number of an article, as WordPress has it. */
+/** Whether a query pair is a page number. At the root of a site `p` is the number of an article, as in WordPress. */
 function isPagePair(pair: string, path: string): boolean {
   return PAGE_PAIR.test(pair) && !(path.length <= 1 && pair.startsWith('p='))
 }
 
 const PAGE_PAIR = /^(?:page|paged|pagina|seite|pg|p|pageno|page_?num(?:ber)?|currentpage)=\d{1,6}$/i
-/** Almost no address does, and need not be looked at more closely. */
+/** A fast check that excludes almost all addresses. */
 const ENDS_IN_NUMBER = /\d(?:\.[a-z]{3,5})?\/?$/i
 /** `/page/2`, `/p/2`, `/page-2`, `/page2.html`, `/seite/2/` */
 const PAGE_PATH = /\/(?:(?:page|pagina|seite)[-_/]?\d{1,5}|(?:p|pg)\/?\d{1,4})(?:\.[a-z]{3,5})?(\/?)$/i

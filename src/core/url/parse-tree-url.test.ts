@@ -9,7 +9,7 @@ test.each([
   ['https://github.com/o/lamp.git', 'git+https://github.com/o/lamp.git'],
   ['git+file:///srv/lamp', 'git+file:///srv/lamp'],
   ['https://example.com/v1/lamp.tar.gz?raw=1#x', 'https://example.com/v1/lamp.tar.gz?raw=1'],
-])('the address of a tree is read from %s', (text, url) => {
+])('the address of a tree is parsed from %s', (text, url) => {
   expect(parseTreeUrl(text)).toBe(url)
 })
 
@@ -20,6 +20,6 @@ test.each([
   'file:///srv/lamp.zip',
   'docs@2.0',
   '',
-])('%s names none', (text) => {
+])('%s is not a tree', (text) => {
   expect(parseTreeUrl(text)).toBeUndefined()
 })

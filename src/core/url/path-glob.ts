@@ -10,7 +10,7 @@ type Step =
   | { readonly type: 'run' }
   /** `**`: any characters. */
   | { readonly type: 'deep' }
-  /** `**` and the slash behind it, where a segment begins: any number of whole segments. */
+  /** `**` with the slash after it, at the start of a segment: any number of whole segments. */
   | { readonly type: 'folders' }
   /** `/**` at the end: nothing, or everything below. */
   | { readonly type: 'below' }
@@ -23,9 +23,9 @@ export interface PathGlob {
 }
 
 /**
- * Reads a glob on paths: `*` within a segment, `**` across segments, `?`, `[a-z]`, `[!a]`, and `\` before a character that
- * stands for itself. A `!` at the beginning is dropped: people write it before what they block.
- * Throws a TypeError for a pattern in which {@link findGlobProblem} finds a problem.
+ * Parses a glob on paths: `*` within a segment, `**` across segments, `?`, `[a-z]`, `[!a]`, and `\` before a literal character. A leading
+ * `!` is dropped, because users write it before patterns they block. Throws a TypeError for a pattern in which {@link findGlobProblem}
+ * finds a problem.
  */
 export function parsePathGlob(pattern: string): PathGlob {
   // `/docs/**` matches everything below `/docs`, and `/docs` itself; `/docs/**/a` matches `/docs/a` as well.
@@ -37,15 +37,15 @@ export function parsePathGlob(pattern: string): PathGlob {
   return { pattern, steps: parsed }
 }
 
-/** What is wrong with a glob, in words; undefined for one that can be used. */
+/** The problem of a glob, in words; undefined for a valid one. */
 export function findGlobProblem(pattern: string): string | undefined {
   const parsed = readGlob(pattern)
   return typeof parsed === 'string' ? parsed : undefined
 }
 
 /**
- * Tells whether a path matches, given as in the key of its address. Patterns may be written as a browser shows a path or as
- * it is sent: both `/größe/*` and `/gr%C3%B6%C3%9Fe/*` match. An encoded slash is never a slash.
+ * Whether a path, given as in the key of its address, matches. Patterns may be written decoded or encoded: both `/größe/*` and
+ * `/gr%C3%B6%C3%9Fe/*` match. An encoded slash is never a slash.
  */
 export function matchesPathGlob(glob: PathGlob, path: string): boolean {
   if (matchesSteps(glob.steps, path)) return true
@@ -55,7 +55,7 @@ export function matchesPathGlob(glob: PathGlob, path: string): boolean {
 
 const MAX_PATTERN = 1000
 
-/** The steps of a glob, or what is wrong with it. */
+/** The steps of a glob, or its problem. */
 function readGlob(pattern: string): readonly Step[] | string {
   if (pattern.length > MAX_PATTERN) return `it is longer than ${MAX_PATTERN} characters`
   const glob = pattern.trim().replace(/^!/, '')
@@ -64,7 +64,7 @@ function readGlob(pattern: string): readonly Step[] | string {
   return readSteps(anchor(normalizePercent(glob)))
 }
 
-/** The same glob with a slash at its beginning and none at its end. */
+/** The same glob with a leading slash and without a trailing one. */
 function anchor(glob: string): string {
   let end = glob.length
   while (end > 1 && glob[end - 1] === '/') end--
@@ -141,10 +141,10 @@ function matchesSteps(steps: readonly Step[], path: string): boolean {
   return places[path.length] === 1
 }
 
-/** Fills the places that lie behind a step; false when there are none. */
+/** Marks the positions reachable by a step; false when there are none. */
 function advance(step: Step, path: string, from: Uint8Array, to: Uint8Array): boolean {
   let isAny = false
-  /** Whether a place before this one can be left by the step. */
+  /** Whether the step can continue from an earlier position. */
   let isOpen = false
   for (let i = 0; i <= path.length; i++) {
     const isFrom = from[i] === 1
@@ -181,7 +181,7 @@ function advance(step: Step, path: string, from: Uint8Array, to: Uint8Array): bo
   return isAny
 }
 
-/** The place behind one character that is in the set and not a slash; -1 without one. */
+/** The position after one character that is in the set and not a slash; -1 without one. */
 function endOfOne(set: CharSet | undefined, path: string, start: number): number {
   const codePoint = path.codePointAt(start)
   if (codePoint === undefined) return -1
@@ -195,7 +195,7 @@ function decodePath(path: string): string {
   try {
     return path.split(/%2F/i).map(decodeURIComponent).join('%2F')
   } catch {
-    // Not UTF-8: there is no other way to write it.
+    // The path is not UTF-8, so it has no other form.
     return path
   }
 }

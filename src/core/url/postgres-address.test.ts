@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { findMistaken, hidePassword, isPostgres, nameDatabase } from './postgres-address.ts'
 
-test('tells an address from a file', () => {
+test('distinguishes an address from a file', () => {
   expect(['postgres://h/d', 'postgresql://u@/d?host=/run'].map(isPostgres)).toEqual([true, true])
   expect(['/data/library.db', 'postgres.db', 'C:\\postgres://x'].map(isPostgres)).toEqual([false, false, false])
 })
 
-test('knows what is meant as an address and is none', () => {
+test('recognises malformed database addresses', () => {
   const mistaken = [
     'postgres:/u@127.0.0.1/d',
     'postgres:d',
@@ -29,7 +29,7 @@ test.each([
   ['postgresql://u:secret@/d?host=/run', 'postgresql://u@/d?host=/run'],
   ['postgres://:secret@h/d', 'postgres://@h/d'],
   ['postgres://u:se@cret@h/d', 'postgres://u@h/d'],
-  // None of these is an address.
+  // These addresses are invalid.
   ['postgres://u:se/cret@h/d', 'postgres://u@h/d'],
   ['postgres://u:se?cret@h/d', 'postgres://u@h/d'],
   ['postgres://u:secret@h:99999/d', 'postgres://u@h:99999/d'],
@@ -40,7 +40,7 @@ test.each([
   expect(hidePassword(address)).toBe(shown)
 })
 
-test('names a database the same for all who use it, and apart from others', () => {
+test('names a database the same for all users, and differently from other databases', () => {
   const name = nameDatabase('postgres://u:p@h/d')
   expect(nameDatabase('postgresql://other@h:5432/d?sslmode=require')).toBe(name)
   for (const other of ['postgres://h/e', 'postgres://i/d', 'postgres://h:5433/d', 'postgres://h/d?schema=s']) {

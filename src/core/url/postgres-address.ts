@@ -1,15 +1,15 @@
-/** Whether a library is meant that lives in PostgreSQL; any other is a file. */
+/** Whether a library is in PostgreSQL; any other is a file. */
 export function isPostgres(library: string): boolean {
   return /^postgres(ql)?:\/\//.test(library)
 }
 
-/** What an address of a database begins with, and what is meant as one: a scheme, a host with its port, a user at a host. */
+/** Beginnings of texts that are meant as database addresses: a scheme, a host with its port, a user at a host. */
 const SCHEME = /^[a-z][a-z0-9+.-]+:(?=\/)|^postgres(ql)?:/i
 const BARE = /^(?:[^/\\@]+@[^/\\]+|[\w.-]+:\d+)\//
 
 /**
- * Why a text names no library, although it is neither the address of one in PostgreSQL nor, by the looks of it, a file; undefined where it
- * is one of these. It is not repeated: it may hold a password.
+ * The problem of a text that names neither a PostgreSQL library nor, by its form, a file; undefined if it names one. The message does not
+ * repeat the text, which may contain a password.
  */
 export function findMistaken(library: string): string | undefined {
   if (isPostgres(library)) return undefined
@@ -21,23 +21,23 @@ export function findMistaken(library: string): string | undefined {
   return `a file, or an address such as ${EXAMPLE}, got one without postgres://; a file of such a name is given with ./ before it`
 }
 
-/** How the address of a library in PostgreSQL looks. */
+/** An example of a PostgreSQL library address. */
 export const EXAMPLE: string = 'postgres://user@host:5432/database'
 
-/** The place of a library as it may be shown and logged: the address of a database without its password. */
+/** The location of a library for display and logs: a database address without its password. */
 export function hidePassword(library: string): string {
   if (!isPostgres(library)) return library
-  // Where it is no address, the password may hold what would end one.
+  // In an invalid address the password may contain characters that would end it.
   const password = parsePostgres(library) === null ? /(:\/\/[^:@/?#]*):.*@/s : /(:\/\/[^:@/?#]*):[^/?#]*@/
   return library.replace(password, '$1@').replace(/([?&]password=)[^&]*/gi, '$1…')
 }
 
-/** The address of a database taken apart, also where it has no host because a socket is meant; null where it is none. */
+/** The parsed address of a database, even without a host, which means a socket; null for an invalid one. */
 export function parsePostgres(address: string): URL | null {
   return URL.parse(address.replace(/^postgres(ql)?:\/\/([^/?#]*@)?(?=[/?#]|$)/, `postgres://${NO_HOST}`))
 }
 
-/** Names the database of an address: the same whoever asks for it, and however the address is written. */
+/** Names the database of an address: the name does not depend on the user or the spelling of the address. */
 export function nameDatabase(address: string): string {
   const url = parsePostgres(address)
   if (url === null) return address
@@ -47,5 +47,5 @@ export function nameDatabase(address: string): string {
   return JSON.stringify(places)
 }
 
-/** Stands for the host of an address that has none. */
+/** Placeholder for a missing host. */
 const NO_HOST = 'placeholder.invalid'

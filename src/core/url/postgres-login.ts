@@ -1,16 +1,16 @@
 import { parsePostgres } from './postgres-address.ts'
 
-/** Who is to use which database by an address, as commands that mend it name them. */
+/** The role and the database of an address, in the form that repair commands need. */
 export interface Login {
   /** As statements have it. */
   readonly role: string
   readonly database: string
   readonly schema: string
-  /** The command that makes the database. */
+  /** The command that creates the database. */
   readonly createdb: string
 }
 
-/** Reads an address, which need not have a password. What it leaves out stands in brackets. */
+/** Parses an address, with or without a password. Missing parts are shown in brackets. */
 export function describeLogin(address: string): Login {
   const url = parsePostgres(address)
   const given = (name: string) => url?.searchParams.get(name) ?? undefined

@@ -18,11 +18,11 @@ describe('preferKey', () => {
     expect(preferKey(worse, better)).toBeGreaterThan(0)
   })
 
-  test('puts a key neither before nor behind itself', () => {
+  test('a key equals itself', () => {
     expect(preferKey('https://example.com/a?b', 'https://example.com/a?b')).toBe(0)
   })
 
-  test('is a total order: however keys are found, they are sorted alike', () => {
+  test('is a total order: keys are sorted the same in any order of discovery', () => {
     const key = fc
       .tuple(
         fc.constantFrom('http', 'https'),
@@ -87,7 +87,7 @@ describe('isSpellingOf', () => {
     expect(isSpellingOf('https://example.com', 'http://www.example.com/index.html')).toBe(true)
   })
 
-  test('does not hold for what is no address, not even with itself', () => {
+  test('does not hold for invalid addresses, not even with themselves', () => {
     expect(isSpellingOf('page', 'page')).toBe(false)
   })
 })

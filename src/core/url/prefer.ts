@@ -2,8 +2,8 @@ import { compareUtf8 } from '../text/order.ts'
 import { keyPath, parseHttp } from './key.ts'
 
 /**
- * Orders two keys of the same content by which is kept, the better first: without a query, https, fewer segments, a shorter
- * path, and at last their characters. The order is total, so the same key is kept in whatever order they were found.
+ * Orders two keys of the same content, the one to keep first: without a query, https, fewer segments, a shorter path, and finally by
+ * characters. The order is total, so the same key is kept in any order of discovery.
  */
 export function preferKey(a: string, b: string): number {
   return (
@@ -16,8 +16,8 @@ export function preferKey(a: string, b: string): number {
 }
 
 /**
- * Whether two addresses look like one written in two ways: they differ at most in query, fragment, scheme, `www.`, case of the
- * path, slash at the end, `index.html` or the like, and `.html`, `.htm` or `.md`.
+ * Whether two addresses look like spellings of one: they differ at most in query, fragment, scheme, `www.`, case of the path, trailing
+ * slash, `index.html` or similar, and `.html`, `.htm` or `.md`.
  */
 export function isSpellingOf(a: string, b: string): boolean {
   const bare = bareAddress(a)
@@ -46,7 +46,7 @@ function pathOf(key: string): string {
   return key.slice(start, end < 0 ? key.length : end)
 }
 
-/** The root has none. */
+/** The root has no segments. */
 function countSegments(key: string): number {
   const path = pathOf(key)
   return path === '/' ? 0 : path.split('/').length - 1

@@ -75,7 +75,7 @@ describe('classifyQuery', () => {
     expect(classify(`/a?utm_source=x&lang=de&${key}=1`)).toBe('essential')
   })
 
-  test.each(UNCERTAIN_KEYS)('is not certain of "%s"', (key) => {
+  test.each(UNCERTAIN_KEYS)('is uncertain about "%s"', (key) => {
     expect(classify(`/a?${key}=1`)).toBe('uncertain')
     expect(classify(`/a?utm_source=x&${key}=1`)).toBe('uncertain')
   })
@@ -101,7 +101,7 @@ describe('classifyQuery', () => {
     ['/a?q=cmpid=5', 'essential'],
     ['/a?%75tm_source=x', 'superfluous'],
     ['/a?x=%ff', 'uncertain'],
-  ])('takes %s for %s', (url, expected) => {
+  ])('classifies %s as %s', (url, expected) => {
     expect(classify(url)).toBe(expected)
   })
 })
@@ -113,7 +113,7 @@ describe('stripQuery', () => {
     ['https://example.com/a?', 'https://example.com/a'],
     ['https://example.com/a?b=%7e&utm_source=x&a=1', 'https://example.com/a?b=%7e&a=1'],
     ['https://example.com/a?gclid=x#part?gclid=x', 'https://example.com/a#part?gclid=x'],
-  ])('makes of %s %s', (url, expected) => {
+  ])('turns %s into %s', (url, expected) => {
     expect(stripQuery(url)).toBe(expected)
   })
 
@@ -123,7 +123,7 @@ describe('stripQuery', () => {
     'https://example.com/a?lang=de&id=1',
     'https://example.com/a?ref=x',
     'https://example.com/a#?gclid=x',
-  ])('leaves %s alone', (url) => {
+  ])('leaves %s unchanged', (url) => {
     expect(stripQuery(url)).toBe(url)
   })
 })

@@ -1,9 +1,9 @@
-/** What the query of an address says about its content. */
+/** The effect of a query on the content of an address. */
 export type QueryClass = 'none' | 'essential' | 'uncertain' | 'superfluous'
 
 /**
- * Judges the query of an address: `essential` when one key selects content or the path is that of a search, `uncertain` when
- * one key may do so, `superfluous` when every key only tracks a reader.
+ * Classifies the query of an address: `essential` when one key selects content or the path is that of a search, `uncertain` when one key
+ * may do so, `superfluous` when every key only tracks a reader.
  */
 export function classifyQuery(url: URL): QueryClass {
   const classes = splitQuery(url.search).map(classifyPair)
@@ -12,7 +12,7 @@ export function classifyQuery(url: URL): QueryClass {
   return classes.includes('uncertain') ? 'uncertain' : 'superfluous'
 }
 
-/** The query of an address, as in `URL.search`, less its superfluous and empty pairs; the others keep order and spelling. */
+/** The query of an address, as in `URL.search`, without its superfluous and empty pairs; the others keep order and spelling. */
 export function dropSuperfluous(search: string): string {
   const kept = splitQuery(search).filter((pair) => classifyPair(pair) !== 'superfluous')
   return kept.length === 0 ? '' : `?${kept.join('&')}`
@@ -54,7 +54,7 @@ const SUPERFLUOUS: ReadonlySet<string> = new Set([
   'oc',
 ])
 
-/** Display keys: most sites use them for tracking or layout, some to select content. Only the content of pages can tell. */
+/** Display keys: most sites use them for tracking or layout, some to select content. Only the content of pages can decide. */
 const DISPLAY: ReadonlySet<string> = new Set([
   'refresh',
   'ref',
@@ -70,10 +70,10 @@ const DISPLAY: ReadonlySet<string> = new Set([
 /** Families of such keys: `utm_source`, `CMP`, `cmpid`, `CMP_TU`, `gaa_at`, `WT.mc_id`. */
 const SUPERFLUOUS_FAMILY = /^(?:utm_|cmp(?:id)?(?:$|[_-])|gaa_|wt\.)/
 
-/** Values that mark a place in a page or a campaign, whatever the key. */
+/** Values that mark a place in a page or a campaign, for any key. */
 const SUPERFLUOUS_VALUE = /^(?:with:block-|cmpid=)/i
 
-/** Keys that select content, whatever their value. */
+/** Keys that select content, with any value. */
 const DECISIVE: ReadonlySet<string> = new Set(['q', 'query', 'search', 'keyword', 'keywords', 'id'])
 
 /** Keys that select content, unless their value is superfluous: `page=with:block-1` is a place in a page. */
@@ -96,7 +96,7 @@ function nameOf(pair: string): string {
   return decodePart(equals < 0 ? pair : pair.slice(0, equals)).toLowerCase()
 }
 
-/** The pairs of a query as in `URL.search`; empty ones are none. */
+/** The pairs of a query as in `URL.search`, without empty ones. */
 export function splitQuery(search: string): string[] {
   if (search === '') return []
   return search
@@ -111,7 +111,7 @@ export function decodePart(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Not UTF-8, so none of the names and values that are known; it is judged as it is written.
+    // The text is not UTF-8, so it is compared as written.
     return text
   }
 }

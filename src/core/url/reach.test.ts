@@ -196,7 +196,7 @@ test.each([
   ['/docs/11.x', '/docs/11.x/'],
   ['/docs/next.js', '/docs/next.js/'],
   ['/docs/.html', '/docs/.html/'],
-])('the subpages of %s are those of %s', (path, base) => {
+])('the subpages of %s are the same as those of %s', (path, base) => {
   const start = new URL(path, 'https://example.com')
   expect(createReachTest('subpages', start, start).pattern).toBe(`subpages example.com${base}`)
 })

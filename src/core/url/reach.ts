@@ -2,21 +2,21 @@ import { getDomain } from 'tldts'
 import { keyPath } from './key.ts'
 import type { Reach } from './scope.ts'
 
-/** Where an address stands to a source: in its reach, on its site but out of reach, or on another site. */
+/** The position of an address relative to a source: in its reach, on its site but out of reach, or on another site. */
 export type Place = 'inside' | 'outside' | 'elsewhere'
 
 /** How far a source reaches. */
 export interface ReachTest {
-  /** The reach and what it starts from: `subpages example.com/docs/`, `hostname example.com:8080`, `domain example.com`. */
+  /** The reach and its start: `subpages example.com/docs/`, `hostname example.com:8080`, `domain example.com`. */
   readonly pattern: string
   /** `path` is the path of the address as in its key. */
   locate(url: URL, path: string): Place
 }
 
 /**
- * Builds the test for the reach of a source. `siteUrl` is the start with the scheme and host it redirects to, or where it
- * redirects to if that is in another folder. Both hosts belong to the site, as pages go on linking to the address a site had
- * before. The folder is that of the start as the user gave it and, where the start led out of it, the one it led to.
+ * Creates the test for the reach of a source. `siteUrl` is the start with the scheme and host it redirects to, or the redirect target if
+ * that is in another folder. Both hosts belong to the site, because pages keep linking to a site's former address. The folder is that of
+ * the start as the user gave it and, if the start redirects out of it, also the target's.
  */
 export function createReachTest(reach: Reach, startUrl: URL, siteUrl: URL): ReachTest {
   switch (reach) {
@@ -32,7 +32,7 @@ export function createReachTest(reach: Reach, startUrl: URL, siteUrl: URL): Reac
   }
 }
 
-/** Whether an address is in the folder of a start, whatever their hosts. */
+/** Whether an address is in the folder of a start, for any hosts. */
 export function isBelowStart(url: URL, startUrl: URL): boolean {
   return isInFolder(keyPath(url), baseFolder(startUrl))
 }
@@ -53,8 +53,8 @@ function baseFolder(startUrl: URL): string {
 const INDEX = /^index(?:\.[^.]+)?$/i
 
 /**
- * Endings of files that are read as pages. Not just anything behind a dot: `/docs/v1.2`, `/docs/11.x`, `/com.example` and
- * `/guides/next.js` are folders.
+ * Extensions of files that are read as pages. Not any text after a dot: `/docs/v1.2`, `/docs/11.x`, `/com.example` and `/guides/next.js`
+ * are folders.
  */
 const PAGE_ENDING =
   /.\.(?:[xs]?html?|xht|php\d?|phtml|aspx?|jspx?|jsf|do|action|cgi|pl|cfm|mdx?|mdown|mkdn?|markdown|rst|adoc|asciidoc|txt|text|tex|json|jsonl|xml|rss|atom|ya?ml|toml|csv|tsv|pdf|epub|docx?|odt|rtf|pptx?|xlsx?|ipynb)$/i
@@ -62,7 +62,7 @@ const PAGE_ENDING =
 function createSubpagesTest(startUrl: URL, siteUrl: URL): ReachTest {
   const base = baseFolder(startUrl)
   const siteBase = baseFolder(siteUrl)
-  // One that leads up, as from a page that is gone to the home of its site, does not make the source larger.
+  // A redirect upwards, such as from a missing page to the home page, does not widen the source.
   const leadsUp = isSameSite(siteUrl, startUrl) && base.startsWith(siteBase)
   const hasMoved = !leadsUp && !isBelowStart(siteUrl, startUrl)
   return {
@@ -89,7 +89,7 @@ function createDomainTest(startUrl: URL, siteUrl: URL): ReachTest {
   }
 }
 
-/** Suffixes under which anybody may have a name count as public: two projects of github.io are two domains. */
+/** Suffixes under which users can register names count as public: two projects of github.io are two domains. */
 function registrableDomain(url: URL): string | null {
   return getDomain(url.hostname, { allowPrivateDomains: true })
 }

@@ -60,7 +60,7 @@ describe('the address of a repository', () => {
     ['git+ssh://git@host/~me/b%C3%BCcher', 'bücher', 22],
     ['git+ssh://git@host:2222/a', 'a', 2222],
     ['git+git://host', 'repository', 9418],
-  ])('tells name and port of %s', (text, name, port) => {
+  ])('has the name and port of %s', (text, name, port) => {
     expect(nameOfRepository(placeOf(text))).toBe(name)
     expect(portOf(placeOf(text).remote)).toBe(port)
   })
@@ -78,7 +78,7 @@ describe('the address of a file at a commit', () => {
     ['git+https://forgejo.example/o/lamp', `https://forgejo.example/o/lamp/src/commit/${COMMIT}/`, '#L3-L9', '#L3'],
     ['git+https://host.example/lamp', `git+https://host.example/lamp@${COMMIT}!/`, '#L3-L9', '#L3'],
     ['git+file:///srv/lamp', `git+file:///srv/lamp@${COMMIT}!/`, '#L3-L9', '#L3'],
-  ])('of %s', (repository, start, lines, line) => {
+  ])('writes and reads commit addresses of %s', (repository, start, lines, line) => {
     const url = writeCommitUrl(placeOf(repository), COMMIT, 'docs/ü #1.md')
     expect(url).toBe(`${start}docs/%C3%BC%20%231.md`)
     expect(readCommit(repository, url)).toBe(COMMIT)
@@ -92,7 +92,7 @@ describe('the address of a file at a commit', () => {
     expect(writeLinesUrl(known, `${url}#usage`, 3, 9)).toBeUndefined()
   })
 
-  test('is none where another repository, a branch or nothing is named', () => {
+  test('is undefined for another repository, a branch or none', () => {
     const known = 'git+https://github.com/o/lamp'
     expect(readRepositoryPath(known, `https://github.com/o/other/blob/${COMMIT}/a.md`)).toBeUndefined()
     expect(readRepositoryPath(known, 'https://github.com/o/lamp/blob/main/a.md')).toBeUndefined()

@@ -1,33 +1,33 @@
 import { decodePath, encodePath, readInnerPath } from './tree-url.ts'
 
-/** Where a repository of git is: what git is told, and the address it is known by here. */
+/** The location of a git repository: the address for git, and its address in this program. */
 export interface RepositoryPlace {
   /** `git+https://host/path`, `git+ssh://user@host/path`, `git+file:///path`. */
   readonly url: string
-  /** What git takes: the same without `git+`. */
+  /** The address for git: the same without `git+`. */
   readonly remote: string
   readonly protocol: RepositoryProtocol
 }
 
-/** What git is lent of this machine. */
+/** The parts of this machine that git may use. */
 export interface GitAccess {
-  /** Where programs and keys are: what of the environment reaches git. */
+  /** The environment variables for git, such as the paths of programs and keys. */
   readonly environment: Readonly<Record<string, string>>
-  /** The token for a host; undefined for none. Refused where one is named and not there. */
+  /** The token for a host; undefined if none is configured. Throws if a configured one is missing. */
   readonly tokenFor: (host: string) => string | undefined
 }
 
 /** How a repository is reached. */
 export type RepositoryProtocol = 'https' | 'http' | 'ssh' | 'git' | 'file'
 
-/** `git@host:owner/name.git`, as it is copied from web pages. */
+/** `git@host:owner/name.git`, as copied from web pages. */
 const SCP_LIKE = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)([^\s:][^\s]*)$/
 const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])?$/i
 const PROTOCOLS: readonly string[] = ['https', 'http', 'ssh', 'git', 'file']
 
 /**
- * Reads the address of a repository: with `git+` in front, with a scheme of git's own, in the short form for SSH, or any address of the
- * web that ends in `.git`. Undefined for anything else.
+ * Parses the address of a repository: with a `git+` prefix, with a scheme of git, in the short form for SSH, or any web address that ends
+ * in `.git`. Undefined for anything else.
  */
 export function parseRepositoryUrl(text: string): RepositoryPlace | undefined {
   const given = text.trim()
@@ -40,7 +40,7 @@ export function parseRepositoryUrl(text: string): RepositoryPlace | undefined {
   const isOwn = protocol === 'ssh' || protocol === 'git'
   if (!isNamed && !isOwn && !(protocol !== 'file' && /\.git\/?$/.test(url.pathname))) return undefined
   if (!PROTOCOLS.includes(protocol) || (protocol === 'file') !== (url.hostname === '')) return undefined
-  // Of schemes that are not of the web, a host may hold anything; what SSH would take for an option is none.
+  // Hosts of non-web schemes are not validated by URL, and SSH would read a user name that begins with `-` as an option.
   if (!HOST.test(url.hostname) || url.username.startsWith('-')) return undefined
   url.hostname = url.hostname.toLowerCase()
   url.hash = ''
@@ -71,9 +71,9 @@ export function nameOfRepository({ remote }: RepositoryPlace): string {
 /** A site that shows repositories, and how it writes addresses. */
 interface Site {
   readonly host: RegExp
-  /** What stands between a repository and a commit. */
+  /** The path between a repository and a commit. */
   readonly middle: string
-  /** What stands between a commit and a path. */
+  /** The path between a commit and a file. */
   readonly after?: string
   /** How it names lines. */
   readonly lines?: (first: number, last: number) => string
@@ -105,13 +105,13 @@ function writeLines(first: number, last: number): string {
   return last === first ? `L${first}` : `L${first}-L${last}`
 }
 
-/** Where a reader opens a file of a repository as it is at a commit. */
+/** The address at which a reader opens a file of a repository at a commit. */
 export function writeCommitUrl(place: RepositoryPlace, commit: string, path: string): string {
   const site = siteOf(place)
   return `${pageOf(place)}${commit}${site === undefined ? '!' : (site.after ?? '')}/${encodePath(path)}`
 }
 
-/** The path of a file, from any address of it in a repository: that of a commit, or one that names none. Undefined for any other. */
+/** The path of a file, from any of its addresses in a repository, with or without a commit. Undefined for any other. */
 export function readRepositoryPath(url: string, text: string): string | undefined {
   const place = parseRepositoryUrl(url)
   if (place === undefined) return undefined
@@ -122,7 +122,7 @@ export function readRepositoryPath(url: string, text: string): string | undefine
   return rest?.startsWith(after) === true ? decodePath(rest.slice(after.length)) : undefined
 }
 
-/** The commit that an address of a file of a repository names; undefined for any other. */
+/** The commit in the address of a repository file; undefined for any other. */
 export function readCommit(url: string, text: string): string | undefined {
   const place = parseRepositoryUrl(url)
   if (place === undefined || !text.startsWith(pageOf(place))) return undefined
@@ -137,7 +137,7 @@ export function writeLinesUrl(repository: string, url: string, first: number, la
   return `${url}#${lines(first, Math.max(first, last))}`
 }
 
-/** What stands before the commit in addresses of files. */
+/** The text before the commit in addresses of files. */
 function pageOf(place: RepositoryPlace): string {
   const site = siteOf(place)
   if (site === undefined) return `${place.url}@`

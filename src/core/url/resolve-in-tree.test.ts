@@ -24,7 +24,7 @@ describe('a link in a file of a repository', () => {
   })
 
   test.each(['https://example.com/', 'mailto:a@b.c', '//host/x', '../../../other', '', 'javascript:alert(1)'])(
-    '%s stays as it is written',
+    '%s stays as written',
     (href) => {
       expect(resolveInTree(file, href)).toBeUndefined()
     },
@@ -51,11 +51,11 @@ test.each([
     'https://docs.rs/crate/lamp/latest/source/docs/a.md',
     'https://docs.rs/crate/lamp/latest/source/docs/b.md',
   ],
-])('in %s a link leads to the file beside', (source, url, expected) => {
+])('a relative link in %s leads to the file beside it', (source, url, expected) => {
   expect(resolveInTree({ source, url, key: 'docs/a.md' }, 'b.md')).toBe(expected)
 })
 
-test('a link never leads out of what was read, and one of a page of several has no file of its own', () => {
+test('a link never leads out of the tree, and a page of a joined file has no file of its own', () => {
   const file = { source: 'file:///srv/lamp/', url: 'file:///srv/lamp/docs/a.md', key: 'docs/a.md' }
   expect(resolveInTree(file, '../../etc/passwd')).toBeUndefined()
   expect(resolveInTree(file, '/etc/passwd')).toBeUndefined()

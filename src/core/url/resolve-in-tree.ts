@@ -7,15 +7,15 @@ export interface FileInTree {
   readonly source: string
   /** Where a reader opens the file. */
   readonly url: string
-  /** What the file is known by: its path below the folder that is read. */
+  /** The key of the file: its path below the folder that is read. */
   readonly key: string
 }
 
 const HAS_SCHEME = /^[a-z][a-z\d+.-]*:/i
 
 /**
- * Where a link in a file leads: to another file of the same tree, at the same commit or version. In a repository a slash in front stands
- * for its top, as sites that show them have it. Undefined for a link that leads elsewhere.
+ * The target of a link in a file: another file of the same tree, at the same commit or version. In a repository a leading slash means its
+ * top, as on code hosting sites. Undefined for a link to another place.
  */
 export function resolveInTree({ source, url, key }: FileInTree, href: string): string | undefined {
   const kind = treeKindOf(source)
@@ -31,7 +31,7 @@ export function resolveInTree({ source, url, key }: FileInTree, href: string): s
   return target === undefined ? undefined : address.slice(0, address.length - own.length) + encodePath(target) + hash
 }
 
-/** A path from a folder on; undefined where it leads out of the tree. */
+/** A path relative to a folder; undefined if it leads out of the tree. */
 function joinPath(folder: readonly string[], path: string): string | undefined {
   const parts = [...folder]
   for (const part of path.split('/')) {

@@ -4,30 +4,27 @@ export const REACHES = ['subpages', 'hostname', 'domain'] as const
 /** One of {@link REACHES}. */
 export type Reach = (typeof REACHES)[number]
 
-/** Which addresses belong to a source. */
+/** The addresses that belong to a source. */
 export interface Scope {
   /** The folder of the start, its host, or its registrable domain with every host below. */
   readonly reach: Reach
-  /** Globs on the path; where there are any, one has to match. */
+  /** Globs on the path; if there are any, one must match. */
   readonly allow: readonly string[]
-  /** Globs on the path; a match refuses, whatever is allowed. */
+  /** Globs on the path; a match refuses, even if `allow` matches too. */
   readonly block: readonly string[]
   /** Most links between the start and a page; null for no limit. */
   readonly maxDepth: number | null
-  /** Most pages a crawl may take in; null for no limit. */
+  /** Page limit of a crawl; null for no limit. */
   readonly maxPages: number | null
-  /** Whether addresses that can only be files of a page (images, styles, fonts, archives) are passed over. */
+  /** Whether addresses that can only be assets (images, styles, fonts, archives) are skipped. */
   readonly useDefaultExcludes: boolean
-  /** Whether an address whose query says nothing is taken as it is instead of without its query. Ids of sessions go all the same. */
+  /** Whether a superfluous query is kept in an address. Session ids are removed in any case. */
   readonly allowQueryUrls: boolean
-  /**
-   * Whether addresses without end are recognised and left out: paths that repeat themselves, calendars, ids of sessions, the same
-   * content again and again.
-   */
+  /** Whether endless addresses are recognised and skipped: repeating paths, calendars, session ids, repeated content. */
   readonly trapGuards: boolean
 }
 
-/** The scope of a source about which nothing else was said. */
+/** The scope of a source without scope settings. */
 export const DEFAULT_SCOPE: Scope = {
   reach: 'subpages',
   allow: [],

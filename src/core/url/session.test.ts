@@ -4,7 +4,7 @@ import { stripSession } from './session.ts'
 
 const HASH = '0123456789abcdef0123456789abcdef'
 
-/** Addresses, what stands for them, and what the id is called. */
+/** Addresses, each with its form without the session id, and the name of the id. */
 const SESSIONS: readonly (readonly [url: string, stripped: string, name: string])[] = [
   ['https://a.example/x?PHPSESSID=1', 'https://a.example/x', 'phpsessid'],
   ['https://a.example/x?PHPSESSID=', 'https://a.example/x', 'phpsessid'],
@@ -30,19 +30,19 @@ const SESSIONS: readonly (readonly [url: string, stripped: string, name: string]
 ]
 
 describe('the id of a session', () => {
-  test.each(SESSIONS)('in %s leaves %s', (url, stripped, name) => {
+  test.each(SESSIONS)('removing the session id from %s leaves %s', (url, stripped, name) => {
     expect(stripSession(url)).toEqual({ stripped, name })
     expect(stripSession(stripped)).toBeNull()
   })
 
-  test.each(SESSIONS)('is no part of the key of %s', (url, stripped) => {
+  test.each(SESSIONS)('the key of %s has no session id', (url, stripped) => {
     expect(urlKey(url)).toBe(urlKey(stripped))
     expect(urlKey(urlKey(url) ?? '')).toBe(urlKey(url))
     expect(urlKey(url, { keepsQuery: true })).toBe(urlKey(stripped, { keepsQuery: true }))
     expect(urlKey(url, { keepsSession: true })).not.toBe(urlKey(stripped, { keepsSession: true }))
   })
 
-  test('that is all of a path leaves its root', () => {
+  test('a session id that is the whole path leaves the root', () => {
     expect(urlKey('https://a.example/(S(x))')).toBe('https://a.example/')
     expect(urlKey('https://a.example/;jsessionid=1/')).toBe('https://a.example/')
   })
@@ -74,13 +74,13 @@ describe('the id of a session', () => {
     'https://a.example/x/..;jsessionid=1/y',
     'https://a.example/f(x)/(S)',
     'https://a.example/wiki/(S(x))_in_words',
-  ])('is not in %s', (url) => {
+  ])('finds no session id in %s', (url) => {
     expect(stripSession(url)).toBeNull()
     expect(urlKey(url)).toBe(url)
   })
 
   // Anything that is not linear takes hours here.
-  test('is looked for in time that grows with the address only', () => {
+  test('searches for a session id in linear time', () => {
     for (const part of ['(S(', ';sid=', '&s=', '/(S(a)', 'a1', 'a', '1', '%']) {
       expect(stripSession(`https://a.example/${part.repeat(100_000)}`)).toBeNull()
       stripSession(`https://a.example/?sid=${part.repeat(100_000)}`)

@@ -4,13 +4,13 @@ import { decodePart, splitQuery } from './query.ts'
 export interface SessionAddress {
   /** The address without the id. */
   readonly stripped: string
-  /** What the id is called. The id itself is a kind of credential, and is repeated nowhere. */
+  /** The name of the id. The id itself is a kind of credential, so it is never repeated. */
   readonly name: string
 }
 
 /**
- * Takes the id of a session out of an address: a key of the query (`?PHPSESSID=…`), a parameter of a segment (`;jsessionid=…`) or
- * a segment of its own (`/(S(…))/`). Null for one without. The rest keeps its spelling; a fragment is none of it.
+ * Removes the session id from an address: a query key (`?PHPSESSID=…`), a parameter of a segment (`;jsessionid=…`) or a segment
+ * (`/(S(…))/`). Null for an address without one. The rest keeps its spelling; fragments are ignored.
  */
 export function stripSession(url: string): SessionAddress | null {
   const start = url.indexOf('?')
@@ -45,25 +45,25 @@ export function dropQuerySession(search: string, names: string[] = []): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
-/** Names that nothing else has. Compared without regard to case. */
+/** Names that only session ids have, compared case-insensitively. */
 const SESSION_NAMES: ReadonlySet<string> = new Set(
   'phpsessid phpsession jsessionid jwsessionid sessid cfid cftoken zenid oscsid xtcsid'.split(' '),
 )
 const SESSION_FAMILY = /^aspsessionid/
 
-/** Names that also stand for a section, a story or a talk: only what looks drawn is the id of a session. */
+/** Names that also mean a section, a story or a talk: only random-looking values count as session ids. */
 const SHARED_NAMES: ReadonlySet<string> = new Set('sid sessionid session_id session-id session sess sess_id'.split(' '))
 const DRAWN = /^(?:[\da-f]{32}|[\da-f]{40}|[\da-f]{64}|\d{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
-/** Letters and digits in five runs at least: people put a year behind a word, or a number between two. */
+/** Letters and digits in at least five runs: people put a year after a word, or a number between two. */
 const MIXED = /^(?:[a-z]+\d+[a-z]+\d+[a-z]|\d+[a-z]+\d+[a-z]+\d)[a-z\d]*$/i
 const LEAST_MIXED = 16
-/** `s` is so short that everybody has another use for it. */
+/** `s` is short and has many other uses, so only a hash counts. */
 const HASH = /^[\da-f]{32}$/i
 
 /** `(S(lit3py55t21z5v55vlm25s55))`, as ASP.NET writes it where a browser takes no cookies. */
 const SESSION_SEGMENT = /^\((?:[AFS]\([^()]+\))+\)$/
 
-/** Something that every query with a session has; most have none of it, and need not be taken apart. A `%` may hide a letter. */
+/** Text that every query with a session contains; most queries lack it, and need no parsing. A `%` may hide a letter. */
 const HINT = /sid|sess|cfid|cftoken|zenid|[?&]s=|%/i
 
 function isSessionSegment(segment: string): boolean {
@@ -75,7 +75,7 @@ const DOTS = /^(?:\.|%2e){1,2}$/i
 
 function dropParameters(segment: string, names: string[]): string {
   const [name = '', ...parameters] = segment.split(';')
-  // Without its parameters it would lead to another folder.
+  // Without its parameters the segment would lead to another folder.
   if (DOTS.test(name)) return segment
   return [name, ...parameters.filter((parameter) => !isSession(parameter, names))].join(';')
 }

@@ -10,7 +10,7 @@ test.each([
   ['https://e.com/a?ref=x&id=1', 'https://e.com/a?id=1&Ref=y&sort=z', ['ref', 'sort']],
   ['https://e.com/a?ref=x&sort=y', 'https://e.com/a?sort=y&ref=x', ['order of the query']],
   ['https://e.com/a/?ref=x&sort=y', 'https://e.com/a?ref=x&sort=y', ['slash at the end']],
-])('%s and %s differ in %j alone', (a, b, differences) => {
+])('%s and %s differ only in %j', (a, b, differences) => {
   expect(foldKey(a)).toBe(foldKey(b))
   expect(listDifferences(a, b)).toEqual(differences)
   expect(listDifferences(b, a)).toEqual(differences)
@@ -22,6 +22,6 @@ test.each([
   ['https://e.com/a?id=1', 'https://e.com/a?id=2'],
   ['https://e.com/a', 'https://e.com/a.html'],
   ['https://e.com/index.html', 'https://e.com/myindex.html'],
-])('%s and %s differ in more', (a, b) => {
+])('%s and %s have further differences', (a, b) => {
   expect(foldKey(a)).not.toBe(foldKey(b))
 })

@@ -3,8 +3,7 @@ import { dropSlash } from './key.ts'
 import { splitDisplay } from './query.ts'
 
 /**
- * Folds keys that most servers answer alike into one: the slash at the end, the index file and the query keys that may only
- * change how content is shown are dropped.
+ * Folds keys that most servers answer with the same page into one: the trailing slash, the index file and display query keys are dropped.
  */
 export function foldKey(key: string): string {
   return dropSlash(partsOf(key).bare)
@@ -24,7 +23,7 @@ export function listDifferences(a: string, b: string): string[] {
 }
 
 interface KeyParts {
-  /** The key without index file and without what only changes how content is shown. */
+  /** The key without index file and display query keys. */
   readonly bare: string
   readonly index: string
   readonly shown: ReadonlyMap<string, string>

@@ -2,8 +2,8 @@ import { isFileUrl } from './file-url.ts'
 import { parseHttp } from './key.ts'
 
 /**
- * What is no web site but a tree of files: a folder or file of this machine, an archive, a repository of git, a package; or the pages of
- * an import, which nobody can read again.
+ * The kinds of file trees, in contrast to web sites: a local folder or file, an archive, a git repository, a package; or the pages of an
+ * import, which cannot be read again.
  */
 export type TreeKind = 'folder' | 'archive' | 'repository' | 'package' | 'import'
 
@@ -21,20 +21,20 @@ export function treeKindOf(url: string): TreeKind | undefined {
   return isFileUrl(url) ? 'folder' : undefined
 }
 
-/** Tells what was imported from a crawl of the same address. */
+/** Prefix that distinguishes an import from a crawl of the same address. */
 const IMPORTED = 'import+'
 
-/** The address of what was imported for an address of the web. */
+/** The import address for a web address. */
 export function writeImportUrl(url: string): string {
   return IMPORTED + url
 }
 
-/** The address of the web that something was imported for; any other address as it is. */
+/** The web address of an import; any other address unchanged. */
 export function readImportUrl(url: string): string {
   return url.startsWith(IMPORTED) ? url.slice(IMPORTED.length) : url
 }
 
-/** The folder of a tree that is read, as paths in it begin: `docs/`; empty for all of it. */
+/** The folder of a tree that is read, as a path prefix: `docs/`; empty for the whole tree. */
 export function readFolder(path: string | null): string {
   return partsOf(path ?? '')
     .map((part) => `${part}/`)
@@ -48,7 +48,7 @@ export function findFolderProblem(path: string): string | undefined {
 }
 
 /**
- * Whether the name of a folder that all of an archive is in may tell a version, and be another in the next: `manual-1.0`. Files are known by
+ * Whether the name of an archive's only top folder may contain a version, and change in the next: `manual-1.0`. Files are identified by
  * their paths without it.
  */
 export function namesVersion(folder: string): boolean {
@@ -59,7 +59,7 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.')
 }
 
-/** Stands between a tree that has no addresses for its files and the path of one, as in addresses of Java archives. */
+/** Separates a tree without file addresses from the path of a file, as in addresses of Java archives. */
 const INSIDE = '!/'
 
 /** The address of a file inside something that has an address itself. */
@@ -67,19 +67,19 @@ export function writeInnerUrl(tree: string, path: string): string {
   return startInside(tree) + encodePath(path)
 }
 
-/** What is asked for besides an archive says nothing of the files in it. */
+/** The query of an archive's address does not apply to the files in it. */
 function startInside(tree: string): string {
   return tree.replace(/\?.*$/s, '') + INSIDE
 }
 
-/** The path of a file inside a tree, from the address that `writeInnerUrl` wrote; undefined for any other. */
+/** The path of a file inside a tree, from an address of `writeInnerUrl`; undefined for any other. */
 export function readInnerPath(tree: string, url: string): string | undefined {
   const start = startInside(tree)
   if (!url.startsWith(start)) return undefined
   return decodePath(url.slice(start.length).replace(/#.*$/s, ''))
 }
 
-/** A path as it stands in an address. */
+/** A path encoded for an address. */
 export function encodePath(path: string): string {
   return encodeURI(path).replace(/[?#]/g, encodeURIComponent)
 }
@@ -89,7 +89,7 @@ export function decodePath(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch (error) {
-    // A percent sign that encodes nothing.
+    // The percent sign is literal.
     if (error instanceof URIError) return path
     throw error
   }

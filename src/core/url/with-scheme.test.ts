@@ -29,6 +29,6 @@ test.each([
   '1.2.3',
   '../docs.example',
   '',
-])('leaves %j as it is', (text) => {
+])('leaves %j unchanged', (text) => {
   expect(withScheme(text)).toBe(text)
 })

@@ -2,15 +2,15 @@
 const BARE_ADDRESS =
   /^(?<host>localhost|\[[\da-f:.]+\]|(?:\d{1,3}\.){3}\d{1,3}|(?:[\p{L}\d_-]+\.)+[\p{L}\d-]*\p{L}[\p{L}\d-]*)(?::\d{1,5})?(?=[/?#]|$)/iu
 
-/** Names such as `notes.md`: a missing file more likely than a host. */
+/** Names such as `notes.md`, which more likely mean a missing file than a host. */
 const FILE_NAME = /^[^./]+\.(?:csv|docx|epub|gz|html?|json|markdown|md|odt|pdf|pptx|rst|tar|tgz|txt|xlsx|zip)$/i
 
-/** Hosts of this machine, which seldom have a certificate. */
+/** Loopback hosts, which rarely have a certificate. */
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/i
 
 /**
- * Completes an address that a user typed without its scheme: https, or http for loopback hosts. Returns any other text as it is, also the
- * name of a file.
+ * Completes an address that a user typed without its scheme: https, or http for loopback hosts. Returns any other text unchanged, including
+ * file names.
  */
 export function withScheme(text: string): string {
   const host = FILE_NAME.test(text) ? undefined : BARE_ADDRESS.exec(text)?.groups?.['host']

@@ -15,7 +15,7 @@ const NAMES = ['main', 'stable', 'v4', 'v5']
 type Row = readonly [target: string | undefined, versions: readonly string[], best: string | null, note?: 'prerelease']
 
 const TABLE: readonly Row[] = [
-  // Nothing, and latest
+  // No target, and latest
   [undefined, RELEASES, '6.0.0'],
   ['', RELEASES, '6.0.0'],
   ['latest', RELEASES, '6.0.0'],
@@ -64,7 +64,7 @@ const TABLE: readonly Row[] = [
   ['5.2.x', RELEASES, '5.2.7'],
   ['7.x', RELEASES, null],
   ['*', ['1.0.0-alpha.1'], '1.0.0-alpha.1', 'prerelease'],
-  // Tilde: the last number given may grow, and those after it
+  // Tilde: the last given number may grow, and those after it
   ['~5.2.0', RELEASES, '5.2.7'],
   ['~5.2', RELEASES, '5.2.7'],
   ['~5', RELEASES, '5.4.0'],
@@ -90,7 +90,7 @@ const TABLE: readonly Row[] = [
   ['5.2.0 - 5.2.6', RELEASES, '5.2.0'],
   ['4.x || 5.2.x', RELEASES, '5.2.7'],
   ['7.x || 8.x', RELEASES, null],
-  // Prereleases: only those of the very version that a range names
+  // Prereleases: only those of exactly the version that a range names
   ['>=6.1.0-rc.1', RELEASES, '6.1.0-rc.2'],
   ['^6.1.0-rc.1', RELEASES, '6.1.0-rc.2'],
   ['>=5.0.0-0', RELEASES, '6.0.0'],
@@ -125,7 +125,7 @@ const TABLE: readonly Row[] = [
   ['next', NAMES, null],
   ['stab', NAMES, null],
   ['^5', ['stable', 'main'], null],
-  // What is no request at all
+  // Invalid requests
   ['not a range', RELEASES, null],
   ['>=', ['5.0.0'], null],
   ['5.2.0 || stable', RELEASES, null],
@@ -146,13 +146,13 @@ describe('a request for a version', () => {
     expect(found.matches[0] ?? null).toBe(best)
   })
 
-  test('says what it was taken for', () => {
+  test('returns how the request was interpreted', () => {
     const kinds = ['latest', '5.2.0', '9.9.9', '5', '5.x', 'next'].map((target) => matchVersion(target, RELEASES).kind)
     expect(kinds).toEqual(['latest', 'exact', 'exact', 'series', 'range', 'exact'])
     expect(matchVersion('5.2', ['5.2', '5.2.7']).kind).toBe('exact')
   })
 
-  test('lists all that would do, the newest first', () => {
+  test('lists all matches, the newest first', () => {
     expect(matchVersion('5.x', RELEASES).matches).toEqual(['5.4.0', '5.3.1', '5.2.7', '5.2.0', '5.0.0'])
   })
 
@@ -191,7 +191,7 @@ describe('a request for a version', () => {
     fc.tuple(partial, partial).map(([a, b]) => `${a}.x || ^${b}`),
   )
 
-  test('for a range is answered as semver answers it, wherever semver has an answer', () => {
+  test('a range gives the same result as semver, wherever semver has one', () => {
     fc.assert(
       fc.property(range, fc.uniqueArray(version, { maxLength: 8 }), (target, versions) => {
         const expected = maxSatisfying(versions, target)
@@ -203,7 +203,7 @@ describe('a request for a version', () => {
     )
   })
 
-  test('whatever it is, is answered with one of the versions or none', () => {
+  test('any request gives one of the versions or none', () => {
     const soup = fc
       .array(fc.constantFrom(...'0123456789.xX*-+~^<>=| vrc'.split(''), ' - ', '||', '01', 'rc.01'), { maxLength: 14 })
       .map((parts) => parts.join(''))
@@ -218,7 +218,7 @@ describe('a request for a version', () => {
     )
   })
 
-  test('of any length is answered in no time', () => {
+  test('a request of any length is answered fast', () => {
     const long = ['>=1.0.0 '.repeat(20_000), `1${' '.repeat(50_000)}-`, '^'.repeat(50_000), `1.0.0-${'9'.repeat(400)}`]
     for (const target of long) expect(matchVersion(target, ['5.0.0', target.slice(0, 300)]).best).toBe(null)
   })

@@ -11,30 +11,30 @@ import {
   type Version,
 } from './version.ts'
 
-/** What a request for a version came to. */
+/** The result of a request for a version. */
 export interface VersionMatch {
-  /** The one that was meant; null when there is none. */
+  /** The requested version; null when there is none. */
   readonly best: string | null
   /** All that would do, the newest first; `best` is the first of them. */
   readonly matches: readonly string[]
-  /** What the request was taken for. A series is a version with numbers left out: `5` or `5.2`. */
+  /** How the request was interpreted. A series is a version with numbers left out: `5` or `5.2`. */
   readonly kind: 'latest' | 'exact' | 'series' | 'range'
-  /** Whether only prereleases would do, although none was asked for. */
+  /** Whether only prereleases match, although the request names none. */
   readonly isPrerelease: boolean
-  /** Whether it is older than what was asked for: the newest one before that. */
+  /** Whether it is older than requested: the newest version before that. */
   readonly isOlder: boolean
 }
 
-/** How strictly a request is taken. */
+/** How strictly a request is matched. */
 export interface MatchOptions {
-  /** Takes the newest version before the one that was asked for, where there is no such. @default false */
+  /** Takes the newest version before the requested one, if that one does not exist. @default false */
   readonly orOlder?: boolean | undefined
 }
 
 /**
- * Finds the version that is meant: by `latest` or nothing, by a version, by numbers of which the last are left out (`5`,
- * `5.2`), by a range as semver has them (`^5.2`, `5.x`, `>=5 <6`, `5.2 - 5.4`) or by a name. A version that is labelled
- * exactly so comes before anything else. Prereleases are taken where they are asked for, or nothing else would do.
+ * Finds the requested version: by `latest` or nothing, by a version, by a version with its last numbers left out (`5`, `5.2`), by a semver
+ * range (`^5.2`, `5.x`, `>=5 <6`, `5.2 - 5.4`) or by a name. A version with exactly this label takes precedence. Prereleases count only
+ * when they are requested or nothing else matches.
  */
 export function matchVersion(
   target: string | undefined,
@@ -58,7 +58,7 @@ export function matchVersion(
   return { ...createMatch(kind, older), isOlder: older.versions.length > 0 }
 }
 
-/** Whether a version is the very one that was asked for. `5` asks for any 5.x, unless one is labelled `5` or `v5`. */
+/** Whether a version is exactly the requested one. `5` requests any 5.x, unless a version is labelled `5` or `v5`. */
 function isMeant(version: Version, asked: Version): boolean {
   if (isSeries(asked) && version.numbers.length !== asked.numbers.length) return false
   return isSameVersion(version, asked)
@@ -69,7 +69,7 @@ function isSeries(version: Version): boolean {
   return !isName(version) && version.numbers.length < 3 && !isPrerelease(version)
 }
 
-/** Some versions, the newest first, and whether they are prereleases for want of anything else. */
+/** Some versions, the newest first, and whether they are prereleases because there are no releases. */
 interface Choice {
   readonly versions: readonly Version[]
   readonly isPrerelease: boolean
@@ -80,7 +80,7 @@ function createMatch(kind: VersionMatch['kind'], { versions, isPrerelease }: Cho
   return { best: matches[0] ?? null, matches, kind, isPrerelease, isOlder: false }
 }
 
-/** Releases and names, or prereleases where there is nothing else. */
+/** Releases and names, or prereleases if there is nothing else. */
 function preferReleases(versions: readonly Version[]): Choice {
   const releases = versions.filter((version) => !isPrerelease(version))
   return releases.length > 0
@@ -88,7 +88,7 @@ function preferReleases(versions: readonly Version[]): Choice {
     : { versions, isPrerelease: versions.length > 0 }
 }
 
-/** What is within a range by semver's rule, which leaves out prereleases that the range does not name. */
+/** The versions in a range by semver's rule, which excludes prereleases that the range does not name. */
 function within(versions: readonly Version[], asked: string, range: Range): Choice {
   const numbered = versions.filter((version) => !isName(version))
   const strict = numbered.filter((version) => range.test(semverOf(version)))
@@ -98,7 +98,7 @@ function within(versions: readonly Version[], asked: string, range: Range): Choi
   return { versions: loose, isPrerelease: loose.length > 0 }
 }
 
-/** Semver has three numbers: further ones order versions and say nothing about ranges. */
+/** Semver has three numbers: further ones order versions but do not affect ranges. */
 function semverOf(version: Version): SemVer {
   return new SemVer(writeSemver(version))
 }
@@ -112,10 +112,10 @@ function writePrerelease(prerelease: Version['prerelease']): string {
   return prerelease.length === 0 ? '' : `-${prerelease.join('.')}`
 }
 
-/** What stands between the versions of a range: spaces, bars, and signs before a version. */
+/** A version in a range: the text between spaces, bars and comparison signs. */
 const VERSION_IN_RANGE = /[^\s|<>=~^]+/g
 
-/** Reads a range; undefined for what is none. Dates and zeros before a number are made what semver knows. */
+/** Parses a range; undefined for an invalid one. Dates and leading zeros are converted to semver. */
 function parseRange(text: string, includePrerelease = false): Range | undefined {
   if (text.length > MAX_RANGE_CHARS) return undefined
   const known = text.replace(VERSION_IN_RANGE, (part) => {
@@ -125,7 +125,7 @@ function parseRange(text: string, includePrerelease = false): Range | undefined 
   try {
     return new Range(known, { includePrerelease })
   } catch (error) {
-    // Semver throws one kind of error for everything that is no range; that is the answer here.
+    // Semver throws a TypeError for every invalid range.
     if (error instanceof TypeError) return undefined
     throw error
   }
@@ -133,7 +133,7 @@ function parseRange(text: string, includePrerelease = false): Range | undefined 
 
 const MAX_RANGE_CHARS = 256
 
-/** As many numbers as were given, since those left out mean any. */
+/** Writes only the given numbers, since omitted ones match any. */
 function writePartial(version: Version): string {
   const { numbers, prerelease } = version
   return prerelease.length > 0 || numbers.length > 2 ? writeSemver(version) : numbers.join('.')

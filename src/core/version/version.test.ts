@@ -46,11 +46,11 @@ describe('a label', () => {
     '': [[], []],
   }
 
-  test.each(Object.entries(labels))('%j is read', (text, [numbers, prerelease]) => {
+  test.each(Object.entries(labels))('%j is parsed', (text, [numbers, prerelease]) => {
     expect(parseVersion(text)).toEqual({ text, numbers, prerelease })
   })
 
-  test('of any length is read in no time', () => {
+  test('a version of any length is parsed fast', () => {
     for (const text of ['1.'.repeat(50_000), '1-'.repeat(50_000), `1.0.0-${'a.'.repeat(50_000)}`]) {
       expect(parseVersion(text).numbers).toEqual([])
     }
@@ -106,7 +106,7 @@ describe('the order', () => {
     ),
   )
 
-  test('is that of semver for everything that is semver', () => {
+  test('equals that of semver for all semver labels', () => {
     fc.assert(
       fc.property(strict, strict, (a, b) => {
         expect(Math.sign(compareVersions(a, b))).toBe(compareSemver(a, b))

@@ -1,6 +1,6 @@
 import { compareUtf8 } from '../text/order.ts'
 
-/** What the label of a version says. */
+/** The parsed label of a version. */
 export interface Version {
   /** As it was written. */
   readonly text: string
@@ -16,16 +16,16 @@ const NUMBERED = /^v?(\d{1,15}(?:\.\d{1,15}){0,7})(?:-([0-9a-z-]+(?:\.[0-9a-z-]+
 /** Python writes its prereleases without a hyphen: `3.13.0rc1` (PEP 440). */
 const UNHYPHENATED = /^v?(\d{1,15}(?:\.\d{1,15}){0,7})\.?(a|alpha|b|beta|c|rc)\.?(\d{1,15})$/i
 
-/** What Python calls them in full, so that they are the same as elsewhere. */
+/** Python's abbreviations of prerelease names, with the full names that others use. */
 const LONG_NAMES: Readonly<Record<string, string>> = { a: 'alpha', b: 'beta', c: 'rc' }
 
 /** A year and a month, or a day. Semver would see a prerelease of 2024. */
 const DATE = /^(\d{4})-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?$/
 
-/** Longer ones are names. Semver itself reads no more than 256 characters. */
+/** Longer labels are names. Semver itself reads at most 256 characters. */
 const MAX_CHARS = 200
 
-/** Reads the label of a version. Whatever is no number is a name, such as `stable` or `main`. */
+/** Parses the label of a version. A label without a number is a name, such as `stable` or `main`. */
 export function parseVersion(text: string): Version {
   const plain = text.trim()
   if (plain.length > MAX_CHARS) return { text, numbers: [], prerelease: [] }
@@ -42,9 +42,9 @@ export function parseVersion(text: string): Version {
 }
 
 /**
- * Orders two versions, the older one first: by their numbers, then as semver orders prereleases, each before its release. Names
- * are older than anything with a number, except `latest`, which is newer; among names those that stand for a release are newer
- * than others. Different spellings of one version are ordered by their characters, so that no two are equal.
+ * Orders two versions, the older one first: by their numbers, then by semver's order of prereleases, each before its release. Names are
+ * older than anything with a number, except `latest`, which is newer; among names those of releases are newer than others. Different
+ * spellings of one version are ordered by their characters, so that no two are equal.
  */
 export function compareVersions(a: string, b: string): number {
   return compareParsed(parseVersion(a), parseVersion(b))
@@ -55,7 +55,7 @@ export function compareParsed(a: Version, b: Version): number {
   return rankOf(a) - rankOf(b) || compareMeaning(a, b) || compareUtf8(a.text, b.text)
 }
 
-/** Whether two labels mean the same version: `v5.2.0`, `5.2` and `5.2.0+build` do, as do names but for their case. */
+/** Whether two labels mean the same version: `v5.2.0`, `5.2` and `5.2.0+build` do, as do names that differ only in case. */
 export function isSameVersion(a: Version, b: Version): boolean {
   if (isName(a) || isName(b)) return a.text.trim().toLowerCase() === b.text.trim().toLowerCase()
   return compareMeaning(a, b) === 0
@@ -66,17 +66,17 @@ export function newestFirst(versions: Iterable<string>): Version[] {
   return Array.from(versions, parseVersion).sort((a, b) => compareParsed(b, a))
 }
 
-/** Whether it has no number to go by. */
+/** Whether it has no number. */
 export function isName({ numbers }: Version): boolean {
   return numbers.length === 0
 }
 
-/** Whether it comes before a release. */
+/** Whether it is a prerelease. */
 export function isPrerelease({ prerelease }: Version): boolean {
   return prerelease.length > 0
 }
 
-/** By numbers and prerelease alone. A number that is missing is 0. */
+/** Compares by numbers and prerelease alone. A missing number counts as 0. */
 function compareMeaning(a: Version, b: Version): number {
   const length = Math.max(a.numbers.length, b.numbers.length)
   for (let i = 0; i < length; i++) {
@@ -100,7 +100,7 @@ function comparePrereleases(a: Version['prerelease'], b: Version['prerelease']):
   return a.length - b.length
 }
 
-/** Names that stand for what is released, the newest last. */
+/** Names of releases, the newest last. */
 const RELEASE_NAMES: readonly string[] = ['lts', 'release', 'current', 'stable']
 
 const NUMBER_RANK = RELEASE_NAMES.length + 1

@@ -1,14 +1,14 @@
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from './statistics.ts'
 
-/** What the items of a page hold together. */
+/** Totals over the items of a page. */
 export interface Cards {
   readonly count: number
   readonly text: number
   readonly prose: number
 }
 
-/** The largest set of elements that look alike, each of which leads to a page of its own: products, headlines. */
+/** The largest set of similar elements that each link to a page of their own: products, headlines. */
 export function countCards(main: Element, statistics: StatisticsMap): Cards {
   const sets = new Map<string, { count: number; text: number; prose: number }>()
   const visit = (element: Element) => {

@@ -4,7 +4,7 @@ import type { Generator } from '../generators/generator.ts'
 import type { Kind } from './kind.ts'
 import type { StatisticsMap } from './statistics.ts'
 
-/** What authors and programs call the element that holds the text of a page. */
+/** Selectors that authors and programs commonly use for the element that holds the text of a page. */
 const CONTENT_SELECTORS = [
   '[itemprop=articleBody]',
   '.entry-content, .post-content, .article-content, .article-body, .post-body, .article__body, .article__content, .post__content, .story-body, .blog-content, .single-content, .td-post-content, .available-content, .body.markup',
@@ -13,7 +13,7 @@ const CONTENT_SELECTORS = [
 
 const CONTENT = new SelectorMap(CONTENT_SELECTORS.map((list) => [list, true] as const))
 
-/** The element that holds the content of a page that is no thread. */
+/** The element that holds the content of a page other than a forum thread. */
 export function findContainer(body: Element, statistics: StatisticsMap, kind: Kind, isOneText: boolean): Element {
   const main = findMain(body, statistics)
   switch (kind) {
@@ -25,7 +25,7 @@ export function findContainer(body: Element, statistics: StatisticsMap, kind: Ki
   }
 }
 
-/** What the program that made the page is known to put the content in. */
+/** The element in which the program that made the page is known to put the content. */
 export function findKnown(
   body: Element,
   statistics: StatisticsMap,
@@ -46,11 +46,11 @@ export function findMain(body: Element, statistics: StatisticsMap): Element {
   return own.text >= all.text * MAIN_SHARE && own.prose >= all.prose * MAIN_PROSE_SHARE ? main : body
 }
 
-/** With less of the text, or of its sentences, what is called the main part is not all of it. */
+/** A main element with a smaller share of the text or of its sentences does not hold the whole content. */
 const MAIN_SHARE = 0.4
 const MAIN_PROSE_SHARE = 0.1
 
-/** An element that is called the text of the page and holds most of it. */
+/** An element that is named as the text of the page and holds most of it. */
 function findArticle(main: Element, statistics: StatisticsMap): Element | undefined {
   const { prose } = statistics.get(main)
   return find(
@@ -74,7 +74,7 @@ export function findText(main: Element, statistics: StatisticsMap): Element {
 
 const TEXT_SHARE = 0.85
 
-/** Goes down while one child holds nearly all. */
+/** Descends while one child holds nearly all of the text. */
 function descend(
   from: Element,
   statistics: StatisticsMap,
@@ -101,8 +101,8 @@ function descend(
 }
 
 /**
- * Whether an element is a section with a heading, beside others of the same rank: parts of one text, however short they are. Beside an
- * article such sections lead to others.
+ * Whether an element is a section with a heading beside others of the same rank: parts of one text, even short ones. Beside an article such
+ * sections lead to other pages.
  */
 function isOneOfSections(element: Element, parent: Element): boolean {
   if (element.name !== 'section') return false
@@ -120,7 +120,7 @@ function rankOf(section: Element): string | undefined {
 
 const HEADINGS = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
 
-/** Beside an article stands what leads away from it; beside the body of another page often its introduction. */
+/** The siblings of an article lead away from it; the siblings of another page's body are often its introduction. */
 const DESCENT_SHARE = { article: 0.9, page: 0.93, reference: 0.98 }
 const DESCENT_TEXT_SHARE = 0.7
 const STOPS = new Set(['p', 'ul', 'ol', 'dl', 'table', 'blockquote', 'pre', 'figure', 'details', 'li'])

@@ -12,7 +12,7 @@ function threadOf(html: string, types: string[] = []): string | undefined {
 }
 
 describe('findThread', () => {
-  /** One post as each program writes it: T stands for its text, N for the writer's name, X for what is no content. */
+  /** One post as each program writes it: T stands for its text, N for the writer's name, X for other parts. */
   const posts: [forum: string, post: string, kept: string][] = [
     [
       'Discourse',
@@ -57,31 +57,31 @@ describe('findThread', () => {
       'NT',
     ],
   ]
-  test.each(posts)('keeps the posts of %s and drops what is around them', (_, post, kept) => {
+  test.each(posts)('keeps the posts of %s and drops everything around them', (_, post, kept) => {
     const fill = (pattern: string) => pattern.replace('T', TEXT).replace('N', 'Ann')
     const html = post.replace(/\bT\b/, TEXT).replace(/\bN\b/, 'Ann').replaceAll(/\bX\b/g, 'furniture')
     const text = threadOf(html + html) ?? ''
     expect(text.replaceAll(' ', '')).toBe((fill(kept) + fill(kept)).replaceAll(' ', ''))
   })
 
-  test('takes a single post that nobody answered', () => {
+  test('takes a single post without replies', () => {
     expect(threadOf(`<div class="postbody"><div class="content">${TEXT}</div></div>`)).toBe(TEXT)
   })
 
-  test('begins with the title, which stands before the posts or among them', () => {
+  test('begins with the title, which is before the posts or among them', () => {
     const post = `<div class="postbody"><div class="content">${TEXT}</div></div>`
     expect(threadOf(`<h1><a href="/t/1">Tides</a></h1><div>${post}${post}</div>`)).toBe(`Tides ${TEXT}${TEXT}`)
     expect(threadOf(`<h1>Tides</h1>${post}${post}`)).toBe(`Tides${TEXT}${TEXT}`)
     expect(threadOf(`<h1><a href="/">Our forum</a></h1><div>${post}${post}</div>`)).toBe(TEXT + TEXT)
   })
 
-  test('is not misled by a page with a few posts in it, unless the page says that it is a thread', () => {
+  test('ignores a few posts in a page, unless the page declares that it is a thread', () => {
     const html = `<p>${TEXT.repeat(20)}</p><div class="js-post-body">${TEXT}</div>`
     expect(threadOf(html)).toBeUndefined()
     expect(threadOf(html, ['qapage'])).toBe(TEXT)
   })
 
-  test('knows no thread in a page without posts', () => {
+  test('finds no thread in a page without posts', () => {
     expect(threadOf(`<p>${TEXT}</p>`)).toBeUndefined()
   })
 })

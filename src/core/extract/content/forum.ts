@@ -26,9 +26,8 @@ export interface Thread {
 }
 
 /**
- * The title of a thread, where it stands before it, and the one element that holds its posts, in which all but the posts,
- * their writers and their dates is dropped: no avatars, ranks, signatures, votes. `undefined` when the document is no thread
- * of a forum we know.
+ * The title of a thread, if it precedes it, and the one element that holds its posts. Everything in it except the posts, their writers and
+ * their dates is dropped: no avatars, ranks, signatures, votes. `undefined` when the document is not a thread of a known forum.
  */
 export function findThread(
   root: Element,
@@ -50,7 +49,7 @@ export function findThread(
   return { forum: posts.forum, elements: title === undefined || isInside ? [thread] : [title, thread] }
 }
 
-/** With less of the text of a page in posts it is a page with comments, unless it says that it is a thread. */
+/** With a smaller share of the text in posts, a page has comments, unless it declares that it is a thread. */
 const POSTS_SHARE = 0.25
 const THREADS = new Set(['discussionforumposting', 'qapage'])
 
@@ -131,7 +130,7 @@ function removeFurniture(thread: Element, kept: ReadonlySet<Element>): void {
   visit(thread)
 }
 
-/** Puts writers and dates that style sheets keep apart on lines of their own. */
+/** Puts writers and dates on lines of their own, because only style sheets separate them. */
 function setApart(about: readonly Element[]): void {
   const own = new Set<Node>(about.filter(({ name }) => INLINE.has(name)))
   const parents = new Set(about.flatMap(({ parent }) => (parent === undefined ? [] : [parent])))

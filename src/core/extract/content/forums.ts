@@ -3,11 +3,11 @@ export interface Forum {
   readonly name: string
   /** Selectors of the text of a post. */
   readonly body: string
-  /** Selectors of who wrote a post and when. */
+  /** Selectors of the writer and the date of a post. */
   readonly about?: string
 }
 
-/** The programs we know. Where several match, the one with the most text is taken. */
+/** The known forum programs. If several match, the one with the most text counts. */
 export const FORUMS: readonly Forum[] = [
   {
     name: 'discourse',

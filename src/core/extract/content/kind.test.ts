@@ -41,7 +41,7 @@ const cases: [name: string, html: string, kind: Kind][] = [
   ['anything else', `<body>${SENTENCE}`, 'page'],
 ]
 
-test.each(cases)('knows %s', (_, html, kind) => {
+test.each(cases)('recognises %s', (_, html, kind) => {
   const root = parseHtml(html)
   const statistics = countStatistics(root)
   const text = statistics.get(findText(root, statistics))

@@ -3,10 +3,9 @@ import type { Cards } from './cards.ts'
 import { linkShare, type Statistics } from './statistics.ts'
 
 /**
- * What a page is for, as far as it decides what on it is content:
- * an article has one text and all else leads away from it; a product has its description; a listing is its items; a
- * reference explains code, says many a thing twice and means its headings; of any other page all that is not chrome is
- * meant to be read.
+ * The purpose of a page, as far as it decides what is content. An article has one text, and everything else leads away from it. A product
+ * has its description, a listing its items. A reference explains code, repeats itself and has meaningful headings. On any other page
+ * everything except chrome is meant to be read.
  */
 export type Kind = 'article' | 'product' | 'listing' | 'reference' | 'page'
 
@@ -22,8 +21,8 @@ const ARTICLES = new Set([
 const PRODUCTS = new Set(['product', 'productgroup', 'itempage', 'og:product', 'og:product.item', 'og:og:product'])
 
 /**
- * `main` counts the part of the page that is left without chrome, `text` the smallest element in it that holds nearly all
- * of its sentences, `cards` what leads to other pages, one card for each.
+ * `main` counts the part of the page without chrome, `text` the smallest element in it that holds nearly all of its sentences, `cards` the
+ * items that link to other pages.
  */
 export function kindOf(
   { types, author, publishedAt }: Metadata,
@@ -33,19 +32,19 @@ export function kindOf(
 ): Kind {
   const isArticle = types.some((type) => ARTICLES.has(type))
   const isProduct = types.some((type) => PRODUCTS.has(type)) && !types.includes('og:product.group')
-  // One who writes about products is no shop.
+  // A page by an author about a product is an article, not a shop.
   if (isProduct && !(isArticle && author !== null)) return 'product'
   if (main.prose < main.text * LISTING_PROSE && !isText(text)) return 'listing'
   if (isCatalogue(main, cards)) return 'listing'
-  // Publishing programs call every page an article; one with a writer or a date is.
+  // Publishing programs declare every page an article; only a writer or a date confirms it.
   if (isArticle && (author !== null || publishedAt !== null)) return 'article'
   return main.codes > 0 ? 'reference' : 'page'
 }
 
-/** With less of its text in sentences a page holds labels and links: items of a shop, headlines of a front page. */
+/** A page with a smaller share of sentences holds labels and links: items of a shop, headlines of a front page. */
 const LISTING_PROSE = 0.5
 
-/** Whether an element is one text: then lists of links around it do not make the page a listing. */
+/** Whether an element is one text, so that lists of links around it do not make the page a listing. */
 function isText({ prose, text }: Statistics): boolean {
   return prose >= TEXT_CHARS && prose >= text * TEXT_PROSE
 }
@@ -53,7 +52,7 @@ function isText({ prose, text }: Statistics): boolean {
 const TEXT_CHARS = 500
 const TEXT_PROSE = 0.8
 
-/** Whether most of a page is cards, so that there is no text but theirs. */
+/** Whether most of a page is cards, so that it has no other text. */
 function isCatalogue(main: Statistics, { count, text, prose }: Cards): boolean {
   return count >= LEAST_CARDS && text > main.text * CARDS_SHARE && prose >= main.prose * CARDS_SHARE
 }
@@ -62,8 +61,8 @@ const LEAST_CARDS = 6
 const CARDS_SHARE = 0.5
 
 /**
- * Whether a page is there for one text, so that links beside it lead to others: it has a writer or a day, or many links
- * of which few are cards.
+ * Whether the page has one main text, so that links beside it lead to others: it has a writer or a date, or many links of which few are
+ * cards.
  */
 export function isOneText({ author, publishedAt }: Metadata, main: Statistics, { count }: Cards): boolean {
   return author !== null || publishedAt !== null || (count < LEAST_CARDS && linkShare(main) > RIVER_SHARE)

@@ -12,11 +12,11 @@ function count(html: string) {
 }
 
 describe('countStatistics', () => {
-  test('counts white space once and nothing of scripts and styles', () => {
+  test('counts white space once and ignores scripts and styles', () => {
     expect(count('<div> a \n\t b <script>var c</script><style>d {}</style></div>').text).toBe(4)
   })
 
-  test('tells sentences from labels', () => {
+  test('distinguishes sentences from labels', () => {
     expect(count(`<div><p>${SENTENCE}</p><p>Label</p></div>`)).toMatchObject({ prose: SENTENCE.length })
   })
 
@@ -42,7 +42,7 @@ describe('countStatistics', () => {
     expect(count('<div><p>これは文章です。もう少し長くしましょう。</p></div>').prose).toBeGreaterThan(50)
   })
 
-  test('leaves out what is dropped', () => {
+  test('ignores dropped elements', () => {
     const root = parseHtml('<div><p>kept</p><p id="gone">gone</p></div>')
     const gone = find(root, ({ id }) => id === 'gone')
     if (gone !== undefined) gone.dropped = { step: 'test', reason: 'test' }

@@ -1,13 +1,13 @@
 import { HEADINGS, INLINE } from '../../html/names.ts'
 import type { Element } from '../../html/tree.ts'
 
-/** What an element contains, counted without what is dropped. Lengths are in Latin characters. */
+/** Counts over the content of an element, without dropped parts. Lengths are in Latin characters. */
 export interface Statistics {
   /** Length of all text. */
   readonly text: number
   /** Length of text in links. */
   readonly link: number
-  /** Length of text that stands in runs long enough to be sentences, and of code. */
+  /** Length of text in runs long enough to be sentences, and of code. */
   readonly prose: number
   readonly links: number
   readonly headings: number
@@ -21,7 +21,7 @@ export interface Statistics {
   readonly codes: number
 }
 
-/** Statistics of elements, those of an empty one for any that is unknown. */
+/** Statistics of elements; an unknown element has those of an empty one. */
 export interface StatisticsMap {
   get(element: Element): Statistics
 }
@@ -54,7 +54,7 @@ class Counts implements Statistics {
 
 const NOTHING: Statistics = new Counts()
 
-/** Text of these is no text of the page. */
+/** Elements whose text does not belong to the page. */
 const SILENT = new Set(['script', 'style', 'template', 'svg', 'head', 'title', 'iframe', 'object', 'canvas'])
 const CONTROLS = new Set(['input', 'select', 'textarea', 'button'])
 
@@ -74,14 +74,14 @@ export function countStatistics(root: Element): StatisticsMap {
   return { get: (element) => map.get(element) ?? NOTHING }
 }
 
-/** What several elements contain together. */
+/** The totals of several elements. */
 export function sumOf(parts: readonly Statistics[]): Statistics {
   const sum = new Counts()
   for (const part of parts) sum.add(part)
   return sum
 }
 
-/** Share of the text that stands in links, from 0 to 1. */
+/** Share of the text that is in links, from 0 to 1. */
 export function linkShare({ text, link }: Statistics): number {
   return text === 0 ? 0 : link / text
 }
@@ -120,7 +120,7 @@ function countElement(element: Element, map: Map<Element, Counts>, outer: Run, i
   return counts
 }
 
-/** A run belongs to the block it stands in. An inline element leaves its runs to the block around it. */
+/** A run belongs to its block. An inline element passes its runs to the block around it. */
 function endRun(run: Run, counts: Counts, isCode: boolean): void {
   const isProse = isCode || (run.text >= SENTENCE_CHARS && run.link < run.text / 2)
   if (isProse) counts.prose += run.text
@@ -128,7 +128,7 @@ function endRun(run: Run, counts: Counts, isCode: boolean): void {
   run.link = 0
 }
 
-/** A sign of Chinese, Japanese or Korean says about as much as this many letters. */
+/** One Chinese, Japanese or Korean character carries about as much meaning as this many letters. */
 const IDEOGRAPH_LETTERS = 3
 const FIRST_IDEOGRAPH = 0x2e80
 

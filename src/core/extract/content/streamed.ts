@@ -4,8 +4,8 @@ const PLACE = /^B:([\da-f]+)$/
 const PART = /^S:([\da-f]+)$/
 
 /**
- * Puts parts of a page that arrive late where a script would put them: React sends `<template id="B:1">` in place of what is
- * not ready and `<div hidden id="S:1">` with it at the end.
+ * Moves late parts of a page to the place where a script would put them: React sends `<template id="B:1">` as a placeholder and `<div
+ * hidden id="S:1">` with the content at the end.
  */
 export function placeStreamed(root: Element): void {
   const places = new Map<string, Element>()

@@ -2,7 +2,7 @@ import type { Element } from '../../html/tree.ts'
 import { BREADCRUMBS } from '../remove/navigation.ts'
 import { namesSite } from './site-name.ts'
 
-/** The heading of the page where it stands before what holds the content. */
+/** The heading of the page if it precedes the element with the content. */
 export function findTitle(root: Element, content: Element): Element | undefined {
   let title: Element | undefined
   for (const element of root.descendants()) {
@@ -12,7 +12,7 @@ export function findTitle(root: Element, content: Element): Element | undefined 
   return undefined
 }
 
-/** The heading of the page where it is the last of the places in the path that leads to it. */
+/** The heading of the page if it is the last entry of its breadcrumb path. */
 export function findTitleInPath(root: Element): Element | undefined {
   let title: Element | undefined
   const visit = (element: Element, isPath: boolean) => {

@@ -1,4 +1,4 @@
-/** Attributes that Markdown gives to what stands before them: `{ #id .class key="value" }`, and with a colon as kramdown has it. */
+/** Attributes of the element before them in Markdown: `{ #id .class key="value" }`, or with a colon in kramdown. */
 export interface AttributeList {
   readonly id: string
   readonly end: number
@@ -10,7 +10,7 @@ const LIST = new RegExp(
   'uy',
 )
 
-/** Reads the list of attributes that begins at a place; undefined if there is none. */
+/** Reads the attribute list at an offset; undefined if there is none. */
 export function readAttributeList(text: string, at: number): AttributeList | undefined {
   LIST.lastIndex = at
   const [list] = LIST.exec(text) ?? []

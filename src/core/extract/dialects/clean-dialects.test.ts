@@ -11,7 +11,7 @@ function cleanMdx(...lines: string[]): string {
 }
 
 describe('code of a program in MDX', () => {
-  test('drops imports and exports, and keeps sentences that begin alike', () => {
+  test('drops imports and exports, and keeps sentences that begin with the same words', () => {
     const lines = [
       "import A from 'a'",
       'import B, {',
@@ -36,7 +36,7 @@ describe('code of a program in MDX', () => {
     expect(clean(lines.join('\n'))).toBe('# Title\n\nimport this is a sentence.\n\nEnd.')
   })
 
-  test('drops expressions unless they are text', () => {
+  test('drops expressions unless they are string literals', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: that is what stands in MDX.
     expect(cleanMdx('a {x.y({b: "}"})}b {/* no */}{"text"}{`more`}{`${x}`} \\{c\\}')).toBe('a b textmore \\{c\\}')
   })
@@ -57,7 +57,7 @@ describe('components', () => {
     expect(clean('- <Note>In an item.</Note>\n- Next')).toBe('- > [!NOTE]\n  > In an item.\n\n- Next')
   })
 
-  test('keep what they hold below their titles', () => {
+  test('keep their content below their titles', () => {
     const lines = [
       "<Tabs items={['a', 'b']}>",
       '  <Tab title="npm">',
@@ -78,7 +78,7 @@ describe('components', () => {
     expect(clean(lines.join('\n'))).toBe(expected)
   })
 
-  test('are left out but for their text where nothing is known of them', () => {
+  test('are dropped except for their text if they are unknown', () => {
     expect(cleanMdx('<Chart data={[1, {a: ">"}]} onClick={() => go()} />', '', 'Text <Badge>new</Badge>')).toBe(
       'Text new',
     )
@@ -89,7 +89,7 @@ describe('components', () => {
     expect(clean('2<sup>64</sup>, the 1<sup>st</sup>, H<sub>2</sub>O')).toBe('2^64, the 1st, H2O')
   })
 
-  test('that names of objects could be mistaken for are components like others', () => {
+  test('components named like object properties (`constructor`) are ordinary components', () => {
     expect(
       cleanMdx('<Constructor>', '', 'One.', '', '</Constructor>', '', ':::constructor', 'Two.', ':::'),
     ).not.toMatch(/native code|\[!/)
@@ -102,7 +102,7 @@ describe('code', () => {
     ['js{1,3-5}', '```js\nx\n```'],
     ['{ .js title="a.js" }', '**a.js**\n\n```js\nx\n```'],
     ['rust,ignore', '```rust,ignore\nx\n```'],
-  ])('keeps language and title of the words behind a fence: %s', (info, expected) => {
+  ])('keeps language and title of the info string of a fence: %s', (info, expected) => {
     expect(clean(`\`\`\`${info}\nx\n\`\`\``)).toBe(expected)
   })
 })
@@ -127,7 +127,7 @@ describe('plain Markdown', () => {
     expect(cleanDialects(text.split('\n'), { isMdx: false, fields: new Map() }).lines.join('\n')).toBe(text)
   })
 
-  test('stays as it is, to the byte', () => {
+  test('stays unchanged, byte for byte', () => {
     fc.assert(
       fc.property(document, (text) => {
         const { lines } = cleanDialects(text.split('\n'), { isMdx: false, fields: new Map() })
@@ -136,7 +136,7 @@ describe('plain Markdown', () => {
     )
   })
 
-  test('keeps all code, whatever it holds', () => {
+  test('keeps all code unchanged', () => {
     const line = fc
       .string({ unit: 'grapheme-ascii', maxLength: 30 })
       .filter((text) => !/[`~]{3}|\[!code|\^\?|8<-|[<{]/.test(text))
@@ -236,15 +236,18 @@ describe('hostile Markdown', () => {
     '++a',
   ]
 
-  test.each(parts)('grows by a bounded factor, and is looked at a bounded number of times: %j', (part) => {
-    for (const tail of ['', '\n:::\n', ' */} %} >}} </Note></Tabs></b></table>\n```\n']) {
-      const text = `Text\n\n${part.repeat(Math.ceil(20_000 / part.length))}${tail}`
-      for (const isMdx of [false, true]) {
-        const { lines, looks } = cleanDialects(text.split('\n'), { isMdx, fields: new Map() })
-        expect(lines[0]).toBe('Text')
-        expect(lines.join('\n').length).toBeLessThan(8 * text.length)
-        expect(looks).toBeLessThan(25 * text.length + 300_000)
+  test.each(parts)(
+    'output grows by a bounded factor and characters are rescanned a bounded number of times: %j',
+    (part) => {
+      for (const tail of ['', '\n:::\n', ' */} %} >}} </Note></Tabs></b></table>\n```\n']) {
+        const text = `Text\n\n${part.repeat(Math.ceil(20_000 / part.length))}${tail}`
+        for (const isMdx of [false, true]) {
+          const { lines, looks } = cleanDialects(text.split('\n'), { isMdx, fields: new Map() })
+          expect(lines[0]).toBe('Text')
+          expect(lines.join('\n').length).toBeLessThan(8 * text.length)
+          expect(looks).toBeLessThan(25 * text.length + 300_000)
+        }
       }
-    }
-  })
+    },
+  )
 })

@@ -10,29 +10,29 @@ import { Scanner } from './scan.ts'
 import { closedTemplateTags, readTemplateTag } from './template-tags.ts'
 import { ProseReader, type TextFacts } from './writer.ts'
 
-/** How Markdown is cleaned of what its generator reads. */
+/** Options for cleaning Markdown of generator syntax. */
 export interface DialectOptions {
-  /** Whether it was called MDX: all braces hold expressions, and nothing is code because it is indented. */
+  /** Whether the file is declared MDX: all braces hold expressions, and indented text is never code. */
   readonly isMdx: boolean
   /** Its front matter. */
   readonly fields: ReadonlyMap<string, string>
 }
 
-/** Markdown as CommonMark knows it. */
+/** The text as CommonMark. */
 export interface CleanDialects {
   readonly lines: readonly string[]
-  /** What modules in it export about the page. */
+  /** Facts about the page that its modules export. */
   readonly facts: ReadonlyMap<string, string>
   /** Characters of comments that were left out. */
   readonly hiddenChars: number
-  /** How often signs were looked at once more, to find where something ends. */
+  /** Number of characters that were rescanned to find where a construct ends. */
   readonly looks: number
 }
 
 /**
- * Makes Markdown of the dialects that site generators read: of MDX, and of what Docusaurus, VitePress, MkDocs, MyST, Hugo, Jekyll,
- * GitBook and others add. Nothing in it is run. Boxes, tabs and titles take the form that the extraction of HTML gives them; a fragment
- * of a heading is left behind it as `{#id}`. Text without any of this, and all code, stays as it is to the byte.
+ * Converts the dialects of site generators to plain Markdown: MDX, and the syntax that Docusaurus, VitePress, MkDocs, MyST, Hugo, Jekyll,
+ * GitBook and others add. No code in it runs. Boxes, tabs and titles get the same form as from HTML extraction; the fragment of a heading
+ * follows it as `{#id}`. Text without such syntax, and all code, stays unchanged to the byte.
  */
 export function cleanDialects(lines: readonly string[], { isMdx, fields }: DialectOptions): CleanDialects {
   const text = lines.join('\n')
@@ -51,16 +51,16 @@ export function cleanDialects(lines: readonly string[], { isMdx, fields }: Diale
   return { lines: cleaned, facts: modules.facts, hiddenChars: cleaner.hiddenChars, looks: scanner.looks }
 }
 
-/** What some dialect has and plain Markdown hardly ever does. Only speed depends on it. */
+/** Matches syntax that dialects use and plain Markdown hardly ever does. The check only saves time. */
 const MAY_BE_DIALECT =
   /[{<]|^[ \t]*(?::{2,}|!!!|\?\?\?|===[!+]? |\/{3,}|>[> \t]*\[!|import\s|export\s|\[\[?_?toc|\*\[|\([\w-]+\)=)|^[ \t]*(?:`{3}|~{3}).*[ \t{=[:]|\[!code|---cut|\^\?|highlight-|:[a-z]+-[a-z\d-]+:|\+\+[a-z]/im
 
-/** What only MyST has: targets, directives and roles. */
+/** Syntax that only MyST has: targets, directives and roles. */
 const MYST = /^\([\w.:-]+\)=[ \t]*$|^[ \t]*(?:`{3,}|:{3,})\{[a-z][\w:-]*\}|\{[a-z][\w:+-]*\}`/m
 /** Template tags with code in them. */
 const CODE_TAGS = new Set(['highlight', 'codeblock', 'prism', 'mermaid'])
 
-/** Tells which lines are in fences. */
+/** Creates a test for whether a line is in a fence. */
 function codeLines(lines: readonly string[]): (line: number) => boolean {
   const code = new Set<number>()
   let fence: Fence | undefined
@@ -76,7 +76,7 @@ function codeLines(lines: readonly string[]): (line: number) => boolean {
   return (line) => code.has(line)
 }
 
-/** Names of tags that a text opens as well as closes. */
+/** Names of tags that a text both opens and closes. */
 function pairedTags(text: string): ReadonlySet<string> {
   const opened = new Set<string>()
   const closed = new Set<string>()
@@ -85,7 +85,7 @@ function pairedTags(text: string): ReadonlySet<string> {
   return new Set([...opened].filter((name) => closed.has(name)))
 }
 
-/** Most blocks inside each other that are read. */
+/** Deepest nesting of blocks that is read. */
 const MAX_DEPTH = 8
 const QUOTE = /^( {0,3}>)( ?)/
 const TARGET = /^\(([\w.:-]{1,100})\)=\s*$/
@@ -100,7 +100,7 @@ const RAW: readonly (readonly [open: RegExp, close: RegExp])[] = [
 ]
 const MAX_RAW = 5000
 
-/** Goes through lines, and tells code from prose. */
+/** Walks the lines and separates code from prose. */
 class BlockReader {
   hiddenChars = 0
   readonly #facts: TextFacts
@@ -110,7 +110,7 @@ class BlockReader {
   readonly #columns = new Columns()
   readonly #raw = new RawBlocks()
   #prose: string[] = []
-  /** Containers of so many colons, or more, are closed nowhere in the rest. */
+  /** Containers with at least this many colons have no end in the rest. */
   #unclosed = Number.POSITIVE_INFINITY
   /** The fragment that a line gave to the heading after it. */
   #target = ''
@@ -135,7 +135,7 @@ class BlockReader {
     return layOut(this.#out.items, this.#facts.isMdx)
   }
 
-  /** Takes the block that begins at a line, or the line; returns the one after it. */
+  /** Handles the block or the line at an index; returns the index after it. */
   #take(lines: readonly string[], at: number, isAfterBlank: boolean): number {
     const line = lines[at] ?? ''
     if (isBlank(line)) {
@@ -180,14 +180,14 @@ class BlockReader {
     return at + 1
   }
 
-  /** Leaves lines out, and one of the blank ones around them. */
+  /** Drops lines, and one of the blank lines around them. */
   #drop(lines: readonly string[], start: number, end: number): number {
     const isBetween =
       (start === 0 || isBlank(lines[start - 1] ?? '')) && isBlank(lines[end] ?? '') && end < lines.length
     return isBetween ? end + 1 : end
   }
 
-  /** `{: .note }` above a paragraph or quotation makes a box of it. */
+  /** `{: .note }` above a paragraph or quotation turns it into a box. */
   #callout(lines: readonly string[], at: number): number | undefined {
     const [, word = ''] = /^\{:\s*\.([a-z]+)(?:-title)?\s*\}\s*$/.exec(lines[at] ?? '') ?? []
     const box = word === '' || isBlank(lines[at + 1] ?? '') || this.#depth >= MAX_DEPTH ? undefined : boxOf(word, '')
@@ -260,7 +260,7 @@ class BlockReader {
     return end
   }
 
-  /** Takes a fence; returns the line after it, or undefined for a container that is none of MyST. */
+  /** Handles a fence; returns the line after it, or undefined for a container that is not MyST. */
   #fence(lines: readonly string[], start: number, fence: Fence): number | undefined {
     const isContainer = fence.marker.startsWith(':')
     if (isContainer && (fence.marker.length >= this.#unclosed || readDirective(fence.info, []) === undefined))
@@ -305,7 +305,7 @@ class BlockReader {
     return lines.length
   }
 
-  /** A quotation is read for itself, and stays as it is where that changes nothing. */
+  /** A quotation is cleaned separately, and stays as written if that changes nothing. */
   #quote(lines: readonly string[], start: number): number {
     let end = start
     while (QUOTE.test(lines[end] ?? '')) end++
@@ -333,7 +333,7 @@ class BlockReader {
   }
 }
 
-/** Whether a line begins a box in the form that all boxes get. */
+/** Whether a line begins a box in the common form. */
 function isCanonical(line: string): boolean {
   return /^\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*$/.test(line.trim())
 }
@@ -354,10 +354,10 @@ function isHeading(lines: readonly string[], from: number): boolean {
 
 /** Finds the ends of blocks of HTML that blank lines do not end. */
 class RawBlocks {
-  /** Lines that were looked through for an end in vain, by what was looked for. */
+  /** Line ranges already searched without finding the end pattern, by pattern. */
   readonly #searched = new Map<RegExp, { readonly from: number; readonly to: number }>()
 
-  /** The line after the block that begins at a line; undefined if none does. */
+  /** The line after the block that begins at a line; undefined if no block begins there. */
   endOf(lines: readonly string[], start: number): number | undefined {
     const line = lines[start] ?? ''
     const close = RAW.find(([open]) => open.test(line))?.[1]

@@ -24,7 +24,7 @@ export function cutIndent(line: string, columns: number): string {
   return line.slice(at)
 }
 
-/** Where the content of lists, and of other blocks with an indented body, begins. Lines are handed in one after the other. */
+/** The columns where the content of lists, and of other blocks with an indented body, begins. Lines are passed in one after the other. */
 export class Columns {
   readonly #columns: number[] = []
 
@@ -48,7 +48,7 @@ export class Columns {
   enter(line: string): void {
     const [, lead, mark = ''] = ITEM.exec(line) ?? []
     if (lead === undefined || indentOf(lead) >= this.current + CODE_INDENT) return
-    // More than four spaces behind the mark begin code.
+    // More than four spaces after the marker begin code.
     const width = mark.trimEnd().length
     const space = mark.length - width
     this.push(indentOf(lead) + width + (space > 4 || space === 0 ? 1 : space))

@@ -7,31 +7,31 @@ import { type Box, boxOf, strong } from './layout.ts'
 import type { Tag } from './scan.ts'
 import type { TemplateTag } from './template-tags.ts'
 
-/* What components, shortcodes and elements are called, and what they become. */
+/* Names of components, shortcodes and elements, and the Markdown that they become. */
 
-/** What a tag is written as. */
+/** The output form of a tag. */
 export type Part =
   | { readonly type: 'inline'; readonly text: string }
   /** Marks around words: both ends are the same. */
   | { readonly type: 'mark'; readonly mark: string }
   | { readonly type: 'link'; readonly address: string }
   | { readonly type: 'code'; readonly code: string; readonly language: string; readonly title: string }
-  /** What stands in it is on one line: headings and titles. */
+  /** Its content stays on one line: headings and titles. */
   | { readonly type: 'heading'; readonly before: string; readonly after: string }
-  /** An item of a list; what is in it may hold further ones. */
+  /** An item of a list, which may hold nested items. */
   | { readonly type: 'item'; readonly text: string; readonly isList: boolean }
   | { readonly type: 'list'; readonly isOrdered: boolean }
   | {
       readonly type: 'block'
       readonly box: Box | null
-      /** Lines before and after what it holds. */
+      /** Lines before and after its content. */
       readonly label: string
       readonly after: string
       /** Labels of its parts, by their values and by their numbers from 0. */
       readonly labels: ReadonlyMap<string, string>
     }
 
-/** The name of a tag, as components are looked up: `Tabs.Tab` and `tab` are one. */
+/** The name of a tag in the form used for component lookup: `Tabs.Tab` and `tab` are equal. */
 export function nameOf({ name }: Pick<Tag, 'name'>): string {
   return name
     .slice(name.lastIndexOf('.') + 1)
@@ -40,7 +40,7 @@ export function nameOf({ name }: Pick<Tag, 'name'>): string {
     .replace(/[-_]/g, '')
 }
 
-/** Boxes whose kind an attribute says. */
+/** Boxes whose kind is in an attribute. */
 const BOXES = new Set('callout admonition alert hint notice banner message aside note infobox callbox'.split(' '))
 const KIND_ATTRIBUTES = [
   'type',
@@ -56,7 +56,7 @@ const KIND_ATTRIBUTES = [
 ]
 const KINDS_OF_STYLES: Readonly<Record<string, string>> = { working: 'tip', default: 'note', destructive: 'danger' }
 
-/** Components that have a title of their own, which no attribute says. */
+/** Components with a fixed title that no attribute holds. */
 const OWN_TITLES: ReadonlyMap<string, string> = new Map([
   ['deepdive', 'Deep Dive'],
   ['solution', 'Solution'],
@@ -70,7 +70,7 @@ const OWN_BOXES: ReadonlyMap<string, Box> = new Map([
   ['goodtoknow', { kind: 'NOTE', title: 'Good to know' }],
 ])
 
-/** Attributes that say what a part is called, the likeliest first. */
+/** Attributes that can hold the label of a part, the likeliest first. */
 const LABELS = [
   'title',
   'label',
@@ -84,7 +84,7 @@ const LABELS = [
   'text',
   'value',
 ]
-/** Attributes of components that nothing is known of, if they say something to the reader. */
+/** Attributes of unknown components that hold text for the reader. */
 const TITLES = ['title', 'label', 'summary', 'header', 'heading', 'titleText', 'question']
 const LABELLED = new Set(
   `tab tabitem tabpanel tabspanel step card linkcard accordion accordionitem details collapsible collapse expandable expand dropdown
@@ -92,13 +92,13 @@ const LABELLED = new Set(
 )
 const TABS = new Set('tabs tabpane tabgroup codetabs tabset contenttabs'.split(' '))
 const FIELDS = new Set(['paramfield', 'responsefield', 'property', 'field', 'param', 'prop', 'apiproperty'])
-/** Components that words stand around; all others begin and end lines. */
+/** Components that appear within a line; all others begin and end lines. */
 const INLINE = new Set(
   'badge icon link tooltip inlinecode term span kbd abbr emoji anchor tag chip pill trans'.split(' '),
 )
 const LINKS = new Set(['link', 'anchor', 'linkbutton', 'button'])
 const FILES = new Set(['file', 'folder', 'treefile', 'treefolder'])
-/** Components that stand for a sign. */
+/** Components that stand for a single character. */
 const SIGNS: ReadonlyMap<string, string> = new Map([
   ['check', '✓'],
   ['cross', '✗'],
@@ -113,7 +113,7 @@ const MARKS: Readonly<Record<string, string>> = {
   del: '~~',
   s: '~~',
 }
-/** Elements that words stand in. */
+/** Elements that appear within a line. */
 const INLINE_ELEMENTS = new Set(
   `a abbr b bdi bdo big br button cite code data del dfn em font i img ins kbd label mark nobr q ruby rt s samp small span strike
   strong sub sup time tt u var wbr`.split(/\s+/),
@@ -124,12 +124,12 @@ export function isElement({ name }: Pick<Tag, 'name'>): boolean {
   return HTML_ELEMENTS.has(name)
 }
 
-/** Whether nothing closes a tag. */
+/** Whether a tag has no closing tag. */
 export function isVoid({ name, isEmpty }: Pick<Tag, 'name' | 'isEmpty'>): boolean {
   return isEmpty || VOID.has(name)
 }
 
-/** What an opening tag becomes. */
+/** The part that an opening tag becomes. */
 export function readPart(tag: Tag | TemplateTag): Part {
   if ('values' in tag) return readTemplate(tag)
   return isElement(tag) ? readElement(tag) : readComponent(tag, nameOf(tag))
@@ -221,7 +221,7 @@ function block(about: Partial<Omit<Extract<Part, { type: 'block' }>, 'type'>>): 
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map()
 
-/** Labels of tabs that the set of them gives: `items={['npm', 'yarn']}`, `values={[{label: 'npm', value: 'n'}]}`. */
+/** Labels of tabs that the tab set lists: `items={['npm', 'yarn']}`, `values={[{label: 'npm', value: 'n'}]}`. */
 function listLabels({ expressions }: Tag): Map<string, string> {
   const items = expressions.get('items') ?? expressions.get('labels') ?? expressions.get('titles')
   const source = (items ?? expressions.get('values') ?? expressions.get('tabs') ?? '').slice(0, 5000)
@@ -255,14 +255,14 @@ function writeImage(attributes: ReadonlyMap<string, string>): string {
   return address === '' ? words : `![${words}](${address})`
 }
 
-/** An address as it may stand in a link; '' for one that would run something. */
+/** An address that is safe in a link; '' for one that would run a script. */
 export function safeAddress(address: string): string {
   const plain = decodeHTML(address).trim()
   if (/^[a-z][a-z\d+.-]*:/i.test(plain) && !/^(?:https?|ftps?|mailto|tel|file|data):/i.test(plain)) return ''
   return plain.replace(/[\s()<>]/g, encodeURIComponent)
 }
 
-/** Shortcodes and tags of templates, most of which are components by another spelling. */
+/** Shortcodes and template tags, most of which are components in another syntax. */
 function readTemplate(tag: TemplateTag): Part {
   const { attributes, values, language } = tag
   const name = nameOf(tag)
@@ -308,16 +308,16 @@ function readTemplate(tag: TemplateTag): Part {
   return readComponent({ ...tag, attributes: named }, name)
 }
 
-/** Whether a template tag computes something, or shows what is no text. */
+/** Whether a template tag computes a value or has no text to show. */
 export function isUnshownTag(tag: TemplateTag): boolean {
   return UNSHOWN_TAGS.has(nameOf(tag))
 }
 
-/** Tags that stand for a file. */
+/** Tags that include a file. */
 const FILE_TAGS = new Set(['include', 'readfile', 'includecode', 'codenew', 'codesample', 'rawcode', 'includehtml'])
-/** Shortcodes that stand for an address. */
+/** Shortcodes that resolve to an address. */
 const TARGETS = new Set(['ref', 'relref', 'link', 'posturl'])
-/** Tags that compute, or that show what no text is. */
+/** Tags that compute a value or have no text to show. */
 const UNSHOWN_TAGS = new Set(
   `if else elsif elseif unless case when for assign capture endcapture raw verbatim increment decrement cycle layout liquid render param toc
   youtube youtubelite vimeo tweet gist icon fontawesome set block extends import from macro call filter with autoescape blocks data

@@ -2,7 +2,7 @@ import { isBlank, trimBlank } from '../../text/lines.ts'
 import { fenceFor } from '../write/escape.ts'
 import { boxOf, quoteBox, strong } from './layout.ts'
 
-/** A directive of MyST: a fence whose first words are a name in braces and what it is about. */
+/** A directive of MyST: a fence whose info string is a name in braces and an argument. */
 export interface Directive {
   readonly name: string
   readonly title: string
@@ -12,7 +12,7 @@ export interface Directive {
 
 const NAME = /^\s*\{([A-Za-z][\w:+-]*)\}[ \t]*(.*)$/
 
-/** Reads what stands in a fence as a directive; undefined for code. */
+/** Parses a fence as a directive; undefined for code. */
 export function readDirective(info: string, content: readonly string[]): Directive | undefined {
   const [, name = '', title = ''] = NAME.exec(info) ?? []
   if (!isDirective(name.toLowerCase())) return undefined
@@ -52,7 +52,7 @@ function isDirective(name: string): boolean {
   )
 }
 
-/** Options stand before the body: on lines of their own between colons, or as YAML between rules. */
+/** Options precede the body: on lines of their own between colons, or as YAML between rules. */
 function cutOptions(content: readonly string[]): Pick<Directive, 'options' | 'body'> {
   const options = new Map<string, string>()
   let at = 0
@@ -74,7 +74,7 @@ function cutOptions(content: readonly string[]): Pick<Directive, 'options' | 'bo
   return { options, body: content.slice(at) }
 }
 
-/** Writes a directive as lines of Markdown. `clean` makes Markdown of the body. */
+/** Writes a directive as lines of Markdown. `clean` converts the body to Markdown. */
 export function writeDirective(
   { name, title, options, body }: Directive,
   clean: (lines: readonly string[]) => readonly string[],
@@ -102,7 +102,7 @@ export function writeDirective(
     return quoteBox({ kind: boxOf(word, '')?.kind ?? 'NOTE', title }, inner)
   }
   const box = LABELLED.has(name) ? undefined : boxOf(name, name === 'seealso' && title === '' ? 'See also' : '')
-  // What stands behind the name of a note is its first paragraph.
+  // Text after the name of a note is its first paragraph.
   if (box !== undefined)
     return quoteBox(box, title === '' ? inner : inner.length === 0 ? [title] : [title, '', ...inner])
   if (/:|^auto/.test(name))
@@ -113,7 +113,7 @@ export function writeDirective(
   return head === '' ? inner : [head, ...(inner.length === 0 ? [] : ['', ...inner])]
 }
 
-/** What stands behind these says how they look. */
+/** The arguments of these directives only control layout. */
 const UNLABELLED = new Set(['grid', 'tab-set', 'tabs', 'grid-item', 'card-carousel', 'div', 'container'])
 /** Names that are kinds of notes elsewhere. */
 const LABELLED = new Set(['details', 'example', 'solution', 'definition'])

@@ -1,6 +1,6 @@
 import { isBlank } from '../../text/lines.ts'
 
-/* Blocks of code without what generators write into them: names of files, marks of lines, commands of twoslash. */
+/* Code blocks without the annotations of generators: file names, line marks, twoslash commands. */
 
 /** The fence that a line opens. */
 export interface Fence {
@@ -9,7 +9,7 @@ export interface Fence {
   readonly info: string
 }
 
-/** Reads a line as the opening one of a fence; undefined if it is none. */
+/** Parses the opening line of a fence; undefined for another line. */
 export function readFence(line: string): Fence | undefined {
   const [, lead = '', marker, info = ''] = /^([ \t]*)(`{3,}|~{3,})(.*)$/.exec(line) ?? []
   if (marker === undefined || (marker.startsWith('`') && info.includes('`'))) return undefined
@@ -22,11 +22,11 @@ export function closesFence(line: string, { marker }: Fence): boolean {
   return text.length >= marker.length && text === marker.charAt(0).repeat(text.length)
 }
 
-/** What the words after a fence say: the language, and the name of the file or tab. */
+/** The info string of a fence: the language, and the name of the file or tab. */
 export interface FenceInfo {
   readonly language: string
   readonly title: string
-  /** Whether generators other than CommonMark's are meant; what is not is left as it is. */
+  /** Whether the info string uses syntax beyond CommonMark; a plain one is left unchanged. */
   readonly isDialect: boolean
   readonly isTwoslash: boolean
 }
@@ -40,13 +40,13 @@ const FLAGS = new Set(
   no-line-numbers isolated`.split(/\s+/),
 )
 
-/** Nobody writes more behind a fence, or into a line of code that is marked. */
+/** Longer info strings, and longer lines of code, are not searched for marks. */
 const MAX_INFO = 1000
 const MAX_MARKED = 2000
 
 /**
- * Reads the words after a fence. `isGrouped` says that it stands in a component, where further words are the label of a tab or
- * the name of a file.
+ * Parses the info string of a fence. `isGrouped` says that it is in a component, where further words are the label of a tab or the name of
+ * a file.
  */
 export function readInfo(source: string, isGrouped: boolean): FenceInfo {
   const info = source.trim()
@@ -89,7 +89,7 @@ function splitLanguage(info: string): { readonly language: string; readonly rest
   return { language, rest: rest.replace(/^,[\w,=-]*/, '') }
 }
 
-/** What comments that mark lines look like, in the languages that have them. */
+/** Comment syntax of the languages whose code blocks can have marked lines. */
 const COMMENT = String.raw`(?:\/\/|#|--|;|%|\/\*|<!--|\{\s*\/\*)`
 const COMMENT_END = String.raw`(?:\s*(?:\*\/\s*\}?|-->))?`
 const MAY_MARK = /\[!code|---cut|highlight-|\^\?|@(?:noErrors|errors|log|error|warn|annotate)|!(?:mark|focus|callout)/
@@ -99,7 +99,7 @@ const LINE_MARK = new RegExp(
 )
 const QUERY = /^[ \t]*(?:\/\/|#)[ \t]*\^[?|]/
 
-/** Code without the marks of its lines. Lines that were added or taken out make it a difference. */
+/** Code without its line marks. Marks of added or removed lines turn the code into a diff. */
 export function cleanMarks(
   code: readonly string[],
   isTwoslash: boolean,

@@ -1,4 +1,4 @@
-/** The elements of HTML, and those that browsers still know. Any other name in Markdown is a component, or no tag at all. */
+/** The elements of HTML, and obsolete ones that browsers still know. Any other name in Markdown is a component, or not a tag. */
 export const HTML_ELEMENTS: ReadonlySet<string> = new Set(
   `a abbr address area article aside audio b base bdi bdo big blockquote body br button canvas caption center cite code col colgroup
   data datalist dd del details dfn dialog div dl dt em embed fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header

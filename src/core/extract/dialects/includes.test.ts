@@ -11,7 +11,7 @@ describe('places of an included file', () => {
     ['https://example.org/a.md', 'docs/x.md', []],
     ['C:\\a.md', 'docs/x.md', []],
     ['a/../../../b', 'docs/x.md', []],
-  ])('%s in %s means %j, and nothing outside of the tree', (written, document, places) => {
+  ])('%s in %s resolves to %j, and never outside of the tree', (written, document, places) => {
     expect(placesOf(written, document)).toEqual(places)
   })
 })
@@ -19,7 +19,7 @@ describe('places of an included file', () => {
 describe('included files', () => {
   const read = (files: Readonly<Record<string, string>>) => async (path: string) => files[path]
 
-  test('are found in every form, and read once', async () => {
+  test('are found in every syntax, and read once', async () => {
     const lines = [
       '--8<-- "a.md"',
       '{* a.py hl[1] *}',
@@ -31,7 +31,7 @@ describe('included files', () => {
     expect(listIncludes(lines)).toEqual(['a.md', 'a.py', '@/b.ts', 'c.md', 'd.rs'])
   })
 
-  test('may include others, and themselves only so often', async () => {
+  test('may include other files, and themselves a limited number of times', async () => {
     const files = await readIncludes(
       '--8<-- "a.md"',
       'x.md',
@@ -42,14 +42,14 @@ describe('included files', () => {
     expect(lines.length).toBeLessThan(20)
   })
 
-  test('are shown by their names where they are not there or outside', async () => {
+  test('are shown by their names if they are missing or outside the tree', async () => {
     const text = '<<< ../../a.js\n\n```py\n--8<-- "../../b.py"\n```'
     expect(
       expandIncludes(text.split('\n'), await readIncludes(text, 'docs/x.md', read({ 'a.js': 'x' }))).join('\n'),
     ).toBe('`a.js`\n\n```py\nb.py\n```')
   })
 
-  test('take only so much room, however often they are named', () => {
+  test('take a limited size in total, even when they are named often', () => {
     const lines = Array.from({ length: 1000 }, () => '--8<-- "a.txt"')
     const taken = expandIncludes(lines, { 'a.txt': 'x'.repeat(100_000) }).join('\n')
     expect(taken.length).toBeLessThan(2_200_000)

@@ -4,20 +4,20 @@ import { cutFrontMatter } from '../front-matter.ts'
 import { fenceFor } from '../write/escape.ts'
 import { closesFence, type Fence, readFence } from './fences.ts'
 
-/* Files that Markdown takes in: `--8<-- "a.md"`, `{* a.py *}`, `<<< @/a.ts`, `<!--@include: a.md-->`, `{{#include a.rs}}`. */
+/* Files that Markdown includes: `--8<-- "a.md"`, `{* a.py *}`, `<<< @/a.ts`, `<!--@include: a.md-->`, `{{#include a.rs}}`. */
 
 /** The text of files by the paths that a document calls them by. */
 export type IncludedFiles = Readonly<Record<string, string>>
 
-/** One place that a file is to be taken in at. */
+/** One include directive. */
 interface Include {
   readonly lead: string
   /** Several in a row: MkDocs takes a list. */
   readonly paths: readonly string[]
-  /** Whether it is shown as code, where it stands in none already. */
+  /** Whether the file is shown as code, unless the directive already is in code. */
   readonly isCode: boolean
   readonly title: string
-  /** Which lines are taken: a range, or the name of a part. */
+  /** The included lines: a range, or the name of a part. */
   readonly part: string
   readonly language: string
   /** Lines of the document that it takes the place of. */
@@ -35,7 +35,7 @@ const DIRECTIVE = /^([ \t]*)(?:`{3,}|~{3,}|:{3,})\{(include|literalinclude)\}[ \
 const MAY_INCLUDE = /8<-|\{[*!]|<<<|@include:|\{\{#|\{(?:literal)?include\}/
 const MAX_LISTED = 50
 
-/** Reads the include that stands on a line; undefined if there is none. */
+/** Parses the include on a line; undefined if there is none. */
 function readInclude(lines: readonly string[], at: number): Include | undefined {
   const line = lines[at] ?? ''
   if (!MAY_INCLUDE.test(line)) return undefined
@@ -106,7 +106,7 @@ function readDirectiveInclude(lines: readonly string[], at: number): Include | u
   })
 }
 
-/** The paths that lines take files in by, as they are written. */
+/** The paths of included files, as written. */
 export function listIncludes(lines: readonly string[]): string[] {
   const paths = new Set<string>()
   if (!MAY_INCLUDE.test(lines.join('\n'))) return []
@@ -121,8 +121,8 @@ const MAX_CHARS = 2_000_000
 const MAX_DEPTH = 4
 
 /**
- * Places in a tree that a path may mean, the likeliest first: seen from the folder of the document, and from each one above it, for
- * generators start where they are run. A path that leads out of the tree, or begins outside of it, has none.
+ * The paths in the tree that an include may mean, the likeliest first: relative to the folder of the document, and to each folder above it,
+ * because generators resolve from where they run. A path that leads out of the tree, or begins outside of it, has none.
  */
 export function placesOf(written: string, document: string): string[] {
   const path = written.replace(/^(?:@|~)\//, '')
@@ -142,8 +142,8 @@ export function placesOf(written: string, document: string): string[] {
 }
 
 /**
- * Reads the files that a document takes in, and those that they take in themselves. `read` gives the text of a file of the same tree;
- * undefined for one that is not there or not for readers.
+ * Reads the files that a document includes, and those that they include. `read` returns the text of a file of the same tree; undefined for
+ * a missing or unreadable one.
  */
 export async function readIncludes(
   text: string,
@@ -178,7 +178,7 @@ function isMarkdown(path: string): boolean {
   return /\.(?:md|mdx|markdown)$/i.test(path)
 }
 
-/** Lines with what they take in. Of a file that is not there, its name is shown. */
+/** Expands the includes in lines. A missing file is shown by its name. */
 export function expandIncludes(lines: readonly string[], files: IncludedFiles): readonly string[] {
   if (!lines.some((line) => MAY_INCLUDE.test(line))) return lines
   const written: string[] = []
@@ -188,7 +188,7 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
     const line = lines[at] ?? ''
     const include = readInclude(lines, at)
     if (include !== undefined) {
-      // A document may name one file again and again.
+      // A document may include one file many times, so the total size is limited.
       const taken = writeInclude(include, left > 0 ? files : {}, fence !== undefined)
       for (const one of taken) {
         written.push(one === '' ? '' : include.lead + one)
@@ -204,7 +204,7 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
   return written
 }
 
-/** Marks of parts that other documents take in. */
+/** Markers of parts that other documents include. */
 const PART_MARK = /^\s*(?:<!--|\/\/|#|\/\*)?\s*-{2,}8<-{2,}\s*\[(?:start|end)(?::[\w-]+)?\]/
 
 function writeInclude(include: Include, files: IncludedFiles, isInFence: boolean): string[] {
@@ -222,7 +222,7 @@ function writeInclude(include: Include, files: IncludedFiles, isInFence: boolean
   })
 }
 
-/** The lines of a file that are asked for: some of them by their numbers, or those between two marks. */
+/** The requested lines of a file: by line numbers, or between two markers. */
 function takePart(lines: readonly string[], part: string): readonly string[] {
   const ranges = [...part.matchAll(/(\d*)-(\d*)|(\d+)/g)].filter(([all]) => all !== '' && all !== '-')
   if (part !== '' && /^[\d,\s-]+$/.test(part) && ranges.length > 0) {

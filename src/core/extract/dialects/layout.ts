@@ -2,31 +2,31 @@ import { isBlank, trimBlank } from '../../text/lines.ts'
 import { admonitionKind } from '../normalize/admonitions.ts'
 import { CODE_INDENT, Columns, cutIndent, indentOf } from './columns.ts'
 
-/** A part of a text whose tags were read: what stands on its lines, and where blocks begin and end. */
+/** A part of a text whose tags were parsed: the text of its lines, and where blocks begin and end. */
 export type Item =
   | { readonly type: 'line'; readonly text: string }
   /** Code, or Markdown that is finished. */
   | { readonly type: 'verbatim'; readonly lines: readonly string[]; readonly isFence: boolean }
   /** Two blocks meet. */
   | { readonly type: 'gap' }
-  /** Begins the content of a tag; `lead` is what stands before that on its line. */
+  /** Begins the content of a tag; `lead` is the text before it on its line. */
   | {
       readonly type: 'open'
       readonly name: string
       readonly lead: string
       readonly box: Box | null
-      /** Whether the indent of its content is that of the tags around it. */
+      /** Whether the indentation of its content comes from the tags around it. */
       readonly isIndented: boolean
     }
   | { readonly type: 'close'; readonly name: string }
 
-/** A box that tells the reader to mind something. */
+/** A note, warning or similar box. */
 export interface Box {
   readonly kind: string
   readonly title: string
 }
 
-/** The box that a word and a title name. A word that says more than the kind is a title; undefined for a word that names none. */
+/** The box for a word and a title. A word that says more than the kind is also the title; undefined for a word that names no box. */
 export function boxOf(word: string, title: string): Box | undefined {
   const kind = admonitionKind(word)
   if (kind === undefined) return undefined
@@ -42,9 +42,9 @@ interface Frame {
   readonly columns: Columns
   /** Columns that its lines are indented by; undefined until the first of them. */
   strip: number | undefined
-  /** What ends it: the tag of a name, an item, or a line that is indented less. */
+  /** The condition that ends the block: the closing tag of a name, the next item, or a line with less indentation. */
   readonly end: { readonly name: string } | { readonly item: number } | { readonly indent: number }
-  /** A name that the lines in it are read by. */
+  /** The name that decides how its lines are read. */
   readonly word: string
 }
 
@@ -63,7 +63,7 @@ class Layout {
   readonly #frames: Frame[] = [createFrame('', null, { item: -1 }, 0, '')]
   /** Frames that were not opened because there were too many. */
   #skipped = 0
-  /** Whether a block has ended, so that what follows begins behind one blank line. */
+  /** Whether a block has just ended, so that a blank line must follow. */
   #isGap = false
   #at = 0
 
@@ -98,7 +98,7 @@ class Layout {
     else this.#closeUntil((frame) => 'item' in frame.end && frame.end.item === this.#at)
   }
 
-  /** A line as it stands in the innermost block. Blocks end that it is not indented enough for. */
+  /** A line relative to the innermost block. A line with too little indentation ends blocks. */
   #enter(line: string): string {
     let text = line
     for (const [i, frame] of this.#frames.entries()) {
@@ -139,7 +139,7 @@ class Layout {
       this.#isGap = true
       return
     }
-    // In tags an indent is that of the tags, and nowhere in MDX does it make code.
+    // Inside tags indentation belongs to the tags, and in MDX it never makes code.
     const isInTag = this.#frames.some(({ end }) => 'name' in end)
     const isLoose = !frame.columns.isInList && (isInTag || (this.#isMdx && indentOf(text) >= CODE_INDENT))
     const shown = isLoose ? text.trimStart() : text
@@ -147,7 +147,7 @@ class Layout {
     this.#push(shown)
   }
 
-  /** Lines that only tell a generator what to do. */
+  /** Whether a line is only an instruction for the generator. */
   #dropsLine(text: string, { word }: Frame): boolean {
     const line = text.trim()
     if (word === 'tabs' && line.startsWith('== ')) {
@@ -171,14 +171,14 @@ class Layout {
     for (const line of lines) this.#push(cutIndent(line, cut))
   }
 
-  /** How far a fence is indented beyond the list that it stands in, or at all where tags around it have indents of their own. */
+  /** The indentation of a fence beyond its list, or in full if tags around it are indented. */
   #fenceIndent(indent: number, columns: Columns): number {
     const deep = indent - columns.current
     if (columns.isInList) return deep >= CODE_INDENT ? deep : 0
     return this.#frames.length > 1 || deep >= CODE_INDENT ? deep : 0
   }
 
-  /** Columns that the blocks around a line take away from it. */
+  /** Columns that the surrounding blocks remove from a line. */
   get #strip(): number {
     return this.#frames.reduce((sum, { strip = 0 }) => sum + strip, 0)
   }
@@ -205,7 +205,7 @@ class Layout {
     else this.#closeUntil((frame) => 'name' in frame.end && frame.end.name === name)
   }
 
-  /** Closes the innermost block of a kind, with those in it. */
+  /** Closes the innermost matching block, with all blocks inside it. */
   #closeUntil(isMeant: (frame: Frame) => boolean): void {
     const at = this.#frames.findLastIndex(isMeant)
     while (at > 0 && this.#frames.length > at) this.#close()
@@ -217,7 +217,7 @@ class Layout {
     if (frame === undefined) return
     const { lead, box } = frame
     const inner = trimBlank(frame.lines)
-    // Behind the mark of a list item there is no gap.
+    // No blank line follows the marker of a list item.
     this.#isGap = isBlank(lead)
     const further = lead.replace(/\S/g, ' ')
     for (const [i, line] of (box === null ? inner : quoteBox(box, inner)).entries()) {
@@ -248,7 +248,7 @@ class Layout {
     return true
   }
 
-  /** Whether the next line that is not blank is indented so far, in the innermost block. */
+  /** Whether the next line that is not blank has at least this indentation in the innermost block. */
   #hasBody(indent: number): boolean {
     const outer = this.#strip
     for (let at = this.#at + 1; at < Math.min(this.#items.length, this.#at + LOOKED_AT); at++) {
@@ -267,7 +267,7 @@ class Layout {
     return false
   }
 
-  /** Settings of a block stand on indented lines below its first one. */
+  /** Skips the settings of a block, which are indented lines below its first one. */
   #skipOptions(): void {
     for (;;) {
       const next = this.#items[this.#at + 1]
@@ -287,7 +287,7 @@ function createFrame(lead: string, box: Box | null, end: Frame['end'], strip: nu
   return { lines: [], lead, box, columns: new Columns(), strip, end, word }
 }
 
-/** A box as Markdown: what HTML extraction writes for one. */
+/** Writes a box as Markdown, in the same form as HTML extraction. */
 export function quoteBox({ kind, title }: Box, lines: readonly string[]): string[] {
   const head = title === '' ? [] : lines.length === 0 ? [strong(title)] : [strong(title), '']
   if (head.length === 0 && lines.length === 0) return []
@@ -303,7 +303,7 @@ export function strong(text: string): string {
 /** A block that a line opens. */
 interface Opened {
   readonly box: Box | null
-  /** What is written above it. */
+  /** The label that is written above the block. */
   readonly label: string
   readonly word: string
   readonly mayBeEmpty: boolean
@@ -325,7 +325,7 @@ function readIndented(text: string): Opened | undefined {
   return { box, label: '', word, mayBeEmpty: title !== undefined && title !== '' }
 }
 
-/** Whether a line opens a block whose body is indented, as the one that follows it has to be. */
+/** Whether a line opens a block whose body must be indented. */
 export function opensIndented(text: string): boolean {
   return INDENTED.test(text)
 }
@@ -354,7 +354,7 @@ function readFenced(text: string): Opened | undefined {
   return { box: null, label: isShown && !CODE_GROUPS.has(word) ? title : '', word, mayBeEmpty: true }
 }
 
-/** Which line closes the block that a line opens. A block that nothing closes is text. */
+/** Maps each opening line of a block to its closing line. An unclosed block is text. */
 function pairContainers(items: readonly Item[]): ReadonlyMap<number, number> {
   const ends = new Map<number, number>()
   const open: { readonly at: number; readonly sign: string; readonly length: number }[] = []
@@ -362,7 +362,7 @@ function pairContainers(items: readonly Item[]): ReadonlyMap<number, number> {
     if (item.type !== 'line') continue
     const [, closing] = CLOSING.exec(item.text) ?? []
     if (closing !== undefined) {
-      // What has two colons may have no content, and then nothing closes it.
+      // A directive with two colons may have no content, and then no line closes it.
       while (closing.length > 2 && open.at(-1)?.length === 2) open.pop()
       const top = open.at(-1)
       if (top === undefined || top.sign !== closing[0] || top.length > closing.length) continue

@@ -1,18 +1,17 @@
 import { isBlank } from '../../text/lines.ts'
 import { type Scanner, textOfExpression } from './scan.ts'
 
-/** Lines without the statements of a JavaScript module, and what these say about the page. */
+/** Lines without the statements of a JavaScript module, and the facts that these export. */
 export interface DroppedModules {
   readonly lines: readonly string[]
-  /** Whether there was a statement: the text is MDX, whatever it was called. */
+  /** Whether there was a statement, which proves that the text is MDX. */
   readonly isModule: boolean
   /** Facts by their names in lower case: `title`, `description`. */
   readonly facts: ReadonlyMap<string, string>
 }
 
 /**
- * Leaves out statements of modules. They begin a block, and end with the line on which all brackets are closed. `isCode` tells the
- * lines that are code.
+ * Drops module statements. They begin a block, and end with the line on which all brackets are closed. `isCode` tells which lines are code.
  */
 export function dropModules(
   lines: readonly string[],
@@ -36,7 +35,7 @@ export function dropModules(
     isModule = true
     isStart = true
     at = end
-    // The blank line behind it goes with it, so that none is added.
+    // The blank line after the statement is dropped too, so that none is added.
     if (isBlank(lines[at + 1] ?? '') && isBlank(kept.at(-1) ?? '')) at++
   }
   return { lines: isModule ? kept : lines, isModule, facts }
@@ -46,7 +45,7 @@ const START = /^(?:import|export)[\s{*"']/
 /** Most lines of the braces of an import. */
 const MAX_NAMES = 100
 
-/** A sentence may begin with the word as well: an import ends with the name of a module, an export declares something. */
+/** A sentence may begin with the same word: an import ends with the name of a module, an export declares a name. */
 function isStatement(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? ''
   if (line.startsWith('export')) {
@@ -64,7 +63,7 @@ function isStatement(lines: readonly string[], at: number): boolean {
 }
 
 const MAX_STATEMENT = 2000
-/** So much of a line tells whether a statement ends with it. */
+/** The last characters of a line that tell whether a statement ends there. */
 const LINE_END = 20
 
 function endOfStatement(lines: readonly string[], start: number, scanner: Scanner): number {
@@ -76,17 +75,17 @@ function endOfStatement(lines: readonly string[], start: number, scanner: Scanne
       if ('{(['.includes(line[i] ?? ' ')) depth++
       else if ('})]'.includes(line[i] ?? ' ')) depth--
     }
-    // A statement goes on after a line that cannot be its end.
+    // A statement continues after a line that cannot be its end.
     if (depth <= 0 && !/(?:=>?|,|\|\||&&|\?|:|from|\()\s*$/.test(line.slice(-LINE_END))) return at
   }
   return start
 }
 
-/** Names that pages export their facts by, as one object. */
+/** Names of the object in which pages export their facts. */
 const OBJECT = /^export\s+const\s+(?:metadata|meta|frontmatter|frontMatter|pageMetadata)\b[^=]*=\s*\{/
 const VALUE = /^export\s+const\s+(title|description|author|lang)\b[^=]*=\s*/
 const FIELD = /["']?(title|description|author|authors|lang|date|updated)["']?\s*:\s*/iy
-/** Next.js gives titles in parts; these are the title itself. */
+/** Next.js gives titles in parts; these hold the title itself. */
 const TITLE_PART = /["']?(?:absolute|default)["']?\s*:\s*/y
 
 /** Reads the facts that an export states. */
@@ -117,7 +116,7 @@ function readFacts(statement: string, scanner: Scanner, facts: Map<string, strin
       if (depth < titleDepth) titleDepth = 0
     }
     at = scanner.endOfToken(statement, at)
-    // The letters of a word are no field: only what begins one is.
+    // Only the start of a word can be a field.
     while (/[\w$]/.test(statement[at - 1] ?? '') && /[\w$]/.test(statement[at] ?? '')) at++
   }
 }

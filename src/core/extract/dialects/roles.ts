@@ -2,7 +2,7 @@
 
 const ROLE = /\{([a-z][\w+-]{0,30}(?::[\w+-]{1,30}){0,2})\}(`{1,3})(?!`)([^`\n]{1,500})\2(?!`)/iy
 
-/** Roles whose text is shown as it is. */
+/** Roles whose text is shown unchanged. */
 const PLAIN = new Set(
   `ref doc term numref eq any cite cite:t cite:p cite:ps cite:ts abbr download kbd sub sup guilabel menuselection index dfn pep rfc
   subscript superscript underline del strike lsp span button bdg`.split(/\s+/),
@@ -13,7 +13,7 @@ const CODE = new Set(
   py:func py:meth py:class c:func`.split(/\s+/),
 )
 
-/** Reads the role that begins at a place as Markdown; undefined if there is none. */
+/** Converts the role at an offset to Markdown; undefined if there is none. */
 export function readRole(text: string, at: number): { readonly text: string; readonly end: number } | undefined {
   ROLE.lastIndex = at
   const [all, name = '', , content = ''] = ROLE.exec(text) ?? []
@@ -29,7 +29,7 @@ function writeRole(name: string, content: string): string | undefined {
   if (CODE.has(name) || (name.includes(':') && !PLAIN.has(name))) {
     if (title !== undefined && title !== '') return `\`${title}\``
     const full = target === '' ? content : target
-    // A tilde stands for the last part of a name alone.
+    // A tilde shortens a name to its last part.
     return `\`${full.startsWith('~') ? full.slice(full.lastIndexOf('.') + 1).replace(/^~/, '') : full.replace(/^!/, '')}\``
   }
   if (!PLAIN.has(name.split('-')[0] ?? '') && !PLAIN.has(name)) return undefined
@@ -39,7 +39,7 @@ function writeRole(name: string, content: string): string | undefined {
   return content
 }
 
-/** A document, unlike a label, is a place that a link can lead to. */
+/** A document, unlike a label, can be the target of a link. */
 function isPage(name: string, target: string): boolean {
   return (name === 'doc' || name === 'download') && /^[\w./#-]+$/.test(target)
 }

@@ -1,12 +1,12 @@
-/* Where the JavaScript in Markdown ends. It is passed over, sign by sign, and never understood. */
+/* Finds where JavaScript in Markdown ends. The code is skipped character by character, and never evaluated. */
 
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '(': ')', '[': ']' }
-/** Nothing longer is one expression. */
+/** A longer text is never read as one expression. */
 const MAX_LENGTH = 200_000
-/** How often every sign may be looked at: what is never closed is looked through again from the next sign on. */
+/** Limit for how often each character is scanned on average: after a bracket without an end, the scan starts over at the next character. */
 const MOST_LOOKS = 20
 
-/** Finds ends in one document. */
+/** Finds the ends of brackets and tokens in one document. */
 export class Scanner {
   readonly #most: number
   #left: number
@@ -16,12 +16,12 @@ export class Scanner {
     this.#left = this.#most
   }
 
-  /** How often signs were looked at. */
+  /** Number of characters scanned so far. */
   get looks(): number {
     return this.#most - this.#left
   }
 
-  /** Whether nothing more is looked for. */
+  /** Whether the scan budget is used up; the scanner then finds no further ends. */
   get isSpent(): boolean {
     return this.#left <= 0
   }
@@ -30,7 +30,7 @@ export class Scanner {
     this.#left -= looks
   }
 
-  /** Where a bracket that opens at a place is closed, after the closing one; -1 if nowhere. */
+  /** Offset after the bracket that closes the one at `start`; -1 if there is none. */
   endOfBracket(text: string, start: number): number {
     const open: string[] = []
     const last = Math.min(text.length, start + MAX_LENGTH)
@@ -47,7 +47,7 @@ export class Scanner {
     return -1
   }
 
-  /** The place after a text in quotation marks or a comment that begins at a place, or after one sign. */
+  /** Offset after the quoted text or comment at an offset, or after one character. */
   endOfToken(text: string, at: number): number {
     this.#left--
     const sign = text[at]
@@ -60,7 +60,7 @@ export class Scanner {
     return found
   }
 
-  /** Texts in plain quotation marks end with their line: an apostrophe may be no mark at all. */
+  /** Text in plain quotation marks ends with its line, because the mark may be an apostrophe. */
   #endOfQuoted(text: string, start: number, mark: string): number {
     for (let at = start + 1; at < text.length && this.#left > 0; at++) {
       this.#left--
@@ -78,7 +78,7 @@ export interface Tag {
   readonly name: string
   readonly isClosing: boolean
   readonly isEmpty: boolean
-  /** Attributes that are text; '' for those that have no value or would have to be computed. */
+  /** Attributes with literal text; '' for those without a value or with an expression. */
   readonly attributes: ReadonlyMap<string, string>
   /** Source of the attributes that are expressions. */
   readonly expressions: ReadonlyMap<string, string>
@@ -90,7 +90,7 @@ const ATTRIBUTE = /[A-Za-z_][\w:.-]{0,100}/y
 const UNQUOTED = /[^\s"'<>={}/`]{0,500}/y
 const MAX_TAG = 20_000
 
-/** Reads the tag that begins at a place; undefined if there is none. */
+/** Parses the tag at an offset; undefined if there is none. */
 export function readTag(text: string, start: number, scanner: Scanner): Tag | undefined {
   NAME.lastIndex = start
   const [opened, slash, name = ''] = NAME.exec(text) ?? []
@@ -158,7 +158,7 @@ function skipSpace(text: string, start: number): number {
 
 const STRING = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\$]|\\.|\$(?!\{))*)`)$/s
 
-/** The text that an expression is; '' for one that would have to be computed. */
+/** The text of a string literal; '' for any other expression. */
 export function textOfExpression(source: string): string {
   const [, double, single, template] = STRING.exec(source.trim()) ?? []
   return (double ?? single ?? template ?? '').replace(/\\(.)/gs, (_, sign: string) => (sign === 'n' ? '\n' : sign))

@@ -16,7 +16,7 @@ export interface TemplateTag extends Tag {
   readonly language: 'hugo' | 'liquid'
 }
 
-/** Reads the template tag that begins at a place; undefined if there is none. */
+/** Parses the template tag at an offset; undefined if there is none. */
 export function readTemplateTag(text: string, start: number, scanner: Scanner): TemplateTag | undefined {
   if (scanner.isSpent) return undefined
   scanner.spend(MAX_TAG)
@@ -66,7 +66,7 @@ function createTag(
   return { language, name, isClosing, isEmpty, attributes, values, expressions: new Map(), end }
 }
 
-/** Names of the template tags of a text that are closed somewhere in it: the others stand alone. */
+/** Names of the template tags that are closed somewhere in the text; all others have no content. */
 export function closedTemplateTags(text: string): ReadonlySet<string> {
   const names = new Set<string>()
   if (!text.includes('{{') && !text.includes('{%')) return names

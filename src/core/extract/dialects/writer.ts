@@ -13,7 +13,7 @@ import { readRole } from './roles.ts'
 import { readTag, type Scanner, type Tag, textOfExpression } from './scan.ts'
 import { readShownShortcode, readTemplateTag } from './template-tags.ts'
 
-/** What is known of a whole text before it is read. */
+/** Facts about the whole text that are known before it is parsed. */
 export interface TextFacts {
   /** Whether all braces hold expressions, and all tags are components or elements. */
   readonly isMdx: boolean
@@ -23,36 +23,36 @@ export interface TextFacts {
   readonly templates: ReadonlySet<string>
   /** Whether it is MyST, in which comments begin with a percent sign. */
   readonly isMyst: boolean
-  /** What the text says about itself. */
+  /** The front matter of the text. */
   readonly fields: ReadonlyMap<string, string>
 }
 
 const MAX_OPEN = 100
 const MAX_LISTS = 20
-/** How far from a tag its end may be, where one decides about the other. */
+/** How far from a tag its closing tag may be, where it decides whether the tag is one. */
 const NEAR = 2000
 
 interface OpenTag {
   readonly name: string
   readonly part: Part
-  /** How many of the labels were given to its parts. */
+  /** Number of labels already used by its parts. */
   given: number
 }
 
-/** Reads the tags and braces in prose. Code is handed in apart and stays as it is. */
+/** Parses the tags and braces in prose. Code is passed in separately and stays unchanged. */
 export class ProseReader {
   readonly items: Item[] = []
   hiddenChars = 0
   readonly #facts: TextFacts
   readonly #scanner: Scanner
-  /** What stands on the line that is being written. */
+  /** The text of the line that is being written. */
   #line = ''
-  /** The heading or title that is being written, which is one line. */
+  /** The heading or title that is being written on one line. */
   #heading: Extract<Part, { type: 'heading' }> | undefined
-  /** The element that is passed on as it is, and how many of it are open. */
+  /** The element whose source is copied unchanged, and how many of it are open. */
   #hidden: { readonly name: string; depth: number } | undefined
   readonly #open: OpenTag[] = []
-  /** What ends the marks and links that are open. */
+  /** The closing text of each open mark and link. */
   readonly #closings: { readonly name: string; readonly text: string }[] = []
   readonly #lists: { readonly isOrdered: boolean; count: number }[] = []
 
@@ -61,7 +61,7 @@ export class ProseReader {
     this.#scanner = scanner
   }
 
-  /** Whether the text stands in a component, whose indent means nothing. */
+  /** Whether the text is in a component, where indentation has no meaning. */
   get isInComponent(): boolean {
     return this.#open.some(({ name, part }) => part.type === 'block' && !isElement({ name }))
   }
@@ -127,7 +127,7 @@ export class ProseReader {
     this.items.push({ type: 'gap' })
   }
 
-  /** Hides an element until its end. Its source is passed on, so that what it hides can be counted. */
+  /** Hides an element until its end. Its source is kept, so that the hidden text can be counted. */
   hide(name: string): void {
     this.#hidden = { name, depth: 1 }
   }
@@ -139,13 +139,13 @@ export class ProseReader {
     if (this.#hidden.depth <= 0) this.#hidden = undefined
   }
 
-  /** Whether a closing tag ends something that was written down. */
+  /** Whether a closing tag ends an open part. */
   closes({ name }: Tag): boolean {
     if (OPTIONAL.has(name) || name === 'li' || (this.#heading !== undefined && isHeading(name))) return true
     return this.#closings.some((one) => one.name === name) || this.#open.some((one) => one.name === name)
   }
 
-  /** Ends what a tag closes. Says whether that was a block. */
+  /** Closes the part that a tag ends. Returns whether it was a block. */
   close(tag: Tag): boolean {
     const { name } = tag
     const closing = this.#closings.findLastIndex((one) => one.name === name)
@@ -226,7 +226,7 @@ export class ProseReader {
     this.gap()
     const label = this.#labelOf(tag, part)
     const isShown = label !== ''
-    // Behind the mark of a list item stands the title, and the content below it.
+    // The title follows the marker of a list item, and the content is below it.
     const indent = lead.replace(/\S/g, ' ')
     if (isShown) {
       for (const [i, line] of label.split('\n').entries()) {
@@ -250,7 +250,7 @@ export class ProseReader {
     return given === undefined ? label : strong(given)
   }
 
-  /** Whether words stand before the next ones on their line. */
+  /** Whether the current line already has words. */
   get isInLine(): boolean {
     return !isLead(this.#line)
   }
@@ -277,7 +277,7 @@ export class ProseReader {
 const OPTIONAL = new Set(['p', 'dd', 'dt', 'td', 'th', 'tr', 'tbody', 'thead', 'option', 'body', 'html'])
 const LINE_END = /[ \t]*(?:\n|$)/y
 const MATH = /\$\$(?:[^$\\]|\\.|\$(?!\$)){1,2000}\$\$|\$(?=\S)(?:[^$\\\n]|\\.){1,500}(?<=\S)\$(?!\d)/sy
-/** A picture by its name, with what says how it looks and the space behind it. */
+/** An icon by its name, with its style attributes and the space after it. */
 const ICON = /:(?:material|octicons|fontawesome|simple)-[a-z\d-]{1,100}:(?:\{[^{}\n]{0,200}\})?[ \t]?/y
 const KEYS = /\+\+([a-z\d"-]{1,30}(?:\+[a-z\d"-]{1,30}){0,5})\+\+/iy
 const KEY_NAMES =
@@ -285,7 +285,7 @@ const KEY_NAMES =
 const VARIABLE =
   /\{\{-?\s*\$?(?:page|site|frontmatter|page\.params|\.Params|\.Site|\.Page|product|config)\b([\w.$"'[\]-]*)[^{}\n]{0,200}\}\}/y
 
-/** One piece of prose, which code stands before and after. */
+/** One piece of prose between code. */
 class ProsePiece {
   readonly #text: string
   readonly #out: ProseReader
@@ -295,7 +295,7 @@ class ProsePiece {
   #spans = { code: new CodeSpans(''), start: 0, end: 0 }
   #lineStart = 0
   #lineEnd = -1
-  /** What was taken over so far. */
+  /** Offset up to which the text has been copied. */
   #from = 0
 
   constructor(text: string, out: ProseReader) {
@@ -315,7 +315,7 @@ class ProsePiece {
     this.#flush(text.length)
   }
 
-  /** What is at a place, if it is more than a sign: returns where the text goes on. */
+  /** Handles the construct at an offset, if there is one, and returns the offset where the text continues. */
   #take(sign: string, at: number): number | undefined {
     switch (sign) {
       case '`':
@@ -369,7 +369,7 @@ class ProsePiece {
     return end
   }
 
-  /** Takes something out. Where nothing else is on its line, the line goes too. */
+  /** Removes a range. If nothing else is on its line, the line is removed too. */
   #remove(at: number, end: number): number {
     this.#findLine(at)
     const before = this.#text.slice(this.#lineStart, at)
@@ -442,10 +442,10 @@ class ProsePiece {
     return this.#remove(at, after)
   }
 
-  /** `{ #id .class }` behind a heading is its fragment; behind a link or in a line of its own it says how something looks. */
+  /** `{ #id .class }` after a heading is its fragment; after a link or on its own line it only controls style. */
   #attributes(at: number, id: string, end: number): number | undefined {
     if (this.#endsHeading(at, end)) return this.#put(this.#trimBefore(at), end, id === '' ? '' : ` {#${id}}`)
-    // The attributes of a container are read with it.
+    // The attributes of a container are parsed with the container.
     if (/^[ \t]*:{2,}/.test(this.#text.slice(this.#lineStart, at))) return undefined
     const before = this.#text[at - 1] ?? '\n'
     if (/[)\]`*_:]/.test(before)) return this.#put(at, end, '')
@@ -468,7 +468,7 @@ class ProsePiece {
     return start
   }
 
-  /** Nothing is computed: of an expression only a text is shown. */
+  /** Expressions are never evaluated: only a string literal is shown. */
   #expression(at: number): number | undefined {
     const { facts, scanner } = this.#out
     const isLikely = facts.isMdx || (facts.pairs.size > 0 && /["'`]/.test(this.#text[at + 1] ?? ''))
@@ -500,7 +500,7 @@ class ProsePiece {
     return this.#write(tag, at)
   }
 
-  /** In plain Markdown a word in angle brackets is a tag only where something says so. */
+  /** In plain Markdown a word in angle brackets is a tag only with further evidence. */
   #isTag(tag: Tag, at: number): boolean {
     const { isMdx, pairs } = this.#out.facts
     if (isMdx) return true
@@ -511,7 +511,7 @@ class ProsePiece {
     return tag.isClosing || !/[\p{L}\p{N}_]/u.test(this.#text[at - 1] ?? '')
   }
 
-  /** Writes a tag, and returns where the text goes on. */
+  /** Writes a tag, and returns the offset where the text continues. */
   #write(tag: Tag, at: number): number {
     const out = this.#out
     if (tag.isClosing) {
@@ -561,7 +561,7 @@ class ProsePiece {
     return tag.end
   }
 
-  /** What keeps a power or an index apart from the number before it, as in HTML: `2^64`. */
+  /** The sign that separates a power or an index from the number before it: `2^64`. HTML shows it by position. */
   #powerSign({ name, end }: Tag, at: number): string {
     if (name !== 'sup' && name !== 'sub') return ''
     const before = this.#text[at - 1] ?? ''
@@ -570,7 +570,7 @@ class ProsePiece {
     return /[\p{L}\p{N})*]/u.test(before) && /^\s*(?:[-+−]?\d|[a-z]\s*<)/.test(inner) ? '^' : ''
   }
 
-  /** Whether a component that nothing is known of stands among words. */
+  /** Whether an unknown component is within a line. */
   #isInline(tag: Tag, { box, label, labels }: Extract<Part, { type: 'block' }>): boolean {
     if (isElement(tag) || box !== null || label !== '' || labels.size > 0) return false
     if (this.#out.isInLine || this.#out.isInHeading) return true
@@ -582,7 +582,7 @@ class ProsePiece {
     return close >= 0 && endOfLine(this.#text, close + 1) === undefined
   }
 
-  /** Behind a block the line ends. */
+  /** A block ends its line. */
   #afterBlock({ end }: Tag): number {
     this.#from = endOfLine(this.#text, end) ?? end
     return this.#from
@@ -598,7 +598,7 @@ class ProsePiece {
     return end < 0 ? undefined : near.slice(0, end)
   }
 
-  /** Words can be marked that no white space begins or ends, and that are in one paragraph. */
+  /** Emphasis needs words without white space at either end, within one paragraph. */
   #isMarked(tag: Tag): boolean {
     const inner = this.#inner(tag)
     return (
@@ -606,7 +606,7 @@ class ProsePiece {
     )
   }
 
-  /** Elements that are read with all they hold: code and tables. Returns where the text goes on behind one. */
+  /** Handles elements that are read as a whole: code and tables. Returns the offset after the element. */
   #whole(tag: Tag, at: number): number | undefined {
     const name = tag.name.toLowerCase()
     if (!WHOLE.has(name) || isVoid(tag)) return undefined
@@ -656,7 +656,7 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
   return pattern.exec(text)
 }
 
-/** Where the next line begins, if nothing but white space is left on this one. */
+/** Start of the next line, if only white space is left on this one. */
 function endOfLine(text: string, at: number): number | undefined {
   LINE_END.lastIndex = at
   return LINE_END.test(text) ? LINE_END.lastIndex : undefined
@@ -679,7 +679,7 @@ function writeKeys(keys: string): string {
     .join('+')
 }
 
-/** A table of HTML as one of Markdown. Its links stay as they are written. */
+/** Converts an HTML table to Markdown. Its links stay as written. */
 function writeTable(html: string): string {
   const root = parseHtml(html)
   normalizeContent(root)

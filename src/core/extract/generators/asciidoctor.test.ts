@@ -19,7 +19,7 @@ test('reads admonitions with a title, callouts and boxes to tick', () => {
   })
 })
 
-test('reads footnotes and who said it', () => {
+test('reads footnotes and attributions', () => {
   const page = extract(
     `<html><head><meta name="generator" content="Asciidoctor 2.0.18"></head><body><div id="content"><div class="paragraph"><p>It is so.<sup class="footnote">[<a id="_footnoteref_1" class="footnote" href="#_footnotedef_1">1</a>]</sup></p></div><div class="quoteblock"><blockquote>Bread needs time.</blockquote><div class="attribution">&#8212; A. Baker</div></div></div><div id="footnotes"><div class="footnote" id="_footnotedef_1"><a href="#_footnoteref_1">1</a>. The note.</div></div></body></html>`,
   )

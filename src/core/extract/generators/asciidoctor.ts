@@ -23,7 +23,7 @@ export const asciidoctor: Generator = {
   normalize: normalizeAsciidoctor,
 }
 
-/** Titles of blocks, which tell what the block is. */
+/** Titles of blocks, which describe the block. */
 const isTitle = selector(
   `.listingblock > .title, .literalblock > .title, .imageblock > .title, .videoblock > .title, .exampleblock > .title,
   .openblock > .title, .paragraph > .title, .quoteblock > .title, .verseblock > .title, .ulist > .title,
@@ -111,7 +111,7 @@ function trimFootnote(note: Element): void {
   note.children[note.children.indexOf(text)] = text.replace(/^\.\s*/, '')
 }
 
-/** Who said it stands after the quotation. */
+/** Moves the attribution into the quotation that it follows. */
 function takeInAttribution(block: Element): void {
   const quote = find(block, ({ name }) => name === 'blockquote')
   const attribution = find(block, (element) => element.hasClass('attribution'))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { extract } from '../../../../test/extract.ts'
 
-test('leaves out the ways to other pages and keeps what a chapter has', () => {
+test('drops navigation and keeps the content of a chapter', () => {
   const page = extract(
     `<html><head><meta name="generator" content="DocBook XSL Stylesheets V1.79.2"></head><body><div class="navheader"><table><tr><td>Prev</td></tr></table><hr></div><div class="chapter"><div class="titlepage"><h2 class="title">Chapter 1. Commands</h2></div><div class="toc"><dl class="toc"><dt><a href="a.html">First</a></dt><dd><dl><dt><a href="a.html#b">Inner</a></dt></dl></dd></dl></div><p>Text.</p></div><div class="navfooter"><hr>Next</div></body></html>`,
   )

@@ -19,12 +19,12 @@ export const docbook: Generator = {
 
 /** The first rule that fits an element is applied. */
 const RULES = new SelectorMap<(element: Element) => void>([
-  // Who wrote it is no section.
+  // The author's name is marked up as a heading but does not open a section.
   [
     '.titlepage h3.author, .titlepage h3.corpauthor, .titlepage h3.editor, .titlepage h4.editedby',
     (element) => become(element, 'p'),
   ],
-  // Lists of what a book or a part of it has: its parts, figures, tables and examples, or the questions it answers.
+  // Tables of contents of a book or a part of it: its parts, figures, tables and examples, or its questions.
   [
     '.toc > dl, .list-of-figures > dl, .list-of-tables > dl, .list-of-examples > dl, .list-of-equations > dl, .qandaset > dl',
     makeList,
@@ -39,7 +39,7 @@ function normalizeDocbook(content: Element): void {
   for (const element of content.descendants()) RULES.match(element)?.(element)
 }
 
-/** Terms are the entries, and what belongs to an entry is its definition. */
+/** Each term is an entry, and its definition holds the nested entries. */
 function makeList(list: Element): void {
   const items: Element[] = []
   for (const part of list.elements()) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { extract } from '../../../../test/extract.ts'
 
-test('takes the text of a page without what is around it', () => {
+test('takes the text of a page without the parts around it', () => {
   const page = extract(
     `<div id="__docusaurus"><nav class="navbar">Quarry</nav><main><article><nav class="theme-doc-breadcrumbs">Home</nav><div class="theme-doc-toc-mobile">On this page</div><div class="theme-doc-markdown markdown"><header><h1>Cutting stones</h1></header><h2 id="a">First<a href="#a" class="hash-link" aria-label="Direct link to First">&#8203;</a></h2><p>Text.</p></div><footer class="theme-doc-footer"><a class="theme-edit-this-page">Edit this page</a></footer></article><nav class="pagination-nav">Next</nav></main></div>`,
   )

@@ -63,7 +63,7 @@ function normalizeDoxygen(content: Element): void {
   }
 }
 
-/** The title of a page is no heading, so sections of a page begin at the first level: they go below the title. */
+/** The page title is not a heading, so sections begin at the first level: they move below the title. */
 function demoteHeadings(content: Element): void {
   if (find(content, isTitle) === undefined || find(content, ({ name }) => name === 'h1') === undefined) return
   for (const element of content.descendants()) {
@@ -72,7 +72,7 @@ function demoteHeadings(content: Element): void {
   }
 }
 
-/** One word above all columns of the values of an enumeration. */
+/** The single header cell spans all columns of the enumeration's values. */
 function makeHead(cell: Element): void {
   const row = cell.parent
   if (row === undefined) return
@@ -81,13 +81,13 @@ function makeHead(cell: Element): void {
   fill(row, [createElement('tr', cells)])
 }
 
-/** Doxygen begins quotations with a joiner that nobody sees. */
+/** Doxygen begins quotations with an invisible joiner (U+200D). */
 function trimJoiner(paragraph: Element): void {
   const [first] = paragraph.children
   if (typeof first === 'string') paragraph.children[0] = first.replace(/^\u200d/, '')
 }
 
-/** A line of code with nothing but its number and a space. */
+/** Whether a line of code has only its number and a space. */
 function isBlankLine(line: Element): boolean {
   return line.children.every((child) =>
     typeof child === 'string' ? child.trim() === '' : child.dropped !== undefined || child.children.length === 0,
@@ -135,7 +135,7 @@ function* rowsOf(parent: Element): Iterable<Element> {
   }
 }
 
-/** The signature of a member is laid out in tables; labels such as `static` stand beside it. */
+/** The signature of a member is laid out in tables, with labels such as `static` beside it. */
 function writePrototype(prototype: Element): void {
   const labels: string[] = []
   for (const element of prototype.descendants()) {
@@ -146,7 +146,7 @@ function writePrototype(prototype: Element): void {
   const signature = createElement('Signature', [tidy(codeOf(prototype))])
   const words = labels.flatMap((label) => [createElement('em', [label]), ' '])
   fill(prototype, labels.length === 0 ? [signature] : [signature, createElement('p', words)])
-  // By its class the common form would take all of it for one signature.
+  // With its class, the common rules would read the whole element as one signature.
   prototype.setAttribute('class', '')
 }
 

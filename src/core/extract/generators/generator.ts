@@ -1,24 +1,25 @@
 import type { Element } from '../../html/tree.ts'
 
-/** A program that makes pages, and what is known about those it makes. One file each. */
+/** A program that makes pages, and the rules for its markup. Each has its own file. */
 export interface Generator {
   /** In lower case, as in `Page.generator`. */
   readonly name: string
   /** How the content of `<meta name="generator">` begins, in lower case. */
   readonly meta: readonly string[]
-  /** Selectors of what stands in no other program's pages. They count only where no generator is named. */
+  /** Selectors that match only pages of this program. They count only if no generator is named. */
   readonly signs: readonly string[]
-  /** Selectors of the element that holds the content, best first. The first that is there and has text is taken. */
+  /** Selectors of the element that holds the content, best first. The first match with text is taken. */
   readonly content: readonly string[]
   /**
-   * Whether content of any kind may stand in there, with parts that are none of it, so that what is known about pages in
-   * general applies as well. Otherwise all of it is content but for what `drop` names. @default false
+   * Whether the content may contain other parts, so that the general rules for pages apply as well. Otherwise all of it is content except
+   * for the parts that `drop` names.
+   * @default false
    */
   readonly isMixed?: boolean
-  /** Selectors of what is no content although it stands in it, with the reason. */
+  /** Selectors of parts inside the content that are dropped, with the reason. */
   readonly drop?: Readonly<Record<string, string>>
-  /** Selectors of what is content although it is not shown at first: tab panels, collapsed members. */
+  /** Selectors of content that is hidden at first: tab panels, collapsed members. */
   readonly keep?: readonly string[]
-  /** Brings markup of its own into the common form that `normalize` and `write` understand. */
+  /** Converts its own markup into the common form that `normalize` and `write` understand. */
   readonly normalize?: (content: Element) => void
 }

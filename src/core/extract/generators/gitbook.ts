@@ -3,7 +3,7 @@ import { type Element, lineOf } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
 import { become, fill } from './rewrite.ts'
 
-/** GitBook: the old program, HonKit, which goes on with it, and the hosted service. */
+/** GitBook: the old program, its successor HonKit, and the hosted service. */
 export const gitbook: Generator = {
   name: 'gitbook',
   meta: ['gitbook', 'honkit'],

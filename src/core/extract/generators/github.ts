@@ -1,6 +1,6 @@
 import type { Generator } from './generator.ts'
 
-/** Markdown as GitHub shows it, on its pages and wherever else its style is used. */
+/** Markdown as GitHub shows it, on its pages and on others that use its style. */
 export const github: Generator = {
   name: 'github',
   meta: [],

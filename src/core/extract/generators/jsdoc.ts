@@ -12,7 +12,7 @@ export const jsdoc: Generator = {
   drop: {
     'dl.details > .tag-source, dt.tag-source': 'link to the source',
     '#main > footer, #main > nav': 'navigation',
-    // They are told again below the signature.
+    // The text below the signature repeats these attributes.
     '.signature-attributes': 'attribute of a parameter',
   },
   normalize: normalizeJsdoc,

@@ -5,13 +5,13 @@ import { recognizeGenerator } from './known.ts'
 const nameOf = (html: string) => recognizeGenerator(parseHtml(html))?.name
 
 describe('recognizeGenerator', () => {
-  test('believes what the page says, whatever the case of its name', () => {
+  test('trusts the declared name, in any case', () => {
     expect(nameOf('<meta name="generator" content="Docusaurus v3.8.1">')).toBe('docusaurus')
     expect(nameOf('<meta name="Generator" content="texi2any">')).toBe('texinfo')
     expect(nameOf('<meta name="GENERATOR" content="MediaWiki 1.39">')).toBe('mediawiki')
   })
 
-  test('believes it more than its markup', () => {
+  test('trusts the declared name more than the markup', () => {
     const html = '<meta name="generator" content="Asciidoctor 2.0.18"><div class="markdown-body"></div>'
     expect(nameOf(html)).toBe('asciidoctor')
   })
@@ -22,13 +22,13 @@ describe('recognizeGenerator', () => {
     ).toBe('starlight')
   })
 
-  test('knows markup that no other program writes', () => {
+  test('recognises markup that no other program writes', () => {
     expect(nameOf('<div id="__docusaurus"></div>')).toBe('docusaurus')
     expect(nameOf('<div class="body" role="main"></div>')).toBe('sphinx')
     expect(nameOf('<body class="rustdoc struct"></body>')).toBe('rustdoc')
   })
 
-  test('knows nothing about other pages', () => {
+  test('recognises no generator on other pages', () => {
     expect(nameOf('<meta name="generator" content="Home-made 1.0"><main><article><p>Text</p></article></main>')).toBe(
       undefined,
     )
@@ -36,7 +36,7 @@ describe('recognizeGenerator', () => {
     expect(nameOf('')).toBe(undefined)
   })
 
-  test('looks only at the beginning of a long page', () => {
+  test('checks only the beginning of a long page', () => {
     expect(nameOf(`${'<p>x</p>'.repeat(20_000)}<div id="__docusaurus"></div>`)).toBe(undefined)
   })
 })

@@ -26,7 +26,7 @@ import { vitepress } from './vitepress.ts'
 import { wordpress } from './wordpress.ts'
 import { yard } from './yard.ts'
 
-/** Every generator we know. Where several could have made a document, the first has it. */
+/** All known generators. If several could have made a document, the first wins. */
 const GENERATORS: readonly Generator[] = [
   mkdocs,
   sphinx,
@@ -54,7 +54,7 @@ const GENERATORS: readonly Generator[] = [
   github,
 ]
 
-/** Later elements are not asked: what tells a generator stands around the content, and long pages cost no more. */
+/** Later elements are not checked: the marks of a generator are around the content, and long pages cost no more. */
 const MAX_ELEMENTS = 10_000
 
 const BY_SIGN = new SelectorMap(
@@ -62,8 +62,8 @@ const BY_SIGN = new SelectorMap(
 )
 
 /**
- * The program that made a document, if it is one we know. What the document says counts first, then markup that no other
- * program writes. It is looked through once, however many generators there are.
+ * Recognises the program that made a document. Its declared name counts first, then markup that no other program writes. One walk over the
+ * tree checks all generators.
  */
 export function recognizeGenerator(root: Element): Generator | undefined {
   let named: number | undefined
@@ -71,7 +71,7 @@ export function recognizeGenerator(root: Element): Generator | undefined {
   let count = 0
   for (const element of root.descendants()) {
     if (count++ > MAX_ELEMENTS) break
-    // A name in the head settles it, and the body need not be asked.
+    // A generator named in the head is final, so the body is not searched.
     if (element.name === 'body' && named !== undefined) break
     if (element.name === 'meta') named = lower(named, rankOfMeta(element))
     marked = lower(marked, BY_SIGN.match(element))

@@ -15,7 +15,7 @@ test('writes the name of a file before code with line numbers', () => {
   expect(page).toEqual({ generator: 'mkdocs', markdown: '# Configuration\n\n**a.yml**\n\n```yaml\na: 1\n```\n' })
 })
 
-test('shows what a terminal that a script plays would print', () => {
+test('shows the output of an animated terminal', () => {
   const page = extract(
     `<body><div class="md-content"><article class="md-content__inner"><h1>Start the server</h1><div class="termy"><div class="language-console highlight"><pre><code>$ run &lt;file&gt;
 &lt;font color="#4E9A06"&gt;INFO&lt;/font&gt;: ready
@@ -24,7 +24,7 @@ test('shows what a terminal that a script plays would print', () => {
   expect(page.markdown).toBe('# Start the server\n\n```console\n$ run <file>\nINFO: ready\n```\n')
 })
 
-test('is told from Sphinx where it borrows its theme', () => {
+test('is recognised on pages that use the Sphinx theme', () => {
   const page = extract(
     `<body class="wy-body-for-nav"><section class="wy-nav-content-wrap"><div class="wy-nav-content"><div class="rst-content"><div role="main" class="document"><div class="section" itemprop="articleBody"><h1>Install it now</h1><p>Text.</p></div></div><footer>Built with <a href="https://www.mkdocs.org/">MkDocs</a></footer></div></div></section></body>`,
   )

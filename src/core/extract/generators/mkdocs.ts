@@ -37,7 +37,7 @@ export const mkdocs: Generator = {
 
 const isFormula = selector('.arithmatex')
 const isTitledTable = selector('table.highlighttable')
-/** Sessions in a terminal that a script plays: what it prints is markup, written as text. */
+/** Terminal sessions that a script animates: their output is markup that is written as text. */
 const isTerminal = selector('.termy code')
 /** A name in angle brackets is more often something to fill in. */
 const STYLING = /<\/?(?:font|span|u|b|i)(?:\s[^<>]*)?>/g
@@ -55,7 +55,7 @@ function showOutput(code: Element): void {
   fill(code, [textOf(code).replaceAll(STYLING, '')])
 }
 
-/** The name of a file stands in the table with line numbers; elsewhere it stands before the code. */
+/** In a table with line numbers the file name is inside the table; elsewhere it precedes the code. */
 function moveTitle(table: Element): void {
   const head = find(table, isFileHead)
   const { parent } = table

@@ -40,7 +40,7 @@ function normalizeNextra(content: Element): void {
   }
 }
 
-/** A callout tells its kind by colour alone. */
+/** Only the colour of a callout shows its kind. */
 function makeAdmonition(callout: Element): void {
   const colors = callout.classes.join(' ')
   const kind = /-red-/.test(colors) ? 'CAUTION' : /-yellow-/.test(colors) ? 'WARNING' : 'NOTE'

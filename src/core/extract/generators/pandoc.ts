@@ -1,6 +1,6 @@
 import type { Generator } from './generator.ts'
 
-/** HTML that pandoc wrote as a document of its own. */
+/** Standalone HTML documents written by pandoc. */
 export const pandoc: Generator = {
   name: 'pandoc',
   meta: ['pandoc'],

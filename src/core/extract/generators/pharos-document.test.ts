@@ -12,7 +12,7 @@ function extractDocument(body: string) {
   return extraction.page
 }
 
-test('keeps all of a document, also what a web site would put around its content', () => {
+test('keeps all of a document, even parts that a web site would put around its content', () => {
   const nav = '<ul><li><a href="https://a.example/">Home</a></li><li><a href="https://b.example/">Sign in</a></li></ul>'
   const body = `<h1>Manual</h1><div class="sidebar"><p>Share this page. All rights reserved.</p>${nav}</div><p>End.</p>`
   expect(extractDocument(body)).toMatchObject({
@@ -22,13 +22,13 @@ test('keeps all of a document, also what a web site would put around its content
   })
 })
 
-test('no page can call itself one', () => {
+test('a page cannot claim to be a converted document', () => {
   const body =
     '<meta name="generator" content="pharos-document"><title>Sign in</title><form><input type="password"></form>'
   expect(extractPage({ url: 'https://a.example/', body })).toMatchObject({ type: 'no-page', reason: 'login' })
 })
 
-test('few words are a document as well', () => {
+test('a few words are enough for a document', () => {
   expect(extractDocument('<p>Yes.</p>').markdown).toBe('Yes.\n')
 })
 
@@ -38,7 +38,7 @@ const PAGES = `<div data-mark="page=1"></div><h1>Manual</h1><p>One.</p>
 <div data-mark="page=4"></div><table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2</td></tr></table>
 <h2 id="named">Named</h2><p>Four.</p><p data-mark="page=5">Five.</p><div data-mark="page=6"></div>`
 
-test('a line leads to the page it stands on, wherever that begins', () => {
+test('each line leads to its page of the document', () => {
   const { markdown, sections } = extractDocument(PAGES)
   const lines = markdown.split('\n')
   const fragments = lines.flatMap((line, i) =>

@@ -2,7 +2,7 @@ import { Element, type Node } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
 import { become, fill } from './rewrite.ts'
 
-/** What `src/documents` makes of a file: its content alone, all of which is meant to be read. No page can call itself so. */
+/** The HTML that `src/documents` makes of a file: content only, without chrome. A fetched page cannot claim this generator. */
 export const pharosDocument: Generator = {
   name: 'pharos-document',
   meta: [],
@@ -11,7 +11,7 @@ export const pharosDocument: Generator = {
   normalize: placeMarks,
 }
 
-/** Puts a mark where an element says that a place with a fragment of its own begins. An empty one says nothing else. */
+/** Inserts a mark for each element that begins a place with its own fragment. An empty element is only a mark. */
 function placeMarks(content: Element): void {
   const around = new Set<Element>()
   for (const element of content.descendants()) {
@@ -23,7 +23,7 @@ function placeMarks(content: Element): void {
   for (const parent of around) fill(parent, parent.children.flatMap(withMark))
 }
 
-/** What holds a mark of its own is read after it; a part of a list or a table keeps it inside. */
+/** Puts the mark of a node before it; list items and definitions keep the mark inside. */
 function withMark(node: Node): Node[] {
   const anchor = typeof node === 'string' || node.name === 'Mark' ? undefined : node.attribute('data-mark')
   if (typeof node === 'string' || anchor === undefined) return [node]

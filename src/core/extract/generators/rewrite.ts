@@ -4,7 +4,7 @@ import { Element, lineOf, type Node } from '../../html/tree.ts'
 
 /* Small changes to the tree that several generators need. */
 
-/** Makes an element that contains nodes. */
+/** Creates an element with child nodes. */
 export function createElement(
   name: string,
   children: readonly Node[] = [],
@@ -21,13 +21,13 @@ export function fill(element: Element, children: readonly Node[]): void {
   for (const child of children) element.append(child)
 }
 
-/** Turns an element into another one in its place. */
+/** Turns an element into another one, in place. */
 export function become(element: Element, name: string, attributes: Readonly<Record<string, string>> = {}): void {
   element.name = name
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
 }
 
-/** What an element says on one line, where line breaks and cells are as good as spaces. */
+/** The text of an element on one line; line breaks and cells become spaces. */
 export function codeOf(node: Node): string {
   return spaced(node).replace(/\s+/g, ' ').trim()
 }
@@ -40,13 +40,13 @@ function spaced(node: Node): string {
   return INLINE.has(node.name) ? text : ` ${text} `
 }
 
-/** Leaves only the words of an element, as inline code. An element without words is left as it is. */
+/** Keeps only the words of an element, as inline code. An element without words stays unchanged. */
 export function fillWithCode(element: Element): void {
   const text = codeOf(element)
   if (text !== '') fill(element, [createElement('code', [text])])
 }
 
-/** Makes the signature of something that can be called or used. */
+/** Turns an element into the signature of a function or value. */
 export function becomeSignature(element: Element): void {
   const text = codeOf(element)
   if (text === '') return
@@ -54,17 +54,17 @@ export function becomeSignature(element: Element): void {
   fill(element, [text])
 }
 
-/** Takes links out of an element; what they contain stays. */
+/** Removes the links in an element but keeps their content. */
 export function unlink(element: Element): void {
   for (const inner of element.descendants()) if (inner.name === 'a' && inner.id === '') inner.name = 'span'
 }
 
-/** Makes what an element contains strong, as a heading that leads to nothing. */
+/** Makes the content of an element strong, as a heading without a section. */
 export function strengthen(element: Element): void {
   if (lineOf(element) !== '') fill(element, [createElement('strong', element.children)])
 }
 
-/** Whether an element has links and all lead to places on the same page, as in a table of its contents. */
+/** Whether an element has links and all lead to places on the same page, as in a table of contents. */
 export function leadsOnlyTo(element: Element, ids: ReadonlySet<string>): boolean {
   let hasLinks = false
   for (const inner of element.descendants()) {
@@ -77,7 +77,7 @@ export function leadsOnlyTo(element: Element, ids: ReadonlySet<string>): boolean
   return hasLinks
 }
 
-/** Makes a numbered list of a table whose rows are a number and what it stands for. */
+/** Turns a table whose rows are a number and its meaning into a numbered list. */
 export function listRows(table: Element): void {
   const items: Element[] = []
   for (const row of findAll(table, ({ name }) => name === 'tr')) {
@@ -90,15 +90,15 @@ export function listRows(table: Element): void {
   fill(table, items)
 }
 
-/** The words of a label, whether or not it was left out as the control that it also is. */
+/** The words of a label, even if it was dropped as a control. */
 export function labelOf(node: Node): string {
   const read = (inner: Node): string => (typeof inner === 'string' ? inner : inner.children.map(read).join(''))
   return read(node).replace(/\s+/g, ' ').trim()
 }
 
 /**
- * Writes the marks of lines that are added and removed, which style sheets show: without them both would look valid.
- * `signOf` gives the mark of a line, '' for one that stays and `undefined` for what is no line.
+ * Writes the marks of added and removed lines, which otherwise only style sheets show: without them both versions would look valid.
+ * `signOf` returns the mark of a line, '' for an unchanged line and `undefined` for other elements.
  */
 export function markChanges(pre: Element, signOf: (element: Element) => '+' | '-' | '' | undefined): void {
   const lines: [Element, string][] = []

@@ -38,7 +38,7 @@ function normalizeRustdoc(content: Element): void {
     else if (element.hasClass('code-attribute')) element.append('\n')
     else if (isBadge(element)) fill(element, [' ', ...element.children])
     else if (isClause(element)) fill(element, ['\n', ...element.children])
-    // Members that are deprecated say so in their text; the class only fades them.
+    // The text says that a member is deprecated; the class only fades it.
     else if (element.name === 'details') element.setAttribute('class', 'toggle')
   }
 }

@@ -46,7 +46,7 @@ export const sphinx: Generator = {
   normalize: normalizeSphinx,
 }
 
-/** The first rule that fits an element is applied. Before Sphinx 4 signatures had no class of their own. */
+/** The first matching rule applies. Before Sphinx 4 signatures had no class of their own. */
 const RULES = new SelectorMap<(element: Element) => void>([
   [
     `dt.sig, dl.function > dt, dl.class > dt, dl.method > dt, dl.attribute > dt, dl.data > dt, dl.exception > dt,
@@ -57,11 +57,11 @@ const RULES = new SelectorMap<(element: Element) => void>([
   ['.line-block', breakLines],
   ['.tab-set', labelTabs],
   ['.classifier', (element) => fill(element, [' : ', ...element.children])],
-  // Examples that show what Python answers.
+  // Examples with the output of Python.
   ['div.doctest.highlight-default', (element) => element.setAttribute('class', 'highlight-pycon')],
 ])
 
-/** Works that are cited are footnotes with names; references to them look like any link. */
+/** Cited works are footnotes with names; references to them look like any link. */
 const isCitation = selector('div.citation[id], dl.citation > dt[id]')
 
 function normalizeSphinx(content: Element): void {
@@ -73,7 +73,7 @@ function normalizeSphinx(content: Element): void {
   }
 }
 
-/** Lines that must stay lines, as in a poem. Indented ones stand in a block of their own. */
+/** Keeps the line breaks of line blocks, such as poems. Indented lines are in a nested block. */
 function breakLines(block: Element): void {
   const lines = findAll(block, (element) => element.hasClass('line'))
   for (const line of lines) line.name = 'span'
@@ -83,7 +83,7 @@ function breakLines(block: Element): void {
   )
 }
 
-/** Tabs of sphinx-inline-tabs: a control, its label and the panel in turn. Sets may stand in the panels of others. */
+/** Tabs of sphinx-inline-tabs: a control, its label and the panel in turn. Tab sets may be nested in panels. */
 function labelTabs(set: Element): void {
   let label: Element | undefined
   for (const child of set.children) {

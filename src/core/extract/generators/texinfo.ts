@@ -49,7 +49,7 @@ function isDeclaration(term: Element): boolean {
   return find(term, isCategory) !== undefined
 }
 
-/** Lines are drawn between the text and the ways to other parts. */
+/** Drops the rules between the text and the navigation. */
 function dropRules(parent: Element): void {
   let before: Element | undefined
   for (const child of parent.children) {

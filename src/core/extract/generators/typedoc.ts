@@ -38,7 +38,7 @@ function normalizeTypedoc(content: Element): void {
     else if (isTyped(element)) unlink(element)
     else if (element.hasClass('tsd-alert')) element.setAttribute('class', kindOf(element))
     else if (element.name === 'code' && element.parent?.name === 'pre') nameLanguage(element)
-    // Flags stand right before the name they belong to.
+    // Flags directly precede their name, so a space is added.
     else if (element.hasClass('tsd-tag')) element.append(' ')
   }
 }

@@ -23,7 +23,7 @@ const isHeroPart = selector('.VPHero h1 > span, .VPHero .heading > span')
 
 function normalizeVitepress(content: Element): void {
   for (const element of content.descendants()) {
-    // The name and the text of a front page stand on lines of their own.
+    // The name and the text of a front page are on separate lines.
     if (isHeroPart(element)) element.append(' ')
     else if (element.hasClass('has-diff')) markChanges(element, signOf)
   }

@@ -1,8 +1,8 @@
 import type { Generator } from './generator.ts'
 
 /**
- * WordPress. Its pages differ from theme to theme, so no more is said about them than where a single post or page keeps
- * its text; lists of posts are read like any other page.
+ * WordPress. Its markup differs from theme to theme, so only the content selectors of single posts and pages are known; lists of posts are
+ * read like any other page.
  */
 export const wordpress: Generator = {
   name: 'wordpress',

@@ -1,6 +1,6 @@
 import type { Facts } from './facts.ts'
 
-/** Who wrote a page, in the words of the page; several names are joined by commas. */
+/** The author of a page as the page states it; several names are joined by commas. */
 export function chooseAuthor({ meta, items, bylines }: Facts, fromJsonLd: string): string | null {
   if (fromJsonLd !== '') return fromJsonLd
   const stated = [
@@ -26,16 +26,16 @@ export function chooseAuthor({ meta, items, bylines }: Facts, fromJsonLd: string
 const MAX_NAME = 80
 const MAX_WORDS = 8
 
-/** An address, a day of the week, or what stands for a name. */
+/** An address, a weekday, or a placeholder for a name. */
 const NO_NAME =
   /^(?:https?:|www\.|@|\/|(?:mon|tues?|wed|thu|fri|sat|sun)(?:[a-z]*day)?$|(?:the )?author$|admin(?:istrator)?$)/i
 
-/** A name without the words around it; '' for an address, or for what holds no name. */
+/** A name without the words around it; '' for an address, or for text without a name. */
 function cleanName(text: string): string {
   const name = text
     .replace(/^(?:(?:written|posted|published|story|words|text)\s+)?by:?\s+/i, '')
     .replace(/^authors?:?\s+/i, '')
-    // After the name comes when or where: `Jane Doe | 3 March`, `Jane Doe on March 3`.
+    // A date or place may follow the name: `Jane Doe | 3 March`, `Jane Doe on March 3`.
     .replace(
       /\s*(?:[|•·–—]|\s-\s|\bon\s+\w+\s+\d|\b(?:published|updated|posted)\b|\d{1,2}\s+\w+\s+\d{4}|,?\s*\w+ \d{1,2}, \d{4}).*$/i,
       '',

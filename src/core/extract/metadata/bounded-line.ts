@@ -1,10 +1,10 @@
 import type { Element } from '../../html/tree.ts'
 import { clipText } from '../../text/lines.ts'
 
-/** Longer values are cut; nobody's name or title is so long. */
+/** Longer values are cut; no real name or title is this long. */
 export const MAX_VALUE = 2000
 
-/** The beginning of the text in an element. Stops as soon as it has enough, since elements with names may be nested. */
+/** The beginning of the text in an element. Stops as soon as it has enough, since named elements may be nested. */
 export function boundedLine(element: Element): string {
   let text = ''
   let visited = 0

@@ -1,4 +1,4 @@
-/* What lists of classes tell about who speaks in an element. */
+/* Class names that mark an element as a byline or as a reader comment. */
 
 const BYLINE =
   /(?:^|\s)(?:by-?line|author|(?:entry|post|article|story|page)[-_]{1,2}author|author[-_]{1,2}name|byline[-_]{1,2}name)(?=\s|$)/i
@@ -10,7 +10,7 @@ export function isBylineClass(list: string): boolean {
 
 const COMMENT = /(?:^|[\s_-])comments?(?=[\s_-]|$)/i
 
-/** Whether an element with these classes is a comment of a reader, or holds them. */
+/** Whether an element with these classes is a reader comment, or contains some. */
 export function isCommentClass(list: string): boolean {
   return COMMENT.test(list)
 }

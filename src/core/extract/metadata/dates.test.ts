@@ -13,7 +13,7 @@ test.each([
   ['20240303T100000Z', '2024-03-03T10:00:00Z'],
   ['2024-03-03T10:00:00-05', '2024-03-03T10:00:00-05:00'],
   ['2024-03-03 10:00:00 UTC', '2024-03-03T10:00:00Z'],
-  // Without an offset nobody knows the moment.
+  // Without an offset the exact time is unknown, so only the date is kept.
   ['2024-03-03T10:00:00', '2024-03-03'],
   ['2024-03-03 10:00', '2024-03-03'],
   ['March 3, 2024', '2024-03-03'],

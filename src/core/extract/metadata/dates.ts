@@ -1,11 +1,11 @@
 /*
- * Dates as pages write them, read without the clock, the time zone or the language of the machine. A moment keeps the
- * offset it is given with; a time without one could be anywhere, so only its date is kept.
+ * Parses dates as pages write them, independent of the clock, the time zone and the language of the machine. A time keeps its offset; a
+ * time without an offset is ambiguous, so only its date is kept.
  */
 
 const MAX_DATE = 100
 
-/** A date as ISO 8601 (`2024-03-03`, `2024-03-03T10:00:00+01:00`); null for what is none or could be two. */
+/** A date as ISO 8601 (`2024-03-03`, `2024-03-03T10:00:00+01:00`); null for an invalid or ambiguous one. */
 export function parseDate(text: string): string | null {
   if (text.length > MAX_DATE) return null
   const line = text.trim()
@@ -26,7 +26,7 @@ function readNumeric(line: string): string | undefined {
   if (lastYear === undefined) return undefined
   const a = Number(first)
   const b = Number(second)
-  // With dots the day comes first everywhere; with slashes it depends on the country, unless it is past twelve.
+  // With dots the day always comes first; with slashes the order depends on the country, unless the first number exceeds twelve.
   if (mark === '.' || a > 12) return writeDate(lastYear, b, a, rest)
   return b > 12 || a === b ? writeDate(lastYear, a, b, rest) : undefined
 }

@@ -5,7 +5,7 @@ import { boundedLine, MAX_VALUE } from './bounded-line.ts'
 import { isBylineClass } from './class-marks.ts'
 import { nearTimes } from './times.ts'
 
-/** What a document says about itself. Texts are on one line and bounded. */
+/** The metadata that a document declares. Texts are on one line and bounded. */
 export interface Facts {
   /** Values of `<meta>` by name, property or http-equiv in lower case, in order. */
   readonly meta: ReadonlyMap<string, readonly string[]>
@@ -13,7 +13,7 @@ export interface Facts {
   readonly items: ReadonlyMap<string, readonly string[]>
   /** `itemtype` of every item. */
   readonly itemTypes: readonly string[]
-  /** Every `<link>` in the head that has an address and a relation. In the body it may be anybody's. */
+  /** Every `<link>` in the head that has an address and a relation. Links in the body may come from user content, so they do not count. */
   readonly links: readonly Element[]
   /** Texts of JSON-LD scripts. */
   readonly jsonLd: readonly string[]
@@ -21,7 +21,7 @@ export interface Facts {
   readonly headings: readonly string[]
   /** `<time datetime>` beside the first heading, the nearest first. */
   readonly times: readonly string[]
-  /** Texts of what is marked as the author of the document. */
+  /** Texts of elements marked as the author of the document. */
   readonly bylines: readonly string[]
   readonly language: string
 }
@@ -29,7 +29,7 @@ export interface Facts {
 const MAX_VALUES = 20
 const MAX_JSON_LD = 1_000_000
 
-/** Gathers what a document says about itself. Headings that were dropped as hidden are none. */
+/** Collects the metadata of a document. Hidden headings do not count. */
 export function gatherFacts({ root, headings, statements }: Survey): Facts {
   const meta = new Map<string, string[]>()
   for (const element of statements.metas) {
@@ -88,7 +88,7 @@ function seenHeadings(headings: readonly Element[]): Element[] {
   return seen
 }
 
-/** Headings in there are not those of the page. */
+/** Headings inside these elements are not headings of the page. */
 const ASIDE = new Set(['svg', 'template', 'style', 'noscript', 'pre'])
 
 function isSeen(heading: Element): boolean {
@@ -119,12 +119,12 @@ function isByline(element: Element): boolean {
   return element.attribute('rel') === 'author' || isBylineClass(element.attribute('class') ?? '')
 }
 
-/** The value of a property, or of the name in it. */
+/** The value of a property, or of the name inside it. */
 function itemValue(element: Element): string {
   return element.attribute('content') ?? element.attribute('datetime') ?? boundedLine(namedIn(element) ?? element)
 }
 
-/** How many children of an item are looked at for its name. */
+/** Number of children of an item that are searched for its name. */
 const MAX_CHILDREN = 20
 
 function namedIn(element: Element): Element | undefined {

@@ -52,7 +52,7 @@ describe('readJsonLd', () => {
     })
   })
 
-  test('looks at what a page is about', () => {
+  test('reads the main entity of a page', () => {
     const page = { '@type': 'QAPage', mainEntity: { '@type': 'Question', author: { name: 'Ada' } } }
     expect(readJsonLd([JSON.stringify(page)])).toMatchObject({ types: ['qapage', 'question'], author: 'Ada' })
   })
@@ -75,11 +75,11 @@ describe('readJsonLd', () => {
     '[[[[[[[[{"@type":"A"}]]]]]]]]',
     '{"@type":7,"author":[null,7]}',
     '['.repeat(100_000),
-  ])('makes nothing of %s', (text) => {
+  ])('ignores %s', (text) => {
     expect(readJsonLd([text.slice(0, 100_000)])).toEqual(NOTHING)
   })
 
-  test('an address is no name', () => {
+  test('an address is not a name', () => {
     expect(readJsonLd(['{"@type":"Article","author":"https://example.com/ada"}']).author).toBe('')
   })
 

@@ -2,7 +2,7 @@ import { parseHtml } from '../../html/parse-html.ts'
 import { lineOf } from '../../html/tree.ts'
 import { clipText } from '../../text/lines.ts'
 
-/** What JSON-LD says about a page, where it says anything. */
+/** The metadata that JSON-LD declares; fields without a value are empty. */
 export interface JsonLd {
   /** Types of all things that are described, in lower case. */
   readonly types: readonly string[]
@@ -18,18 +18,18 @@ export interface JsonLd {
 
 type Thing = Readonly<Record<string, unknown>>
 
-/** So many things are looked at; no page describes itself at greater length. */
+/** Limit for the number of things read; real pages describe fewer. */
 const MAX_THINGS = 500
 const MAX_DEPTH = 5
 
-/** Things that are not the page, though they may have a name and a date. */
+/** Types of things other than the page, though they may have a name and a date. */
 const NOT_THE_PAGE =
   /^(?:organization|newsmediaorganization|corporation|localbusiness|person|website|breadcrumblist|listitem|imageobject|searchaction|comment|review|rating|offer)$/
 
 const ARTICLE =
   /article|posting|^(?:report|recipe|howto|course|book|review|product|event|videoobject|learningresource)$/
 
-/** Reads the JSON-LD of a page. What is broken is passed over. */
+/** Reads the JSON-LD of a page and ignores broken scripts. */
 export function readJsonLd(texts: readonly string[]): JsonLd {
   const things: Thing[] = []
   for (const text of texts) collectThings(parseJson(text), things, 0)
@@ -40,7 +40,7 @@ export function readJsonLd(texts: readonly string[]): JsonLd {
   }
   const pages = things.filter((thing) => !typesOf(thing).some((type) => NOT_THE_PAGE.test(type)))
   const articles = pages.filter((thing) => typesOf(thing).some((type) => ARTICLE.test(type)))
-  // What calls itself an article knows best; what else describes the page fills the gaps.
+  // Things typed as articles take precedence; other things that describe the page fill the gaps.
   const first = (read: (thing: Thing) => string) => {
     for (const thing of [...articles, ...pages]) {
       const value = read(thing)
@@ -71,7 +71,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    // Broken JSON-LD is common and says nothing: the page has other places to look at.
+    // Broken JSON-LD is common and ignored: the page has other sources of metadata.
     return undefined
   }
 }
@@ -106,7 +106,7 @@ export function typeName(type: string): string {
     .toLowerCase()
 }
 
-/** The names of people or organizations, who may be given by reference. */
+/** The names of people or organizations, which may be references. */
 function namesOf(value: unknown, byId: ReadonlyMap<string, Thing>): string {
   const names = (Array.isArray(value) ? value.slice(0, 20) : [value]).map((one) => {
     if (!isThing(one)) return textIn(one)
@@ -118,7 +118,7 @@ function namesOf(value: unknown, byId: ReadonlyMap<string, Thing>): string {
 
 const MAX_TEXT = 2000
 
-/** A text on one line. Sites put HTML and its entities into JSON as well. */
+/** A text on one line. Sites also put HTML and entities into JSON. */
 function textIn(value: unknown): string {
   const text = Array.isArray(value) ? value[0] : value
   if (typeof text !== 'string') return ''

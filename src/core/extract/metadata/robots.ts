@@ -1,16 +1,16 @@
 import type { PageRobots } from '../../model.ts'
 
-/** What a page asks of robots, in its `<meta>` and in the `X-Robots-Tag` of its answer. */
+/** The robots directives of a page, from its `<meta>` and its `X-Robots-Tag` header. */
 export function readRobots(meta: readonly string[], header: string): PageRobots {
   const words = new Set([...meta, unaddressed(header)].flatMap((list) => list.toLowerCase().split(/[\s,;]+/)))
   const isNone = words.has('none')
   return { index: !isNone && !words.has('noindex'), follow: !isNone && !words.has('nofollow') }
 }
 
-/** Directives that have a value after a colon, which looks like the name of a robot. */
+/** Directives with a value after a colon, which looks like the name of a robot. */
 const WITH_VALUE = /^(?:unavailable_after|max-snippet|max-image-preview|max-video-preview)$/i
 
-/** The directives of a header that are not for one robot: in `googlebot: noindex, nofollow` there is none. */
+/** The directives of a header for all robots: `googlebot: noindex, nofollow` has none. */
 function unaddressed(header: string): string {
   let isForAll = true
   const directives = header.split(',').filter((part) => {

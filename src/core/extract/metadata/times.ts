@@ -1,6 +1,6 @@
 import type { Element } from '../../html/tree.ts'
 
-/** How far from the first heading a date may stand, in characters of text. */
+/** How far from the first heading a date may be, in characters of text. */
 const NEAR_AFTER = 500
 const NEAR_BEFORE = 200
 
@@ -22,7 +22,7 @@ export function nearTimes(root: Element, times: readonly Element[], heading: Ele
 /** Elements whose text does not count. */
 const PASSED_OVER = new Set(['svg', 'template', 'style', 'noscript', 'pre', 'script', 'title'])
 
-/** How many characters of text, shown or not, stand before each of the elements. */
+/** Number of characters of text, visible or not, before each of the elements. */
 function placesOf(root: Element, elements: ReadonlySet<Element>): ReadonlyMap<Element, number> {
   const places = new Map<Element, number>()
   let chars = 0

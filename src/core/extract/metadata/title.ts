@@ -1,6 +1,6 @@
 import type { Facts } from './facts.ts'
 
-/** Stands between a title and the name of the site. */
+/** Separates a title from the name of the site. */
 const SEPARATOR = /\s+(?:[|–—·•»«:\u2013-]|\|\||::|>)\s+/
 
 /** A heading that is longer is a whole text. */
@@ -10,14 +10,14 @@ const MAX_HEADING = 250
 export function chooseTitle(facts: Facts, headline: string, host: string): string {
   const { meta, title } = facts
   const site = meta.get('og:site_name')?.[0] ?? meta.get('application-name')?.[0] ?? ''
-  // A heading may be the name of the site, in its banner.
+  // A heading in the banner may be the name of the site.
   const headings = facts.headings
     .map(withoutMark)
     .filter((heading) => heading.length <= MAX_HEADING && squash(heading) !== '' && !isSite(heading, site, host))
   const [only] = headings
   if (headings.length === 1 && only !== undefined) return only
   const shared = meta.get('og:title')?.[0] ?? meta.get('twitter:title')?.[0] ?? ''
-  // Some sites give all their pages one title to be shared by.
+  // Some sites give all their pages the same title for sharing.
   const isGeneral = shared === '' || squash(shared) === squash(site)
   const full = isGeneral ? title || headline || shared : shared
   if (full === '') return only ?? facts.headings[0] ?? ''
@@ -26,7 +26,7 @@ export function chooseTitle(facts: Facts, headline: string, host: string): strin
   return repeated ?? withoutSite(full, parts, site, host)
 }
 
-/** A heading without the mark that links to it. */
+/** A heading without its permalink mark. */
 function withoutMark(heading: string): string {
   return heading.replace(/[\s\u200b]*(?:[¶§🔗\u200b]|\s#)*$/u, '')
 }
@@ -43,7 +43,7 @@ function withoutSite(full: string, parts: readonly string[], site: string, host:
 const START = /^\s*(?:[|–—·•»«:-]|\|\||::|>)\s+/
 const END = /\s+(?:[|–—·•»«:-]|\|\||::|>)\s*$/
 
-/** Whether a part of a title is the name of the site, which often is that of its host. */
+/** Whether a part of a title is the name of the site, which often resembles its host. */
 function isSite(part: string, site: string, host: string): boolean {
   const name = squash(part)
   if (name === '') return false

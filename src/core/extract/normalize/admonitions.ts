@@ -5,11 +5,11 @@ import { unwrapTable } from './tables.ts'
 
 const STEP = 'admonitions'
 
-/** Boxes that are admonitions as soon as one of their classes names a kind. */
+/** Box classes that are admonitions when another class names a kind. */
 const BOXES = `admonition admonitionblock custom-block theme-admonition alert markdown-alert callout starlight-aside
   notice notification hint bd-callout docs-callout infobox aside message box panel`.split(/\s+/)
 
-/** Words that are classes of such boxes on their own. */
+/** Words that alone are classes of such boxes. */
 const WORDS = `note tip warning important caution danger seealso hint attention error deprecated`.split(/\s+/)
 
 const ELEMENTS = ['div', 'aside', 'section', 'p', 'blockquote']
@@ -40,7 +40,7 @@ export const normalizeAdmonition: Rule = (element) => {
   asAdmonition(element)
 }
 
-/** Makes an element an admonition if its classes say that it is one. */
+/** Turns an element into an admonition if its classes name one. */
 export function asAdmonition(element: Element): void {
   const kind = kindOf(element)
   if (kind === undefined) return
@@ -98,7 +98,7 @@ function isTitle(element: Element): boolean {
   return element.hasAttribute('class') && element.classes.some((name) => TITLE_CLASS.test(name))
 }
 
-/** The words above an admonition, which are taken out of it. */
+/** The title of an admonition, which is removed from its content. */
 function takeTitle(admonition: Element, inside: readonly Element[]): string {
   for (const child of inside.slice(0, 20)) {
     if (child.dropped !== undefined || !isTitle(child)) continue

@@ -5,11 +5,11 @@ import { below, elementAfter, elementBefore, hasText, type Rule, shortText, wrap
 
 const STEP = 'code'
 
-/** Makes preformatted text a block of code. */
+/** Turns preformatted text into a code block. */
 export const normalizePre: Rule = (element, siblings, index) => {
   const code = readCode(element)
   if (code === '') {
-    // Nothing but pictures, or nothing at all.
+    // The block holds only pictures, or is empty.
     element.name = 'div'
     return
   }
@@ -18,7 +18,7 @@ export const normalizePre: Rule = (element, siblings, index) => {
   makeCodeBlock(element, code, language)
 }
 
-/** Makes a table with line numbers a block of code. Says whether it was one. */
+/** Turns a table with line numbers into a code block. Returns whether it was one. */
 export function normalizeCodeTable(table: Element): boolean {
   if (!isCodeTable(table)) return false
   const code = readCode(table)
@@ -28,7 +28,7 @@ export function normalizeCodeTable(table: Element): boolean {
   return true
 }
 
-/** Code with line breaks that stands alone is a block, whatever it is marked up with. */
+/** Code with line breaks on its own is a block, with any markup. */
 export const normalizeInlineCode: Rule = (element, siblings, index) => {
   if (!element.children.some((child) => typeof child !== 'string' && child.name === 'br')) return
   if (!isLineEnd(siblings[index - 1]) || !isLineEnd(siblings[index + 1])) return
@@ -47,11 +47,11 @@ function makeCodeBlock(element: Element, code: string, language: string): void {
   element.children = [code]
 }
 
-/** Where generators put the name of the file that code is from. */
+/** Where generators put the file name of a code block. */
 export const CODE_TITLE_SELECTOR =
   'div.code-block-caption, div[class*="codeBlockTitle"], .code-title, .code-block-title, .rehype-code-title, .remark-code-title, .filename, .code-filename, .expressive-code figcaption, [data-rehype-pretty-code-title], .codeblock-title'
 
-/** Makes the title of a block of code a strong line before it. */
+/** Turns the title of a code block into a strong line before it. */
 export const normalizeCodeTitle: Rule = (element, siblings, index) => {
   const code = elementAfter(siblings, index)
   const isInline = element.name === 'code' || element.name === 'tt' || element.name === 'em'
@@ -76,7 +76,7 @@ const COPY_LABEL =
 const MAX_LABEL = 30
 const LABEL_CLASSES = new Set(['lang', 'code-lang', 'language', 'code-language', 'language-name', 'code-block-lang'])
 
-/** Drops what stands around code to name its language or to copy it. */
+/** Drops language labels and copy buttons around code. */
 function dropLabels(siblings: readonly Node[], index: number, language: string): void {
   for (const label of [elementBefore(siblings, index), elementAfter(siblings, index)]) {
     if (label === undefined || label.name === 'pre' || label.name === 'p' || label.name === 'table') continue
@@ -177,14 +177,14 @@ function isLine(element: Element): boolean {
   return (BLOCKS.has(element.name) && !isInLine(element)) || hasOf(element, LINES)
 }
 
-/** Animations move each word of a line on its own, and so put it into a block that a style leaves in the line. */
+/** Whether a block element is displayed inline: animations wrap each word of a line in its own block. */
 function isInLine(element: Element): boolean {
   return /\bdisplay:\s*inline/i.test(element.attribute('style') ?? '') || hasOf(element, IN_LINE)
 }
 
 const IN_LINE = new Set(['inline', 'inline-block', 'inline-flex'])
 
-/** Lines that come without anything between them need line ends. */
+/** Whether a line break is needed, because lines follow each other without one. */
 function isFollowedByLine(nodes: readonly Node[], index: number, isTablePart: boolean): boolean {
   for (let i = index + 1; i < nodes.length; i++) {
     const node = nodes[i]

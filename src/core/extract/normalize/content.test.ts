@@ -467,7 +467,7 @@ describe('anchors', () => {
   })
 })
 
-test('time does not grow with the square of the lists of notes', () => {
+test('time is not quadratic in the lists of notes', () => {
   const html = Array.from(
     { length: 10_000 },
     (_, i) => `<sup><a href="#fn${i}">${i}</a></sup><ol class=footnotes><li id=fn${i}>x</ol>`,
@@ -475,7 +475,7 @@ test('time does not grow with the square of the lists of notes', () => {
   expect(cpuMsOf(() => markdownOf(html))).toBeLessThan(2000)
 })
 
-test('elements in the common form are left alone', () => {
+test('elements in the common form stay unchanged', () => {
   const body = bodyOf('<pre class="language-js"><b>x</b></pre>')
   normalizeContent(body)
   const [block] = body.children

@@ -31,7 +31,7 @@ import { normalizeTabs, TABS_SELECTOR } from './tabs.ts'
  * only arranges things becomes `div`s.
  */
 
-/** Brings everything in the content into the common form. Elements that are in it already are left alone. */
+/** Converts the content to the common form. Elements that already have it stay unchanged. */
 export function normalizeContent(content: Element): void {
   const footnotes = new Footnotes()
   const visit: Rule = (element, siblings, index) => {
@@ -54,12 +54,12 @@ export function normalizeContent(content: Element): void {
   footnotes.settle()
 }
 
-/** What is in these is text of one kind and has no markup to look at. */
+/** Elements that hold only text of one kind, without markup to normalise. */
 function isFinished(element: Element): boolean {
   return element.name === 'CodeBlock' || element.name === 'Math' || element.name === 'Signature'
 }
 
-/** The first rule that fits an element is applied, so what is special comes first. */
+/** Only the first matching rule applies to an element, so specific rules come first. */
 const RULES = new SelectorMap<Rule>([
   [MATH_SELECTOR, normalizeMath],
   [MATH_IMAGE_SELECTOR, normalizeMath],
@@ -69,7 +69,7 @@ const RULES = new SelectorMap<Rule>([
   [ADMONITION_SELECTOR, normalizeAdmonition],
 ])
 
-/** What all elements of a name get after that. Classes often mean nothing here, so they cannot stand in the way. */
+/** Rules by element name, applied after the rules by selector, so that a meaningless class cannot prevent them. */
 const RULES_BY_NAME: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['details', normalizeDetails],
   ['pre', normalizePre],

@@ -3,7 +3,7 @@ import { elementAfter, type Rule, shortText } from './rule.ts'
 
 const MAX_TITLE = 300
 
-/** What opens and closes is written open. Some of it is an admonition. */
+/** Collapsible parts are written expanded. Some of them are admonitions. */
 export const normalizeDetails: Rule = (details) => {
   for (const child of details.elements()) {
     if (child.name !== 'summary') continue
@@ -12,7 +12,7 @@ export const normalizeDetails: Rule = (details) => {
   asAdmonition(details)
 }
 
-/** A button that opens what follows it is the title of that. */
+/** A button that opens the next element is its title. */
 export const normalizeAccordion: Rule = (button, siblings, index) => {
   const controls = button.attribute('aria-controls') ?? ''
   if (controls === '' || !button.hasAttribute('aria-expanded')) return

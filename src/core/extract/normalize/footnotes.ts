@@ -6,15 +6,15 @@ import { below, shortText } from './rule.ts'
 const STEP = 'footnotes'
 const MAX_LOOKED_AT = 500
 
-/** A note, and what stands beside it only to number it. */
+/** A note, and the elements beside it that only number it. */
 interface Note {
   readonly element: Element
   readonly label: Element | undefined
 }
 
 /**
- * Marks and notes that belong together. Both are gathered while the content is looked at; only those that have each
- * other become footnotes, all others stay what they are.
+ * Pairs footnote marks with notes. Both are collected while the content is walked; a mark without a note, or a note without a mark, stays
+ * unchanged.
  */
 export class Footnotes {
   readonly #refs = new Map<string, Element[]>()
@@ -40,7 +40,7 @@ export class Footnotes {
     }
   }
 
-  /** Makes footnotes of marks and notes that lead to each other. */
+  /** Turns marks and notes that link to each other into footnotes. */
   settle(): void {
     const labels = new Map<string, number>()
     const lists = new Set<Element>()
@@ -93,7 +93,7 @@ function isRef(link: Element): boolean {
 const MAX_LABEL = 20
 const NOTES = new Set(['footnotes', 'references', 'footnote-list', 'endnotes', 'reflist'])
 
-/** Items of lists of notes: the list or what is around it says so. */
+/** Items of lists of notes, recognised by the list or its surroundings. */
 function isInNotes(item: Element): boolean {
   if (/^fn[-:\d]/.test(item.id) || item.attribute('role') === 'doc-endnote') return true
   let at = item.parent
@@ -108,12 +108,12 @@ function isNote(element: Element): boolean {
   return element.classes.some((name) => name === 'footnote' || name === 'footnote-definition' || name === 'citation')
 }
 
-/** `[note 1]` → `note-1`; no label is given twice. */
+/** `[note 1]` → `note-1`; labels are unique. */
 function createLabel(text: string, given: Map<string, number>): string {
   const base = text.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '') || 'note'
   const count = (given.get(base) ?? 0) + 1
   given.set(base, count)
-  // Two hyphens in a row are in no label that comes from a page.
+  // Labels from a page never have two hyphens in a row.
   return count === 1 ? base : `${base}--${count}`
 }
 
@@ -144,7 +144,7 @@ function makeRef(link: Element, label: string): void {
   mark.children = []
 }
 
-/** Whether an element contains one thing only. */
+/** Whether an element has only one child. */
 function isAlone(parent: Element): boolean {
   let count = 0
   for (const child of parent.children) {

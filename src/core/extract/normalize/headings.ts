@@ -6,7 +6,7 @@ import { below, elementAfter, elementBefore, hasText, type Rule, shortText, wrap
 const STEP = 'headings'
 const MAX_LOOKED_AT = 200
 
-/** Gives a heading the fragment that leads to it, and takes out what only links to it. */
+/** Gives a heading its fragment, and removes links that only lead to it. */
 export const normalizeHeading: Rule = (heading, siblings, index) => {
   const inside = below(heading, MAX_LOOKED_AT)
   const permalinks = inside.filter((element) => isPermalink(element, true))
@@ -19,7 +19,7 @@ export const normalizeHeading: Rule = (heading, siblings, index) => {
   for (const link of permalinks) drop(link, STEP, 'link to a heading')
   for (const element of inside) {
     if (element.hasClass('mw-editsection')) drop(element, STEP, 'link to edit')
-    // The heading itself is what such a link leads to, or a table of contents.
+    // A fragment link leads to the heading itself or to a table of contents.
     else if (element.name === 'a' && element.attribute('href')?.startsWith('#') === true) element.name = 'span'
   }
   keepButtons(heading, inside)
@@ -28,7 +28,7 @@ export const normalizeHeading: Rule = (heading, siblings, index) => {
   }
 }
 
-/** A button that is the whole heading opens what is below it; one beside text does something with the page. */
+/** A button that is the whole heading opens the section below; a button beside text is a control. */
 function keepButtons(heading: Element, inside: readonly Element[]): void {
   const buttons = inside.filter(({ name }) => name === 'button')
   if (buttons.length === 0) return
@@ -96,7 +96,7 @@ const PHRASES =
   /^(?:permalink (?:to|for)|link to this|direct link to|anchor (?:to|for|link)|copy link to|section titled) ?/i
 const MAX_LABEL = 200
 
-/** Whether an element is a link to the place where it stands, and nothing else. */
+/** Whether an element is only a link to its own place. */
 export function isPermalink(element: Element, isInHeading: boolean): boolean {
   if (element.name !== 'a') return false
   const href = element.attribute('href') ?? ''
@@ -108,7 +108,7 @@ export function isPermalink(element: Element, isInHeading: boolean): boolean {
   return SIGNS.test(text) || PHRASES.test(text)
 }
 
-/** Drops links to the place where they stand. */
+/** Drops links to their own place. */
 export const normalizePermalink: Rule = (element) => {
   if (element.hasAttribute('class') && isPermalink(element, false)) drop(element, STEP, 'link to itself')
 }

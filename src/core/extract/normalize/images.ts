@@ -1,7 +1,7 @@
 import type { Element, Node } from '../../html/tree.ts'
 import type { Rule } from './rule.ts'
 
-/** Gives a picture that loads late the address that is there for readers without scripts. */
+/** Gives a lazy-loaded picture the address from its `noscript` fallback. */
 export const normalizeImage: Rule = (element, siblings, index) => {
   const noscript = nextElement(siblings, index)
   if (noscript?.name !== 'noscript') return
@@ -9,7 +9,7 @@ export const normalizeImage: Rule = (element, siblings, index) => {
   if (source !== '') element.setAttribute('Source', source)
 }
 
-/** The element right after one, also if it is dropped: what is there for readers without scripts always is. */
+/** The next element sibling, dropped or not, because `noscript` fallbacks are always dropped. */
 function nextElement(siblings: readonly Node[], index: number): Element | undefined {
   for (let i = index + 1; i < siblings.length; i++) {
     const node = siblings[i]
@@ -19,7 +19,7 @@ function nextElement(siblings: readonly Node[], index: number): Element | undefi
   return undefined
 }
 
-/** The picture that is all there is in an element. One of a single dot counts visits. */
+/** The only picture in an element. A single pixel is a tracker and does not count. */
 function imageIn(parent: Element): Element | undefined {
   const [only, ...others] = parent.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
   if (only === undefined || typeof only === 'string' || others.length > 0) return undefined

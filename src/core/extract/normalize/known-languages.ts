@@ -1,6 +1,6 @@
 /*
- * Languages by the names that highlighters give them. Many classes begin with `code-` or `highlight-` and name no language
- * but a part of the page; these tell the two apart.
+ * Programming languages by the names that highlighters use. Many classes begin with `code-` or `highlight-` but name a part of the page;
+ * this list tells them apart.
  */
 
 const NAMES = `
@@ -27,5 +27,5 @@ xsl xslt yaml yacc yang yml zig zsh`
 
 export const KNOWN_LANGUAGES: ReadonlySet<string> = new Set(NAMES.trim().split(/\s+/))
 
-/** Languages of people whose codes are names of such languages as well. */
+/** Codes of spoken languages that are also names of programming languages. */
 export const SPOKEN_LANGUAGES: ReadonlySet<string> = new Set(['cs', 'pl', 'sc', 'sv', 'tl'])

@@ -1,7 +1,7 @@
 import type { Element } from '../../html/tree.ts'
 import { KNOWN_LANGUAGES, SPOKEN_LANGUAGES } from './known-languages.ts'
 
-/** Names that say there is no language, or that belong to the markup around code. */
+/** Names that mean no language, or belong to the markup around code. */
 const NO_LANGUAGE = new Set(
   `text plaintext plain txt none default auto nohighlight no-highlight undefined null unknown literal raw code block
   notranslate highlight highlighter highlighted hljs shiki prism sourcecode src numbersource numberlines linenums
@@ -18,9 +18,9 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['golang', 'go'],
 ])
 
-/** Classes that can only mean a language. What follows its name are lines to mark and other options. */
+/** Classes that can only mean a language. Highlighted lines and other options may follow the name. */
 const STATED = /^(?:language|lang|highlight-source|highlight-text)-([\w+#.-]{1,30})(?:[{:[(,;]|$)/i
-/** Classes that often mean something else. */
+/** Classes that often mean other things. */
 const SUPPOSED = /^(?:highlight|brush|src|code|syntax|sourcecode)[-:]([\w+#.-]{1,30})$/i
 const NAME = /^[\w+#.-]{1,30}$/
 /** Beside these a class names the language without saying so. */
@@ -28,7 +28,7 @@ const HIGHLIGHTERS = new Set(['hljs', 'sourceCode', 'prettyprint', 'chroma', 'hi
 
 const MAX_WRAPPERS = 4
 
-/** The language that an element with code, what it begins with, or what is around it names; '' if none does. */
+/** The language of a code element, named by the element itself, its first descendants or its surroundings; '' if none names one. */
 export function languageOf(element: Element): string {
   let inner: Element | undefined = element
   for (let depth = 0; inner !== undefined && depth < MAX_WRAPPERS; depth++) {
@@ -50,7 +50,7 @@ function firstCode(element: Element): Element | undefined {
   return undefined
 }
 
-/** Classes of whole pages and articles say nothing about one block of code in them. */
+/** Classes of whole pages and articles do not describe a single code block. */
 function isWrapper(element: Element): boolean {
   return (
     element.name === 'div' ||
@@ -89,7 +89,7 @@ function languageInClasses(classes: readonly string[], isCode: boolean): string 
   return ''
 }
 
-/** `lang` is meant for languages of people. */
+/** `lang` is meant for spoken languages. */
 function languageInLang(element: Element): string {
   const name = element.attribute('lang') ?? ''
   return SPOKEN_LANGUAGES.has(name.toLowerCase()) ? '' : known(name)

@@ -5,15 +5,15 @@ const WORDS = /[A-Za-z]{4,}/g
 const MAX_LENGTH = 10_000
 
 /**
- * Whether TeX can be the source of a formula that is shown as `shown`. Nobody sees the TeX in a page, so it could say
- * anything: it must not be much longer than what is seen, and the words in it must be seen too.
+ * Whether TeX can be the source of a formula that is shown as `shown`. The TeX in a page is invisible, so it could contain anything: it
+ * must not be much longer than the visible formula, and its words must be visible too.
  */
 export function isLikely(tex: string, shown: string): boolean {
   const seen = shown.replace(/\s+/g, '')
   if (tex.length > Math.min(40 + 12 * seen.length, MAX_LENGTH)) return false
   const words = tex.replace(NAMES, ' ').replace(COMMANDS, ' ').match(WORDS)
   if (words === null) return true
-  // Letters in formulas are often characters of their own.
+  // Letters in formulas are often separate characters of Unicode.
   const letters = seen
     .normalize('NFKC')
     .replace(/[^A-Za-z]+/g, '')

@@ -13,7 +13,7 @@ export const MATH_SELECTOR =
 export const MATH_IMAGE_SELECTOR =
   'img.mwe-math-fallback-image-inline, img.mwe-math-fallback-image-display, img.math, img.tex, img.latex'
 
-/** Makes every way to show a formula one element that has its TeX. */
+/** Converts every form of a formula to one element with its TeX. */
 export const normalizeMath: Rule = (element, siblings, index) => {
   if (isRendering(element)) {
     const script = elementAfter(siblings, index)
@@ -32,7 +32,7 @@ export const normalizeMath: Rule = (element, siblings, index) => {
   if (isDisplay) element.setAttribute('Display', 'true')
 }
 
-/** Scripts are dropped before anybody looks at them; those that hold a formula are content. */
+/** Scripts are dropped early; this restores those that hold a formula. */
 export function restoreMathScript(element: Element): void {
   if (element.name === 'script' && element.attribute('type')?.startsWith('math/tex') === true)
     element.dropped = undefined
@@ -78,7 +78,7 @@ function isTexAnnotation(element: Element): boolean {
 
 const MAX_LOOKED_AT = 5000
 
-/** An element below one, also among what is dropped: sources of formulas are often hidden. */
+/** Finds a descendant, even a dropped one: sources of formulas are often hidden. */
 function findAny(root: Element, matches: (element: Element) => boolean): Element | undefined {
   let left = MAX_LOOKED_AT
   const search = (element: Element): Element | undefined => {
@@ -93,7 +93,7 @@ function findAny(root: Element, matches: (element: Element) => boolean): Element
   return search(root)
 }
 
-/** What a reader sees of a formula: all but the source that is kept in it. */
+/** The visible text of a formula, without the source stored in it. */
 function shownText(element: Element): string {
   if (element.name.startsWith('annotation') || element.name === 'script') return ''
   return element.children.map((child) => (typeof child === 'string' ? child : shownText(child))).join('')
@@ -106,7 +106,7 @@ function rawText(element: Element): string {
 const DELIMITED = /^(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)$/s
 const DISPLAY_STYLE = /^\{\s*\\displaystyle\s+(.*)\}$/s
 
-/** TeX without what marks it as such. */
+/** TeX without its delimiters. */
 function cleanTex(source: string): string {
   const text = source.trim()
   const delimited = DELIMITED.exec(text)

@@ -41,7 +41,7 @@ function write(element: Element | undefined): string {
   return element === undefined ? '' : writeMathMl(element).trim()
 }
 
-/** In brackets when it is more than one sign. */
+/** Puts brackets around more than one character. */
 function group(element: Element | undefined): string {
   const text = write(element)
   return /^[\p{L}\p{N}.]*$/u.test(text) || text.length === 1 ? text : `(${text})`
@@ -53,7 +53,7 @@ function writeAll(element: Element): string {
     .join('')
 }
 
-/** Invisible operators say nothing, those between terms need room. */
+/** Invisible operators are dropped, and operators between terms get spaces. */
 function spaced(operator: string): string {
   if (/^[\u2061-\u2064]?$/.test(operator)) return ''
   return /^[=≠<>≤≥≈≡∈→⇒+−±×·∪∩∧∨]$/.test(operator) ? ` ${operator} ` : operator

@@ -1,17 +1,17 @@
 import type { Element, Node } from '../../html/tree.ts'
 
 /**
- * Brings one element into the common form. It stands at `index` of `siblings`; looking around there is cheap, while
- * searching a parent for its children would take time that grows with the square of their number.
+ * Converts one element to the common form. The element is at `index` of `siblings`; passing both is cheap, while searching the parent for
+ * its children would take quadratic time.
  */
 export type Rule = (element: Element, siblings: readonly Node[], index: number) => void
 
-/** The next element; `undefined` when text comes first. */
+/** The next element sibling; `undefined` when text comes first. */
 export function elementAfter(siblings: readonly Node[], index: number): Element | undefined {
   return elementBeside(siblings, index, 1)
 }
 
-/** The element before; `undefined` when text comes first. */
+/** The previous element sibling; `undefined` when text comes first. */
 export function elementBefore(siblings: readonly Node[], index: number): Element | undefined {
   return elementBeside(siblings, index, -1)
 }
@@ -26,7 +26,7 @@ function elementBeside(siblings: readonly Node[], index: number, direction: 1 | 
   }
 }
 
-/** The first `limit` elements below one, in the order of the source, without what is dropped. */
+/** The first `limit` descendants of an element in source order, without dropped ones. */
 export function below(root: Element, limit: number): Element[] {
   const found: Element[] = []
   const visit = (element: Element) => {
@@ -40,14 +40,14 @@ export function below(root: Element, limit: number): Element[] {
   return found
 }
 
-/** Puts what an element contains into a new one inside of it. */
+/** Moves the children of an element into a new child. */
 export function wrapChildren(element: Element, inner: Element): void {
   for (const child of element.children) inner.append(child)
   element.children = []
   element.append(inner)
 }
 
-/** The text in an element on one line; `undefined` when it is longer than `limit`. Long texts are not read to their end. */
+/** The text of an element on one line; `undefined` when it is longer than `limit`. Reading stops at the limit. */
 export function shortText(element: Element, limit: number): string | undefined {
   // Room for the white space that is going to be collapsed.
   let left = 4 * limit + 200
@@ -63,7 +63,7 @@ export function shortText(element: Element, limit: number): string | undefined {
   return line.length <= limit ? line : undefined
 }
 
-/** Whether there is anything to read in an element. */
+/** Whether an element has text. */
 export function hasText(element: Element): boolean {
   if (element.dropped !== undefined) return false
   return element.children.some((child) => (typeof child === 'string' ? child.trim() !== '' : hasText(child)))

@@ -8,7 +8,7 @@ const STEP = 'signatures'
 /** Declarations in reference pages of Sphinx, Javadoc and Doxygen. */
 export const SIGNATURE_SELECTOR = 'dt.sig, dt.sig-object, div.member-signature, div.memproto'
 
-/** Links beside a declaration that are no part of it. */
+/** Links beside a declaration that do not belong to it. */
 const SOURCE_LINK = /^\[?(?:source|src|view source)\]?$/i
 const MAX_LOOKED_AT = 500
 const MAX_LABEL = 20
@@ -22,7 +22,7 @@ export const normalizeSignature: Rule = (element) => {
   element.name = 'Signature'
 }
 
-/** Terms of older versions of Sphinx are declarations when they name one. */
+/** In older versions of Sphinx, terms that name a declaration are declarations. */
 export const normalizeTerm: Rule = (element, siblings, index) => {
   const isSignature = [...element.elements()].some((child) => isName(child))
   if (isSignature) normalizeSignature(element, siblings, index)

@@ -2,12 +2,12 @@ import type { Element } from '../../html/tree.ts'
 import { normalizeCodeTable } from './code.ts'
 import type { Rule } from './rule.ts'
 
-/** Finds tables that hold code or only arrange things. */
+/** Finds tables that hold code or are only layout. */
 export const normalizeTable: Rule = (table) => {
   if (!normalizeCodeTable(table) && isLayout(table)) unwrapTable(table)
 }
 
-/** Makes the parts of a table plain blocks. */
+/** Turns the parts of a table into plain blocks. */
 export function unwrapTable(table: Element): void {
   const unwrap = (element: Element) => {
     for (const child of element.elements()) {
@@ -22,7 +22,7 @@ export function unwrapTable(table: Element): void {
 
 const PARTS = new Set(['thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption', 'colgroup'])
 
-/** A table of data says what it is near its beginning. */
+/** The first elements of a table show whether it holds data. */
 const MAX_LOOKED_AT = 2000
 
 const NOT_DATA = new Set([

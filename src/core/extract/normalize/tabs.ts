@@ -4,7 +4,7 @@ import { below, type Rule, shortText } from './rule.ts'
 
 const STEP = 'tabs'
 
-/** What generators build sets of tabs from; ARIA roles are what most have in common. */
+/** Selectors for the tab sets of known generators; most have ARIA roles. */
 export const TABS_SELECTOR =
   '[role="tablist"], .sd-tab-set, .tabbed-set, .vp-code-group, .tablist, .nav-tabs, .nav-pills'
 
@@ -12,7 +12,7 @@ const MAX_LOOKED_AT = 5000
 const MAX_WRAPPERS = 4
 const MAX_LABEL = 200
 
-/** Makes the panels of a set labelled sections and takes out the row of labels. */
+/** Turns the panels of a tab set into labelled sections and removes the row of labels. */
 export const normalizeTabs: Rule = (element) => {
   if (element.hasClass('sd-tab-set')) pair(element, 'sd-tab-label', 'sd-tab-content')
   else if (element.hasClass('tabbed-set')) normalizeTabbedSet(element)
@@ -28,7 +28,7 @@ function pair(set: Element, labelClass: string, panelClass: string): void {
   )
 }
 
-/** Sets may stand in the panels of others. */
+/** Tab sets may be nested in panels. */
 function isNearest(element: Element, set: Element): boolean {
   for (const ancestor of element.ancestors()) {
     if (ancestor === set) return true
@@ -60,7 +60,7 @@ function normalizeCodeGroup(set: Element): void {
   )
 }
 
-/** A row of tabs whose panels stand somewhere after it, in the same wrapper. */
+/** Handles a row of tabs whose panels follow somewhere in the same wrapper. */
 function normalizeTabList(list: Element): void {
   const tabs = outermost(below(list, MAX_LOOKED_AT).filter(isTab))
   let wrapper = tabs.length === 0 ? undefined : list.parent
@@ -78,11 +78,11 @@ interface Panels {
   readonly all: readonly Element[]
   readonly byId: ReadonlyMap<string, Element>
   readonly byLabel: ReadonlyMap<string, Element>
-  /** The first that no row has taken. */
+  /** The first panel that no row has taken. */
   next: number
 }
 
-/** Kept, because rows that stand side by side all ask for the same wrapper. */
+/** Cached, because rows beside each other share the same wrapper. */
 const panelsOf = new WeakMap<Element, Panels>()
 
 function panelsIn(wrapper: Element): Panels {
@@ -99,7 +99,7 @@ function panelsIn(wrapper: Element): Panels {
   return panels
 }
 
-/** The panel of each tab: the one they name, else the next one. */
+/** The panel of each tab: the one it names, else the next one. */
 function takePanels(tabs: readonly Element[], panels: Panels): Element[] {
   const { all, byId, byLabel } = panels
   const named = tabs.map((tab) => byId.get(targetOf(tab)) ?? (tab.id === '' ? undefined : byLabel.get(tab.id)))
@@ -121,7 +121,7 @@ function isPanel(element: Element): boolean {
   return element.attribute('role') === 'tabpanel' || element.hasClass('tab-pane') || element.hasClass('tabpanel')
 }
 
-/** Those that are in no other. */
+/** The elements that are not inside another one of the list. */
 function outermost(elements: readonly Element[]): Element[] {
   const all = new Set(elements)
   return elements.filter((element) => ![...element.ancestors()].some((ancestor) => all.has(ancestor)))

@@ -1,7 +1,7 @@
 import { find } from '../../html/selector.ts'
 import { Element, type Node } from '../../html/tree.ts'
 
-/** Whether scripts of the page make formulas of TeX in its text. */
+/** Whether scripts of the page typeset TeX in its text. */
 export function typesetsTex(root: Element): boolean {
   return find(root, isTypesetter) !== undefined
 }
@@ -12,7 +12,7 @@ function isTypesetter(element: Element): boolean {
 
 const CODE = new Set(['pre', 'code', 'CodeBlock', 'Signature', 'Math', 'kbd', 'samp', 'tt'])
 
-/** Makes formulas of the TeX between `\(` and `\)`, `\[` and `\]` or two `$$`, which scripts would have typeset. */
+/** Turns TeX between `\(` and `\)`, `\[` and `\]` or two `$$` into formulas, as scripts would. */
 export function markTex(element: Element): void {
   if (element.dropped !== undefined || CODE.has(element.name)) return
   const children: Node[] = []
@@ -31,7 +31,7 @@ export function markTex(element: Element): void {
 
 function splitTex(text: string): Node[] {
   const nodes: Node[] = []
-  /** Signs that do not come again: what they would close is text, and they are not searched for twice. */
+  /** Closing delimiters that do not occur again: their openers are text, and the search is not repeated. */
   const missing = new Set<string>()
   let written = 0
   for (let at = nextOpener(text, 0); at !== -1; at = nextOpener(text, at)) {

@@ -1,6 +1,6 @@
 import type { Signs } from './signs.ts'
 
-/** Marks of one guard against robots. Any of them counts, on a page that says next to nothing. */
+/** Marks of one bot protection. Any of them counts, on a page with hardly any text. */
 interface Guard {
   readonly name: string
   /** In the addresses or texts of scripts and frames. */
@@ -9,7 +9,7 @@ interface Guard {
   readonly mark?: RegExp
   readonly title?: RegExp
   readonly text?: RegExp
-  /** Whether pages also put it beside their forms. */
+  /** Whether pages also use it as a widget beside their forms. */
   readonly isWidget?: true
 }
 
@@ -49,25 +49,25 @@ const GUARDS: readonly Guard[] = [
   { name: 'reCAPTCHA', script: /google\.com\/recaptcha|recaptcha\.net/, isWidget: true },
 ]
 
-/** Fields by which an answer says itself that it is a challenge. */
+/** Headers by which a response declares itself a challenge. */
 const HEADERS: readonly (readonly [string, RegExp, string])[] = [
   ['cf-mitigated', /challenge/, 'Cloudflare'],
   ['x-amzn-waf-action', /challenge|captcha/, 'AWS WAF'],
 ]
 
-/** What guards without a name of their own say. */
+/** Phrases of bot challenges from unnamed products. */
 const ASKS =
   /\b(?:are you (?:a )?(?:human|robot)|verify (?:that )?you(?:'re| are) (?:a )?human|verifying you are human|prove your humanity|not a (?:ro)?bot|robot (?:check|challenge)|human verification|pardon our interruption|unusual traffic|you have been blocked|been blocked by network security|checking (?:your browser|the site connection))\b/i
 
-/** What they also say, and what is written about in manuals just as often. */
+/** Further phrases of bot challenges, which also occur in manuals. */
 const DENIES =
   /\b(?:security check|automated (?:access|requests?|queries)|access (?:to this page )?(?:has been |is )?denied|request (?:was )?blocked|too many requests)\b/i
-/** Words to the one who is turned away, which no manual has. */
+/** Words that address a refused visitor, which manuals lack. */
 const TURNS_AWAY = /\b(?:you(?:r|rs)?|try again|permission|administrator|incident|reference|support id)\b/i
 
-/** A page that says more is one, with a form to protect or an article about such forms. */
+/** A page with more text is real: it has a protected form, or is an article about such forms. */
 const LITTLE = 600
-/** An answer that says itself that it was refused may explain at length, and so may a guard that gives its name. */
+/** The limit for a response with an error status, or a named bot protection: both may explain at length. */
 const LITTLE_WHEN_REFUSED = 1500
 const LITTLE_WHEN_NAMED = 3000
 /** With so little text beside it, a script of a guard is all there is. */
@@ -76,7 +76,7 @@ const NOTHING = 20
 
 const REFUSED = new Set([401, 403, 405, 429, 503])
 
-/** Which guard stands in front of the page, if one does. */
+/** The name of the bot protection in front of the page, if there is one. */
 export function findChallenge(signs: Signs): string | undefined {
   const { shown, title, heading, status, headers, hasCode } = signs
   for (const [name, pattern, guard] of HEADERS) if (pattern.test(headers[name] ?? '')) return `${guard} challenge`

@@ -3,20 +3,20 @@ import type { Signs } from './signs.ts'
 const ASKS =
   /\b(?:log ?in|log ?on|sign ?in|anmelden|anmeldung|einloggen|connexion|se connecter|iniciar sesi[oó]n|acceder|accedi|entrar|inloggen|logga in|log ind|logg inn|kirjaudu|zaloguj|logowanie)\b|ログイン|サインイン|登录|登入|로그인|вход|войти/i
 
-/** Text beside a form for a password that still is no content. */
+/** Longest text beside a password form that does not count as content. */
 const LITTLE = 200
 const LITTLE_WHEN_NAMED = 600
-/** A page with so much text in all has more to it than its form. */
+/** A page with more text than this has more than a form. */
 const MUCH = 3000
 
-/** A page that is closed says so in a few words. */
+/** A page that requires a login says so in a few words. */
 const FEW_WORDS = 300
 
-/** What is said to those who have to log in first. */
+/** Phrases that demand a login. */
 const DEMANDS =
   /\b(?:(?:must|need to|have to|please) (?:be )?(?:log(?:ged)? ?in|sign(?:ed)? ?in)|(?:login|log-in|sign-in|authentication|authorization) (?:is )?required|not logged in|(?:log|sign) ?in to (?:continue|view|access|see|proceed))\b/i
 
-/** What asks who its reader is before it shows anything. */
+/** Detects a page that demands a login before it shows its content. */
 export function findLogin(signs: Signs): string | undefined {
   const { hasPassword, hasIdentity, contentLength, contentOutsideForms, shown, title, heading, status } = signs
   const isNamed = ASKS.test(title) || ASKS.test(heading)

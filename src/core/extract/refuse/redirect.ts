@@ -1,18 +1,18 @@
 import { resolveHttp, withoutFragment } from '../resolve.ts'
 import type { Signs } from './signs.ts'
 
-/** Where a page leads that is only there to lead on. */
+/** The target of a page that only redirects. */
 export interface Redirect {
   readonly detail: string
   readonly target: string
 }
 
-/** Longer waits are meant to be read through, or reload the page. */
+/** After a longer delay the page is meant to be read, or reloads itself. */
 const MAX_SECONDS = 5
 /** `Click here if you are not redirected`, and a line or two around it. */
 const LITTLE = 400
 const LITTLE_BESIDE_SCRIPT = 200
-/** A script that does more than this does more than lead on. */
+/** A longer script does more than redirect. */
 const SHORT_SCRIPT = 2000
 
 const REFRESH = /^\s*(\d+)(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?["']?([^"'>\s]+)/i
@@ -24,7 +24,7 @@ const LOCATION_VARIABLE =
 const SAYS_SO =
   /\bredirecting|\bredirection\b|being redirected|will be redirected|has (?:been )?moved|moved (?:to|permanently)|weitergeleitet|weiterleitung|umgeleitet|redirig|reindirizz/i
 
-/** Where a page leads, when it has nothing of its own. */
+/** The target of a page without content of its own. */
 export function findRedirect(signs: Signs, base: string): Redirect | undefined {
   const { shown, refresh, scripts, sources, scriptLength, canonical, title, frames, targets } = signs
   if (shown.length > LITTLE) return undefined

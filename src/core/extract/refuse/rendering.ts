@@ -6,7 +6,7 @@ const ASKS_FOR_SCRIPTS =
 const IS_LOADING =
   /^(?:loading|please wait|wird geladen|chargement|cargando|caricamento|загрузка|読み込み中|加载中)?[\s.…]*$/i
 
-/** What is asked of a reader, not told about scripts. */
+/** Words that address the reader, in contrast to a text about scripts. */
 const ADDRESSES =
   /\b(?:please|to (?:continue|run|view|use|proceed)|this (?:site|app(?:lication)?|page|website)|sorry|you|requires?|must)\b/i
 
@@ -14,10 +14,10 @@ const WORD = /[\p{L}\p{N}]/u
 
 /** Text on the shell of a page that scripts will fill. */
 const LITTLE = 200
-/** What is said to those without scripts may be a page of its own. */
+/** A `noscript` text longer than this may be a page of its own. */
 const NOSCRIPT_PAGE = 500
 
-/** What has nothing to read until its scripts have run. */
+/** Detects a page without readable content until its scripts have run. */
 export function findShell(signs: Signs): string | undefined {
   const { shown, noscript, contentLength, hasEmptyRoot, scripts, sources, scriptLength } = signs
   const hasScripts = sources !== '' || scripts.trim() !== ''
@@ -26,7 +26,7 @@ export function findShell(signs: Signs): string | undefined {
     return 'no word where the content should be'
   }
   if (shown.length > LITTLE) {
-    // A frame around nothing: the content alone is drawn by scripts.
+    // A frame without content: scripts draw only the content.
     return hasEmptyRoot && signs.unframedLength < 20
       ? 'the element for the content is empty until scripts fill it'
       : undefined

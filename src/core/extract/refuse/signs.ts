@@ -3,7 +3,7 @@ import type { Element } from '../../html/tree.ts'
 import type { Snapshot } from '../../model.ts'
 import type { Metadata } from '../metadata.ts'
 
-/** What tells a page from something that only looks like one. What is seldom asked for is read when it is. */
+/** Evidence that distinguishes a page from an error, a login or a challenge. Rarely needed values are computed on first use. */
 export interface Signs {
   readonly url: string
   readonly status: number
@@ -11,19 +11,19 @@ export interface Signs {
   readonly title: string
   readonly heading: string
   readonly canonical: string | null
-  /** Text that a reader sees, navigation and other frame included; its beginning only, when there is much. */
+  /** The visible text, including navigation and other chrome; only its beginning if it is long. */
   readonly shown: string
   /** Length of the shown text that is in no navigation, banner or footer. */
   readonly unframedLength: number
-  /** Length of the text that was taken as the content, and of that part of it that is in no form for a password. */
+  /** Length of the text of the content, and of the part of it outside password forms. */
   readonly contentLength: number
   readonly contentOutsideForms: number
   /** Beginning of that text. */
   readonly content: string
   readonly hasPicture: boolean
-  /** Whether the content shows code: what asks something of its reader, or excuses itself, shows none. */
+  /** Whether the content shows code, which a login, a challenge or an error page never does. */
   readonly hasCode: boolean
-  /** What is said to those without scripts. */
+  /** The text of `noscript` elements. */
   readonly noscript: string
   /** Addresses of scripts and frames, one a line. */
   readonly sources: string
@@ -32,9 +32,9 @@ export interface Signs {
   /** Length of all of them. */
   readonly scriptLength: number
   readonly hasPassword: boolean
-  /** Whether it has a field for the name or address of its reader. */
+  /** Whether it has a field for a user name or email address. */
   readonly hasIdentity: boolean
-  /** Where the first links in the shown text lead, no more than two. */
+  /** Targets of the first links in the visible text, at most two. */
   readonly targets: readonly string[]
   /** Addresses of the frames of a frameset. */
   readonly frames: readonly string[]
@@ -42,11 +42,11 @@ export interface Signs {
   readonly refresh: string
   /** Ids and classes, one a line. */
   readonly names: string
-  /** Whether an element that scripts fill is empty. */
+  /** Whether the root element that scripts fill is empty. */
   readonly hasEmptyRoot: boolean
 }
 
-/** More text than this makes a page, whatever else it holds. */
+/** A document with more text is a page, regardless of other signs. */
 const MAX_SHOWN = 5000
 const MAX_SCRIPT = 50_000
 const MAX_NAMES = 50_000
@@ -58,10 +58,10 @@ const APP_ROOT =
 
 /** Elements whose text no reader sees, or not as text. */
 const UNSEEN = new Set(['script', 'style', 'template', 'svg', 'noscript'])
-/** Elements that tell more than their text. */
+/** Elements whose attributes matter besides their text. */
 const TELLING = new Set(['title', 'meta', 'h1', 'input', 'a', 'iframe', 'frame'])
 
-/** Gathers the signs of a document. `content` is what was taken as its content. */
+/** Collects the signs of a document. `content` holds the elements chosen as its content. */
 export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly Element[], metadata: Metadata): Signs {
   const parts = { shown: '', noscript: '', sources: '', scripts: '' }
   let title = ''
@@ -75,7 +75,7 @@ export function gatherSigns(snapshot: Snapshot, root: Element, content: readonly
   let hasEmptyRoot = false
   let rootsLeft = MAX_ROOTS
 
-  /** Reads an element that a reader never sees as it is. */
+  /** Reads an element that is never visible. */
   const readUnseen = (element: Element) => {
     if (element.name === 'noscript') {
       if (parts.noscript.length < MAX_SHOWN) parts.noscript += ` ${lineIn(element)}`
@@ -198,7 +198,7 @@ function namesIn(root: Element): string {
   return names
 }
 
-/** The beginning of the text in an element, dropped or not: what is not shown may be a sign all the same. */
+/** The beginning of the text in an element, dropped or not: hidden text may be a sign too. */
 function textIn(element: Element, most: number, isKeptOnly = false): string {
   let text = ''
   for (const child of element.children) {
@@ -217,7 +217,7 @@ function isEmpty(element: Element): boolean {
   return element.children.every((child) => (typeof child === 'string' ? child.trim() === '' : isEmpty(child)))
 }
 
-/** Lengths of the text in an element. A form counts as one only if it asks for a password: forums put posts into forms. */
+/** Lengths of the text in an element. Only forms that ask for a password count as forms, because forums put posts into forms. */
 function lengthsOf(content: Element): { all: number; outsideForms: number; hasPicture: boolean; hasCode: boolean } {
   const lengths = { all: 0, outsideForms: 0, hasPicture: false, hasCode: false }
   /** Fields that are in no form that has ended. */
@@ -240,7 +240,7 @@ function lengthsOf(content: Element): { all: number; outsideForms: number; hasPi
   return lengths
 }
 
-/** Names of fields that ask who somebody is. */
+/** Field names that ask for the reader's identity. */
 const IDENTITY = /user|login|e-?mail|identifier|account/i
 
 function isIdentity(input: Element): boolean {

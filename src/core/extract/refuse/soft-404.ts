@@ -1,7 +1,7 @@
 import { countSentences } from './prose.ts'
 import type { Signs } from './signs.ts'
 
-/** What pages that are not there call themselves. */
+/** Titles of missing pages. */
 const NOT_FOUND = new RegExp(
   [
     String.raw`^(?:error\s*)?404(?:$|\s*[-–—|:!.,(]|\s+(?:error|not found|page|file)\b)`,
@@ -22,30 +22,30 @@ const NOT_FOUND = new RegExp(
   'iu',
 )
 
-/** What stands alone over a page that is not there, or over a search without hits. */
+/** Titles of missing pages, or of searches without hits, when nothing else is in the title. */
 const NOTHING =
   /^(?:not found|nothing (?:was )?found|no results(?: (?:were )?found)?|content (?:is )?not available)[.!]?$/i
 const SEPARATOR = /\s+[|–—·•»«:-]\s+/
 
-/** Content of a page that has none: an excuse, a search form, a few links. */
+/** Longest content of a missing page: an apology, a search form, a few links. */
 const LITTLE = 500
-/** As much is believed when more than one sign says so. */
+/** The limit when more than one sign says that the page is missing. */
 const LITTLE_WHEN_SURE = 1500
-/** Less is no explanation. */
+/** A shorter text explains nothing. */
 const EXPLANATION = 120
 
 const GONE = new Set([404, 410])
 
-/** Words of an excuse, which speaks to its reader; what explains an error does not. */
+/** Words of an apology to the reader, which an explanation of an error lacks. */
 const EXCUSES =
   /\b(?:you(?:r|['’]re)?|we|our|us|sorry|oops|go (?:back|home)|home ?page|wir|sie|ihre?|nous|vous|votre|lo sentimos|nuestr[ao]|su|ci|spiacenti|desculpe|wij|uw|vi|мы|вы|вам)\b|申し訳|抱歉|죄송/iu
 
-/** Tells whether a title, a heading or a line says that there is no page. */
+/** Whether a title, a heading or a line says that the page is missing. */
 export function saysNotFound(line: string): boolean {
   return NOT_FOUND.test(line) || line.split(SEPARATOR).some((part) => NOTHING.test(part.trim()))
 }
 
-/** What says that there is no page here, whatever the status says. */
+/** Detects a page that says it is missing, whatever its status. */
 export function findSoft404(signs: Signs): string | undefined {
   const { title, heading, status, contentLength } = signs
   const isGone = GONE.has(status)
@@ -59,7 +59,7 @@ export function findSoft404(signs: Signs): string | undefined {
   return `says "${(isHeaded ? heading : title).slice(0, 80)}"`
 }
 
-/** Whether a page tells what the error is that it has for a title. */
+/** Whether a page explains the error that its title names. */
 function explains({ content, contentLength, hasCode }: Signs): boolean {
   if (hasCode) return true
   return contentLength >= EXPLANATION && !EXCUSES.test(content) && countSentences(content) >= 2

@@ -14,7 +14,7 @@ export const NOTICES: Chrome = {
     'banner tooltip popover modal popup pop-up lightbox dialog notice notices notification notifications dismiss overlay',
 }
 
-/** What is for sale beside the text. */
+/** Advertisements beside the text. */
 export const ADVERTISEMENTS: Chrome = {
   reason: 'advertisement',
   isJargon: true,

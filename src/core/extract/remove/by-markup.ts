@@ -13,7 +13,7 @@ const ATTRIBUTES = ['role', 'itemprop', 'itemtype', 'rel', 'aria-label'] as cons
 /** Reasons by attribute and value. */
 export type AttributeRules = ReadonlyMap<string, ReadonlyMap<string, string>>
 
-/** Makes rules out of concerns. Where two share a value, the later gives the reason. */
+/** Indexes the concerns by attribute. If two share a value, the later one gives the reason. */
 export function indexAttributes(concerns: readonly Chrome[]): AttributeRules {
   return new Map(
     ATTRIBUTES.map((attribute) => [
@@ -29,12 +29,12 @@ export function indexAttributes(concerns: readonly Chrome[]): AttributeRules {
 
 const SILENT = new Set(wordsIn('script style template iframe object svg canvas audio video'))
 
-/** Whether an element is none of the text of a page, wherever it stands. */
+/** Whether an element never holds text of the page. */
 export function isSilent(element: Element): boolean {
   return SILENT.has(element.name) && !isTitledMedia(element)
 }
 
-/** What elements mean by their name alone. */
+/** Elements that are chrome by their name alone. */
 const BY_NAME: ReadonlyMap<string, string> = new Map([
   ...[...SILENT].map((name) => [name, name] as const),
   ...wordsIn('select option optgroup datalist input textarea progress meter legend search').map(
@@ -44,7 +44,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map([
   ['menu', NAVIGATION.reason],
 ])
 
-/** Says of elements whether their name, role or microdata makes them chrome, and why. */
+/** Creates a function that tells whether the name, role or microdata of an element makes it chrome, and why. */
 export function createMarkupJudge(
   rules: AttributeRules,
   statistics: StatisticsMap,
@@ -64,7 +64,7 @@ export function createMarkupJudge(
   }
 }
 
-/** Whether so much of the page is in an element that what its markup claims must be wrong. */
+/** Whether an element holds so much of the page that its markup must be wrong. */
 function outweighsMarkup(counts: Statistics, whole: Statistics): boolean {
   if (counts.mains > 0) return true
   const share = counts.prose / Math.max(1, whole.prose)
@@ -73,8 +73,8 @@ function outweighsMarkup(counts: Statistics, whole: Statistics): boolean {
 }
 
 /**
- * Whether an element is a footer or a modal dialog of a page that has a title and sentences elsewhere. Some hold the terms
- * of the whole site, which are longer than any page of it.
+ * Whether an element is a footer or a modal dialog of a page with a title and sentences elsewhere. Some hold the terms of the whole site,
+ * which are longer than any page of it.
  */
 function liesBesidePage(element: Element, counts: Statistics, whole: Statistics): boolean {
   const isBeside =
@@ -84,10 +84,10 @@ function liesBesidePage(element: Element, counts: Statistics, whole: Statistics)
   )
 }
 
-/** With so many letters in sentences there is a page without the footer. */
+/** With this many letters in sentences, the page has content outside the footer. */
 const ENOUGH_ELSEWHERE = 500
 
-/** What an element says about itself in its attributes. */
+/** The reason to drop an element that its attributes give. */
 export function reasonOfAttributes(element: Element, rules: AttributeRules): string | undefined {
   for (const [name, value] of element.attributes()) {
     const values = rules.get(name)
@@ -98,7 +98,7 @@ export function reasonOfAttributes(element: Element, rules: AttributeRules): str
   return undefined
 }
 
-/** Names and roles whose meaning depends on what the element holds and where it stands. */
+/** The reason for names and roles whose meaning depends on the content and the position of the element. */
 function reasonOfContents(element: Element, counts: Statistics, whole: Statistics): string | undefined {
   const role = element.attribute('role')
   const isSmall = counts.titles === 0 && counts.prose < whole.prose * SMALL_SHARE
@@ -126,18 +126,18 @@ function reasonOfContents(element: Element, counts: Statistics, whole: Statistic
   }
 }
 
-/** Whether the first heading of the page is just the name of the site. */
+/** Whether the first heading of the page is only the name of the site. */
 function isMasthead(header: Element): boolean {
   const title = find(header, ({ name }) => name === 'h1')
   return title !== undefined && namesSite(title)
 }
 
-/** A header in one of these is that of a part of the page. */
+/** A header inside one of these belongs to a part of the page. */
 const SECTIONING = ['article', 'main', 'section']
 
-/** With a smaller share of the prose of its page a part says nothing of its own. */
+/** A part with a smaller share of the page's prose has no text of its own. */
 const SMALL_SHARE = 0.05
-/** With this share it may be what the page is about. */
+/** With a larger share of the page, the element may be its subject. */
 const LARGE_SHARE = 0.25
 /** A form with more sentences than this around its controls is a page inside a form. */
 const PROSE_PER_CONTROL = 120
@@ -153,13 +153,13 @@ function isRemark(element: Element): boolean {
   return false
 }
 
-/** Whether a button is the heading of what it unfolds, as in lists of questions and answers. */
+/** Whether a button is the heading of the section it opens, as in lists of questions and answers. */
 function isDisclosure(element: Element): boolean {
   if (element.hasAttribute('aria-expanded') && element.hasAttribute('aria-controls')) return true
   return HEADING_PARENTS.has(element.parent?.name ?? '')
 }
 
-/** Whether a list of tabs holds what they open, as in accordions. */
+/** Whether a tab list contains its panels, as in accordions. */
 function isAccordion(element: Element, { prose }: Statistics): boolean {
   return element.attribute('role') === 'tablist' && prose > 0
 }

@@ -11,7 +11,7 @@ export interface TermRules {
   readonly products: ReadonlyMap<string, Chrome>
 }
 
-/** Makes rules out of concerns. Where two share a term, it is of the later. */
+/** Indexes the concerns by term. If two share a term, the later one wins. */
 export function indexTerms(concerns: readonly Chrome[]): TermRules {
   const index = (list: (concern: Chrome) => string) =>
     new Map(concerns.flatMap((concern) => wordsIn(list(concern)).map((term) => [term, concern] as const)))
@@ -22,10 +22,10 @@ export function indexTerms(concerns: readonly Chrome[]): TermRules {
   }
 }
 
-/** Never chrome, whatever they are called. */
+/** Elements that are never chrome, under any name. */
 const KEPT = new Set(wordsIn('html body main article h1 h2 h3 h4 h5 h6 pre code table tbody tr td th dt dd blockquote'))
 
-/** Words after a term that only say which part of the thing this is: `share-buttons`, but not `related-work`. */
+/** Words after a term that only name a part of the thing: `share-buttons`, but not `related-work`. */
 const PARTS = new Set(
   wordsIn(
     `a accordion all app area arrow articles aside back background backdrop badge banner bar base block blocks body border
@@ -43,7 +43,7 @@ const PARTS = new Set(
   ),
 )
 
-/** Says of elements whether the names that their author gave them make them chrome, and why. */
+/** Creates a function that tells whether the author's names for an element make it chrome, and why. */
 export function createNameJudge(
   { strong, weak, products }: TermRules,
   statistics: StatisticsMap,
@@ -71,7 +71,7 @@ export function createNameJudge(
   }
 }
 
-/** What a name of an element begins with, if that is a product. Ids of products are long, and believed all the same. */
+/** The product whose name begins the id or a class of an element. Product ids are long and still count. */
 function productOf(element: Element, products: TermRules['products']): Chrome | undefined {
   if (products.size === 0) return undefined
   const { id, classes } = element
@@ -89,12 +89,12 @@ function firstWord(name: string): string {
   return (end < 0 ? name : name.slice(0, end)).toLowerCase()
 }
 
-/** Whether a part says something of its own and so has its name from what it is about. */
+/** Whether a part has text of its own, so that its name describes its topic. */
 function isMeant(counts: Statistics, { isJargon = false, isLinks = false }: Chrome): boolean {
   return isJargon ? false : isSection(counts) || (isLinks && counts.prose > 0 && counts.links === 0)
 }
 
-/** Whether so much of the page is in an element that its name must tell of the layout. */
+/** Whether an element holds so much of the page that its name must describe the layout. */
 function outweighsName(counts: Statistics, whole: Statistics): boolean {
   if (counts.text > whole.text * 0.4) return true
   const share = counts.prose / Math.max(1, whole.prose)

@@ -7,12 +7,12 @@ import { BREADCRUMBS, NAVIGATION } from './navigation.ts'
 import { wordsIn } from './rule.ts'
 import { SHARING } from './sharing.ts'
 
-/** A block with more letters says more than one of these phrases. */
+/** A longer block says more than one of these phrases. */
 const MOST_CHARS = 120
 
 interface Phrases {
   readonly reason: string
-  /** Whether only a link means it: as a step of a list, "Edit the document" tells the reader what to do. */
+  /** Whether only a link counts: as a step of a list, "Edit the document" is an instruction. */
   readonly isLink: boolean
   /** Regular expressions of whole phrases. */
   readonly phrases: readonly string[]
@@ -20,7 +20,7 @@ interface Phrases {
 
 const ANSWERS = '(?:[\\s|·•/👍👎]*(?:yes|no|ja|nein|oui|non|sí|sì|sim|não))*'
 
-/** What blocks say that are about the page and not part of it. Phrases of one kind may follow one another in a block. */
+/** Phrases of blocks that are about the page and not part of it. Several phrases of one kind may follow one another in a block. */
 const KINDS: readonly Phrases[] = [
   {
     reason: FEEDBACK.reason,
@@ -75,13 +75,13 @@ const RULES = KINDS.map(({ reason, isLink, phrases }) => ({
   pattern: new RegExp(`^(?:(?:${phrases.join('|')})[\\s|·•/]*)+$`, 'iu'),
 }))
 
-/** A block in which none occurs has no part that is one. */
+/** A block without any of these has no such part. */
 const ANY = new RegExp(KINDS.flatMap(({ phrases }) => phrases).join('|'), 'iu')
 
-/** What has its meaning from where it stands: rows of tables, terms, code. */
+/** Elements whose meaning depends on their position: rows of tables, terms, code. */
 const KEPT = new Set(wordsIn('html body main article pre code table thead tbody tr td th dl dt dd blockquote figure'))
 
-/** Drops small blocks by all that they say: questions about the page, ways to its top, the path that leads to it. */
+/** Drops small blocks by their whole text: questions about the page, links to its top, the breadcrumb path. */
 export function removeByText(root: Element, step: string, statistics: StatisticsMap): void {
   let isAtTop = true
   const visit = (element: Element) => {
@@ -128,7 +128,7 @@ function reasonOf(element: Element, text: string, counts: Statistics): string | 
     ?.reason
 }
 
-/** The text of a page has begun: a path to it stands before. */
+/** Whether the text of the page has begun; a breadcrumb path comes before it. */
 function endsTop({ name }: Element, { prose }: Statistics): boolean {
   return (name === 'p' && prose > 0) || name === 'h2' || name === 'h3' || name === 'table'
 }
@@ -137,7 +137,7 @@ const SEPARATOR = /^[\s›»>/→⟩❯▸\\|]+$/u
 const LEAST_PLACES = 3
 const LEAST_LINKS = 2
 
-/** Whether a line is places with signs between them: "Home › Guide › Install". The last need be no link. */
+/** Whether a line is a breadcrumb path: "Home › Guide › Install". The last part need not be a link. */
 function isPath(element: Element): boolean {
   if (KEPT.has(element.name) || HEADINGS.has(element.name)) return false
   let places = 0

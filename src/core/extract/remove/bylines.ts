@@ -25,11 +25,11 @@ const BYLINES: Chrome = {
 const ATTRIBUTES = indexAttributes([BYLINES])
 const TERMS = indexTerms([BYLINES])
 
-/** Drops who wrote a page, when, and how it is filed, which its metadata tells. Posts of a forum keep theirs. */
+/** Drops the author, the date and the tags of a page, which its metadata has. Posts of a forum keep theirs. */
 export function removeBylines(content: Element, statistics: StatisticsMap): void {
   const judge = createNameJudge(TERMS, statistics, content)
   removeBy(content, STEP, (element) => {
-    // A date in a table is one of its facts.
+    // A date in a table is data.
     if (element === content || element.parent?.name === 'td') return undefined
     return reasonOfAttributes(element, ATTRIBUTES) ?? judge(element)
   })

@@ -54,7 +54,7 @@ describe('removeChrome', () => {
     expect(removals(html)).toEqual([reason])
   })
 
-  test('drops the question of a consent product however much of the page it is', () => {
+  test('drops the dialog of a consent product even if it is most of the page', () => {
     const root = parseHtml(`<body><p>Headlines</p><div id="onetrust-consent-sdk">${PROSE}</div></body>`)
     removeChrome(root, undefined)
     expect(lineOf(root)).toBe('Headlines')
@@ -110,13 +110,13 @@ describe('removeChrome', () => {
     expect(removals(html)).toEqual([])
   })
 
-  test('keeps a container that holds the page, whatever it is called', () => {
+  test('keeps a container that holds the page, under any name', () => {
     const root = parseHtml(`<body><div class="menu newsletter">${PROSE}</div></body>`)
     removeChrome(root, undefined)
     expect(lineOf(root)).toContain('The body of the page')
   })
 
-  test.each(['<footer>', '<div role="dialog" aria-modal="true">'])('drops %s however long it is', (start) => {
+  test.each(['<footer>', '<div role="dialog" aria-modal="true">'])('drops %s of any length', (start) => {
     const terms = `${start}<h1>Terms</h1>${'<p>Whoever buys from us agrees to what nobody ever reads.</p>'.repeat(40)}`
     const root = parseHtml(`<body><h1>Title</h1>${PROSE}${terms}</body>`)
     removeChrome(root, undefined)
@@ -130,7 +130,7 @@ describe('removeChrome', () => {
     expect(lineOf(root)).toContain('The body of the page')
   })
 
-  test('drops what the generator says, with its reason', () => {
+  test('drops the parts that the generator names, with its reason', () => {
     const root = parseHtml(`<body><i class="edit">edit</i>${PROSE}</body>`)
     removeChrome(root, { name: 'x', meta: [], signs: [], content: [], drop: { 'i.edit': 'control' } })
     expect(listRemovals(root)).toMatchObject([{ reason: 'control', element: 'i.edit' }])

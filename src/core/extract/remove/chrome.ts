@@ -13,9 +13,8 @@ const ATTRIBUTES = indexAttributes(CONCERNS)
 const TERMS = indexTerms(CONCERNS)
 
 /**
- * Drops what surrounds content on the pages of a site: navigation, banners, forms, legal notes, advertisements. First
- * what elements and roles say, which is certain; then, measured by what is left, what authors' names for parts suggest;
- * then small blocks by what they say.
+ * Drops the chrome of a site: navigation, banners, forms, legal notes, advertisements. Elements and roles come first, because they are
+ * certain; then the authors' names for parts, measured against the rest; then small blocks by their text.
  */
 export function removeChrome(root: Element, generator: Generator | undefined): void {
   const known = new SelectorMap(Object.entries(generator?.drop ?? {}))

@@ -14,10 +14,10 @@ const COMMENTS: Chrome = {
 const STEP = 'comments'
 const TERMS = indexTerms([COMMENTS]).strong
 
-/** With more of a page's sentences and of all its text in them, what is called comments is what the page is about. */
+/** With a larger share of the page's sentences and text, the element called comments is the subject of the page. */
 const MAX_SHARE = 0.85
 
-/** Drops what readers wrote under a page, and says whether they did. Not for forums, where that is the page. */
+/** Drops reader comments under a page, and returns whether there were any. Not for forums, where the posts are the page. */
 export function removeComments(body: Element, statistics: StatisticsMap): boolean {
   const most = statistics.get(body).prose * MAX_SHARE
   const mostText = statistics.get(body).text * MAX_SHARE
@@ -28,7 +28,7 @@ export function removeComments(body: Element, statistics: StatisticsMap): boolea
     if (element === body || counts.mains > 0 || counts.titles > 0) return undefined
     if (counts.prose > most && counts.text > mostText) return undefined
     if (!terms.read(element).some(({ text }) => TERMS.has(text))) return undefined
-    // A chapter about comments is called so too, but nobody can write into it.
+    // A chapter about comments has the same name, but no form to write one.
     return isSection(counts) && !forms.isIn(element) && !holdsComments(element) ? undefined : COMMENTS.reason
   })
 }

@@ -6,7 +6,7 @@ import { RELATED } from './related.ts'
 import type { Chrome } from './rule.ts'
 import { SHARING } from './sharing.ts'
 
-/** All that surrounds content, whatever the kind of page. Where two apply, the later gives the reason. */
+/** All kinds of chrome, for any kind of page. If two apply, the later one gives the reason. */
 export const CONCERNS: readonly Chrome[] = [
   FRAME,
   CONTROLS,

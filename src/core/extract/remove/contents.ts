@@ -4,7 +4,7 @@ import { drop } from '../drop.ts'
 const STEP = 'contents'
 const LEAST_LINKS = 3
 
-/** Letters beside links in a list that only leads to places. */
+/** Most letters beside links in a list that only leads to places. */
 const MOST_OTHER_CHARS = 20
 
 /** Drops lists that only lead to places on the same page. */
@@ -12,7 +12,7 @@ export function removeContents(root: Element): void {
   const visit = (element: Element) => {
     const isList = element.name === 'ul' || element.name === 'ol'
     if (isList && leadsNowhereElse(element)) drop(element, STEP, 'table of contents of the page')
-    // A list that leads elsewhere may stand around one that does not, but then both are content.
+    // A list with links to other pages may contain one without, but then both are content.
     else if (!isList) for (const child of element.elements()) visit(child)
   }
   visit(root)

@@ -5,12 +5,12 @@ import { drop } from '../drop.ts'
 
 const STEP = 'copies'
 
-/** Shorter texts may be said twice on purpose; in a shop hardly any are. */
+/** Shorter texts may be repeated on purpose; in a shop hardly any are. */
 const MIN_CHARS = { product: 80, other: 300 }
 
 /**
- * Drops what stands on the page before, letter by letter, as where a narrow and a wide screen get a copy each. A paragraph
- * that is said again in the same part of the page is the writer's own repetition, but for shops.
+ * Drops exact copies of earlier text, such as separate copies for narrow and wide screens. A paragraph repeated in the same part of the
+ * page is kept as the writer's own repetition, except in shops.
  */
 export function removeCopies(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
   const prints = new Map<Element, Print>()
@@ -35,13 +35,13 @@ export function removeCopies(content: Element, statistics: StatisticsMap, isProd
 
 interface Print {
   readonly length: number
-  /** Number of blocks in it that hold text of their own, itself among them. */
+  /** Number of blocks in it with text of their own, including itself. */
   readonly blocks: number
   readonly low: number
   readonly high: number
 }
 
-/** Length and hash of the letters in an element, made of those of its children; kept for long ones. */
+/** Length and hash of the letters in an element, computed from its children; stored for long ones. */
 function printOf(element: Element, prints: Map<Element, Print>, least: number): Print {
   let length = 0
   let blocks = 0
@@ -70,7 +70,7 @@ function printOf(element: Element, prints: Map<Element, Print>, least: number): 
   return print
 }
 
-/** The block around the paragraph that an element is or stands in. */
+/** The block around the paragraph that an element is or is inside. */
 function partOf(element: Element): Element | undefined {
   let { parent } = element
   while (parent !== undefined && (INLINE.has(parent.name) || parent.name === 'p')) parent = parent.parent

@@ -4,13 +4,13 @@ import type { Element } from '../../html/tree.ts'
 import { linkShare, type Statistics } from '../content/statistics.ts'
 
 /*
- * A name or a heading alone does not tell what surrounds the text from a part of it: "Comments" may be a chapter about a
- * language, "cookies" one about a protocol. These tell them apart by what the part holds.
+ * A name or a heading alone does not distinguish chrome from content: "Comments" may be a chapter about a language, "cookies" one about a
+ * protocol. These checks decide by the content of the part.
  */
 
 const FIELDS = new Set(['form', 'input', 'select', 'textarea'])
 
-/** Knows which elements hold something to fill in, whether or not that is left out already. */
+/** Finds elements that hold form fields, dropped or not. */
 export class Forms {
   readonly #root: Element
   #around: ReadonlySet<Element> | undefined
@@ -37,19 +37,19 @@ function findAround(root: Element): ReadonlySet<Element> {
   return around
 }
 
-/** With more of its text in links a part leads elsewhere. */
+/** A part with a larger share of its text in links leads elsewhere. */
 const LINK_SHARE = 0.4
 
 export function isLinkDense(counts: Statistics): boolean {
   return linkShare(counts) > LINK_SHARE
 }
 
-/** Whether a part is a row of cards: headings that lead to as many pages. */
+/** Whether a part is a row of cards: headings that each link to a page. */
 export function isCards({ headings, links, codes }: Statistics): boolean {
   return headings > 1 && links >= headings && codes === 0
 }
 
-/** Whether a part explains something under a heading of its own, as a section does: in sentences or code. */
+/** Whether a part explains its own heading in sentences or code, as a section does. */
 export function isSection(counts: Statistics): boolean {
   return counts.headings > 0 && (counts.prose > 0 || counts.codes > 0) && !isLinkDense(counts) && !isCards(counts)
 }
@@ -57,7 +57,7 @@ export function isSection(counts: Statistics): boolean {
 const COMMENT =
   /(?:^|[\s_-])(?:comment|commenter|comments?-?(?:list|body|author|content|meta)|reply|avatar)(?:$|[\s_-])/i
 
-/** Whether an element holds what programs write around the words of a reader. */
+/** Whether an element holds the markup that programs write around reader comments. */
 export function holdsComments(element: Element): boolean {
   return (
     find(element, (inner) => !HEADINGS.has(inner.name) && COMMENT.test(inner.attribute('class') ?? '')) !== undefined

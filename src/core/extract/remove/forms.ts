@@ -1,6 +1,6 @@
 import type { Chrome } from './rule.ts'
 
-/** What a reader would fill in or press. */
+/** Form controls: fields and buttons. */
 export const CONTROLS: Chrome = {
   reason: 'form',
   maxChars: 600,

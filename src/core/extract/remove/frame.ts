@@ -1,6 +1,6 @@
 import type { Chrome } from './rule.ts'
 
-/** What a site puts at the head and the foot of every page. */
+/** The header and footer that a site puts on every page. */
 export const FRAME: Chrome = {
   reason: 'frame of the site',
   isJargon: true,

@@ -116,11 +116,11 @@ describe('what opens with a click is content', () => {
     ['a part whose heading is not there', '<div aria-labelledby="h" hidden>hidden</div>'],
     ['a part that nothing puts in place', '<div hidden id="S:0">hidden</div>'],
     ['a dialog', '<div class="modal" role="dialog" aria-labelledby="h" style="display:none">hidden</div>'],
-  ])('but not %s', (_, html) => {
+  ])('drops %s', (_, html) => {
     expect(remove(`<p>seen</p> ${html}`)).toEqual(GONE)
   })
 
-  test('and so is what a generator keeps', () => {
+  test('keeps the elements that the generator keeps', () => {
     const generator: Generator = { name: 'x', meta: [], signs: [], content: [], keep: ['.member'] }
     expect(remove('<p>seen</p> <p class="member" hidden>hidden</p>', generator)).toEqual(STAYS)
   })
@@ -185,12 +185,12 @@ describe('style sheets in the page', () => {
     ).toBe(0)
   })
 
-  test('an important rule is stronger than a style attribute', () => {
+  test('an important rule overrides a style attribute', () => {
     const html = '<p>seen</p> <p class="a" style="display:block">hidden</p>'
     expect(remove(`<style>.a{display:none!important}</style>${html}`)).toEqual(GONE)
   })
 
-  test('a sheet for screens is read', () => {
+  test('a sheet for screens applies', () => {
     expect(remove(`<style media="only screen">.a{display:none}</style>${shown}`)).toEqual(GONE)
   })
 
@@ -213,17 +213,17 @@ describe('style sheets in the page', () => {
     expect(remove(`<style>${css}</style><body>${shown}</body>`)).toEqual(STAYS)
   })
 
-  test('a style attribute is stronger', () => {
+  test('a style attribute overrides the sheet', () => {
     expect(remove('<style>.a{display:none}</style><p>seen</p> <p class="a" style="display:block">hidden</p>')).toEqual(
       STAYS,
     )
   })
 
-  test('a sheet for paper is not read', () => {
+  test('a sheet for print does not apply', () => {
     expect(remove(`<style media="print">.a{display:none}</style>${shown}`)).toEqual(STAYS)
   })
 
-  test('components of the page are not hidden by name', () => {
+  test('custom elements are not hidden by name', () => {
     expect(remove('<style>my-card{visibility:hidden}</style><p>seen</p> <my-card>hidden</my-card>')).toEqual(STAYS)
   })
 })
@@ -244,7 +244,7 @@ describe('a page that shows itself later is not hidden', () => {
     expect(remove(html).hiddenChars).toBe(0)
   })
 
-  test('but a long text that one element hides is', () => {
+  test('a long text that a single element hides is dropped', () => {
     expect(remove(`<p>${text}</p><div style="display:none">${text}${text}</div>`).hiddenChars).toBe(2999)
   })
 })
@@ -256,13 +256,13 @@ describe('what never is text', () => {
     ).toEqual({ text: 'seen', hiddenChars: 0 })
   })
 
-  test('includes what is said to those without scripts', () => {
+  test('includes the content of noscript', () => {
     expect(remove('<p>seen</p><noscript>Enable scripts, or '.concat('go on. </noscript>')).text).not.toBe('seen')
     expect(remove(`<p>${'seen '.repeat(100)}</p><noscript>Enable scripts</noscript>`).text).not.toContain('Enable')
   })
 })
 
-test('no soup of tags and styles makes it fail', () => {
+test('no tag soup and no styles make it fail', () => {
   const part = fc.constantFrom(
     ...[
       '<style>',

@@ -15,8 +15,8 @@ import { judgeDeclarations, type Verdicts } from './hidden/visibility.ts'
 const STEP = 'hidden'
 
 /**
- * Drops what no reader would have seen: what attributes, `style` attributes or the page's own style sheets hide, text for
- * screen readers only. Content that opens with a click stays. Returns how many characters of text were hidden.
+ * Drops invisible parts: elements hidden by attributes, `style` attributes or the page's own style sheets, and text for screen readers
+ * only. Content that opens with a click stays. Returns the number of hidden characters.
  */
 export function removeHidden(survey: Survey, generator: Generator | undefined): number {
   const rules = new HidingRules(sheetsIn(survey), nameTest(survey))
@@ -35,13 +35,16 @@ function sheetsIn({ styles }: Survey): Sheet[] {
   const sheets: Sheet[] = []
   for (const style of styles) {
     const applies = mediaApplies(style.attribute('media') ?? '')
-    // It is dropped by now, as what is never text.
+    // The style element is already dropped, because it is never text.
     if (applies !== 'never') sheets.push({ css: style.children.join(''), isConditional: applies === 'sometimes' })
   }
   return sheets
 }
 
-/** The test whether a class (`.a`) or id (`#a`) occurs in a document. Of most pages nobody asks for both. */
+/**
+ * Creates a test for whether a class (`.a`) or id (`#a`) occurs in a document. Both sets are built on demand, because most pages need only
+ * one.
+ */
 function nameTest({ identified, classLists }: Survey): (name: string) => boolean {
   let ids: Set<string> | undefined
   let classes: Set<string> | undefined
@@ -55,7 +58,7 @@ function nameTest({ identified, classLists }: Survey): (name: string) => boolean
   }
 }
 
-/** Why an element is hidden, and by what: the rule, the element itself, or the habit of making things transparent. */
+/** Why an element is hidden, and the cause: the rule, the element itself, or a pattern of transparency. */
 interface Hidden {
   readonly reason: string
   readonly cause: HidingRule | Element | typeof FADING
@@ -76,13 +79,13 @@ function whyHidden(element: Element, rules: HidingRules, ignored: ReadonlySet<un
   if (inline.opacity?.hides && !ignored.has(FADING) && !willFadeIn(element)) {
     return { reason: 'transparent', cause: FADING }
   }
-  // Nobody hides the content of a page for good.
+  // Sites do not hide the main content permanently.
   if (element.name === 'main') return undefined
   const rule = rules.match(element, inline).find((one) => !ignored.has(one) && isMeant(one, element))
   return rule === undefined ? undefined : { reason: `style sheet: ${rule.selector}`, cause: rule }
 }
 
-/** Why an element is hidden by what it is and by its attributes, its style apart. */
+/** The reason why an element is hidden by its name and attributes, without its style. */
 function reasonInElement(element: Element): string | undefined {
   if (element.isBare) return element.name === 'dialog' ? 'closed dialog' : undefined
   const hidden = element.attribute('hidden')
@@ -93,19 +96,19 @@ function reasonInElement(element: Element): string | undefined {
   return isForScreenReaders(element.attribute('class') ?? '') ? 'for screen readers only' : undefined
 }
 
-/** Whether a rule of a style sheet is meant to hide for good, not to close gaps or to begin an animation. */
+/** Whether a style sheet rule hides permanently, instead of closing gaps or starting an animation. */
 function isMeant({ aspect }: HidingRule, element: Element): boolean {
   if (aspect === 'font') return isPlain(element)
   return aspect !== 'opacity' || !willFadeIn(element)
 }
 
-/** Marks of the libraries that show parts of a page as it is scrolled. */
+/** Whether an element has the marks of libraries that reveal parts of a page on scroll. */
 function willFadeIn(element: Element): boolean {
   if (/anim|fade|reveal|appear|aos|wow|lazy|loading/i.test(element.attribute('class') ?? '')) return true
   return [...element.attributes()].some(([name]) => /^data-(?:aos|w-id|framer|sal|scroll|anim|motion)/.test(name))
 }
 
-/** Whether nothing in an element can have a size of its own. Around boxes, `font-size: 0` only closes the gaps. */
+/** Whether no descendant can have a font size of its own. Around boxes, `font-size: 0` only closes gaps. */
 function isPlain(element: Element): boolean {
   return element.children.every(
     (child) => typeof child === 'string' || !(child.hasAttribute('class') || child.hasAttribute('style')),
@@ -143,16 +146,16 @@ function findHidden(root: Element, why: Judge, isKept: KeepTest): Found[] {
   return found
 }
 
-/** As {@link findHidden}, where only some elements may be hidden. They are in the order of the source. */
+/** Like {@link findHidden}, when only some elements may be hidden. They are in source order. */
 function findAmong(elements: readonly Element[], why: Judge, isKept: KeepTest): Found[] {
   const found: Found[] = []
-  /** What is hidden often stands beside other such elements. */
+  /** Hidden elements are often siblings, so the place of the last parent is remembered. */
   let parent: Element | undefined
   let place: Place = 'page'
   for (const element of elements) {
     const hidden = element.dropped === undefined ? why(element) : undefined
     if (hidden === undefined) continue
-    // What stands in one that was found stands in the last.
+    // Elements come in document order, so only the last found element can contain this one.
     if (element.parent !== parent) place = placeOf(element, found.at(-1)?.element)
     parent = element.parent
     if (place !== 'nowhere' && !isKept(element, place === 'frame')) found.push(foundIn(element, hidden))
@@ -160,7 +163,7 @@ function findAmong(elements: readonly Element[], why: Judge, isKept: KeepTest): 
   return found
 }
 
-/** Where an element stands: in what is left out already, in the frame around a page, or in the page itself. */
+/** The position of an element: inside a dropped part, in the frame around a page, or in the page itself. */
 type Place = 'nowhere' | 'frame' | 'page'
 
 function placeOf(element: Element, hidden: Element | undefined): Place {
@@ -172,22 +175,22 @@ function placeOf(element: Element, hidden: Element | undefined): Place {
   return place
 }
 
-/** So often a rule that hides too much is set aside; each time the document is gone through once more. */
+/** Limit for how often a rule that hides too much is set aside; each attempt walks the document again. */
 const MAX_ATTEMPTS = 5
 
 /** A rule that hides more than this of a page is undone by a script: the page appears when it is loaded. */
 const MOST_OF_A_RULE = 0.5
-/** One element may hide more, as long as it does not hold the page itself. */
+/** A single element may hide more, unless it holds the page itself. */
 const MOST_OF_AN_ELEMENT = 0.8
-/** What holds the page itself, or fades in when a script says so, may hide less. */
+/** Lower limits for an element that holds the page itself, and for one that fades in by script. */
 const MOST_WITH_PAGE = 0.4
 const MOST_OF_A_FADING = 0.2
-/** In less text than this shares mean little: a short page may well hide a long text. */
+/** In shorter text shares mean little: a short page may hide a long text. */
 const ENOUGH_TEXT = 1000
 
 function causeOfTooMuch(found: readonly Found[], root: Element): unknown {
   const all = found.reduce((sum, { chars }) => sum + chars, 0)
-  // In a longer text all of it together would not be too much.
+  // In a text longer than this, the hidden part would not be too much.
   const textLength = lineLength(root, Math.ceil(all / MOST_OF_A_FADING))
   const lengths = new Map<Hidden['cause'], number>()
   for (const { element, hidden, chars } of found) {

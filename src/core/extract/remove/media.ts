@@ -3,11 +3,11 @@ import { wordsIn } from './rule.ts'
 
 const MEDIA = new Set(wordsIn('iframe audio video'))
 
-/** Frames with these addresses sell, count or ask, whatever their title. */
+/** Frames with these addresses are advertisements, trackers or forms, under any title. */
 const FURNITURE =
   /doubleclick|googlesyndication|googletagmanager|adservice|amazon-adsystem|captcha|facebook\.com\/(?:tr|plugins)|platform\.twitter|disqus|\/ads?[/.?]/i
 
-/** Whether something to play or an embedded page says what it is, so that a link can lead to it. */
+/** Whether a media element or an embedded page has a title, so that a link can name it. */
 export function isTitledMedia(element: Element): boolean {
   if (!MEDIA.has(element.name) || isPixel(element)) return false
   const title = element.attribute('title') ?? element.attribute('aria-label') ?? ''

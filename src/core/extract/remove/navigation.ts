@@ -16,7 +16,7 @@ export const NAVIGATION: Chrome = {
     'menu sidebar sidemenu sidepanel side-panel rail aside topbar top-bar toolbar subheader utility jump-links dropdown sitelinks',
 }
 
-/** Where a page stands in its site. */
+/** Breadcrumb paths. */
 export const BREADCRUMBS: Chrome = {
   reason: 'breadcrumbs',
   isLinks: true,
@@ -25,7 +25,7 @@ export const BREADCRUMBS: Chrome = {
   terms: 'breadcrumb breadcrumbs crumb crumbs breadcrumblist nav-path pathway',
 }
 
-/** The way to other parts of what is split over pages. */
+/** Links to the other parts of a text that is split over pages. */
 export const PAGERS: Chrome = {
   reason: 'pager',
   isLinks: true,

@@ -36,12 +36,12 @@ describe('removeOffers', () => {
     expect(removals(html)).toEqual([reason])
   })
 
-  test('drops labels before the title, but no sentences', () => {
+  test('drops labels before the title, but keeps sentences', () => {
     const text = '<p>What stands before the title in a sentence may be what it is about.</p>'
     expect(removals('', `<div>New arrival</div>${text}`)).toEqual(['before the title'])
   })
 
-  test('keeps headings of a description that stands before the title', () => {
+  test('keeps headings of a description that precedes the title', () => {
     const text = '<p>What stands before the title in a sentence may be what it is about.</p>'
     expect(removals('', `<div>New arrival</div>${text}<h2>How to wash it</h2>${text}`)).toEqual(['before the title'])
   })

@@ -9,7 +9,7 @@ import type { Chrome } from './rule.ts'
 
 const STEP = 'offers'
 
-/** What a shop says on the page of every product: how it is sold, not what it is. */
+/** Text that a shop repeats on every product page: how products are sold, not what they are. */
 const SALES: readonly Chrome[] = [
   {
     reason: 'terms of sale',
@@ -32,8 +32,8 @@ const ATTRIBUTES = indexAttributes(SALES)
 const TERMS = indexTerms(SALES)
 
 /**
- * Drops from the page of a product what is about buying it and what leads away from it: labels over its name, prices, lone
- * links, choices, messages.
+ * Drops from a product page everything about buying and everything that leads away: labels over its name, prices, lone links, choices,
+ * messages.
  */
 export function removeOffers(content: Element, statistics: StatisticsMap): void {
   const whole = statistics.get(content)
@@ -53,14 +53,14 @@ export function removeOffers(content: Element, statistics: StatisticsMap): void 
             (counts.prose > 0 ? undefined : reasonOfLabel(child, counts, isBeforeTitle)))
       if (reason !== undefined) drop(child, STEP, reason)
       else visit(child)
-      // Labels stand over the name of a product; headings of its description may too, where the name comes late.
+      // Labels precede the name of a product; headings of its description may too, if the name comes late.
       if (reason === undefined && counts.prose > 0) isBeforeTitle = false
     }
   }
   visit(content)
 }
 
-/** Child elements that are no part of a line of text: blocks, and inline elements that stand alone in their line. */
+/** Child elements outside of text lines: blocks, and inline elements alone on their line. */
 function partsOf(element: Element, statistics: StatisticsMap): Element[] {
   const parts: Element[] = []
   let line: Node[] = []
@@ -84,7 +84,7 @@ function partsOf(element: Element, statistics: StatisticsMap): Element[] {
   return parts
 }
 
-/** Parts that scripts fill with news of the cart, and slides, which hold pictures and what is said about them. */
+/** The reason to drop parts that scripts fill with cart messages, and slides with their pictures and captions. */
 function reasonOfState(element: Element, { prose }: Statistics, whole: Statistics): string | undefined {
   if (prose > whole.prose * SMALL_SHARE) return undefined
   const live = element.attribute('aria-live')
@@ -102,14 +102,14 @@ function reasonOfLabel(element: Element, counts: Statistics, isBeforeTitle: bool
   return counts.text <= PRICE_CHARS && PRICE.test(lineOf(element)) ? 'price' : undefined
 }
 
-/** A price in a table of facts is one of them; a term may be a link that opens its description. */
+/** A price in a table is data; a term may be a link that opens its description. */
 const FACTS = new Set(['table', 'thead', 'tbody', 'tr', 'td', 'th', 'dl', 'dt', 'dd', 'summary'])
 const LINK_SHARE = 0.9
 const PRICE_CHARS = 60
 const PRICE =
   /(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|CAD|AUD))\s?\d|\d\s?(?:\p{Sc}|(?:USD|EUR|GBP|CHF|CAD|AUD|SEK|NOK|DKK|PLN|kr|zł|Kč)(?!\p{L}))/u
 
-/** Whether the first link in an element leads to another page and does not open a part of this one. */
+/** Whether the first link in an element leads to another page instead of opening a part of this one. */
 function leadsAway(element: Element): boolean {
   const link = find(element, ({ name }) => name === 'a')
   return !(link?.attribute('href') ?? '').startsWith('#')

@@ -1,6 +1,6 @@
 import type { Chrome } from './rule.ts'
 
-/** What else a site would have its reader look at. */
+/** Links to other pages that a site recommends. */
 export const RELATED: Chrome = {
   reason: 'other pages',
   isLinks: true,

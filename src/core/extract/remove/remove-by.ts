@@ -2,8 +2,8 @@ import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 
 /**
- * Drops every element in a tree for which there is a reason, and says whether there was one. What stands in code is about
- * its colours.
+ * Drops every element in a tree for which `judge` gives a reason, and returns whether it dropped any. Class names inside code blocks belong
+ * to the syntax highlighter.
  */
 export function removeBy(root: Element, step: string, judge: (element: Element) => string | undefined): boolean {
   let hasDropped = false
@@ -16,7 +16,7 @@ export function removeBy(root: Element, step: string, judge: (element: Element) 
       return
     }
     if (element.name === 'pre') return
-    // Every element of every page comes by here, several times, which is too often for a generator.
+    // A loop instead of a generator, because this runs several times for every element of every page.
     for (const child of element.children) if (typeof child !== 'string') visit(child)
   }
   visit(root)

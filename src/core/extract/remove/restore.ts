@@ -1,7 +1,7 @@
 import type { Element } from '../../html/tree.ts'
 import { isSilent } from './by-markup.ts'
 
-/** Length of the text in an element without what is dropped. */
+/** Length of the text in an element without dropped parts. */
 export function textChars(element: Element): number {
   if (element.dropped !== undefined) return 0
   let length = 0
@@ -17,7 +17,7 @@ export function shownChars(element: Element): number {
   return length
 }
 
-/** Takes back what was dropped for being chrome, but nothing that no reader would have seen. */
+/** Restores elements dropped as chrome, but not invisible ones. */
 export function restore(element: Element): void {
   if (isUnseen(element)) return
   element.dropped = undefined

@@ -13,10 +13,10 @@ const TERMS = indexTerms([
   },
 ]).strong
 
-/** With more of a page's sentences in them, they are what it is about. */
+/** With a larger share of the sentences, the reviews are the subject of the page. */
 const MAX_SHARE = 0.95
 
-/** Drops what customers wrote about a product, and says whether they did. */
+/** Drops customer reviews of a product, and returns whether there were any. */
 export function removeReviews(body: Element, statistics: StatisticsMap): boolean {
   const most = statistics.get(body).prose * MAX_SHARE
   const terms = new TermReader()

@@ -1,20 +1,20 @@
-/** What one concern of pages looks like. Lists are of words between spaces. */
+/** The marks of one kind of chrome. Lists are words separated by spaces. */
 export interface Chrome {
-  /** What it is, in a word or two. */
+  /** A name for this kind of chrome, in a word or two. */
   readonly reason: string
-  /** Values of the attributes `role`, `itemprop`, `rel`, `aria-label` (in lower case) and last parts of `itemtype` that mean it. */
+  /** Values of the attributes `role`, `itemprop`, `rel`, `aria-label` (in lower case) and last parts of `itemtype` that mark it. */
   readonly says?: Readonly<Partial<Record<'role' | 'itemprop' | 'itemtype' | 'rel' | 'aria-label', string>>>
-  /** Terms of classes and ids that mean it. */
+  /** Terms of classes and ids that mark it. */
   readonly terms?: string
-  /** Terms that authors use for content too: they mean it at the end of a name and where there is hardly a sentence. */
+  /** Terms that authors also use for content: they count at the end of a name and in parts with hardly a sentence. */
   readonly weakTerms?: string
-  /** Names of products that put it into pages. They mean it however much of the page it is. */
+  /** Names of products that insert it into pages. They count for any share of the page. */
   readonly products?: string
-  /** Whether the terms are jargon of those who make pages, so that no section of a text is called so. @default false */
+  /** Whether the terms are jargon of web developers, so that no section of a text has such a name. @default false */
   readonly isJargon?: boolean
-  /** Whether it leads elsewhere, so that sentences without a link are something else, whatever they are called. @default false */
+  /** Whether it consists of links, so that sentences without a link are something else, under any name. @default false */
   readonly isLinks?: boolean
-  /** A part with more text is something else, whatever it is called. @default Infinity */
+  /** A part with more text is something else, under any name. @default Infinity */
   readonly maxChars?: number
 }
 

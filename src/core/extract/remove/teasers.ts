@@ -5,7 +5,7 @@ import { drop } from '../drop.ts'
 
 const STEP = 'teasers'
 
-/** Drops rows of cards and lists of links that lead away from the one thing a page is about. */
+/** Drops rows of cards and lists of links that lead away from the subject of the page. */
 export function removeTeasers(content: Element, statistics: StatisticsMap): void {
   const visit = (element: Element) => {
     removeRows(element, statistics)
@@ -14,7 +14,7 @@ export function removeTeasers(content: Element, statistics: StatisticsMap): void
   visit(content)
 }
 
-/** Fewer like things in a row may be part of a text. */
+/** Fewer similar elements in a row may be part of a text. */
 const MIN_CARDS = 3
 const MIN_LINKS = 5
 
@@ -41,7 +41,7 @@ const CARD_CHARS = 400
 const CARD_LINK_SHARE = 0.35
 const LINK_SHARE = 0.9
 
-/** What a teaser looks like, '' for what is none. */
+/** The shape of a teaser, to compare it with its siblings; '' for other elements. */
 function likenessOf(element: Element, { text, link, links, images, headings }: Statistics): string {
   if (links === 0 || text > CARD_CHARS) return ''
   const isCard = images + headings > 0 && link >= text * CARD_LINK_SHARE

@@ -23,18 +23,18 @@ describe('TermReader', () => {
     ['category-newsletter', 'what an entry is filed under'],
     ['w-node-ad4', 'a number', ['w', 'w-node', 'node']],
     ['list-of-all-the-comments-by-you', 'a story'],
-  ])('learns nothing from %s, which tells %s', (name, _, expected: string[] = []) => {
+  ])('ignores %s, which describes %s', (name, _, expected: string[] = []) => {
     expect(terms({ class: name })).toEqual(expected)
   })
 
-  test('reads ids and names of custom elements, but no ids made of headings', () => {
+  test('reads ids and names of custom elements, but ignores ids made from headings', () => {
     expect(terms({ id: 'footer' })).toEqual(['footer'])
     expect(terms({}, 'site-footer')).toContain('footer')
     expect(terms({ id: 'footer' }, 'section')).toEqual([])
     expect(terms({ id: 'more-on-the-footer' })).toEqual([])
   })
 
-  test('says which term a name ends with, before what varies it', () => {
+  test('finds the last term of a name, before its variants', () => {
     const read = new TermReader().read(new Element('div', ['class', 'post-meta--small']))
     expect(read.filter(({ isLast }) => isLast).map(({ text }) => text)).toEqual(['post-meta', 'meta'])
   })

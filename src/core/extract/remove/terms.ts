@@ -6,36 +6,36 @@ import type { Element } from '../../html/tree.ts'
  */
 
 const MAX_WORDS = 3
-/** A name of more words tells a story: `filtering-and-pagination-collection-page-container`. */
+/** A name of more words is a description: `filtering-and-pagination-collection-page-container`. */
 const MAX_NAME_WORDS = 5
 const MAX_ID_WORDS = 2
-/** Names of machine-made classes can be long; nobody names a part in so many letters. */
+/** Machine-made class names can be long; names that people give to a part are shorter. */
 const MAX_NAME_CHARS = 80
 
-/** Names that publishing programs give to entries for what these are filed under. */
+/** Names that publishing programs give to entries by their categories. */
 const FILED_UNDER =
   /^(?:(?:category|tag)-(?!list|cloud|links)|product_cat-|product_tag-|post-\d|type-|status-|format-|elementor-|wp-image-)/
 
-/** A name that begins or ends so tells what is around the element or in it, not what it is. */
+/** A name with such a prefix or suffix describes the surroundings or the content of the element, not the element. */
 const ABOUT_OTHERS =
   /^(?:no|has|have|with|without|hide|show|is|js|not|toggle)-|-(?:open|opened|enabled|disabled|active|visible|hidden|loaded|true|false|layout|trigger)$/
 
-/** What a builder of style sheets adds to keep names apart: `card__a8Xf2`. */
+/** The suffix that CSS build tools add to keep names unique: `card__a8Xf2`. */
 const HASH = /__(?=[\w-]*[A-Z\d])[\w-]{5,6}$/
 
 /** A term of a name. */
 export interface Term {
   readonly text: string
-  /** Whether the name ends with it, but for what varies it. The last word says what a part is, those before it which one. */
+  /** Whether the name ends with this term, apart from variants. The last word names the kind of part, the words before it which one. */
   readonly isLast: boolean
   /** The word that follows it, '' for none. */
   readonly next: string
 }
 
-/** Reads terms out of classes and ids. Names repeat a thousand times on a page, so each is taken apart once. */
+/** Reads terms from classes and ids. Names repeat a thousand times on a page, so each is parsed once. */
 export class TermReader {
   readonly #byName = new Map<string, readonly Term[]>()
-  /** By value of the attribute `class`, which repeats as well. */
+  /** Terms by value of the `class` attribute; the same values occur on many elements. */
   readonly #byClasses = new Map<string, readonly Term[]>()
 
   /** The terms of an element's classes and id, and of its name if it is a custom one, with repetitions. */
@@ -70,12 +70,12 @@ export class TermReader {
 
 const NONE: readonly Term[] = []
 
-/** The id of a section is made of the words of its heading. It says nothing about the part. */
+/** The id of a section is made from its heading, so it does not describe the kind of part. */
 function isSection(element: Element): boolean {
   return element.name === 'section' || element.hasClass('section')
 }
 
-/** So is that of many a heading and anchor, so a long one is not believed. */
+/** Whether an id is long: many ids of headings and anchors are made from their words, so long ids are ignored. */
 function tellsStory(id: string): boolean {
   return id.split(/[-_\s]+/).length > MAX_ID_WORDS
 }
@@ -104,7 +104,7 @@ function wordsOf(name: string): string[] {
       .toLowerCase()
       .split(/[^a-z\d]+/)
       .map((word) => word.replace(/^([a-z]{4,})\d+$/, '$1'))
-      // Parts with digits come from machines: `ad4` of a hash is no advertisement.
+      // Parts with digits come from machines: `ad4` in a hash does not mean an advertisement.
       .filter((word) => /^[a-z]+$/.test(word))
   )
 }

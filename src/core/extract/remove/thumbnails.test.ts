@@ -45,7 +45,7 @@ describe('removeThumbnails', () => {
     expect(imagesIn(html, title)).toEqual([])
   })
 
-  test('drops a row of pictures about which nothing is said', () => {
+  test('drops a row of pictures without text and alternative text', () => {
     const row = '<div><i><img src="a"></i><i><img src="b" alt=""></i><i><img src="c"></i><i><img src="d"></i></div>'
     expect(imagesIn(row, 'T')).toEqual([])
     expect(imagesIn(row.replace('alt=""', 'alt="The harbour"'), 'T')).toHaveLength(4)
@@ -53,13 +53,13 @@ describe('removeThumbnails', () => {
     expect(imagesIn('<div><img src="a"><img src="b"></div>', 'T')).toEqual(['a', 'b'])
   })
 
-  test('shows the same picture once, be it for light or dark screens', () => {
+  test('keeps the same picture once, for light or dark screens', () => {
     expect(imagesIn('<img src="a.png" alt="x"><img src="a.png" alt="x"><img src="a-dark.png" alt="x">', 'T')).toEqual([
       'a.png',
     ])
   })
 
-  test('takes one picture of each thing in a catalogue', () => {
+  test('takes one picture of each item in a catalogue', () => {
     expect(
       imagesIn('<img src="a" alt="Cup"><img src="b" alt="Cup"><p><a href="/c"><img src="c"></a></p>', 'T', true),
     ).toEqual(['a'])

@@ -7,9 +7,9 @@ import { isLinkDense } from './evidence.ts'
 const STEP = 'thumbnails'
 
 /**
- * Drops pictures that say nothing of their own: rows of them without a word, those of cards, which stand for a page they link to, and those whose text
- * repeats the title or a heading, or which are shown a second time. In a catalogue every linked picture is one of a card,
- * and one with the words of another shows the same thing from behind.
+ * Drops pictures without information of their own: rows of them without words, pictures of cards, which stand for a linked page, and
+ * pictures that repeat the title, a heading or another picture. In a catalogue every linked picture belongs to a card, and one with the
+ * words of another shows the same item from another side.
  */
 export function removeThumbnails(
   content: Element,
@@ -66,10 +66,10 @@ export function removeThumbnails(
   visit(content, { link: undefined, isText: false, block: content })
 }
 
-/** Fewer pictures in a row may be steps of what the text around them tells. */
+/** Fewer pictures in a row may be steps of the text around them. */
 const GALLERY_IMAGES = 4
 
-/** Whether a part is a row of pictures with nothing said about any. Of parts in each other the outermost is asked. */
+/** Whether a part is a row of pictures without text and alternative text. Only the outermost of nested parts counts. */
 function isGallery(element: Element, statistics: StatisticsMap): boolean {
   const { images, text } = statistics.get(element)
   if (images < GALLERY_IMAGES || text > 0 || isWordless(element.parent, statistics)) return false
@@ -83,10 +83,10 @@ function isWordless(element: Element | undefined, statistics: StatisticsMap): bo
   return element !== undefined && statistics.get(element).images > 0 && statistics.get(element).text === 0
 }
 
-/** What addresses of the same picture for light and for dark screens differ in. */
+/** The part in which addresses of the same picture for light and for dark screens differ. */
 const SCHEME = /[-_.]?(?:dark|light)/gi
 
-/** Where a picture stands. */
+/** The surroundings of a picture. */
 interface Around {
   readonly link: Element | undefined
   /** Whether it is part of the text: in a paragraph or with a caption. */
@@ -97,10 +97,10 @@ interface Around {
 const IN_TEXT = new Set(['figure', 'td', 'dd'])
 const BLOCKS = new Set(['p', 'div', 'li', 'section', 'article', 'header', 'td', 'body', 'main'])
 
-/** A page has one title, said in two ways at most. */
+/** A page has one title, in few variants. */
 const MAX_TITLES = 3
 
-/** Where links of words lead: a picture that leads there too is their ornament. */
+/** Targets of text links: a picture with the same target is their decoration. */
 function namedPages(content: Element, statistics: StatisticsMap): ReadonlySet<string> {
   const pages = new Set<string>()
   for (const element of content.descendants()) {
@@ -110,17 +110,17 @@ function namedPages(content: Element, statistics: StatisticsMap): ReadonlySet<st
   return pages
 }
 
-/** Whether what stands beside a linked picture is links as well, if anything. */
+/** Whether a linked picture has only links beside it, or nothing. */
 function leadsElsewhere(block: Element, statistics: StatisticsMap): boolean {
   const counts = statistics.get(block)
   return counts.text === 0 || isLinkDense(counts)
 }
 
-/** Texts of fewer words are alike by chance. */
+/** Texts of fewer words are similar by chance. */
 const LEAST_WORDS = 3
 const LIKE_SHARE = 0.8
 
-/** Whether two texts are the same but for a word or two; in a catalogue, whether the one is part of the other. */
+/** Whether two texts are the same apart from a word or two; in a catalogue, whether one contains the other. */
 function repeats(words: readonly string[], title: readonly string[], isCatalogue: boolean): boolean {
   const [longer, shorter] = words.length > title.length ? [words, title] : [title, words]
   if (longer.join(' ') === shorter.join(' ')) return longer.length > 0

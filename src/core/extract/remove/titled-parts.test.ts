@@ -54,7 +54,7 @@ describe('removeTitledParts', () => {
     ['3 comments', PROSE, 'comments of readers'],
     ['About the author', PROSE, 'byline'],
     ['Was this page helpful?', '<p>Tell us</p>', 'feedback on the page'],
-  ])('drops what is called %s and looks like it', (title, html, reason) => {
+  ])('drops a part called %s that looks like it', (title, html, reason) => {
     expect(removals(`<h2>${title}</h2>${html}`)).toEqual([reason])
   })
 })

@@ -6,14 +6,14 @@ import { Forms, holdsComments } from './evidence.ts'
 
 const STEP = 'titled parts'
 
-/** What a part must hold so that its heading is believed. */
+/** Checks that the content of a part confirms its heading. */
 type Evidence = (part: Part) => boolean
 
 interface Part {
   readonly counts: Statistics
   /** Length of its sentences and labels without the heading. */
   readonly chars: number
-  /** Whether it holds something to fill in. */
+  /** Whether it has form fields. */
   readonly isForm: boolean
   readonly members: readonly Element[]
 }
@@ -23,10 +23,10 @@ const leadsAway: Evidence = ({ counts, chars }) =>
 const asks: Evidence = (part) => (part.isForm && part.counts.prose <= FORM_PROSE) || leadsAway(part)
 const asksBriefly: Evidence = (part) => asks(part) || part.counts.prose === 0
 const quotesReaders: Evidence = (part) => part.isForm || part.members.some(holdsComments)
-/** What the heading says is enough. */
+/** The heading alone is enough. */
 const always: Evidence = () => true
 
-/** With more sentences a part explains more than the form in it. */
+/** With more sentences a part is more than its form. */
 const FORM_PROSE = 600
 
 /** A list of links has a word between them here and there. */
@@ -34,7 +34,7 @@ const LINK_SHARE = 0.4
 
 type Title = readonly [heading: RegExp, evidence: Evidence, reason: string]
 
-/** What whole headings over parts that are no content say. */
+/** Complete headings of parts that are not content. */
 const TITLES: readonly Title[] = [
   [
     /^(?:related|recommended|similar|suggested|popular|trending|latest|recent|featured|other) (?:posts?|articles?|stories|content|news|products?|items?|topics?|reading|resources|questions|guides?|pages?|videos?|links|searches|blogs?)\b.{0,20}$/,
@@ -75,24 +75,24 @@ const TITLES: readonly Title[] = [
   ],
 ]
 
-/** On the page of a product others speak of it. */
+/** On a product page, other people's opinions are reviews. */
 const REVIEWS: Title = [
   /^(?:(?:customer|user|product|verified|guest|our) )?(?:reviews?|ratings?)(?: (?:&|and) (?:reviews?|ratings?|questions?))?(?: \(?[\d,.]+\)?)?$|^what (?:customers|people) (?:are saying|say)/,
   always,
   'reviews of customers',
 ]
 
-/** A part with more of the sentences of a page is what the page is about. */
+/** A part with a larger share of the page's sentences is the subject of the page. */
 const MAX_SHARE = 0.3
 const MAX_TITLE_CHARS = 60
 
-/** An element on the way down to a heading, and its place among the children of the one above. */
+/** An element on the path to a heading, and its index among the children of its parent. */
 interface Step {
   readonly element: Element
   readonly index: number
 }
 
-/** Drops parts whose heading says that they are no content and which look like it. */
+/** Drops parts whose heading and appearance both say that they are not content. */
 export function removeTitledParts(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
   const titles = isProduct ? [...TITLES, REVIEWS] : TITLES
   const most = statistics.get(content).prose * MAX_SHARE
@@ -123,14 +123,14 @@ export function removeTitledParts(content: Element, statistics: StatisticsMap, i
 
 function titleOf(heading: Element, titles: readonly Title[]): Title | undefined {
   const line = lineOf(heading)
-  // Before anything is looked for in it: that takes the square of a run of points.
+  // Check the length first: the pattern below takes quadratic time on a run of points.
   if (line.length > 2 * MAX_TITLE_CHARS) return undefined
   const text = line.toLowerCase().replace(/[:!.…]+$/, '')
   if (text.length > MAX_TITLE_CHARS) return undefined
   return titles.find(([pattern]) => pattern.test(text))
 }
 
-/** The largest element that begins with a heading; or the heading and what follows it up to the next one of its rank. */
+/** The largest element that begins with a heading; or the heading and its siblings up to the next one of its rank. */
 function partOf(path: readonly Step[], statistics: StatisticsMap): Element[] {
   const heading = path.at(-1)
   if (heading === undefined) return []

@@ -5,12 +5,12 @@ import { lineLength } from './hidden/line-length.ts'
 
 const STEP = 'hidden'
 
-/** A page that says so many times as much without scripts as with them lives by the former. */
+/** A page with this many times as much text in `noscript` as elsewhere has its content there. */
 const MUCH_MORE = 4
 
 /**
- * Drops what never is text, such as scripts, and what is for browsers without them. Where a page lives by the latter it
- * becomes a part of it: then the answer is true, and what a survey has said about the document no longer holds.
+ * Drops elements that are never text, such as scripts, and `noscript` elements. If the content of the page is in `noscript`, it is moved
+ * into the page. The result is then true, and an earlier survey of the document is invalid.
  */
 export function removeUnseen({ root, unseen, noscripts }: Survey): boolean {
   for (const element of unseen) drop(element, STEP, element.name)
@@ -21,7 +21,7 @@ export function removeUnseen({ root, unseen, noscripts }: Survey): boolean {
   return true
 }
 
-/** Puts what elements hold in their place, so that it is a part of the page like any other. */
+/** Replaces elements by their children. */
 function unwrap(elements: readonly Element[]): void {
   const wrappers = new Set<Node>(elements)
   for (const parent of new Set(elements.map((element) => element.parent))) {

@@ -1,7 +1,7 @@
 import MarkdownIt, { type StateBlock } from 'markdown-it'
 import { isBlank } from '../../text/lines.ts'
 
-/** Lines in which no definition of a link says anything to the reader, and what was left out of them. */
+/** Lines whose link definitions hold no hidden text, and the number of removed characters. */
 export interface PlainDefinitions {
   readonly lines: readonly string[]
   readonly hiddenChars: number
@@ -14,9 +14,8 @@ interface Definition {
 }
 
 /**
- * Leaves out of Markdown what definitions of links hold and nobody sees: those that no link uses, which is how comments are written
- * (`[//]: # (…)`), and the titles of all others. Lines stay where they are. `code` has the first line and the line after the last
- * of every block of code.
+ * Removes the invisible parts of link definitions from Markdown: unused definitions, which serve as comments (`[//]: # (…)`), and the
+ * titles of all others. Line numbers do not change. `code` has the first line and the line after the last of every code block.
  */
 export function cleanDefinitions(
   lines: readonly string[],
@@ -31,7 +30,7 @@ export function cleanDefinitions(
   for (const { start, end } of definitions) {
     const text = lines.slice(start, end).join('\n')
     const [kept = '', label = ''] = DEFINITION.exec(text) ?? []
-    // What stands in a footnote is seen.
+    // The text of a footnote is visible.
     if (label.startsWith('^')) continue
     const shown = used.has(keyOf(label)) ? kept : ''
     hiddenChars += text.length - shown.length
@@ -41,7 +40,7 @@ export function cleanDefinitions(
   return { lines: cleaned, hiddenChars }
 }
 
-/** A definition up to where its title would begin; its label is as long as CommonMark lets it be. */
+/** A definition up to the start of its title; its label has the length limit of CommonMark. */
 const DEFINITION = /^[^[]*\[((?:[^[\]\\]|\\.){1,999})\]:\s*(?:<[^<>\n]*>|\S+)/s
 const LABEL = /\[((?:[^[\]\\]|\\.){1,999})\]/gs
 
@@ -49,7 +48,7 @@ function mayDefine(line: string): boolean {
   return line.includes(']:')
 }
 
-/** The definitions in stretches of lines between blank ones, which no definition goes across. */
+/** The definitions in runs of lines between blank ones, which no definition crosses. */
 function* findDefinitions(
   lines: readonly string[],
   code: readonly (readonly [number, number])[],
@@ -69,7 +68,7 @@ function* findDefinitions(
 
 function* findInStretch(stretch: readonly string[], first: number): Generator<Definition> {
   if (!stretch.some(mayDefine)) return
-  // What is indented for the sake of the list around it is no code.
+  // Indentation from a surrounding list does not make code.
   const indent = /^[ \t]*/.exec(stretch[0] ?? '')?.[0] ?? ''
   const dedented = stretch.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line.trimStart()))
   const found: Definition[] = []
@@ -77,7 +76,7 @@ function* findInStretch(stretch: readonly string[], first: number): Generator<De
   for (const { start, end } of found) yield { start: first + start, end: first + end }
 }
 
-/** What links may name their definitions by. */
+/** The labels by which links may refer to definitions. */
 function listLabels(lines: readonly string[], definitions: readonly Definition[]): ReadonlySet<string> {
   const defining = new Set(
     definitions.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, i) => start + i)),

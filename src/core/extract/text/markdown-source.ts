@@ -6,9 +6,9 @@ import { judgeDeclarations } from '../remove/hidden/visibility.ts'
 import { cleanCode, cleanText } from '../write/escape.ts'
 import { cleanDefinitions } from './definitions.ts'
 
-/** Markdown of somebody else, made safe to pass on. */
+/** Third-party Markdown, made safe to pass on. */
 export interface CleanMarkdown {
-  /** Without what no reader would see. */
+  /** Without invisible parts. */
   readonly shown: string
   /** The same, with its raw HTML escaped. */
   readonly escaped: string
@@ -16,7 +16,7 @@ export interface CleanMarkdown {
   readonly hiddenChars: number
 }
 
-/** Leaves out of Markdown what is not shown when it is rendered, and escapes the HTML that is left. Code stays. */
+/** Removes the parts of Markdown that do not show when rendered, and escapes the remaining HTML. Code stays unchanged. */
 export function cleanMarkdown(source: readonly string[]): CleanMarkdown {
   const code = codeRanges(source)
   const { lines, hiddenChars } = cleanDefinitions(source, code)
@@ -57,7 +57,7 @@ const AUTOLINK = /<(?:[a-z][a-z\d+.-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[\
 const TAG = /^<(\/?)([a-z][\w-]*)((?:[^<>"']|"[^"]*"|'[^']*')*)>/i
 /** Looking for the end of a longer tag would take too long where there are many. */
 const MAX_TAG = 2000
-/** Pictures that are written out in letters, each in its own place: of them only what they are called says anything. */
+/** Pictures with data addresses in the text: only their alternative text is kept. */
 const DATA_PICTURE = /!\[([^[\]\n]{0,1000})\]\([ \t]*<?data:[^()<>\s]*>?(?:[ \t]+"[^"\n]{0,1000}")?[ \t]*\)/iy
 const DATA_DEFINITION = /^ {0,3}\[[^[\]\n]{1,1000}\]:[ \t]*<?data:.*$/gim
 const DATA_TAG = /^<img\s[^<>]*?\bsrc\s*=\s*["']?data:/i
@@ -68,7 +68,7 @@ class Cleaner implements CleanMarkdown {
   shown = ''
   escaped = ''
   hiddenChars: number
-  /** What ends the part that is left out just now: a comment, or an element with others of its name in it. */
+  /** The end of the part that is being removed: of a comment, or of an element that may nest others of its name. */
   #until: { readonly name: string; depth: number } | undefined
 
   constructor(hiddenChars: number) {
@@ -121,7 +121,7 @@ class Cleaner implements CleanMarkdown {
     show(text.length)
   }
 
-  /** Goes over what begins with `<`, and returns where text goes on. */
+  /** Handles the markup at `<`, and returns the offset where text continues. */
   #takeMarkup(text: string, at: number): number {
     if (text.startsWith('<!--', at) && isComment(text, at)) {
       this.#until = { name: '', depth: 1 }
@@ -147,7 +147,7 @@ class Cleaner implements CleanMarkdown {
     return at + 1
   }
 
-  /** Shows what a picture is called, and returns where text goes on behind it. */
+  /** Writes the alternative text of a picture, and returns the offset after its tag. */
   #takePicture(text: string, at: number): number {
     const end = text.indexOf('>', at)
     const tag = text.slice(at, end < 0 ? text.length : end)
@@ -157,7 +157,7 @@ class Cleaner implements CleanMarkdown {
     return at + tag.length + (end < 0 ? 0 : 1)
   }
 
-  /** Where the part that is left out ends; the end of the text when it goes on. */
+  /** End of the hidden part; the end of the text if it continues. */
   #endOfHidden(text: string, from: number): number {
     const until = this.#until
     if (until === undefined) return from
@@ -189,12 +189,12 @@ class Cleaner implements CleanMarkdown {
   }
 }
 
-/** A comment that is never closed is one only where it begins a block. */
+/** An unclosed comment counts only if it begins a block. */
 function isComment(text: string, at: number): boolean {
   return text.includes('-->', at) || isBlank(text.slice(text.lastIndexOf('\n', at) + 1, at))
 }
 
-/** Whether the attributes of an element say that nobody sees it. */
+/** Whether the attributes of an element hide it. */
 export function isHidden(attributes: string): boolean {
   if (/(?:^|\s)hidden(?=[\s=/]|$)/i.test(attributes)) return true
   const [, double, single] = /\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes) ?? []
@@ -205,7 +205,7 @@ export function isHidden(attributes: string): boolean {
 
 /** Where the code spans of a paragraph end. */
 export class CodeSpans {
-  /** Places of runs of backticks by their length, those that come last first. */
+  /** Offsets of runs of backticks by length, last ones first. */
   readonly #runs = new Map<number, number[]>()
   readonly #text: string
 
@@ -219,7 +219,7 @@ export class CodeSpans {
     }
   }
 
-  /** Where the span ends that may begin at a backtick; the end of the run itself, where none does. */
+  /** End of the code span that begins at a backtick; the end of the run itself if none does. */
   endOf(at: number): number {
     let end = at
     while (this.#text[end] === '`') end++

@@ -4,10 +4,10 @@ import { cleanText, escapeLines, escapeText, fenceFor } from '../write/escape.ts
 /** Lines that are laid out by hand: indented, in columns, code, settings, names alone. */
 const LAID_OUT = /^(?: {2,}|\t)|\S {3,}\S|\t|[{};\\]$|^\s*[#/;*<>|$+=-]|^[\w.-]+\s*[=:](?:\s*\S+)?$|^[\w./-]+[=@]\S*$/
 
-/** So many of the lines of prose may be laid out: a heading that is underlined, a signature. */
+/** Prose may have this share of laid-out lines, such as an underlined heading or a signature. */
 const FEW = 0.2
 
-/** Plain text as Markdown that shows it as it is: as paragraphs where it is prose, else as one block of code. */
+/** Converts plain text to Markdown that shows it unchanged: paragraphs for prose, else one code block. */
 export function writePlain(lines: readonly string[]): { markdown: string; hiddenChars: number } {
   const text = lines.join('\n')
   const clean = cleanText(text)

@@ -2,10 +2,10 @@ import { isBlank } from '../../text/lines.ts'
 import { writeDestination } from '../write/address.ts'
 import { CodeSpans, codeRanges } from './markdown-source.ts'
 
-/** Says where a link leads; undefined for one that stays as it is written. */
+/** Returns the target of a link; undefined for one that stays as written. */
 export type ResolveLink = (href: string) => string | undefined
 
-/** Puts the addresses that links, images and definitions of links lead to in their places. Code and lines stay as they are. */
+/** Replaces the addresses of links, images and link definitions. Code and line numbers stay unchanged. */
 export function resolveLinks(markdown: string, resolve: ResolveLink): string {
   if (!/\]\(|\]:/.test(markdown)) return markdown
   const lines = markdown.split('\n')
@@ -26,7 +26,7 @@ export function resolveLinks(markdown: string, resolve: ResolveLink): string {
 
 /** Most characters of a destination, so that looking for its end takes no time. */
 const DESTINATION = String.raw`[ \t]*(?:<([^<>\n]{1,2000})>|((?:[^()\s\\<]|\\.|\([^()\s]{0,500}\)){1,2000}))`
-/** What is escaped, what may begin a span of code, what leads on after the text of a link, and a definition. */
+/** Matches escapes, starts of code spans, destinations of links, and definitions. */
 const PLACES = new RegExp(
   String.raw`\\.|(\`+)|(\]\()${DESTINATION}(?=\s*\)|\s+["'(])|^( {0,3}\[(?!\^)(?:[^[\]\\]|\\.){1,999}\]:)${DESTINATION}(?=\s|$)`,
   'gm',

@@ -3,11 +3,11 @@ const UNSAFE = /[\s<>\\`]/
 const EACH_UNSAFE = /[\s<>\\`]/g
 const PLAIN_FRAGMENT = /^[^#]*#[\w.-]+$/
 const HAS_SCHEME = /^[a-z][a-z\d+.-]*:/i
-/** The base of a page whose relative addresses stay as they are written. */
+/** The base of a page whose relative addresses stay as written. */
 export const AS_WRITTEN = ''
 const ENTITY = /&(?=#?[A-Za-z0-9]{1,31};)/g
 
-/** Addresses on one page, which repeat a lot. */
+/** Resolves the addresses of one page and caches them, because they repeat a lot. */
 export class Addresses {
   readonly #base: string
   readonly #known = new Map<string, string>()
@@ -16,7 +16,7 @@ export class Addresses {
     this.#base = base
   }
 
-  /** An address as the destination of a link: absolute and valid in Markdown. '' when it leads nowhere. */
+  /** An address as the destination of a link: absolute and valid in Markdown. '' when it is invalid. */
   link(address: string): string {
     const known = this.#known.get(address)
     if (known !== undefined) return known
@@ -25,7 +25,7 @@ export class Addresses {
     return resolved
   }
 
-  /** A page links to many places on few others: a plain fragment changes nothing about what stands before it. */
+  /** A page links to many places on few others, so addresses are resolved without their plain fragments. */
   #resolve(address: string): string {
     const start = address.indexOf('#') + 1
     if (start === 0 || start === address.length || !PLAIN_FRAGMENT.test(address)) return resolve(address, this.#base)
@@ -33,7 +33,7 @@ export class Addresses {
     return page === '' ? '' : page + address.slice(start)
   }
 
-  /** The same for a picture, which can only come from the web, or from beside a file whose links stay as they are. */
+  /** The same for a picture, which can only come from the web, or from beside a file whose links stay as written. */
   image(address: string): string {
     const resolved = this.link(address)
     return resolved.startsWith('http') || (this.#base === AS_WRITTEN && !HAS_SCHEME.test(resolved)) ? resolved : ''
@@ -44,7 +44,7 @@ function resolve(address: string, base: string): string {
   const trimmed = address.trim()
   if (trimmed === '') return ''
   const url = URL.parse(trimmed, base) ?? URL.parse(trimmed)
-  // An address nobody could open is no link; one of a page that has no address itself stays as it is written.
+  // An address that cannot be opened is not a link; on a page without an address of its own, a relative address stays as written.
   if (url === null) return URL.canParse('/', base) || HAS_SCHEME.test(trimmed) ? '' : writeDestination(trimmed)
   if (!SCHEMES.has(url.protocol)) return ''
   if (trimmed.includes('@') && (url.username !== '' || url.password !== '')) {
@@ -54,7 +54,7 @@ function resolve(address: string, base: string): string {
   return writeDestination(url.href)
 }
 
-/** An address as it can stand in Markdown. */
+/** An address that is valid in Markdown. */
 export function writeDestination(href: string): string {
   let text = UNSAFE.test(href) ? href.replace(EACH_UNSAFE, encodeURIComponent) : href
   if (!hasBalancedParentheses(text)) text = text.replace(/\(/g, '%28').replace(/\)/g, '%29')

@@ -1,6 +1,6 @@
 /*
- * What Markdown is made of. `text` and cells are Markdown already: inline markup and escapes are in it. A cell's pipes
- * are the exception; they are escaped when the table is laid out. So are dollars, whose lines have to be known.
+ * The blocks of Markdown. `text` and cells already are Markdown, with inline markup and escapes. Two escapes come later: pipes in cells
+ * when the table is laid out, and dollars when their lines are known.
  */
 
 export interface Heading {
@@ -27,9 +27,9 @@ export interface Table {
   readonly rows: readonly (readonly string[])[]
 }
 
-/** What any block may begin. */
+/** Fields that any block may have. */
 export interface Marked {
-  /** Fragments of the places that begin with it. */
+  /** Fragments of the places that begin with this block. */
   readonly marks?: readonly string[]
 }
 

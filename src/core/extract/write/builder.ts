@@ -6,7 +6,7 @@ import { countUnseen } from './escape.ts'
 import { InlineRun, type Mark } from './inline.ts'
 import { isBlock } from './is-block.ts'
 
-/** How much of a page may be cells that its tables repeat, so that a few bytes of source stay a few lines. */
+/** Limit for repeated cells in the tables of a page, so that a few bytes of source cannot become many lines. */
 export interface RepeatBudget {
   cells: number
   chars: number
@@ -26,7 +26,7 @@ export class BlockBuilder {
   readonly repeats: RepeatBudget = { cells: 100_000, chars: 1_000_000 }
   /** How many lists and quotations are open. */
   nesting = 0
-  /** How many characters are left out because nobody sees them. */
+  /** Number of invisible characters that were left out. */
   unseenChars = 0
   readonly #withBlocks = new Set<Element>()
   readonly #withCode = new Set<Element>()
@@ -37,14 +37,14 @@ export class BlockBuilder {
   #marks: string[] = []
   #definition = ''
   #card: Card | undefined
-  /** Kinds of emphasis that are open; inside of them the same kind is nothing new. */
+  /** Kinds of emphasis that are open; the same kind inside them is ignored. */
   #emphasis: string[] = []
 
   constructor(base: string) {
     this.addresses = new Addresses(base)
   }
 
-  /** The blocks of the given elements. To be called once. */
+  /** The blocks of the given elements. Must be called only once. */
   build(content: readonly Element[]): Block[] {
     for (const element of content) this.#lookThrough(element)
     for (const element of content) {
@@ -60,17 +60,17 @@ export class BlockBuilder {
     return this.#run
   }
 
-  /** Whether everything has to fit on one line. */
+  /** Whether all text must fit on one line. */
   get isLine(): boolean {
     return this.#isLine
   }
 
-  /** Whether blocks stand in an element, at any depth. */
+  /** Whether an element contains blocks, at any depth. */
   hasBlocks(element: Element): boolean {
     return this.#withBlocks.has(element)
   }
 
-  /** Whether code on several lines stands in an element, at any depth. */
+  /** Whether an element contains code on several lines, at any depth. */
   hasCode(element: Element): boolean {
     return this.#withCode.has(element)
   }
@@ -90,7 +90,7 @@ export class BlockBuilder {
     for (const child of element.children) this.visit(child)
   }
 
-  /** Ends the paragraph that is being written, if there is one. */
+  /** Ends the current paragraph, if there is one. */
   flush(): void {
     const run = this.#run
     const card = this.#card
@@ -105,34 +105,34 @@ export class BlockBuilder {
     if (this.#card !== undefined) this.#card.mark = run.open('[')
   }
 
-  /** Adds a block after what was written so far. */
+  /** Adds a block after the text written so far. */
   push(block: Block): void {
     this.flush()
     this.#add(block)
   }
 
-  /** Begins a place that a fragment leads to. */
+  /** Begins a place with a fragment. */
   mark(anchor: string): void {
     this.flush()
     this.#marks.push(anchor)
   }
 
-  /** The fragment of the definition that is being written; empty outside of one. */
+  /** The fragment of the current definition; empty outside of one. */
   get definition(): string {
     return this.#definition
   }
 
-  /** Begins a definition that a fragment leads to, or goes on with the one around another; empty ends it. */
+  /** Begins a definition with a fragment, or continues the outer one; empty ends it. */
   define(anchor: string): void {
     if (anchor === this.#definition) return
     this.flush()
-    // Nothing was written of the definition before.
+    // The previous definition has no content, so its mark is removed.
     if (this.#marks.at(-1) === this.#definition) this.#marks.pop()
     this.mark(anchor)
     this.#definition = anchor
   }
 
-  /** The blocks in nodes, apart from all others. */
+  /** The blocks of nodes, separate from all others. */
   collect(nodes: readonly Node[], isLine: boolean = this.#isLine): Block[] {
     this.flush()
     const outer = this.#blocks
@@ -140,7 +140,7 @@ export class BlockBuilder {
     const emphasis = this.#emphasis
     const marks = this.#marks
     this.#emphasis = []
-    // What becomes part of a line begins nothing: the place begins with the block that the line is in.
+    // Parts of a line have no marks of their own: the mark goes to the block that contains the line.
     if (isLine) this.#marks = []
     this.#blocks = []
     this.#isLine = isLine
@@ -156,7 +156,7 @@ export class BlockBuilder {
     return blocks
   }
 
-  /** Writes what an element contains inside of a mark. An element with blocks in it cannot be marked. */
+  /** Writes the content of an element inside a mark. An element with blocks in it cannot be marked. */
   marked(element: Element, opener: string): void {
     if (this.hasBlocks(element) || this.#isMarked(opener)) {
       this.children(element)
@@ -190,12 +190,12 @@ export class BlockBuilder {
     this.#run = this.#createRun()
   }
 
-  /** Strong and plain emphasis are not put into each other: many readers would take the asterisks for text. */
+  /** Strong and plain emphasis are not nested: many readers would show the asterisks as text. */
   #isMarked(opener: string): boolean {
     return this.#emphasis.some((open) => open === opener || (open !== '~~' && opener !== '~~'))
   }
 
-  /** Begins a run, unless the one that is there is as good as new: most blocks hold blocks, and each would make two. */
+  /** Starts a run, unless the current one is unused: most blocks hold blocks, and each would create two. */
   #renewRun(): void {
     const isAsNew = this.#card === undefined && this.#run.isUnused && this.#run.hasBreaks === !this.#isLine
     if (!isAsNew) this.#run = this.#createRun()
@@ -233,7 +233,7 @@ function addAncestors(set: Set<Element>, element: Element): void {
   for (let at = element.parent; at !== undefined && !set.has(at); at = at.parent) set.add(at)
 }
 
-/** A rule divides what is around it. One at the very start would be read as the beginning of metadata. */
+/** A rule divides the blocks around it. One at the very start would be read as the beginning of metadata. */
 function withoutOuterRules(blocks: readonly Block[]): Block[] {
   const start = blocks.findIndex(isNoRule)
   return start === -1 ? [] : blocks.slice(start, blocks.findLastIndex(isNoRule) + 1)

@@ -1,7 +1,6 @@
 /*
- * Between dollars stands a formula, in the Markdown that is written here. Whether a dollar of the text could be read as
- * one of those depends on the rest of its line, which is only known in the end; until then a sign that is in no text
- * stands in its place.
+ * Dollars enclose formulas in the Markdown written here. Whether a dollar of the text could be read as one depends on the rest of its line,
+ * which is known only at the end; until then a placeholder that never occurs in text replaces it.
  */
 
 /** A dollar of the text. Text has no controls, so no page can write it. */
@@ -12,7 +11,7 @@ export function holdDollars(text: string): string {
   return text.includes('$') ? text.replaceAll('$', DOLLAR) : text
 }
 
-/** Puts the dollars back; those that would begin a formula get a backslash. */
+/** Restores the dollars; those that would begin a formula get a backslash. */
 export function settleDollars(text: string): string {
   return text.includes(DOLLAR) ? text.split('\n').map(settleLine).join('\n') : text
 }
@@ -30,7 +29,7 @@ function settleLine(line: string): string {
   return settled + line.slice(from)
 }
 
-/** Where the last dollar stands that could end a formula; -1 if none could. */
+/** Position of the last dollar that could end a formula; -1 if none could. */
 function findLastEnd(line: string): number {
   for (let at = line.length - 1; at > 0; at--) {
     if (isDollar(line[at]) && line[at - 1] !== ' ' && !/\d/.test(line[at + 1] ?? '')) return at

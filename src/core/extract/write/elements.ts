@@ -19,21 +19,21 @@ const writeBlock: Write = (builder, element) => {
   builder.flush()
 }
 
-/** What an element contains as one strong line. Blocks in it speak for themselves. */
+/** Writes the content of an element as one strong line. Blocks inside are written as blocks. */
 const writeStrongLine: Write = (builder, element) => {
   builder.flush()
   builder.marked(element, '**')
   builder.flush()
 }
 
-/** A list of definitions. What follows it belongs to what stood around it. */
+/** Writes a list of definitions. Text after it belongs to the outer definition again. */
 const writeDefinitions: Write = (builder, element) => {
   const { definition } = builder
   writeBlock(builder, element)
   builder.define(definition)
 }
 
-/** Longer fragments are none that anybody would cite. */
+/** Longer fragments are too unwieldy to cite. */
 const MAX_FRAGMENT = 200
 
 /** Begins a definition where its term, or a link in it, has a fragment. */
@@ -50,7 +50,7 @@ function fragmentIn(term: Element): string {
   return ''
 }
 
-/** A term that is nothing but code stands out already. */
+/** A term that is only code needs no emphasis. */
 const writeTerm: Write = (builder, element) => {
   beginDefinition(builder, element)
   const only = element.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
@@ -134,7 +134,7 @@ const writeCode: Write = (builder, element) => {
   const link = onlyLink(element)
   const hasBreaks = element.children.some((child) => typeof child !== 'string' && child.name === 'br')
   const text = hasBreaks ? plainText(element) : textOf(element)
-  // In a cell a pipe needs a backslash, which then cannot be told from one that is part of the code.
+  // In a cell a pipe needs a backslash, which could not be distinguished from a backslash of the code.
   if (builder.isLine && text.includes('\\|')) builder.run.text(text)
   else if (link === undefined || builder.run.isInLink) builder.run.code(text)
   else {
@@ -145,7 +145,7 @@ const writeCode: Write = (builder, element) => {
   }
 }
 
-/** Where all of the text in an element leads to. */
+/** The only link of an element, if it covers all of its text. */
 function onlyLink(element: Element): string | undefined {
   let link: string | undefined
   for (const child of element.children) {
@@ -202,7 +202,7 @@ function firstText(element: Element): string {
   return ''
 }
 
-/** Digits below others would become one number with them. */
+/** Subscript digits after digits would become one number with them. */
 const writeSub: Write = (builder, element) => {
   const joins = /\d/.test(builder.run.last) && /^\s*\d/.test(firstText(element))
   if (joins && !builder.hasBlocks(element)) builder.run.text('_')
@@ -219,7 +219,7 @@ const writeFootnoteRef: Write = (builder, element) => {
   builder.run.markdown(`[^${element.attribute('Label') ?? ''}]`)
 }
 
-/** How each element is written. The others are only what they contain. */
+/** The writer of each element. Other elements are written as their content. */
 export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ...each(
     `address article aside body center dd details dialog dir div fieldset figcaption figure footer form header

@@ -2,44 +2,44 @@ import { isHtmlSpace } from '../../html/tree.ts'
 import { holdDollars } from './dollars.ts'
 
 /*
- * Text of a page becomes text in Markdown: what would be read as markup gets a backslash, and only that, so that prose
- * stays readable. Characters nobody sees are left out, because they hide words from readers and from search.
+ * Turns the text of a page into Markdown text. Only characters that would be read as markup get a backslash, so that prose stays readable.
+ * Invisible characters are removed, because they hide words from readers and from search.
  */
 
 /**
- * Controls, soft hyphens, zero-width spaces, marks of direction, fillers, selectors of variants and tags: nobody sees
- * them. The selector that makes a sign colourful stays where there is such a sign.
+ * Invisible characters: controls, soft hyphens, zero-width spaces, direction marks, fillers, variation selectors and tags. The selector
+ * that gives an emoji its colour stays after an emoji.
  */
 const UNSEEN =
   /(?:[[\p{Cc}\xad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]--[\t\n\f\r]]|(?<![\p{Extended_Pictographic}\d#*])\ufe0f)+/gv
-/** Where the author of code lets a long line break, and the empty cell of pictures made of dots. */
+/** Zero-width spaces, at which the author of code allows a line break, and the empty Braille cell of dot pictures. */
 const KEPT_IN_CODE = /[\u200b\u2800]/g
 
-/** Finds out fast that there is nothing to leave out: all but what is seen, by halves of characters. */
+/** A fast check that there is nothing to remove: matches all code units that may be invisible. */
 const MAY_BE_UNSEEN =
   /[^\t\n\f\r -~\xa0-\xac\xae-\u02ff\u0370-\u061b\u061d-\u115e\u1161-\u180a\u1810-\u200a\u2010-\u2029\u202f-\u205f\u2070-\u27ff\u2801-\u3163\u3165-\udb3f\udb41-\ufdff\ufe10-\ufefe\uff00-\uff9f\uffa1-\ufff8\ufffc-\uffff]/
 const NOT_ASCII = /[^\t\n\f\r -~]/
-/** Stretches of white space that are not one space already. */
+/** Runs of white space other than a single space. */
 const LOOSE_SPACES = /(?: ?[\t\n\f\r\xa0\u2028\u2029]| {2})[ \t\n\f\r\xa0\u2028\u2029]*/g
 /** All but letters, digits, single spaces and signs that never mark anything in a line. */
 const TO_LOOK_AT = /[^ -#%'-)+-;=-Z^a-}]| {2}/
 
-/** Nearly all text is ASCII, which is found out in one look. */
+/** Nearly all text is ASCII, which one test finds out. */
 function hasUnseen(text: string): boolean {
   return NOT_ASCII.test(text) && MAY_BE_UNSEEN.test(text)
 }
 
-/** Whether text is written as it stands. One look settles it for most of a page. */
+/** Whether text needs no escaping. This single test settles most of a page. */
 export function isPlain(text: string): boolean {
   return !TO_LOOK_AT.test(text)
 }
 
-/** Leaves out what nobody sees. */
+/** Removes invisible characters. */
 export function cleanText(text: string): string {
   return hasUnseen(text) ? text.replace(UNSEEN, '') : text
 }
 
-/** How many characters of text, or of a block of code, are left out because nobody sees them. */
+/** Number of invisible characters that are removed from text or from a code block. */
 export function countUnseen(text: string, isCode: boolean): number {
   if (isHtmlSpace(text) || !hasUnseen(text)) return 0
   let count = 0
@@ -49,14 +49,14 @@ export function countUnseen(text: string, isCode: boolean): number {
   return count
 }
 
-/** Cleans text and makes every stretch of white space one space. */
+/** Cleans text and collapses every run of white space to one space. */
 export function collapseText(text: string): string {
   return cleanText(text).replace(LOOSE_SPACES, ' ')
 }
 
 const FOREIGN_LINE_END = /\r\n?|[\f\u2028\u2029]/g
 
-/** Code as it is shown, for it is kept to the letter: lines end with LF, and what indents them is spaces. */
+/** Code as it is shown, kept literally: lines end with LF, and indentation is spaces. */
 export function cleanCode(text: string): string {
   const unix = text.replace(FOREIGN_LINE_END, '\n')
   const seen = hasUnseen(unix) ? unix.replace(UNSEEN, (unseen) => (unseen.match(KEPT_IN_CODE) ?? []).join('')) : unix
@@ -68,13 +68,12 @@ const SPECIAL = /[\\`*_~<&[\]]/
 const EACH_SPECIAL = /_+|[\\`*~<&[\]]/g
 const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/
 const BEGINS_TAG = /[A-Za-z/!?]/
-/** An entity, or what could become one when more text follows. */
+/** An entity, or text that could become one when more text follows. */
 const ENTITY = /&(?:#?[A-Za-z0-9]{1,31})?(?:;|$)|&#$/y
 
 /**
- * Escapes collapsed text that follows the character `before` ('' at the start of a block). What comes after it is
- * unknown, so its last character is escaped when anything could make it markup. Brackets in the text of a link are
- * always escaped.
+ * Escapes collapsed text that follows the character `before` ('' at the start of a block). The following text is unknown, so the last
+ * character is escaped whenever any continuation could make it markup. Brackets in the text of a link are always escaped.
  */
 export function escapeText(text: string, before: string, isInLink: boolean): string {
   const lead = leadOf(text, before)
@@ -97,7 +96,7 @@ function leadOf(text: string, before: string): string {
   return joinsToMarkup(before, text[0] ?? '') ? '\\' : ''
 }
 
-/** `](` and `]:` make links, `[^` footnotes and `[!` alerts, also when the two come from different elements. */
+/** `](` and `]:` make links, `[^` footnotes and `[!` alerts, even when the two characters come from different elements. */
 function joinsToMarkup(before: string, first: string): boolean {
   if (before === ']') return first === '(' || first === ':'
   return before === '[' && (first === '^' || first === '!')
@@ -131,7 +130,7 @@ function needsEscape(
     case '`':
       return true
     default:
-      // Underscores mark nothing inside of words, and nothing ends after a space.
+      // Underscores inside words are literal, and no emphasis ends after a space.
       return !(isWord(previous) && isWord(next)) && !isBlank(previous)
   }
 }
@@ -142,17 +141,20 @@ function isBlank(character: string): boolean {
 
 const WORD_CHARACTER = /[\p{L}\p{N}\p{M}]/u
 
-/** Whether a character belongs to words. Half of a pair of surrogates does not count. */
+/** Whether a character belongs to words. A lone surrogate does not count. */
 export function isWord(character: string): boolean {
   return WORD_CHARACTER.test(character)
 }
 
-/** What would begin a block at the start of a line; the second group is what the backslash goes before. */
+/**
+ * Text that would begin a block at the start of a line; the digits of an ordered list item are a group, because the backslash goes after
+ * them.
+ */
 const LINE_START = /^(?:#{1,6}(?= |$)|[-+](?= |$)|(?=[-:| ]*$)[:| ]*-|=+ *$|\*(?= |$)|>|_[_ ]*$|(\d{1,9})[.)](?= |$))/
-/** What could make the line before it a heading or a table. */
+/** Text that could turn the previous line into a heading or a table. */
 const UNDERLINE = /^(?:[=:|]|--)/
 
-/** What would define a link: its bracket may be closed by one in code, where there are no escapes. */
+/** Text that would define a link: a bracket in code, which has no escapes, may close it. */
 const DEFINITION = /^\[(?:\\.|[^[\]\\])*\]:/s
 
 /** Escapes the beginnings of lines, so that a paragraph stays one. */
@@ -165,7 +167,7 @@ export function escapeLines(text: string): string {
 
 function escapeFurther(line: string): string {
   if (UNDERLINE.test(line)) return `\\${line}`
-  // All of them: one that is left after an escaped one could end what a line before has begun.
+  // Escapes all of them: an unescaped one could end emphasis from an earlier line.
   return /^_[_ ]*$/.test(line) ? line.replaceAll('_', '\\_') : escapeLine(line)
 }
 
@@ -176,7 +178,7 @@ function escapeLine(line: string): string {
   return `${line.slice(0, digits)}\\${line.slice(digits)}`
 }
 
-/** Number signs at the end of a heading would be taken as its end. */
+/** Number signs at the end of a heading would be dropped as its closing sequence. */
 export function escapeHeading(text: string): string {
   return /(?:^| )#+$/.test(text) ? text.replace(/#+$/, '\\$&') : text
 }
@@ -188,7 +190,7 @@ export function fenceFor(text: string, least: number): string {
   return '`'.repeat(longest + 1)
 }
 
-/** Text as inline code. It must have no space around it and no line end in it. */
+/** Text as inline code. It must not have spaces around it or line ends in it. */
 export function writeCodeSpan(text: string): string {
   if (!text.includes('`')) return `\`${text}\``
   const fence = fenceFor(text, 1)

@@ -1,7 +1,7 @@
 import type { Block } from './block.ts'
 import { escapeText, writeCodeSpan } from './escape.ts'
 
-/** Blocks on one line, for cells and headings. What stood on lines of its own is set apart by `separator`. */
+/** Writes blocks on one line, for cells and headings. `separator` stands between former lines. */
 export function flatten(blocks: readonly Block[], separator = '; '): string {
   const [first] = blocks
   if (first === undefined) return ''
@@ -42,7 +42,7 @@ function flattenBlock(block: Block, separator: string): string {
   }
 }
 
-/** In a cell a pipe needs a backslash, which then cannot be told from one that is part of the code. */
+/** In a cell a pipe needs a backslash, which could not be distinguished from a backslash of the code. */
 function flattenCode(line: string): string {
   return line.includes('\\|') ? escapeText(line.trimStart(), '', false) : writeCodeSpan(line)
 }
@@ -53,7 +53,7 @@ function oneLine(text: string): string {
 
 const ENDS = new Set('.,:;!?…。，：；！？')
 
-/** A part that ends with punctuation needs no other sign before the next. */
+/** A part that ends with punctuation needs no separator before the next. */
 function join(parts: readonly string[], separator: string): string {
   const joined: string[] = []
   for (const part of parts) {

@@ -2,7 +2,7 @@ import type { Element } from '../../html/tree.ts'
 import type { BlockBuilder } from './builder.ts'
 import { collapseText, escapeText } from './escape.ts'
 
-/** Writes `img` and `picture`: the picture, only its alternative text for icons and what is in the page itself. */
+/** Writes `img` and `picture`: the picture, or only its alternative text for icons and data addresses. */
 export function writeImage(builder: BlockBuilder, element: Element): void {
   const image = element.name === 'picture' ? (imageIn(element) ?? element) : element
   if (isPixel(image)) return
@@ -17,7 +17,7 @@ export function writeImage(builder: BlockBuilder, element: Element): void {
   else if (isMeaningful(alt)) builder.run.text(alt)
 }
 
-/** Writes what is played or embedded as a link, if it says what it is. */
+/** Writes audio, video or an embedded document as a link, if it has a title. */
 export function writeMedia(builder: BlockBuilder, element: Element): void {
   const title = element.attribute('title') ?? element.attribute('aria-label') ?? ''
   const source = element.attribute('src') ?? element.attribute('data-src') ?? sourceIn(element) ?? ''
@@ -85,7 +85,7 @@ function widest(set: string): string {
     const start = endOf(BETWEEN, set, at)
     const end = endOf(ADDRESS, set, start)
     const address = trimCommas(set.slice(start, end))
-    // A comma right after an address ends the candidate; what describes one ends with a comma as well.
+    // A comma directly after an address ends the candidate; a descriptor ends with a comma too.
     at = start + address.length < end ? end : endOf(DESCRIPTION, set, end)
     const size = Number(/^\s*([\d.]+)[wx]/.exec(set.slice(end, at))?.[1] ?? '1')
     if (!isAddress(address) || !(size > bestSize)) continue
@@ -99,7 +99,7 @@ const BETWEEN = /[\s,]*/y
 const ADDRESS = /\S*/y
 const DESCRIPTION = /[^,]*/y
 
-/** Where what matches from `at` on ends. */
+/** End of the match from `at` on. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   pattern.test(text)
@@ -112,7 +112,7 @@ function trimCommas(text: string): string {
   return text.slice(0, end)
 }
 
-/** Pictures nobody is meant to see count visits. */
+/** Pictures of at most 2 × 2 pixels are tracking pixels. */
 function isPixel(image: Element): boolean {
   const width = sizeOf(image, 'width')
   const height = sizeOf(image, 'height')
@@ -122,7 +122,7 @@ function isPixel(image: Element): boolean {
 const ICON_CLASS = /^(?:emoji|wp-smiley|icon|twemoji|emojione|inline-icon)$/
 const ICON_SIZE = 24
 
-/** Small pictures in a line of text stand for a word or say nothing. */
+/** Small pictures in a line of text replace a word or are decoration. */
 function isIcon(image: Element): boolean {
   if (image.classes.some((name) => ICON_CLASS.test(name))) return true
   const width = sizeOf(image, 'width')

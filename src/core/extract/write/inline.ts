@@ -1,23 +1,23 @@
 import { isHtmlSpace } from '../../html/tree.ts'
 import { collapseText, escapeLines, escapePlain, escapeText, isPlain, isWord, writeCodeSpan } from './escape.ts'
 
-/** Markup around a stretch of text. It is written when text comes, so that none is ever empty. */
+/** Markup around a run of text. It is written when text follows, so that it is never empty. */
 export interface Mark {
   readonly opener: string
-  /** Where the opener stands; -1 as long as it is not written. */
+  /** Index of the opener; -1 until it is written. */
   index: number
-  /** Where the closer stands. */
+  /** Index of the closer. */
   end: number
   /** The last character in it. */
   lastInside: string
 }
 
-/** Marks that a reader takes for emphasis only where words and spaces stand right around them. */
+/** Marks that count as emphasis only next to words and spaces. */
 const EMPHASIS = new Set(['**', '*', '~~'])
 
 /**
- * A stretch of text that grows by what elements contain. White space is kept as one space between what is written and
- * never stands inside the edge of emphasis; emphasis that Markdown cannot express at its place is left out.
+ * A run of text that grows by the content of elements. White space becomes one space between words and is never just inside emphasis;
+ * emphasis that Markdown cannot express at its place is left out.
  */
 export class InlineRun {
   readonly #hasBreaks: boolean
@@ -31,7 +31,7 @@ export class InlineRun {
   #pending: Mark[] = []
   #openCount = 0
   #linkCount = 0
-  /** The mark that was closed last, as long as nothing follows it. */
+  /** The mark that was closed last, while nothing follows it. */
   #closed: Mark | undefined
   /** Inline code that is not written yet, because more may follow without a space. */
   readonly #code: string[] = []
@@ -45,7 +45,7 @@ export class InlineRun {
     return this.#last === '' && this.#paragraphs.length === 0
   }
 
-  /** Begins anew, for those who have taken what it held: a page has thousands of runs. */
+  /** Resets the run for reuse, because a page has thousands of runs. */
   reset(): void {
     this.#paragraphs.length = 0
     this.#parts.length = 0
@@ -59,7 +59,7 @@ export class InlineRun {
     this.#linkCount = 0
   }
 
-  /** Whether nothing has happened to it yet, not even a mark or a space that waits for text. */
+  /** Whether nothing has been added yet, not even a pending mark or space. */
   get isUnused(): boolean {
     const isSilent = this.isEmpty && !this.#isSpaceDue && this.#breaksDue === 0 && this.#code.length === 0
     return isSilent && this.#openCount === 0 && this.#linkCount === 0 && this.#pending.length === 0
@@ -69,7 +69,7 @@ export class InlineRun {
     return this.#hasBreaks
   }
 
-  /** The last character written; a space when one is due. */
+  /** The last character written; a space when one is pending. */
   get last(): string {
     return this.#isSpaceDue || this.#breaksDue > 0 ? ' ' : this.#last
   }
@@ -78,7 +78,7 @@ export class InlineRun {
     return this.#linkCount > 0
   }
 
-  /** Adds text as it stands in the source. */
+  /** Adds text from the source. */
   text(source: string): void {
     if (isHtmlSpace(source)) {
       this.#isSpaceDue ||= source !== ''
@@ -163,7 +163,7 @@ export class InlineRun {
     return this.#paragraphs.map(escapeLines)
   }
 
-  /** All of it on one line, for a place where no block can begin. */
+  /** The whole run on one line, for a place where no block can begin. */
   finishLine(): string {
     this.#endParagraph()
     return this.#paragraphs.join(' ')
@@ -238,7 +238,7 @@ export class InlineRun {
         if (!isWord(closed.lastInside) && isWord(next)) this.#erase(closed)
         return false
       }
-      // Two stretches of the same emphasis without a space between them are one.
+      // Two runs of the same emphasis without a space between them are merged.
       this.#parts[closed.end] = ''
       mark.index = closed.index
       this.#last = closed.lastInside
@@ -254,7 +254,7 @@ export class InlineRun {
     this.#code.length = 0
   }
 
-  /** An exclamation mark right before a link would make it an image. */
+  /** An exclamation mark directly before a link would make it an image. */
   #escapeExclamation(next: string): void {
     if (this.#last !== '!' || !next.startsWith('[')) return
     const part = this.#parts.pop() ?? ''
@@ -265,7 +265,7 @@ export class InlineRun {
 
 const SPACE_OR_PUNCTUATION = /^(?:$|[\s!-/:-@[-`{-~]|\p{P})/u
 
-/** Whether emphasis may begin after, or end before, a character even if there is punctuation on its other side. */
+/** Whether emphasis may begin after, or end before, a character even with punctuation on the other side. */
 function isOutside(character: string): boolean {
   return SPACE_OR_PUNCTUATION.test(character)
 }

@@ -6,7 +6,7 @@ const BLOCKS: ReadonlySet<string> = new Set(
   summary table tbody td tfoot th thead tr ul xmp Admonition CodeBlock Footnote Mark Signature Tab`.split(/\s+/),
 )
 
-/** Whether an element stands on lines of its own. Elements that are not listed do when others in them do. */
+/** Whether an element is on lines of its own. Unlisted elements are if they contain such elements. */
 export function isBlock(element: Element): boolean {
   return BLOCKS.has(element.name) || (element.name === 'Math' && element.attribute('Display') === 'true')
 }

@@ -4,15 +4,15 @@ import { settleDollars } from './dollars.ts'
 import { escapeHeading, fenceFor } from './escape.ts'
 import type { PlacedHeading } from './sections.ts'
 
-/** Lines of Markdown, and the headings that divide them. Those in quotations and lists divide nothing. */
+/** Lines of Markdown, and the headings that divide them. Headings in quotations and lists do not count. */
 export interface LaidOut {
   readonly lines: readonly string[]
   readonly headings: readonly PlacedHeading[]
-  /** Places that have fragments of their own, also those in quotations and lists. */
+  /** Places with their own fragments, including those in quotations and lists. */
   readonly marks: readonly SectionMark[]
 }
 
-/** Puts blocks on lines, with a blank one between them. */
+/** Writes blocks as lines, with a blank line between blocks. */
 export function layOut(blocks: readonly Block[]): LaidOut {
   const page = new Layout()
   page.write(blocks, '', '')
@@ -31,7 +31,7 @@ class Layout implements LaidOut {
     let isAlternate = false
     for (const block of blocks) {
       if (previous !== undefined && !isTight) this.#blank(rest)
-      // Two lists in a row would be read as one if their markers were the same.
+      // Two lists in a row with the same marker would be read as one.
       isAlternate = block.type === 'list' && areAlike(previous, block) ? !isAlternate : false
       this.#writeBlock(block, lead, rest, isAlternate)
       lead = rest
@@ -136,7 +136,7 @@ function writeCell(cell: string): string {
 function isTightItem(item: readonly Block[]): boolean {
   const [first, ...rest] = item
   if (first === undefined || (first.type !== 'paragraph' && first.type !== 'list')) return false
-  // A list that begins with another number than 1 needs a blank line to be seen as one.
+  // A list that begins with a number other than 1 needs a blank line before it.
   return rest.every((block, i) => block.type === 'list' && (block.numbers[0] ?? 1) === 1 && !areAlike(item[i], block))
 }
 

@@ -3,10 +3,7 @@ import type { Block } from './block.ts'
 import type { BlockBuilder } from './builder.ts'
 import { MAX_NESTING } from './nesting.ts'
 
-/**
- * Writes `ul` and `ol`. A list whose items have headings arranges parts of a page rather than listing things; they are
- * written one after the other.
- */
+/** Writes `ul` and `ol`. A list whose items have headings is a layout; its items are written one after the other. */
 export function writeList(builder: BlockBuilder, element: Element): void {
   if (builder.nesting >= MAX_NESTING) {
     builder.flush()
@@ -28,7 +25,7 @@ export function writeList(builder: BlockBuilder, element: Element): void {
 
 interface Item {
   readonly blocks: Block[]
-  /** Its number, if it has one of its own. */
+  /** The number of the item, if it sets one. */
   readonly value: number | undefined
 }
 
@@ -49,7 +46,7 @@ function readNumber(element: Element, attribute: string): number | undefined {
   return /^\d{1,9}$/.test(value) ? Number(value) : undefined
 }
 
-/** Items that stand in something else than the list itself count as well. */
+/** Items nested in other elements of the list count as well. */
 function gather(builder: BlockBuilder, parent: Element, items: Item[]): void {
   for (const child of parent.children) {
     if (typeof child !== 'string' && child.dropped !== undefined) continue
@@ -62,7 +59,7 @@ function gather(builder: BlockBuilder, parent: Element, items: Item[]): void {
     else {
       const blocks = builder.collect([child])
       const last = items.at(-1)
-      // A list directly in a list belongs to the item above it.
+      // A list directly in a list belongs to the previous item.
       if (last !== undefined && blocks[0]?.type === 'list') last.blocks.push(...blocks)
       else if (blocks.length > 0) items.push({ blocks, value: undefined })
     }
@@ -87,7 +84,7 @@ function writeItem(builder: BlockBuilder, item: Element): Block[] {
     if (box !== undefined) return [{ type: 'paragraph', text: `${box} ${text}` }, ...rest]
     return text === first.text ? blocks : [{ type: 'paragraph', text }, ...rest]
   }
-  // Right after the marker of an item a rule would be read as part of a longer one.
+  // A rule directly after the marker of an item would be read as part of a longer rule.
   return first.type === 'rule' ? rest : blocks
 }
 
@@ -101,7 +98,7 @@ function checkboxOf(item: Element): string | undefined {
   return undefined
 }
 
-/** The element an element begins with; none if it begins with text. */
+/** The first child, if it is an element; undefined if text comes first. */
 function firstElement(parent: Element): Element | undefined {
   for (const child of parent.children) {
     if (typeof child !== 'string') return child

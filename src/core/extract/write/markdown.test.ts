@@ -353,7 +353,7 @@ describe('sections', () => {
     ])
   })
 
-  test('say where definitions with fragments of their own begin and end', () => {
+  test('have marks where definitions with their own fragments begin and end', () => {
     const { markdown, sections } = written(
       `<h1 id="a">A</h1><dl><dt id="one">one</dt><dd>x<dl><dt id="one.in">in</dt><dd>y</dd></dl>z</dd>
       <dt><a name="two">two</a></dt><dd>x</dd><dt>none</dt><dd>x</dd></dl><p>after</p>
@@ -394,15 +394,15 @@ test.each([
   ['a rule at the start', '<hr><p>title: x</p><hr><h1>Real</h1>', 'title: x\n\n---\n\n# Real\n'],
   ['a rule at the end', '<p>x</p><hr><hr>', 'x\n'],
   ['nothing but rules', '<hr><hr>', ''],
-])('divides nothing: %s', (_, html, markdown) => {
+])('does not divide sections: %s', (_, html, markdown) => {
   expect(markdownOf(html)).toBe(markdown)
 })
 
-test('characters nobody sees are counted', () => {
+test('counts invisible characters', () => {
   expect(written('<p>a\u200bb\u{e0041}\u{e0042}</p><pre>\u200b\u202e</pre><h2>\u00adx</h2>').unseenChars).toBe(5)
 })
 
-test('nothing in, nothing out', () => {
+test('elements without content give an empty document', () => {
   expect(written('<p> </p><ul></ul><table></table>')).toEqual({ markdown: '', sections: [], unseenChars: 0 })
 })
 
@@ -411,7 +411,7 @@ test('a few bytes that span many cells stay a few lines', () => {
   expect(markdownOf(html).length).toBeLessThan(2_000_000)
 })
 
-test('lines do not grow with the depth of lists', () => {
+test('line length does not grow with the depth of lists', () => {
   expect(markdownOf('<ul><li>a'.repeat(5000)).length).toBeLessThan(500_000)
 })
 
@@ -421,6 +421,6 @@ test.each([
   ['a long line of dashes', `<p>a<br>${'-'.repeat(200_000)}x`],
   ['dollars', `<p>${'$a '.repeat(100_000)}`],
   ['characters nobody sees', `<p>${'\u200b'.repeat(200_000)}a`],
-])('time does not grow with the square of %s', (_, html) => {
+])('time is not quadratic in %s', (_, html) => {
   expect(cpuMsOf(() => markdownOf(html))).toBeLessThan(1000)
 })

@@ -8,13 +8,13 @@ import { createSections } from './sections.ts'
 export interface Written {
   readonly markdown: string
   readonly sections: readonly Section[]
-  /** How many characters of the text and code were left out because nobody sees them. */
+  /** Number of invisible characters that were left out of text and code. */
   readonly unseenChars: number
 }
 
 /**
- * Writes elements as Markdown: elements become blocks, blocks become lines. Relative addresses start at `base`. The
- * Markdown contains no HTML, and no markup that the elements do not stand for.
+ * Writes elements as Markdown: elements become blocks, blocks become lines. Relative addresses resolve against `base`. The Markdown
+ * contains no HTML, and only markup that the elements have.
  */
 export function writeMarkdown(content: readonly Element[], base: string): Written {
   const builder = new BlockBuilder(base)

@@ -16,8 +16,8 @@ export function writeMath(builder: BlockBuilder, element: Element): void {
 }
 
 /**
- * Nothing in a formula may end it, and readers that know no formulas must not find tags, links or code in one. Spaces
- * mean nothing to TeX, and a backtick is an opening quotation mark.
+ * Changes TeX so that nothing in it ends the formula, and renderers without formulas find no tags, links or code in it. Spaces mean nothing
+ * to TeX, and a backtick is an opening quotation mark.
  */
 function protect(tex: string): string {
   return tex

@@ -4,7 +4,7 @@ import { isBlock } from './is-block.ts'
 
 const UNREAD = new Set(['button', 'script', 'style', 'svg', 'template', 'select', 'textarea', 'rp', 'FootnoteRef'])
 
-/** The words in an element on one line, without markup. Words of different blocks stay apart. */
+/** The words in an element on one line, without markup. Words of different blocks are separated. */
 export function plainText(node: Node): string {
   return collapseText(rawText(node)).trim()
 }

@@ -8,12 +8,12 @@ import { writeMarkdown } from './markdown.ts'
 const runs = { numRuns: process.env['TEST_LONG'] === undefined ? 500 : 10_000 }
 
 /*
- * Whatever text a page contains, a reader of the Markdown sees the same text, and no markup that the page does not have.
- * markdown-it stands for all readers; HTML is allowed, so that a tag that got through would be found.
+ * For any text on a page, a reader of the Markdown sees the same text, and no markup that the page does not have. markdown-it stands for
+ * all readers; it accepts HTML, so that an unescaped tag would be found.
  */
 const reader = new MarkdownIt({ html: true })
 
-/** Text made of what means something to Markdown, and a few words. */
+/** Text of characters with a meaning in Markdown, and a few words. */
 const text = fc
   .array(
     fc.oneof(
@@ -95,7 +95,7 @@ const inline: fc.Arbitrary<(Element | string)[]> = fc.array(
   { minLength: 1, maxLength: 5 },
 )
 
-/** What is seen of text, without its spaces. */
+/** The visible text without its spaces. */
 function squeeze(source: string): string {
   return source.replace(/[\s\v\x85\u200b\u{e0041}]+/gu, '')
 }
@@ -157,7 +157,7 @@ const PLACES: [string, (nodes: (Element | string)[]) => Element, string[]][] = [
   ['a cell', (nodes) => element('table', [element('tr', [element('td', nodes), element('td', ['2'])])]), TABLE],
 ]
 
-test.each(PLACES)('text in %s is read as it stands in the page', (_, put, extra) => {
+test.each(PLACES)('text in %s is rendered as it is in the page', (_, put, extra) => {
   fc.assert(
     fc.property(inline, (nodes) => {
       const root = put(nodes)
@@ -172,7 +172,7 @@ test.each(PLACES)('text in %s is read as it stands in the page', (_, put, extra)
   )
 })
 
-/** Whatever stands in attributes is text at most, and never the beginning of anything. */
+/** Values of attributes become text at most, and never markup. */
 const withAttributes: fc.Arbitrary<Element> = fc
   .record({
     name: fc.constantFrom('img', 'iframe', 'pre', 'div', 'table', 'math', 'Tab', 'Admonition'),
@@ -199,7 +199,7 @@ const EXPECTED_OF_ATTRIBUTES: Record<string, string[]> = {
   math: ['em_open', 'em_close', 'strong_open', 'strong_close', 's_open', 's_close'],
 }
 
-test('attributes make no markup', () => {
+test('attributes never become markup', () => {
   fc.assert(
     fc.property(withAttributes, (made) => {
       const { name } = made
@@ -218,7 +218,7 @@ test('attributes make no markup', () => {
   )
 })
 
-test('code is read as it stands in the page', () => {
+test('code is rendered as it is in the page', () => {
   fc.assert(
     fc.property(text, fc.constantFrom('pre', 'blockquote', 'li'), (inner, place) => {
       const code = element('pre', [inner])

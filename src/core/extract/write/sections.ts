@@ -11,8 +11,8 @@ type Draft = Omit<Section, 'endLine' | 'children' | 'marks'> & {
 }
 
 /**
- * The headings of Markdown as a tree. A section ends before the next heading that is not below it. Marks stand in the order of their
- * lines, each in the section it begins in; those before the first heading are in none.
+ * The headings of Markdown as a tree. A section ends before the next heading of its level or above. Marks are in line order, each in the
+ * section where it begins; those before the first heading are in none.
  */
 export function createSections(
   lines: readonly string[],
@@ -48,7 +48,7 @@ export function createSections(
     siblings.push(draft)
     open.push(draft)
     markUpTo(startLine, draft)
-    // Nothing else leads to it: it stands in the place that began before it.
+    // A heading without an anchor of its own gets the anchor of the place that contains it.
     const place = marks[next - 1]
     if (place !== undefined && place.anchor !== '' && anchor === null) {
       draft.marks ??= [{ line: startLine, anchor: place.anchor }]

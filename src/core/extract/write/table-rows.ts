@@ -1,6 +1,6 @@
 import type { Element } from '../../html/tree.ts'
 
-/** What HTML allows a cell to span. */
+/** The largest span that HTML allows for a cell. */
 const MAX_SPAN = 1000
 
 export interface SourceCell {
@@ -11,13 +11,13 @@ export interface SourceCell {
 
 export interface SourceRow {
   readonly cells: readonly SourceCell[]
-  /** Whether it names the columns. */
+  /** Whether the row names the columns. */
   readonly isHeader: boolean
 }
 
-/** A table as it stands in the source. */
+/** A table of the source. */
 export interface SourceTable {
-  /** What names the table, above its rows. */
+  /** Captions and title rows above the rows. */
   readonly titles: readonly Element[]
   readonly rows: readonly SourceRow[]
 }
@@ -29,7 +29,7 @@ export function readTable(table: Element): SourceTable {
   const [first, second] = rows
   const title = first === undefined ? undefined : titleIn(first)
   const body = rows.slice(1)
-  // Above other names it says what they have in common, and above many columns it is one row of them.
+  // A header row above another header row groups its columns, and a row above many columns is an ordinary row; neither is a title.
   const isName = first?.isHeader === true && second?.isHeader === true
   return title === undefined || isName || body.some(isWide)
     ? { titles, rows }
@@ -40,7 +40,7 @@ function isWide({ cells }: SourceRow): boolean {
   return cells.length > 2
 }
 
-/** One head over the whole width names the table rather than a column. */
+/** One header cell over the whole width names the table rather than a column. */
 function titleIn({ cells, isHeader }: SourceRow): Element | undefined {
   const [first] = cells
   if (first === undefined || cells.length > 1 || first.columns === 1) return undefined
@@ -56,7 +56,7 @@ function gather(parent: Element, isHead: boolean, titles: Element[], rows: Sourc
     else if (child.name === 'tfoot') feet.push(child)
     else if (child.name !== 'colgroup' && child.name !== 'col') gather(child, child.name === 'thead', titles, rows)
   }
-  // It may stand before the rows it sums up.
+  // The footer may precede the rows that it sums up.
   for (const foot of feet) gather(foot, false, titles, rows)
 }
 
@@ -74,7 +74,7 @@ function spanOf(cell: Element, name: string): number {
   const value = cell.attribute(name)
   if (value === undefined) return 1
   const span = Number.parseInt(value, 10)
-  // Zero rows means all that are left.
+  // A rowspan of zero means all remaining rows.
   if (span === 0 && name === 'rowspan') return MAX_SPAN
   return span >= 1 ? Math.min(span, MAX_SPAN) : 1
 }

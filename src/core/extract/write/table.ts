@@ -11,7 +11,7 @@ interface Cell {
   readonly rows: number
 }
 
-/** Writes a table of data. Cells that span others are repeated in their places. */
+/** Writes a table of data. Spanning cells are repeated in each place. */
 export function writeTable(builder: BlockBuilder, table: Element): void {
   builder.flush()
   const { titles, rows } = readTable(table)
@@ -40,7 +40,10 @@ function readCell(builder: BlockBuilder, { element, columns, rows }: SourceCell)
 
 const MAX_PARTS = 4
 
-/** Code on several lines has no place in a cell. A few columns of it with names can stand one below the other. */
+/**
+ * Whether a table can be written as blocks: code on several lines does not fit into a cell, but a few named columns of it can follow each
+ * other.
+ */
 function canBeTakenApart(builder: BlockBuilder, rows: readonly SourceRow[], headers: number): boolean {
   const [names, ...body] = rows
   if (names === undefined || headers !== 1 || names.cells.length < 2) return false
@@ -66,7 +69,7 @@ function isSpanning({ columns, rows }: { readonly columns: number; readonly rows
   return columns > 1 || rows > 1
 }
 
-/** Only columns in which a cell begins are kept: a span alone makes no column. */
+/** Only columns in which a cell begins are kept: a span alone does not make a column. */
 function fillSpans(rows: readonly (readonly Cell[])[], headers: number, budget: RepeatBudget): string[][] {
   const grid: string[][] = []
   const starts = new Set<number>()
@@ -97,7 +100,7 @@ function fillSpans(rows: readonly (readonly Cell[])[], headers: number, budget: 
   const columns = [...starts].sort((a, b) => a - b)
   return grid.map((line, i) => {
     const kept = columns.filter((column) => column < line.length).map((column) => line[column] ?? '')
-    // One cell over the whole width divides the rows; it belongs to no column.
+    // One cell over the whole width divides the rows and belongs to no column.
     const [only, ...others] = headers > 1 && i < headers ? [] : (rows[i] ?? [])
     const isDivider = only !== undefined && others.length === 0 && only.columns > (columns.at(-1) ?? 0)
     return isDivider ? kept.slice(0, 1) : kept
@@ -118,7 +121,7 @@ function countHeaders(rows: readonly SourceRow[]): number {
 
 const MAX_HEADERS = 3
 
-/** Markdown has one row of names: those of several rows are put together, a repeated one once. */
+/** Markdown has one header row: names of several rows are joined, without repetitions. */
 function mergeHeaders(headers: readonly (readonly string[])[], width: number): string[] {
   return Array.from({ length: width }, (_, column) => {
     const names = headers.map((row) => row[column] ?? '').filter((name) => name !== '')

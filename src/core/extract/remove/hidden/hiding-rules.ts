@@ -4,7 +4,7 @@ import { readSelectors } from './selectors.ts'
 import { readDeclarations, readStyleRules } from './stylesheet.ts'
 import { ASPECTS, type Aspect, judgeDeclarations, type Verdict, type Verdicts } from './visibility.ts'
 
-/** What a rule of a style sheet says about one aspect of the elements it selects. */
+/** The effect of a style sheet rule on one aspect of the elements it selects. */
 export interface HidingRule extends Verdict {
   readonly selector: string
   readonly aspect: Aspect
@@ -19,14 +19,14 @@ interface Candidate {
 /** A style sheet of a page. */
 export interface Sheet {
   readonly css: string
-  /** Whether it holds only under conditions. */
+  /** Whether it applies only under conditions. */
   readonly isConditional: boolean
 }
 
-/** Of more rules about one class, id or name the strongest are kept; matching them all would take too long. */
+/** Only this many rules per class, id or name are kept, the strongest first; matching more would take too long. */
 const MAX_RULES_PER_KEY = 50
 
-/** Style sheets longer than this are not written by a site for one page. */
+/** Longer style sheets are not specific to one page. */
 const MAX_CSS = 2_000_000
 
 const NO_RULES: readonly HidingRule[] = []
@@ -35,9 +35,8 @@ const NO_RULES: readonly HidingRule[] = []
 const IMPORTANT = 1_000_000_000
 
 /**
- * What the style sheets in a page hide. Only selectors that are wholly understood are trusted to hide something. One that
- * looks at states, and a rule under conditions, may show something again but never hide it: to lose content is worse than
- * to keep a closed menu.
+ * The elements that the style sheets of a page hide. Only fully understood selectors may hide an element. A selector with states, and a
+ * rule under conditions, may show an element again but never hide it: losing content is worse than keeping a closed menu.
  */
 export class HidingRules {
   readonly #maps: Readonly<Record<Aspect, SelectorMap<HidingRule>>> = {
@@ -48,7 +47,7 @@ export class HidingRules {
     font: new SelectorMap(),
   }
 
-  /** Those that a rule hides by. */
+  /** The aspects that at least one rule uses to hide elements. */
   readonly #aspects: readonly Aspect[]
 
   /** `isThere` tells whether a class (`.a`) or id (`#a`) occurs in the document. */
@@ -65,12 +64,12 @@ export class HidingRules {
     }
   }
 
-  /** Whether no element matches any of them. */
+  /** Whether no rule can hide an element. */
   get hideNothing(): boolean {
     return this.#aspects.length === 0
   }
 
-  /** The rules that hide an element. What its `style` attribute says is stronger, unless they are important. */
+  /** The rules that hide an element. Its `style` attribute overrides them, unless they are important. */
   match(element: Element, inline: Verdicts): readonly HidingRule[] {
     if (this.#aspects.length === 0) return NO_RULES
     const rules: HidingRule[] = []
@@ -90,7 +89,7 @@ function readCandidates(sheets: Iterable<Sheet>, isThere: (name: string) => bool
   for (const { css, isConditional } of sheets) {
     for (const rule of readStyleRules(css.slice(0, left))) {
       const selectors = readSelectors(rule.selectors, isConditional || rule.isConditional, isThere)
-      // Most rules of a theme are about other pages of the site.
+      // Most rules of a theme apply to other pages of the site.
       if (selectors.length === 0) continue
       const verdicts = judgeDeclarations(readDeclarations(rule.declarations), false)
       for (const aspect of ASPECTS) {

@@ -5,8 +5,8 @@ import type { Generator } from '../../generators/generator.ts'
 import type { Survey } from '../../survey.ts'
 
 /*
- * What is not shown at first and is content all the same: panels of a tab set, parts of an accordion, collapsed members
- * of an API. A reader opens them with one click, so there must be something to click.
+ * Content that is hidden at first: panels of a tab set, parts of an accordion, collapsed members of an API. Readers open them with one
+ * click, so a control must exist.
  */
 
 const TAB_CLASS =
@@ -14,11 +14,11 @@ const TAB_CLASS =
 const FOLD_CLASS =
   /(?:^|[\s_-])(?:accordions?|collaps(?:e|ed|ible)|expand(?:er|able)|toggle|faqs?|spoiler)(?=[\s_-]|$)/i
 
-/** What opens over a page or belongs to its frame, although its class may speak of collapsing. */
+/** Classes of overlays and site chrome, even if another class mentions collapsing. */
 const FRAME_CLASS = /nav|menu|dropdown|modal|dialog|popup|popover|offcanvas|drawer|search|sidebar|cart|cookie|share/i
 const FRAME_ROLE = /^(?:menu|menubar|dialog|alertdialog|listbox|navigation|search|tooltip)$/
 
-/** Tells whether something hidden belongs to the frame of a page: a menu, a dialog. */
+/** Whether a hidden element belongs to the frame of a page: a menu, a dialog. */
 export function isFrame(element: Element): boolean {
   return (
     element.name === 'nav' ||
@@ -28,7 +28,7 @@ export function isFrame(element: Element): boolean {
   )
 }
 
-/** Makes the test whether a hidden element is content. */
+/** Creates a test for whether a hidden element is content. */
 export function keepTest(
   generator: Generator | undefined,
   { opened, labels, streamed }: Controls,
@@ -39,7 +39,7 @@ export function keepTest(
     const isPanel = element.attribute('role') === 'tabpanel'
     if (!isPanel && (isInFrame || isFrame(element))) return false
     if (opened.has(element.id)) return true
-    // A part with a heading of its own that opens it.
+    // The part has a heading that opens it.
     if ((element.attribute('aria-labelledby') ?? '').split(/\s+/).some((id) => labels.has(id))) return true
     const names = `${element.attribute('class') ?? ''} ${element.parent?.attribute('class') ?? ''}`
     if (FOLD_CLASS.test(names) && followsControl(element)) return true
@@ -47,11 +47,11 @@ export function keepTest(
   }
 }
 
-/** How far above a panel the tabs may stand, and how many elements beside it are looked at. */
+/** How far above a panel its tabs may be, and how many siblings are checked. */
 const MAX_LEVELS = 4
 const MAX_BESIDE = 50
 
-/** Whether tabs, or other panels, stand near a panel. One hidden element alone is no set, whatever it is called. */
+/** Whether tabs, or other panels, are near a panel. A single hidden element is not a tab set, under any name. */
 function isInTabSet(panel: Element): boolean {
   let inside = panel
   for (let level = 0; level < MAX_LEVELS && inside.parent !== undefined; level++) {
@@ -70,7 +70,7 @@ function isTab(node: Node): boolean {
   return TAB_CLASS.test(node.attribute('class') ?? '') || /nav-(?:tabs|pills)/.test(node.attribute('class') ?? '')
 }
 
-/** Whether what stands before an element, or before its parent, can open it. */
+/** Whether the element before an element, or before its parent, can open it. */
 function followsControl(element: Element): boolean {
   const before = elementBefore(element) ?? (element.parent === undefined ? undefined : elementBefore(element.parent))
   return before !== undefined && [before, ...before.elements()].some(isControl)
@@ -97,13 +97,13 @@ function isControl(element: Element): boolean {
   )
 }
 
-/** What a document has to open parts of it with. */
+/** The controls of a document that open parts of it. */
 export class Controls {
-  /** Ids of what a button, tab or link opens. */
+  /** Ids of elements that a button, tab or link opens. */
   readonly opened: Set<string> = new Set()
-  /** Ids of buttons and tabs, and of the headings they stand in. */
+  /** Ids of buttons and tabs, and of the headings around them. */
   readonly labels: Set<string> = new Set()
-  /** Ids of what arrives after the rest of a page and is put in its place by a script, as React and Marko do. */
+  /** Ids of parts that arrive after the rest of a page and that a script moves into place, as in React and Marko. */
   readonly streamed: Set<string> = new Set()
 
   constructor({ scripts, controls }: Survey) {
@@ -129,10 +129,10 @@ export class Controls {
 
 /** `$RC("B:0","S:0")`, `$RS("S:1","P:1")`, `$af(3)` */
 const PLACES_PART = /\$R[CSX]\((?:"B:[\da-f]+",)?"(S:[\da-f]+)"|\$af([a-z]*)\((\d+)\)/g
-/** Scripts that put parts in their place do little else. */
+/** Scripts that move parts into place are short. */
 const MAX_SCRIPT = 20_000
 
-/** The id of what an element opens, if it is a tab or a button that does. */
+/** The id of the element that a tab or button opens. */
 function openedId(element: Element): string | undefined {
   const opens = element.hasAttribute('aria-expanded') || element.attribute('role') === 'tab'
   const controls = element.attribute('aria-controls')

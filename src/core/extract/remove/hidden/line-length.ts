@@ -1,6 +1,6 @@
 import type { Node } from '../../../html/tree.ts'
 
-/** How long the text in an element is on one line, as `lineOf` would give it, up to `most`. Reads no further than that. */
+/** Length of the text in an element on one line, as in `lineOf`, up to `most`. Stops reading there. */
 export function lineLength(node: Node, most: number): number {
   let length = 0
   let isAfterSpace = false
@@ -8,7 +8,7 @@ export function lineLength(node: Node, most: number): number {
     if (typeof inner === 'string') {
       for (let i = 0; i < inner.length && length < most; i++) {
         const isSpace = isWhiteSpace(inner.charCodeAt(i))
-        // White space counts once there is something on both sides of it.
+        // White space counts once, between other characters.
         if (!isSpace) length += isAfterSpace && length > 0 ? 2 : 1
         isAfterSpace = isSpace
       }
@@ -23,7 +23,7 @@ export function lineLength(node: Node, most: number): number {
   return Math.min(length, most)
 }
 
-/** What `\s` stands for. */
+/** Matches the same characters as `\s`. */
 function isWhiteSpace(code: number): boolean {
   return code <= 0x20
     ? code === 0x20 || (code >= 9 && code <= 13)

@@ -1,10 +1,10 @@
-/** Whether a condition of a style sheet holds where pages are read. */
+/** Whether a condition of a style sheet applies to readers. */
 export type Applies = 'always' | 'sometimes' | 'never'
 
-/** Width of the screen that pages are taken to be read on. On a wider one more may be shown, but nothing is hidden. */
+/** Assumed width of the reader's screen. A wider one may show more, but hides nothing. */
 const SCREEN = 1200
 
-/** Whether a list of media queries holds on a screen of common width. */
+/** Whether a list of media queries applies to a screen of common width. */
 export function mediaApplies(list: string): Applies {
   const all = list
     .toLowerCase()

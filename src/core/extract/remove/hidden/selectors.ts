@@ -1,14 +1,14 @@
 import { readEscapes } from './stylesheet.ts'
 
-/** A selector of a style sheet, as far as it can be asked about elements. */
+/** A selector of a style sheet, reduced to the syntax that can be matched. */
 export interface ReadSelector {
-  /** In the part of CSS that `SelectorMap` knows. */
+  /** The selector, in the CSS subset of `SelectorMap`. */
   readonly selector: string
-  /** What its rules are counted by: a class, an id or a name. */
+  /** The class, id or name under which its rules are counted. */
   readonly key: string
   /** Its specificity. */
   readonly weight: number
-  /** Whether a rule with it may hide something, or only show it again. */
+  /** Whether a rule with it may hide an element, or only show it again. */
   readonly mayHide: boolean
 }
 
@@ -16,10 +16,10 @@ const MAX_SELECTOR = 200
 /** Longer paths are about the layout of a site, and costly. */
 const MAX_STEPS = 3
 
-/** States in which a page is not read, and what is not in the document at all. */
+/** Transient states, and pseudo-elements that are not in the document. */
 const PASSING = /::|:(?:hover|focus|active|visited|disabled|before|after|placeholder)/
 
-/** What stands between the steps of a path, and in no brackets. */
+/** Combinators between the steps of a selector, outside of brackets. */
 const COMBINATORS = /(?:\s*[>+~]\s*|\s+)(?![^[\]]*\])/
 const NAME = /[#.](?:[\w\x80-\uffff-]|\\.)+/g
 const ATTRIBUTES = /\[[^\]]*\]/g
@@ -27,10 +27,10 @@ const PSEUDO = /(?<!\\):[\w-]+(?:\([^)]*\))?/g
 const COMPOUND =
   /^(?:[a-z][\w-]*|\*)?(?:[#.](?:[\w\x80-\uffff-]|\\.)+|\[[\w:-]+(?:[~^$*]?=(?:"[^"'\]]*"|'[^"'\]]*'|[\w-]+))?\])*$/i
 
-/** What a page is marked with until its scripts have run. */
+/** Names that mark a page until its scripts have run. */
 const UNTIL_SCRIPTS = /cloak|no-?js|no-?script|\bjs\b|load|lazy|reveal|unresolved|hydrat/i
 
-/** The selectors in a list that may match something in the document, where `isThere` knows its classes and ids. */
+/** The selectors in a list that may match an element of the document; `isThere` tells whether it has a class or id. */
 export function readSelectors(
   list: string,
   isConditional: boolean,
@@ -39,7 +39,7 @@ export function readSelectors(
   return list.split(',').flatMap((one) => readSelector(plainSelector(one), isConditional, isThere) ?? [])
 }
 
-/** A selector whose escapes are needed, and that asks for no more than one thing in `:is()`. */
+/** A selector without needless escapes, and without `:is()` around a single selector. */
 function plainSelector(text: string): string {
   const plain = text
     .trim()
@@ -65,7 +65,7 @@ function readSelector(
   const steps = plain.split(COMBINATORS)
   const own = steps.at(-1) ?? ''
   if (own === '' || own === '*' || !steps.every((step) => step !== '' && COMPOUND.test(step))) return undefined
-  // Of what looks at states or at what stands beside it, only the element itself is looked at.
+  // For selectors with states or sibling combinators, only the last compound is matched.
   const isExact = plain === text && !/[+~]/.test(bare.replace(/\\./g, '')) && steps.length <= MAX_STEPS
   const ids = names.filter((name) => name.startsWith('#')).length
   const others = names.length - ids + (text.match(ATTRIBUTES)?.length ?? 0) + (text.match(PSEUDO)?.length ?? 0)
@@ -73,12 +73,12 @@ function readSelector(
     selector: (isExact ? text : own).replace(/(?<=^|[\s>])[a-z][\w-]*/gi, (name) => name.toLowerCase()),
     key: own.match(NAME)?.[0] ?? own,
     weight: ids * 10_000 + others * 100 + steps.filter((step) => /^[a-z]/i.test(step)).length,
-    // Components of a page's own (`my-card`) are often hidden until their script has made them.
+    // Custom elements (`my-card`) are often hidden until their script has defined them.
     mayHide: isExact && !isConditional && !/^[a-z]+-/i.test(own) && !isUntilScripts(steps),
   }
 }
 
-/** Whether a selector speaks of what is only there until scripts run: in a state around the element, or by a cloak. */
+/** Whether a selector applies only until scripts run: by a state around the element, or by a cloak. */
 function isUntilScripts(steps: readonly string[]): boolean {
   return steps.some((step, i) => (i < steps.length - 1 || step.includes('[')) && UNTIL_SCRIPTS.test(step))
 }

@@ -1,19 +1,19 @@
 import { type Applies, mediaApplies } from './media.ts'
 
 /*
- * As much of CSS as it takes to know what a page hides by its own style sheets. One pass over the characters, whatever
- * they are: comments, strings, addresses and rules inside of rules are stepped over, nothing is an error.
+ * Parses enough CSS to know what a page hides by its own style sheets. It makes one pass over any input: comments, strings, URLs and nested
+ * rules are skipped, and nothing is an error.
  */
 
-/** Selectors and declarations of one rule, as they are written. */
+/** Selectors and declarations of one rule, as written. */
 export interface StyleRule {
   readonly selectors: string
   readonly declarations: string
-  /** Whether it holds only under conditions: the width of a screen, what the browser can do. */
+  /** Whether it applies only under conditions: screen width, browser features. */
   readonly isConditional: boolean
 }
 
-/** What a block in braces holds. */
+/** The content of a block in braces. */
 type Block = 'rules' | 'conditional rules' | 'declarations' | 'nothing'
 
 /** Reads the rules of a style sheet that may apply on a screen. */
@@ -45,7 +45,7 @@ export function* readStyleRules(css: string): Generator<StyleRule, void, void> {
       const opened = openBlock(prelude, block)
       blocks.push(opened)
       if (opened === 'declarations') selectors = prelude
-      // Of what stands before a rule inside of a rule, the last part is its selector.
+      // The text after the last `;` is the selector of the nested rule, so only the declarations before it stay.
       text = block === 'declarations' ? text.slice(0, text.lastIndexOf(';') + 1) : ''
     } else if (character === '}') {
       take(i, i + 1)
@@ -62,13 +62,13 @@ export function* readStyleRules(css: string): Generator<StyleRule, void, void> {
       from = i + 1
     }
   }
-  // The end of a sheet closes what is open.
+  // The end of a sheet closes open blocks.
   if (blocks.at(-1) !== 'declarations') return
   take(css.length, css.length)
   yield { selectors, declarations: text, isConditional: blocks.includes('conditional rules') }
 }
 
-/** Marks that hid style sheets from the first browsers; they mean nothing. */
+/** Comment marks that hid style sheets from the first browsers; they are ignored. */
 const COMMENT_MARKS = /^(?:<!--|-->|\s)+/
 
 function openBlock(prelude: string, around: Block): Block {
@@ -80,7 +80,7 @@ function openBlock(prelude: string, around: Block): Block {
     case 'media':
       return ruled(mediaApplies(condition), around)
     case 'supports':
-      // What a page asks for is there, or it would not ask.
+      // Sites test for features that browsers support, so the condition counts as met.
       return ruled(/\bnot\b/i.test(condition) ? 'sometimes' : 'always', around)
     case 'layer':
       return around
@@ -101,7 +101,7 @@ function endOf(css: string, mark: string, from: number): number {
   return found < 0 ? css.length : found + mark.length
 }
 
-/** Where a string ends; one that is never closed ends with its line. */
+/** End of a string; an unclosed one ends with its line. */
 function endOfString(css: string, from: number): number {
   for (let i = from + 1; i < css.length; i++) {
     if (css[i] === '\\') i++
@@ -119,7 +119,7 @@ export interface Declaration {
 /** Declarations by their properties, in lower case. */
 export type Declarations = ReadonlyMap<string, Declaration>
 
-/** Every declaration; of several with one name the last counts that is important, or else the last. */
+/** All declarations; for a repeated name the last important one counts, or else the last. */
 export function readDeclarations(source: string): Declarations {
   const text = source.includes('/*') ? source.replace(/\/\*.*?(?:\*\/|$)/gs, '') : source
   const declarations = new Map<string, Declaration>()
@@ -155,7 +155,7 @@ const IMPORTANT = /!\s*important\s*$/i
 const DISPLAYS =
   /^(?:none|contents|(?:block|inline|flow|flow-root|flex|grid|table|ruby|math|list-item|run-in)(?:[\s-].*)?|-\w+-.+|inherit|initial|unset|revert(?:-layer)?|var\(.*)$/
 
-/** Takes a value, unless it is one that a browser would pass over. */
+/** Stores a value, unless a browser would ignore it. */
 function setKnown(declarations: Map<string, Declaration>, name: string, value: string, isImportant: boolean): void {
   if (name === 'display' && !DISPLAYS.test(value)) return
   declarations.set(name, { value, isImportant })

@@ -1,4 +1,4 @@
-/** Pixels that a unit stands for, roughly: it is enough to tell near from far. */
+/** Approximate pixels of a unit, precise enough to distinguish near from far. */
 const PIXELS: Readonly<Record<string, number>> = {
   '': 1,
   px: 1,
@@ -15,13 +15,13 @@ const PIXELS: Readonly<Record<string, number>> = {
   in: 96,
 }
 
-/** A length in pixels; not a number for what is none. */
+/** A length in pixels; NaN for other text. */
 export function lengthOf(text: string): number {
   const [, number, unit = ''] = /^([+-]?(?:\d+\.?\d*|\.\d+))([a-z]*|%)$/.exec(text) ?? []
   return number === undefined ? Number.NaN : Number(number) * (PIXELS[unit] ?? Number.NaN)
 }
 
-/** Red, green and blue up to 255, and how much of it is seen, up to 1. */
+/** Red, green and blue up to 255, and opacity up to 1. */
 export type Colour = readonly [number, number, number, number]
 
 const NAMED: Readonly<Record<string, Colour>> = {
@@ -34,7 +34,7 @@ const NAMED: Readonly<Record<string, Colour>> = {
   transparent: [0, 0, 0, 0],
 }
 
-/** Reads a colour, where it is written in one of the common ways. */
+/** Parses a colour in one of the common notations. */
 export function colourOf(text: string): Colour | undefined {
   if (Object.hasOwn(NAMED, text)) return NAMED[text]
   const [, hex] = /^#([\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/.exec(text) ?? []
@@ -51,15 +51,15 @@ export function colourOf(text: string): Colour | undefined {
     .trim()
     .split(/[\s,/]+/)
     .map((part, i) => Number.parseFloat(part) * (part.endsWith('%') ? (i === 3 ? 0.01 : 2.55) : 1))
-  // What hue and lightness come to matters only when nothing is seen of it.
+  // The colour of hue and lightness matters only when it is fully transparent.
   if (kind === 'hsl') return alpha === 0 ? [0, 0, 0, 0] : undefined
   return [first, second, third, alpha]
 }
 
-/** Nobody reads text whose colour differs so little from what is behind it. */
+/** Text is unreadable when each colour channel differs from the background by at most this much. */
 const SAME = 8
 
-/** Whether one colour cannot be told from the other. */
+/** Whether two colours are indistinguishable. */
 export function isSameColour(a: Colour, b: Colour): boolean {
   return b[3] > 0 && a.every((part, i) => i === 3 || Math.abs(part - (b[i] ?? 0)) <= SAME)
 }

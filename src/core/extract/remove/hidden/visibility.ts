@@ -1,25 +1,24 @@
 import type { Declarations } from './stylesheet.ts'
 import { type Colour, colourOf, isSameColour, lengthOf } from './values.ts'
 
-/** Ways to hide something that CSS decides one by one. */
+/** Independent ways to hide an element in CSS. */
 export const ASPECTS = ['display', 'visibility', 'box', 'opacity', 'font'] as const
 
 /** One of {@link ASPECTS}. */
 export type Aspect = (typeof ASPECTS)[number]
 
-/** What declarations say about one aspect. */
+/** The verdict of declarations about one aspect. */
 export interface Verdict {
   readonly hides: boolean
   readonly isImportant: boolean
 }
 
-/** No entry leaves an aspect to other declarations. */
+/** A missing entry leaves an aspect to other declarations. */
 export type Verdicts = Partial<Record<Aspect, Verdict>>
 
 /**
- * What the declarations of one rule, or of a `style` attribute, say about whether an element is seen. Collapsed parts and
- * such without colour are found in a `style` attribute only: in style sheets they are the closed part of an accordion, or
- * lettering that a picture shines through.
+ * Judges whether the declarations of one rule, or of a `style` attribute, hide an element. Collapsed boxes and transparent text count only
+ * in a `style` attribute: in style sheets they are closed accordions, or lettering with a picture behind it.
  */
 export function judgeDeclarations(declarations: Declarations, isInline: boolean): Verdicts {
   const verdicts: Verdicts = {}
@@ -51,7 +50,7 @@ function isAnimated(value: Value, names: readonly string[]): boolean {
   return names.some((name) => !/^(?:|none|0s|initial|unset|auto)$/.test(value(name)))
 }
 
-/** Whether something is transparent, and nothing beside it says that it will fade in. */
+/** Whether an element is transparent without signs that it will fade in. */
 function isTransparent(value: Value): boolean {
   return lengthOf(value('opacity')) === 0 && !isAnimated(value, ANIMATED)
 }
@@ -63,7 +62,7 @@ function isShrunk(value: Value): boolean {
 
 /** Further out than any layout puts something that is to be seen. */
 const OFF_SCREEN = -900
-/** Carousels move what they show by a few thousand pixels. */
+/** Carousels move their slides by a few thousand pixels. */
 const FAR_OFF = -5000
 
 function isOutOfSight(value: Value): boolean {
@@ -76,7 +75,7 @@ function isOutOfSight(value: Value): boolean {
   return ['left', 'top', 'right', 'bottom'].some((side) => lengthOf(value(side)) <= OFF_SCREEN)
 }
 
-/** Moved away by a margin or a transformation. A margin that padding makes up for only widens the ground. */
+/** Whether a margin or a transform moves the element out of view. A margin that padding compensates only widens the background. */
 function isMovedFar(value: Value): boolean {
   const isOut = ['left', 'top'].some((side) => {
     return lengthOf(value(`margin-${side}`)) <= FAR_OFF && !(lengthOf(value(`padding-${side}`)) > 0)
