@@ -84,14 +84,14 @@ describe('a page that is not for the index', () => {
     await crawl()
     site.pages.set('/hub', answer)
     const crawled = await crawl({ kind: 'recrawl' })
-    // Its links are known, so that this is no reason to doubt.
+    // The links of the page are still known, so the crawl is not incomplete.
     expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: null })
     expect(crawled.rows.get('/a')).toMatchObject({ state: 'unchanged' })
     site.pages.set('/hub', PAGES['/hub'])
     await expect(crawl({ kind: 'recrawl' })).resolves.toMatchObject({ summary: { removed: 0 } })
   })
 
-  test('takes what is behind it along when it is not there the second time either', async () => {
+  test('is removed together with the pages behind it if it is still missing on the second request', async () => {
     const { site, crawl } = await stage(PAGES, LIMITS)
     await crawl()
     let asked = 0
@@ -112,7 +112,7 @@ describe('a site that moves', () => {
     return (await library.store.listSources())[0]?.siteUrl
   }
 
-  test('for a while is followed in that crawl only, and nothing is concluded from it', async () => {
+  test('a temporary redirect of the start applies to that crawl only, and no page is removed because of it', async () => {
     const other = await stageSite({ '/': page('Maintenance') }, { address: '127.0.0.2' })
     const staged = await stage(PAGES)
     const { site, crawl } = staged
@@ -131,7 +131,7 @@ describe('a site that moves', () => {
     expect(back.rows.get('/')).toMatchObject({ state: 'unchanged', hasPage: true })
   })
 
-  test('for good is kept, and moves back when the start answers by itself again', async () => {
+  test('a permanent redirect of the start is kept, and undone when the start answers by itself again', async () => {
     const other = await stageSite(PAGES, { address: '127.0.0.2' })
     const staged = await stage(PAGES)
     const { site, crawl } = staged
@@ -235,7 +235,7 @@ describe('validators', () => {
   }
   const list = text('# X\n\n- [Guide](/guide)\n')
 
-  test('of a page are not sent to its Markdown, nor the other way round', async () => {
+  test('validators of a page are not sent for its Markdown variant, nor the reverse', async () => {
     const { site, crawl, library, source } = await stage(
       { '/': page('Home'), '/llms.txt': list, '/guide': dated(page('Guide in HTML'), 'text/html') },
       { siteOptions: { hasEtags: false } },
@@ -262,7 +262,7 @@ describe('validators', () => {
     await crawl({ kind: 'recrawl' })
     // No date is kept of the Markdown, because the page may have gained links meanwhile.
     expect(asked()).toEqual(['/guide.md 200 ', '/guide 200 '])
-    // And now it is gone.
+    // The Markdown variant disappears.
     site.pages.delete('/guide.md')
     site.forget()
     await crawl({ kind: 'recrawl' })
@@ -270,7 +270,7 @@ describe('validators', () => {
     await expect(titleOf()).resolves.toContain('Guide in HTML')
   })
 
-  test('of another spelling are sent to that one', async () => {
+  test('validators of another spelling are sent to that spelling', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/docs']),
       '/docs': redirect('/docs/'),
@@ -304,7 +304,7 @@ test('aliases that a list taught are kept, whatever becomes of the visit that fo
     '/a': page('A'),
     '/b': page('B'),
   })
-  // The first settlement of the start is lost: somebody else has its row meanwhile.
+  // The first settlement of the start is lost, as if another worker had taken its row.
   let isLost = false
   const settle = library.store.settle
   library.store.settle = async (settlement) => {

@@ -7,7 +7,7 @@ import { page } from './site.ts'
 
 const TOO_LONG = `/long/${'x'.repeat(3000)}`
 
-/** Nothing that is asked here changes a library, so that one is enough. */
+/** These tests only read, so they share one library. */
 const stageMessy = stageOnce(async () => {
   const site = await stageSite(messySite(12))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))

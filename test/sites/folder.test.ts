@@ -241,7 +241,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(await searchHits(library.store, { query: 'horn', limit: 5 })).toEqual([])
   })
 
-  test('is read again as a whole when that is asked for', async () => {
+  test('is read again completely by a full recrawl', async () => {
     const library = await open(kind)
     write({ 'a.md': '# A\n\na\n', 'b.ts': HELLO })
     const source = await add(library)
@@ -267,7 +267,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect((await library.store.countContent(source.id)).pages).toBe(19)
   })
 
-  test('that is not there any more, or is empty all at once, loses nothing', async () => {
+  test('loses no page when it is missing or suddenly empty', async () => {
     const library = await open(kind)
     write({ 'docs/a.md': '# A\n\na\n', 'docs/b.md': '# B\n\nb\n' })
     const source = await add(library, { url: `${pathToFileURL(join(root, 'docs'))}/` })
@@ -287,7 +287,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     ])
   })
 
-  test('of which not one file is there any more loses nothing, however few they were', async () => {
+  test('loses no page when none of its files exists any more, even if it held few', async () => {
     const library = await open(kind)
     write({ 'docs/a.md': '# A\n\na\n', 'docs/b.md': '# B\n\nb\n' })
     const source = await add(library, { url: `${pathToFileURL(join(root, 'docs'))}/` })
@@ -310,7 +310,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(accepted.summary).toMatchObject({ end: 'completed', removed: 2, indexed: 1 })
   })
 
-  test('that is another one than before does not lose most of its pages, however few they were', async () => {
+  test('keeps most of its pages when another folder takes its place, even if it held few', async () => {
     const library = await open(kind)
     const names = ['a.md', 'b.md', 'c.md', 'd.md', 'e.md']
     const texts = names.map((name) => [`docs/${name}`, `# ${name}\n\nText of ${name}.\n`] as const)
@@ -397,7 +397,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     })
   })
 
-  test('is refreshed as far as it is known, and beyond when that is asked for', async () => {
+  test('a refresh checks known files only, and finds new ones with the discover option', async () => {
     const library = await open(kind)
     const twice = '# Twice\n\nThe same.\n'
     write({ 'a.md': '# A\n\na\n', 'b.md': '# B\n\nb\n', 'empty.md': '', 'twice.md': twice, 'x/twice.md': twice })
@@ -489,7 +489,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(idsOf(await listChunks(library, source))).toEqual(idsOf(await listChunks(other, whole)))
   })
 
-  test('is looked at again where it was stopped, and what was read in full by then is not read again', async () => {
+  test('an interrupted recrawl resumes, and files that it had read are not read again', async () => {
     const library = await open(kind)
     const names = Array.from({ length: 20 }, (_, i) => `p${String(i).padStart(2, '0')}.md`)
     write(Object.fromEntries(names.map((name) => [name, `# ${name}\n\nText of ${name}.\n`])))
@@ -569,8 +569,8 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
   })
 })
 
-describe('only the owner of a machine', () => {
-  test('makes a folder a source: an address that somebody else gives does not', async () => {
+describe('folders as sources', () => {
+  test('only the owner can add a folder: a file address from another client is refused', async () => {
     const library = await open('sqlite')
     write({ 'a.md': '# A\n\na\n' })
     const url = `${pathToFileURL(root)}/`
@@ -584,7 +584,7 @@ describe('only the owner of a machine', () => {
     expect(await library.store.listSources()).toEqual([])
   })
 
-  test('has its files read: no page of the web leads to one', async () => {
+  test('no page of the web can link to a file of the folder', async () => {
     write({ 'secret.md': '# Secret\n\ns\n' })
     const link = pathToFileURL(join(root, 'secret.md')).href
     const { crawl, library, source } = await stage({
@@ -635,7 +635,7 @@ const TEXTS = [
 ]
 
 test.each(STORES)(
-  'whatever changes, a folder that is kept up to date is as one that is new, %s',
+  'a folder that is kept up to date equals a newly added one, whatever changes, %s',
   async (kind) => {
     const step = fc.record({
       changes: fc.array(CHANGE, { maxLength: 6 }),
@@ -733,7 +733,7 @@ function withFolder(library: OpenLibrary, change: (folder: Folder) => Folder): O
   return { ...library, trees: { ...trees, open: async (address) => change(await trees.open(address)) } }
 }
 
-/** Permissions do not bind every user that runs tests, so that what the system would say is said here. */
+/** Simulates a permission error, because permissions do not bind every user that runs tests. */
 function withEntry(library: OpenLibrary, entry: TreeEntry): OpenLibrary {
   return withFolder(library, (folder) => ({
     ...folder,

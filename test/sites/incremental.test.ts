@@ -4,7 +4,7 @@ import { stage, statesOf } from './crawl.ts'
 import { expectUntouched, type FileStage, stageFile, stageRead } from './library-file.ts'
 import { type Answer, page, redirect, type Site } from './site.ts'
 
-/** By what a site can be asked whether a page has changed. */
+/** The validators with which a site lets the crawler check whether a page has changed. */
 const VALIDATORS = ['etag', 'date', 'none'] as const
 type Validators = (typeof VALIDATORS)[number]
 
@@ -73,7 +73,7 @@ describe.each(KINDS)('a %s', (kind) => {
       }
     })
 
-    test('removes a page that is gone: 410 at once, 404 when it is asked a second time', async () => {
+    test('removes a missing page: after 410 at once, after 404 on the second request', async () => {
       const { site, crawl, holds, search } = await stageTree(validators)
       const before = await holds()
       site.pages.delete('/a/1')
@@ -133,7 +133,7 @@ describe.each(KINDS)('a %s', (kind) => {
       await expect(search('thrush')).resolves.toEqual(['/b/1'])
     })
 
-    test('finds what is new behind pages that are as they were, or says that it is there', async () => {
+    test('finds new pages behind unchanged ones, or reports that they exist', async () => {
       const { site, crawl, holds, search } = await stageTree(validators)
       const before = await holds()
       // Behind /b, which is unchanged, /b/1 links to something new; the text of /c is the same with one more link around it.
@@ -173,7 +173,7 @@ describe.each(KINDS)('a %s', (kind) => {
       expect(site.asked()).not.toContain('/dead')
     })
 
-    test('that is stopped half-way deletes nothing, and goes on', async () => {
+    test('a run that is stopped half-way deletes nothing, and resumes', async () => {
       const { site, crawl, holds } = await stageTree(validators)
       const before = await holds()
       put(site, '/c/1', page('Fifth fulmar'), validators)
@@ -197,7 +197,7 @@ describe.each(KINDS)('a %s', (kind) => {
       expect(after.rows.get('/a/1')).toMatchObject({ state: 'gone', reason: 'not-found' })
     })
 
-    test('with a cap looks at no more pages and deletes nothing it did not look at', async () => {
+    test('a run with a cap visits no more pages than the cap, and deletes nothing that it did not visit', async () => {
       const { site, crawl, holds, library, source } = await stageTree(validators)
       const before = await holds()
       put(site, '/', page('Home heron', ['/a', '/b', '/c', '/d']), validators)
@@ -632,7 +632,7 @@ describe('a page that is the same as a better one', () => {
 
 describe('a freshness window', () => {
   test.each(KINDS)(
-    'keeps a %s from fetching what was checked within it, and links are followed all the same',
+    'a %s does not fetch pages checked within the window, and still follows their links',
     async (kind) => {
       const { site, crawl, holds, search } = await stageTree('etag')
       const before = await holds()
@@ -654,7 +654,7 @@ describe('a freshness window', () => {
     },
   )
 
-  test('counts from the last time a page told what it holds, not from an error', async () => {
+  test('starts with the last successful check of a page, not with an error', async () => {
     const { site, crawl, library } = await stageTree('etag')
     Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 3_600_000) } })
     site.pages.set('/b', { status: 500, body: 'broken' })
@@ -666,7 +666,7 @@ describe('a freshness window', () => {
     expect(windowed.rows.get('/b')).toMatchObject({ state: 'failed' })
   })
 
-  test('does not grow by crawls that asked nothing', async () => {
+  test('is not extended by crawls that sent no request', async () => {
     const { site, crawl, library } = await stageTree('etag')
     const checkedAt = library.clock.now()
     // So long that the time the crawls themselves take says nothing.
@@ -682,7 +682,7 @@ describe('a freshness window', () => {
 })
 
 describe('validators', () => {
-  test('of an older content are forgotten when a new one comes without any', async () => {
+  test('validators of an older content are dropped when the new content comes without any', async () => {
     const old = { headers: { etag: '"one"' }, body: page('Epsilon eagle') }
     const { site, crawl, search } = await stageFile(
       { '/': page('Home heron', ['/e']), '/e': old },
@@ -698,7 +698,7 @@ describe('validators', () => {
     await expect(search('eagle')).resolves.toEqual(['/e'])
   })
 
-  test('of an answer that was not stored are not taken for those of the page', async () => {
+  test('validators of a response that was not stored are not used for the stored page', async () => {
     const paths = Array.from({ length: 30 }, (_, i) => `/p/${i}`)
     const { site, crawl } = await stageFile({
       '/': page('Home heron', paths),

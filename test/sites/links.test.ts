@@ -59,7 +59,7 @@ describe('links', () => {
     expect(crawled.rows.get('/a~b')).toMatchObject({ state: 'indexed', url: `${site.origin}/a%7Eb/` })
   })
 
-  test('in what surrounds the content are followed too', async () => {
+  test('links outside the main content are followed too', async () => {
     const home = `<!doctype html><title>Home</title><nav><a href="/nav">n</a></nav><main><h1>Home</h1>
       <p>There is something to be read on this page, and more on others.</p></main>
       <footer><a href="/foot">f</a><map><area href="/area"></map></footer><link rel="next" href="/next">`
@@ -74,7 +74,7 @@ describe('links', () => {
     expect(site.asked()).toEqual(['/', '/area', '/foot', '/nav', '/next'])
   })
 
-  test('in Markdown are followed', async () => {
+  test('links in Markdown are followed', async () => {
     const { site, crawl } = await stage(
       {
         '/docs/start.md': text(markdown('Start', '\n[next](next.md)\n'), 'text/markdown'),

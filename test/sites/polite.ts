@@ -11,15 +11,15 @@ import { quicken } from './quicken.ts'
 import { type Answer, openSite, type SeenRequest, type Site, type SiteOptions } from './site.ts'
 
 /**
- * What a busy machine may take from a span of time measured at a server: the first of two requests may have had to wait for its
- * connection, or for the event loop that its server shares with the crawl.
+ * Tolerance for times measured at a server on a busy machine: the first of two requests may have waited for its connection, or for the
+ * event loop that the server shares with the crawl.
  */
 export const TOLERANCE_MS = 300
 const MEDIAN_TOLERANCE_MS = 60
 
 const opened: { close(): Promise<void> }[] = []
 
-// Not after each test: they run at the same time.
+// These tests run concurrently, so their sites cannot close after each one.
 afterAll(async () => {
   for (const one of opened.splice(0).reverse()) await one.close()
 })

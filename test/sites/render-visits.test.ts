@@ -17,13 +17,13 @@ import { type Crawled, runCrawl, stage, stageLibrary, statesOf } from './crawl.t
 import { quicken } from './quicken.ts'
 import { type Answer, markdown, page, type Site, text } from './site.ts'
 
-/** What a server sends for every page of an application. */
+/** The HTML that the server sends for every page of an application. */
 const SHELL = '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>'
 
-/** What an application would show at each path: a document, or what else becomes of it. */
+/** The rendered result at each path: a document, or another outcome. */
 type Shown = Readonly<Record<string, string | ((snapshot: Snapshot) => RenderOutcome)>>
 
-/** A renderer that knows what a browser would show, and what it was asked for. */
+/** A renderer with known results that records its requests. */
 class KnowingRenderer implements Renderer {
   readonly asked: string[] = []
   readonly requests: RenderRequest[] = []
@@ -41,7 +41,7 @@ class KnowingRenderer implements Renderer {
 
   async render(snapshot: Snapshot, request: RenderRequest = {}): Promise<RenderOutcome> {
     const { pathname } = new URL(snapshot.url)
-    // What came is handed over whole.
+    // The renderer gets the complete response body.
     expect(String(Buffer.from(snapshot.body))).toContain('<')
     this.asked.push(pathname)
     this.requests.push(request)
@@ -70,11 +70,11 @@ function tagsSent({ requests }: Site): unknown[] {
   return requests.map(({ headers }) => headers['if-none-match']).filter((tag) => tag !== undefined)
 }
 
-describe('a source that is read with auto', () => {
+describe('a source read with auto', () => {
   const shown: Shown = { '/': page('Home heron', ['/plain', '/deep']), '/deep': page('Deep dunlin') }
   const pages = { '/': SHELL, '/deep': SHELL, '/plain': page('Plain plover') }
 
-  test('has a browser show what is empty by itself, and nothing else', async () => {
+  test('renders only pages that are empty by themselves', async () => {
     const { site, renderer, library, source, crawl } = await stageRendered(pages, shown)
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/deep': 'indexed', '/plain': 'indexed' })
@@ -103,7 +103,7 @@ describe('a source that is read with auto', () => {
       '/plain': 'unchanged',
     })
     expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/deep'])
-    // Only what is read as it comes is asked whether it has changed.
+    // Only pages read without a browser are requested with validators.
     expect(tagsSent(site)).toHaveLength(1)
     renderer.shown = { ...shown, '/deep': page('Deep diver') }
     expect(statesOf(await crawl({ kind: 'refresh' }))).toMatchObject({ '/': 'unchanged', '/deep': 'indexed' })
@@ -119,7 +119,7 @@ describe('a source that is read with auto', () => {
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toMatchObject({ '/': 'indexed', '/deep': 'indexed' })
   })
 
-  test('keeps what a browser showed while there is none, whatever comes by itself', async () => {
+  test('keeps rendered pages while no browser is available, whatever the server sends', async () => {
     const { site, library, renderer, crawl } = await stageRendered(pages, shown)
     await crawl()
     site.pages.set('/deep', page('Cookies are used here'))
@@ -157,7 +157,7 @@ describe('a source that is read with auto', () => {
     expect(renderer.starts).toBe(0)
   })
 
-  test('is told of whatever else keeps the browser from starting', async () => {
+  test('rejects with every other error that keeps the browser from starting', async () => {
     const { library, crawl } = await stageRendered(pages, shown)
     const openRenderer = () => Promise.reject(new Error('broken'))
     await expect(crawl({}, { ...library, openRenderer })).rejects.toThrow('broken')
@@ -269,7 +269,7 @@ describe('a source that is read with http', () => {
     renderer.asked.length = 0
     await crawl({ kind: 'refresh' })
     expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/a'])
-    // What was shown stays, although it cannot be seen this way.
+    // Rendered pages stay, although this mode cannot confirm them.
     const back = await crawl({ kind: 'recrawl', render: 'http' })
     expect(statesOf(back)).toEqual({ '/': 'failed needs-rendering', '/a': 'failed needs-rendering' })
     expect([...back.rows.values()].map(({ hasPage }) => hasPage)).toEqual([true, true])
@@ -294,7 +294,7 @@ describe('a source that is read with chromium', () => {
     expect(tagsSent(site)).toEqual([])
   })
 
-  test('is told which pages need one, so that those alone do when they are read with auto', async () => {
+  test('records which pages need a browser, so that only those are rendered when auto is set', async () => {
     const mixed = { '/': page('Home heron', ['/plain', '/deep']), '/plain': page('Plain plover'), '/deep': SHELL }
     const { library, renderer, crawl } = await stageRendered(
       mixed,
@@ -395,7 +395,7 @@ describe('a source that is read by a service', () => {
     expect(await library.store.listCrawls(source.id, 5)).toEqual([])
   })
 
-  test('reads a single page for whoever asks for it', async () => {
+  test('fetchUrl reads a single page with the service', async () => {
     const { site, library } = await stageRendered({}, {})
     const by: OpenLibrary = { ...library, openCrawl4AI: async () => createPageFetcher(site.origin) }
     const { signal } = new AbortController()
@@ -405,7 +405,7 @@ describe('a source that is read by a service', () => {
 })
 
 describe('a single page', () => {
-  test('is shown by a browser where it is asked for, and where that leads', async () => {
+  test('is rendered on request, also after a redirect by script', async () => {
     const { site, library } = await stageRendered(
       { '/': SHELL, '/to': SHELL },
       { '/': (from) => rendered(from, '', new URL('/to', from.url).href), '/to': page('Target tern') },

@@ -8,7 +8,7 @@ import { statesOf } from './crawl.ts'
 import { expectUntouched, type FileStage, stageFile } from './library-file.ts'
 import { type AnswerParts, text } from './site.ts'
 
-/** What the server of an application sends for every one of its pages. */
+/** The HTML that the server of an application sends for every page. */
 const SHELL =
   '<!doctype html><html lang="en"><title>Birds</title><div id="root"></div><script type="module" src="/app.js"></script></html>'
 

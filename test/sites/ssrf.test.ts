@@ -17,7 +17,9 @@ const LONG = process.env['TEST_LONG'] !== undefined
 /** The site listens here, and this is what may be reached; the canary is at every other address. */
 const SITE_ADDRESS = '127.0.0.3'
 
-/** Below it every name is in scope, so that the gate lets all of them through; on this machine, so that nobody waits. */
+/**
+ * Every name below this domain is in scope, so the gate lets all of them through. It resolves to this machine, so requests are not paced.
+ */
 const DOMAIN = 'docs.localhost'
 
 /** Pages of a trap look alike. */
@@ -50,7 +52,7 @@ const WAYS = [
 
 type Way = (typeof WAYS)[number]
 
-/** What is the same as a page is not fetched for its own sake, and an index of sitemaps names those of its host only. */
+/** Canonical and alternate addresses are not fetched by themselves, and a sitemap index may only name sitemaps of its own host. */
 const NEVER_FETCHED: readonly Way[] = ['canonical', 'alternate', 'sitemap-index']
 
 /**
@@ -70,7 +72,7 @@ function formsFor(way: Way, port: number, which: Forms): string[] {
   const urls = [...hosts, ...names]
     .map((host, i) => `http://${host}:${port}/${way}/${i}`)
     .filter((_, i) => which !== 'shared' || LONG || i % FORM_SHARES === turn)
-  // A robots.txt that leads to no address at all is asked for again, which takes seconds.
+  // A robots.txt that redirects to an invalid address is retried, which takes seconds.
   return way === 'robots-redirect' ? urls.filter((url) => URL.canParse(url)) : urls
 }
 
@@ -135,12 +137,12 @@ function trapPages(origin: string, port: number, which: Forms): Record<string, A
   }
 }
 
-describe('no way into a crawl leads inside', () => {
-  test('by any form of address', async () => {
+describe('crawls cannot reach internal addresses', () => {
+  test('no form of address leads inside', async () => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     const crawled = await crawlTraps(library, site, canary, 'all')
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
-    // Everything was seen, and what the gate let through was refused by the guard.
+    // The crawl saw every address, and the guard refused all those that the gate let through.
     const states = [...crawled.rows].map(([key, { state, reason }]) => [key, `${state} ${reason}`] as const)
     for (const way of [
       'link',
@@ -162,7 +164,7 @@ describe('no way into a crawl leads inside', () => {
     expect(site.asked()).toContain('/hello')
   })
 
-  test('through a proxy', async () => {
+  test('no address leads inside through a proxy', async () => {
     const proxy = await openTunnelProxy()
     closers.push(() => proxy.close())
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`], { proxy: proxy.url })
@@ -171,7 +173,7 @@ describe('no way into a crawl leads inside', () => {
     expect(canary.connections).toBe(0)
   })
 
-  test('though each would, if it were allowed', async () => {
+  test('the same ways lead inside if that is allowed', async () => {
     const { site, canary, library } = await setUp(['127.0.0.0/8', '::1', '0.0.0.0', '::'])
     await crawlTraps(library, site, canary, 'local')
     const reached = new Set(canary.paths.map((path) => path.split('/')[1]))
@@ -214,8 +216,8 @@ interface SingleWay {
   readonly input: SourceInput
 }
 
-describe('no start, list or single page leads inside', () => {
-  test.each(Object.keys(SINGLE_WAYS))('by %s', async (way) => {
+describe('starts, lists and single pages cannot reach internal addresses', () => {
+  test.each(Object.keys(SINGLE_WAYS))('no address leads inside by %s', async (way) => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     const forms = singleForms(way, canary.port).filter((url) => URL.canParse(url))
     const turn = Object.keys(SINGLE_WAYS).indexOf(way)
@@ -224,19 +226,19 @@ describe('no start, list or single page leads inside', () => {
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
   })
 
-  test('though each would, if it were allowed', async () => {
+  test('the same ways lead inside if that is allowed', async () => {
     const { site, canary, library } = await setUp(['127.0.0.0/8'])
     for (const way of Object.keys(SINGLE_WAYS)) {
       await crawlSingles(library, site, way, [`http://127.0.0.1:${canary.port}/${way}`])
     }
     const reached = new Set(canary.paths.map((path) => path.split('/')[1]))
     for (const way of Object.keys(SINGLE_WAYS)) {
-      // What is not Markdown beside a page is not looked for elsewhere.
+      // A Markdown variant that redirects is not followed.
       expect([way, reached.has(way)]).toEqual([way, way !== 'variant-redirect'])
     }
   })
 
-  test('by fetching it, or what redirects to it', async () => {
+  test('fetching a page, or a redirect to it, does not lead inside', async () => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     for (const obeysRobots of [true, false]) {
       for (const url of singleForms('fetch', canary.port)) {
@@ -253,7 +255,7 @@ describe('no start, list or single page leads inside', () => {
     expect(open.canary.paths.length).toBe(hosts.length)
   })
 
-  test('by the name of this machine, which the system resolves', async () => {
+  test('localhost, resolved by the system, does not lead inside', async () => {
     const canary = await openCanary()
     closers.push(() => canary.close())
     const library = await stageGuarded([])
@@ -322,7 +324,7 @@ describe('a resolver that changes its mind', () => {
   })
 })
 
-/** What a refused address is called: by the guard, or because no URL has such a host. */
+/** The error for a refused address: from the guard, or because the URL is invalid. */
 const REFUSED = /address-refused|URL_INVALID|bad-answer, the server answered 302 without a usable Location/
 
 /** How a fetch fails, with its code. */
@@ -364,7 +366,7 @@ async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOpt
   return { site, canary, library: await stageGuarded(rules, { resolve, ...options }) }
 }
 
-/** Nobody answers, so nobody has to be waited for. */
+/** No pacing, because no server answers. */
 const UNPACED: Partial<CrawlLimits> = { intervalMs: 0, startIntervalMs: 0, jitterMs: [0, 0] }
 
 /** A library whose fetcher allows what is given, and nothing else. */

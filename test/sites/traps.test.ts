@@ -5,7 +5,7 @@ import { type Crawled, type Stage, type StageInput, stage, UNPACED } from './cra
 import { crawlPolitely, named, openPoliteLibrary, openPoliteSite } from './polite.ts'
 import { type Answer, page, sitemap } from './site.ts'
 
-/** Addresses as good as random, which no test has to be repeated for. */
+/** Pseudo-random words, the same in every run. */
 function createNoise(): () => string {
   let state = 1
   return () => {
@@ -45,7 +45,7 @@ function rowsOf({ rows }: Crawled, reason: string): LedgerRow[] {
   return [...rows.values()].filter((row) => row.reason === reason)
 }
 
-/** How often the server was asked for anything that is not a list. */
+/** Number of requests for anything other than a list. */
 function countRequests({ site }: Stage): number {
   return site.asked().length
 }
@@ -104,7 +104,7 @@ describe('a calendar without end', () => {
     expect(countRequests(staged)).toBeLessThan((YEAR + 2 - 1970) * 12 + 4)
   })
 
-  test('with nothing in it is left much earlier', async () => {
+  test('without events is abandoned much earlier', async () => {
     const staged = await stageTrap([`/calendar/${YEAR}/06/`], (url) => {
       const [, , year, month] = url.pathname.split('/')
       const at = Number(year) * 12 + Number(month) - 1
@@ -127,7 +127,7 @@ describe('a calendar without end', () => {
   })
 })
 
-describe('a session in each link', () => {
+describe('a session id in each link', () => {
   const paths = ['/', '/good/', '/better/', '/deep/one', '/deep/two']
   /** A site whose pages link to each other, each time with a session of its own. */
   const stageSessions = async (write: (path: string, id: string) => string, read: (url: URL) => string) => {
@@ -156,7 +156,7 @@ describe('a session in each link', () => {
       (url: URL) => url.pathname.replace(/^\/\(S\([^/]*/, ''),
       'session',
     ],
-  ] as const)('as %s is taken off, and each page asked for once', async (_what, write, read, name) => {
+  ] as const)('as %s is removed, and each page is requested once', async (_what, write, read, name) => {
     const staged = await stageSessions(write, read)
     const crawled = await staged.crawl()
     expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 5 })
@@ -178,7 +178,7 @@ describe('a session in each link', () => {
     ])
   })
 
-  test('under a name that nobody knows is left when each page has been the same often enough', async () => {
+  test('under an unknown name is abandoned after enough pages with the same content', async () => {
     const staged = await stageSessions(
       (path, id) => `${path}?x=${id}`,
       (url) => url.pathname,
@@ -194,7 +194,7 @@ describe('a session in each link', () => {
   })
 })
 
-describe('links that lead ever deeper', () => {
+describe('endlessly deep links', () => {
   test('are not followed once the path repeats itself', async () => {
     const staged = await stageTrap(['/a/b/'], (url) =>
       page(`At ${url.pathname.length}`, url.pathname.endsWith('/b/') ? ['a/', '/good/'] : ['b/', '/good/']),
@@ -207,7 +207,7 @@ describe('links that lead ever deeper', () => {
     expect(countRequests(staged)).toBeLessThan(12)
   })
 
-  test('that mix are not followed once a segment stands in the path too often, whatever the pages say', async () => {
+  test('are not followed once a segment repeats too often in the path, even if every page differs', async () => {
     const word = createNoise()
     const staged = await stageTrap(['/trap/next'], ({ pathname }) => {
       const place = pathname.replace(/\/$/, '')
@@ -219,7 +219,7 @@ describe('links that lead ever deeper', () => {
     expect(countRequests(staged)).toBeLessThan(400)
   })
 
-  test('in any order are left when they have led to the same often enough', async () => {
+  test('are abandoned in any order after enough pages with the same content', async () => {
     const staged = await stageTrap(['/a/'], () => trapPage('Nested', ['a/', 'b/', 'c/']))
     const crawled = await staged.crawl()
     expectGoodPages(crawled)
@@ -232,7 +232,7 @@ describe('links that lead ever deeper', () => {
 describe('the same content', () => {
   const listing = (url: URL) => trapPage('List', [`/list?page=${Number(url.searchParams.get('page')) + 1}`])
 
-  test('on page after page of a list ends the list', async () => {
+  test('on consecutive list pages ends the list', async () => {
     const staged = await stageTrap(['/list?page=1'], listing)
     const crawled = await staged.crawl()
     expectGoodPages(crawled)
@@ -245,7 +245,7 @@ describe('the same content', () => {
     )
   })
 
-  test('but for a number on page after page of a list ends it a little later', async () => {
+  test('ends a list after 50 pages that differ only in their number', async () => {
     const staged = await stageTrap(['/list?page=1'], (url) => {
       const number = Number(url.searchParams.get('page'))
       return trapPage(`Page ${number} of many`, [`/list?page=${number + 1}`])
@@ -256,7 +256,7 @@ describe('the same content', () => {
     expect(countRequests(staged)).toBe(53)
   })
 
-  test('but for a number is no trap on the pages of a list that has an end', async () => {
+  test('is no trap on pages of a finite list that differ only in a number', async () => {
     const links = Array.from({ length: 150 }, (_, i) => `/item/${i}`)
     const staged = await stageTrap(links, ({ pathname }) => trapPage(`Item ${pathname.slice(6)}`, links.slice(0, 50)))
     const crawled = await staged.crawl()
@@ -333,7 +333,7 @@ describe('the same content', () => {
     for (const href of links) staged.site.pages.delete(href)
     staged.site.forget()
     const second = await staged.crawl({ kind: 'recrawl', acceptLoss: true })
-    // Each is asked for, because each holds a page.
+    // Each one is requested, because each one holds a page.
     expect(countRequests(staged)).toBe(83)
     expect(rowsOf(second, 'same-content')).toEqual([])
     expect(second.summary.incomplete).toBeNull()
@@ -397,7 +397,7 @@ describe('hosts without end', () => {
     expect(same.length).toBeGreaterThan(0)
     const { port } = new URL(site.origin)
     for (const { pattern } of same) expect(pattern).toBe(`*.trap.test:${port}/`)
-    // Those that were asked at the same time have been asked.
+    // Concurrent requests may exceed the limit a little.
     expect(hosts().size).toBeGreaterThanOrEqual(26)
     expect(hosts().size).toBeLessThan(35)
     expect(crawled.summary.incomplete).toContain('*.trap.test')
@@ -437,7 +437,7 @@ test('a page that is held is visited, whatever its address looks like, and so is
   expect(rowsOf(second, 'calendar-trap')).toHaveLength(1)
 })
 
-test('without guards nothing of this is a trap', async () => {
+test('no page counts as a trap when trap guards are off', async () => {
   const noise = createNoise()
   const staged = await stageTrap(
     [`/calendar/${YEAR + 5}/06/`, '/a/a/a/a/a/', '/list?page=1', `/s?sid=${noise()}`],
@@ -452,7 +452,7 @@ test('without guards nothing of this is a trap', async () => {
   expect(countRequests(staged)).toBeGreaterThan(100)
 })
 
-test('what was given by hand is no trap', async () => {
+test('a start or seed is never a trap', async () => {
   const start = `/calendar/${YEAR + 5}/06/`
   const staged = await stageTrap([], () => page('Given'), {
     start,

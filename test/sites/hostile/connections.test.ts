@@ -159,7 +159,7 @@ test('redirects in circles, chains and to elsewhere are followed only so far', a
   expect(run.sources.get(`${server.origin}/`)?.end).toBe('completed')
 })
 
-/** Redirects in circles, in chains, and to where nobody may go. */
+/** A server that redirects in loops, in long chains, and to a forbidden address. */
 async function openRedirects(elsewhere: string): Promise<RawServer> {
   const server = await openRawServer()
   const links = ['/chain/10/0', '/chain/11/0', '/chain/1000/0', '/loop/a', '/away', '/good']
@@ -179,7 +179,7 @@ async function openRedirects(elsewhere: string): Promise<RawServer> {
   return server
 }
 
-test('a server that takes connections and never speaks, or resets them at once, is a failure that is told', async () => {
+test('a server that never answers or resets every connection is reported as a failure', async () => {
   const silent = await openRawServer()
   silent.onConnection = () => true
   const resetting = await openRawServer()

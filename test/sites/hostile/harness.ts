@@ -18,13 +18,13 @@ export const isLong: boolean = process.env['TEST_LONG'] !== undefined
 
 /** A crawl that takes longer hangs. How long crawls of hostile sites may take is checked by `npm run bench hostile`. */
 const MOST_SECONDS = 250
-/** What holds for every crawl of a hostile site. */
+/** Memory limit for every crawl of a hostile site. */
 const MOST_MB = 700
 
 /** Names a file for the figures of every run. */
 const reportFile = process.env['TEST_REPORT']
 
-/** What the child is to do. */
+/** The task for the child process. */
 export interface ChildTask {
   readonly library: string
   /** They are crawled side by side. */
@@ -41,7 +41,7 @@ export type Timeouts = Pick<
   'connectTimeoutMs' | 'firstByteTimeoutMs' | 'idleTimeoutMs' | 'answerTimeoutMs'
 >
 
-/** What became of one source. */
+/** The report about one source. */
 export interface SourceTold {
   readonly type: 'crawled'
   readonly url: string
@@ -53,15 +53,15 @@ export interface SourceTold {
   readonly total: number
   /** `indexed`, `skipped robots-disallow`, by key. */
   readonly rows: Readonly<Record<string, string>>
-  /** How often each event was told. */
+  /** Number of events by type. */
   readonly told: Readonly<Record<string, number>>
-  /** What the end of a visit was told with, by address. */
+  /** Detail of the event that ended a visit, by address. */
   readonly details: Readonly<Record<string, string>>
-  /** Lists that were looked for, and what came of it. */
+  /** Lists that the crawl looked for, with the result. */
   readonly discovered: readonly string[]
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface HostileRun {
   /** By start. */
   readonly sources: ReadonlyMap<string, SourceTold>
@@ -132,7 +132,7 @@ export async function crawlHostile(sources: readonly SourceInput[], options: Run
   clearTimeout(killer)
   const seconds = (performance.now() - started) / 1000
   expect({ code, signal, stderr, seconds }).toEqual({ code: 0, signal: null, stderr: '', seconds: expect.any(Number) })
-  // What the child says of itself.
+  // The report lines of the child process.
   const lines = stdout
     .trim()
     .split('\n')
@@ -169,7 +169,7 @@ function report(seconds: number, cpuSeconds: number, rssMb: number, sources: Rea
 /** Answers a request on a bare connection, in whatever way. */
 export type Answerer = (socket: Socket, path: string) => void
 
-/** A server that nobody is to reach; it counts who does. */
+/** A server that no crawl may reach. It counts the connections it gets. */
 export async function openCanary(): Promise<RawServer> {
   return openRawServer('127.0.0.2')
 }
@@ -177,11 +177,11 @@ export async function openCanary(): Promise<RawServer> {
 /** A server that speaks HTTP only as far as its answers do. */
 export interface RawServer {
   readonly origin: string
-  /** Path → how it is answered. What is not there is 404. */
+  /** Response by path. All other paths answer 404. */
   readonly answers: Map<string, Answerer>
   /** For paths that are not listed; undefined leaves it at 404. */
   fallback: ((path: string) => Answerer | undefined) | undefined
-  /** Paths in the order in which they were asked for. */
+  /** Requested paths in order. */
   readonly asked: string[]
   /** Connections that were made. */
   connections: number

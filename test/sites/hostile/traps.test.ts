@@ -31,7 +31,7 @@ const TRAPS: Readonly<Record<string, (path: string, count: number) => readonly s
 }
 
 test('a site without end comes to one', async () => {
-  // Of the short form each second: what they lead to is the same for many of them.
+  // The short form tries every second trap, because many of them are similar.
   const names = Object.keys(TRAPS).filter((_, i) => isLong || i % 2 === 0)
   const servers = await Promise.all(names.map((name) => openTrap(TRAPS[name] ?? (() => []))))
   const redirecting = await openRedirectTrap()
