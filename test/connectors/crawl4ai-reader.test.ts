@@ -15,7 +15,7 @@ const CRAWL = 'POST /crawl'
 const HEALTH = 'GET /health'
 
 let stage: Crawl4AIStage
-/** What the service finds at addresses, besides a page. */
+/** Results of the service by address. All other addresses are a normal page. */
 let found: Record<string, CrawlResult>
 
 beforeEach(async () => {
@@ -35,7 +35,7 @@ async function readFound(result: CrawlResult) {
 }
 
 describe('opening a reader', () => {
-  test('without options gives it the values of the specification', async () => {
+  test('without options uses the default values of the specification', async () => {
     const reader = await stage.openReader()
     expect({ ...reader }).toEqual({
       endpointUrl: stage.server.origin,
@@ -88,7 +88,7 @@ describe('opening a reader', () => {
     ['enableDeduplication', 1, 'true or false'],
     ['endpointUrl', 'localhost', 'an address with http or https'],
     ['endpointUrl', 'ftp://localhost', 'an address with http or https'],
-  ])('refuses %s %j, and asks nobody', async (field, value, wanted) => {
+  ])('refuses %s %j, and sends no request', async (field, value, wanted) => {
     const opening = stage.openReader({ [field]: value } as unknown as Crawl4AIReaderOptions)
     await expect(opening).rejects.toMatchObject({
       code: 'OPTION_INVALID',
@@ -105,7 +105,7 @@ describe('opening a reader', () => {
     )
   })
 
-  test('asks the service once whether it is well', async () => {
+  test('sends one health check', async () => {
     await stage.openReader({ endpointUrl: `${stage.server.origin}/` })
     expect(stage.server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([HEALTH])
   })
@@ -153,7 +153,7 @@ describe('opening a reader', () => {
     expect(stage.server.requests.at(-1)?.headers['authorization']).toBe('Bearer t')
   })
 
-  test('shows the token that the service wants', async () => {
+  test('sends the configured token', async () => {
     const guarded = await openCrawl4AIStage({ token: 'right' })
     try {
       const [right, wrong] = [
@@ -307,7 +307,7 @@ describe('reading one page', () => {
   })
 })
 
-describe('a call that fails', () => {
+describe('a failing call', () => {
   const FAULTS: readonly [string, Fault][] = [
     ['a status 500', status(500)],
     ['a status 503', status(503)],
@@ -315,7 +315,7 @@ describe('a call that fails', () => {
     ['an answer that is cut', { type: 'cut' }],
   ]
 
-  test.each(FAULTS)('with %s is made again', async (_, fault) => {
+  test.each(FAULTS)('with %s is retried', async (_, fault) => {
     const reader = await stage.openReader()
     stage.server.script(CRAWL, fault)
     expect(await reader.loadData([URL_1])).toHaveLength(1)
@@ -331,7 +331,7 @@ describe('a call that fails', () => {
     expect(stage.clock.pauses).toEqual([1000, 2000, 4000])
   })
 
-  test('because it takes too long is made again', async () => {
+  test('is retried after a timeout', async () => {
     const reader = stage.openHastyReader(3, { maxRetries: 1 })
     stage.server.always(CRAWL, { type: 'hang' })
     expect(await reader.loadData([URL_1])).toEqual([])
@@ -343,7 +343,7 @@ describe('a call that fails', () => {
     expect(stage.clock.pauses).toEqual([1000, 1000])
   })
 
-  test('because nothing listens is made again', async () => {
+  test('is retried after a refused connection', async () => {
     let down: Promise<void> | undefined
     let pauses = 0
     const sleep = async () => {
@@ -352,7 +352,7 @@ describe('a call that fails', () => {
       if (++pauses === 2) await stage.server.comeBack()
     }
     const reader = await stage.openReader({ clock: { ...stage.clock, sleep } })
-    // It goes when it is asked for the page, after it said that it is well.
+    // The server goes down at the request for the page, after it has passed the health check.
     const goOnce = (): undefined => {
       down ??= stage.server.goDown()
     }
@@ -362,14 +362,14 @@ describe('a call that fails', () => {
     expect(stage.server.count(CRAWL)).toBe(2)
   })
 
-  test('waits the last delay again and again, as often as it may', async () => {
+  test('uses the last delay for all further retries', async () => {
     const reader = await stage.openReader({ maxRetries: 4, retryDelays: [0.5, 1.5] })
     stage.server.always(CRAWL, status(500))
     await reader.loadAll([URL_1])
     expect(stage.clock.pauses).toEqual([500, 1500, 1500, 1500])
   })
 
-  test('is not made again without retries', async () => {
+  test('is not retried with zero retries', async () => {
     const reader = await stage.openReader({ maxRetries: 0 })
     stage.server.always(CRAWL, status(500))
     await reader.loadAll([URL_1])
@@ -378,7 +378,7 @@ describe('a call that fails', () => {
 })
 
 describe('reading many pages', () => {
-  test('of none gives none, and asks nobody', async () => {
+  test('an empty list gives an empty result, and sends no request', async () => {
     const reader = await stage.openReader()
     stage.server.forget()
     expect(await reader.loadAll([])).toEqual([])
@@ -386,14 +386,14 @@ describe('reading many pages', () => {
     expect(stage.server.count()).toBe(0)
   })
 
-  test('keeps their order, whichever comes first', async () => {
+  test('keeps their order, whichever answers first', async () => {
     const reader = await stage.openReader()
     stage.server.script(CRAWL, { type: 'slow', ms: 30 }, { type: 'slow', ms: 15 })
     const documents = await reader.loadData(listUrls(8))
     expect(documents.map(({ metadata }) => metadata.source)).toEqual(listUrls(8))
   })
 
-  test('asks once whether the service is well, and for each page once', async () => {
+  test('sends one health check, and one request per page', async () => {
     const reader = await stage.openReader()
     stage.server.forget()
     await reader.loadData(listUrls(12))
@@ -401,7 +401,7 @@ describe('reading many pages', () => {
     expect(stage.server.count(CRAWL)).toBe(12)
   })
 
-  test.each([1, 3, 5])('asks for %i at once at most', async (maxConcurrentRequests) => {
+  test.each([1, 3, 5])('sends %i concurrent requests at most', async (maxConcurrentRequests) => {
     const reader = await stage.openReader({ maxConcurrentRequests })
     stage.server.forget()
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -413,7 +413,7 @@ describe('reading many pages', () => {
     expect(stage.server.mostAtOnce).toBe(maxConcurrentRequests)
   })
 
-  test('reads a page that comes twice for itself each time', async () => {
+  test('reads a page that is listed twice two times', async () => {
     const reader = await stage.openReader()
     const documents = await reader.loadData([URL_1, URL_1])
     expect(documents.map(({ id }) => id)).toEqual([documentId(URL_1), documentId(URL_1)])
@@ -433,7 +433,7 @@ describe('reading many pages', () => {
     expect(reader.lastFailures).toEqual([])
   })
 
-  test('ends with the first failure where that is wanted, and asks for nothing more', async () => {
+  test('rejects with the first failure if failOnError is set, and requests nothing more', async () => {
     const urls = listUrls(20)
     found[urls[1] ?? ''] = { success: false, error_message: 'no' }
     const reader = await stage.openReader({ failOnError: true, maxConcurrentRequests: 2 })
@@ -442,7 +442,7 @@ describe('reading many pages', () => {
     expect(stage.server.count(CRAWL)).toBe(2)
   })
 
-  test('fails as a whole when the service is not well', async () => {
+  test('fails as a whole if the health check fails', async () => {
     const reader = await stage.openReader()
     stage.server.script(HEALTH, status(500))
     await expect(reader.loadAll(listUrls(2))).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
@@ -450,7 +450,7 @@ describe('reading many pages', () => {
     expect(await reader.loadAll(listUrls(2))).toHaveLength(2)
   })
 
-  test('ends with the reason of a signal', async () => {
+  test('rejects with the reason of a signal', async () => {
     const reader = await stage.openReader()
     const controller = new AbortController()
     stage.server.always(CRAWL, { type: 'hang' })
@@ -473,7 +473,7 @@ describe('reading many pages', () => {
     await expect(reader.loadAll([URL_1])).rejects.toThrow('the reader is closed')
   })
 
-  test('removes nothing from where vectors are kept', async () => {
+  test('removes nothing from the vector store', async () => {
     const touched: string[] = []
     const touch = async (what: string) => touched.push(what)
     const vectorStore: VectorSink = {
@@ -516,14 +516,14 @@ describe('the circuit breaker of a reader', () => {
     )
   })
 
-  test('leaves even the question whether it is well out while it is open', async () => {
+  test('skips even the health check while it is open', async () => {
     const reader = await openFailing(5)
     stage.server.forget()
     expect(await reader.loadAll(listUrls(2))).toEqual([null, null])
     expect(stage.server.count()).toBe(0)
   })
 
-  test('does not open for pages that fail', async () => {
+  test('does not open for failing pages', async () => {
     const urls = listUrls(12)
     for (const url of urls.slice(0, 6)) found[url] = { success: false, error_message: 'net::ERR_NAME_NOT_RESOLVED' }
     const reader = await stage.openReader({ maxConcurrentRequests: 1 })
@@ -572,7 +572,7 @@ describe('the circuit breaker of a reader', () => {
     })
   })
 
-  test('lets one page try after a minute, and closes when that is read', async () => {
+  test('lets one page through after a minute, and closes if that page is read', async () => {
     const reader = await openFailing(5)
     stage.server.heal()
     stage.clock.advance(59_999)
@@ -584,7 +584,7 @@ describe('the circuit breaker of a reader', () => {
     expect(await reader.loadData(listUrls(5))).toHaveLength(5)
   })
 
-  test('lets one page try, while the others of the batch wait for its outcome', async () => {
+  test('lets one page through, while the others of the batch wait for its outcome', async () => {
     const reader = await openFailing(5, { maxConcurrentRequests: 5 })
     stage.server.heal()
     stage.server.forget()
@@ -599,7 +599,7 @@ describe('the circuit breaker of a reader', () => {
     expect(stage.server.count(CRAWL)).toBe(100)
   })
 
-  test('opens for another minute when that fails', async () => {
+  test('opens for another minute if that page fails', async () => {
     const reader = await openFailing(5)
     stage.server.forget()
     stage.clock.advance(60_000)
@@ -627,7 +627,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
   })
 
-  test('begins to count anew after a page that was read, also one without content', async () => {
+  test('starts counting anew after a page that was read, also one without content', async () => {
     const reader = await openFailing(4)
     stage.server.heal()
     found[URL_1] = { success: false }
@@ -683,13 +683,13 @@ describe('the guard of a reader', () => {
     expect(JSON.stringify(stage.records)).not.toContain('secret')
   })
 
-  test('refuses what was read at a private address', async () => {
+  test('refuses a page that was read at a private address', async () => {
     const { document, problem } = await readFound({ redirected_url: 'http://private.test/' })
     expect(document).toBeNull()
     expect(problem).toBe(`${URL_1} could not be read: it leads on: private.test leads to an address that is not public`)
   })
 
-  test('lets pass what the owner allows', async () => {
+  test('admits private addresses that the owner allows', async () => {
     const reader = await stage.openReader({ allowPrivate: ['private.test'] })
     expect(await reader.loadData(['http://private.test/'])).toHaveLength(1)
   })

@@ -10,7 +10,7 @@ import { openQdrantServer } from './servers/qdrant.ts'
 import { openTeiRerankServer } from './servers/rerank.ts'
 import { openTeiServer, type TeiServer } from './servers/tei.ts'
 
-/** Everything that the command line does to embedding services that are there, are gone, and come back. */
+/** The command line with embedding services that run, disappear and come back. */
 let folder: string
 let tei: TeiServer
 const closing: (() => Promise<void>)[] = []
@@ -100,7 +100,7 @@ describe('embed', () => {
     )
   })
 
-  test('run leaves what was refused alone until it is told to try again', async () => {
+  test('run does not retry refused chunks without --retry-refused', async () => {
     await pharos(['embed', 'run'])
     tei.forget()
     const again = await pharos(['embed', 'run'])
@@ -167,7 +167,7 @@ describe('embed', () => {
     expect(stdout).toContain('ok    embedding: thenlper/gte-base, 8 dimensions\n')
   })
 
-  test('refuses flags of other actions, and a copy that nobody named', async () => {
+  test('refuses flags of other actions, and sync without a configured copy', async () => {
     expect((await pharos(['embed', 'status', '--rebuild'])).stderr).toContain('--rebuild: that is for embed sync')
     expect((await pharos(['embed', 'sync', '--retry-refused'])).stderr).toContain(
       '--retry-refused: that is for embed run',
@@ -180,7 +180,7 @@ describe('embed', () => {
 })
 
 describe('embed sync', () => {
-  test('brings a Qdrant in step with the library, again and anew', async () => {
+  test('syncs Qdrant with the library, repeatedly and with --rebuild', async () => {
     const qdrant = await openQdrantServer()
     closing.push(() => qdrant.close())
     await pharos(['embed', 'run'])
@@ -213,7 +213,7 @@ describe('embed sync', () => {
 })
 
 describe('search', () => {
-  test('goes by words when the service is gone, says so, and by meaning when it is back', async () => {
+  test('uses words alone and says so while the service is gone, and uses vectors again when it is back', async () => {
     await pharos(['embed', 'run'])
     const found = await pharos(['search', 'lamp', '--json'])
     expect(json(found)).toMatchObject({ engines: ['words', 'vectors'] })
@@ -242,7 +242,7 @@ describe('search', () => {
     expect(json(await pharos(['search', 'lamp', '--json'], without))).toMatchObject({ notices: [] })
   })
 
-  test('does not ask a service while nothing is embedded, whatever was begun', async () => {
+  test('sends no request to the service while no chunk is embedded, even after a failed run', async () => {
     tei.script('POST /embed', { type: 'none' })
     tei.always('POST /embed', { type: 'answer', status: 401 })
     expect((await pharos(['embed', 'run'])).status).toBe(3)
@@ -253,7 +253,7 @@ describe('search', () => {
     expect(tei.requests).toEqual([])
   })
 
-  test('goes on by the same file, and says where what ranked the first answer cannot be asked', async () => {
+  test('continues with the same configuration file, and reports when the reranker of the first answer is gone', async () => {
     const reranker = await openTeiRerankServer({ judge: (_, text) => (text.includes('foghorn') ? 1 : 0) })
     closing.push(() => reranker.close())
     const file = join(folder, 'mine.json')
@@ -293,7 +293,7 @@ describe('search', () => {
 })
 
 describe('doctor', () => {
-  test('looks after what is configured, and calls nothing a failure that is not its own', async () => {
+  test('checks the configured services, and reports failures of services as warnings', async () => {
     const reranker = await openTeiRerankServer({ judge: () => 0.5 })
     closing.push(() => reranker.close())
     const closed = `http://127.0.0.1:${await findClosedPort()}`
@@ -319,7 +319,7 @@ describe('doctor', () => {
     expect(stdout).toContain(`WARN  embedding: tei at ${tei.origin} gave no answer within 3 s; see that it runs`)
   })
 
-  test('says nothing of services that nobody configured', async () => {
+  test('does not mention services that are not configured', async () => {
     const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '', PHAROS_BROWSER: '' }
     const { stdout } = await pharos(['doctor', '--json'], without)
     const { checks } = JSON.parse(stdout) as { checks: { name: string }[] }

@@ -54,7 +54,7 @@ async function stageLibrary(kind: Kind, openStore: () => Promise<VectorStore>, i
     openEmbedder: async () => embedder,
   }
   server.forget()
-  // Nothing else of a library takes part.
+  // The tests use no other part of a library.
   return { server, store, clock, client, open, library: library as unknown as Library, route: KINDS[kind].route }
 }
 
@@ -97,7 +97,7 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     const { found, engines, notices } = await search(library, 'lighthouse')
     expect(found[0]).toBe(textOf(17))
     expect(engines).toEqual(['words', 'vectors'])
-    // Nothing that is still to come is missing.
+    // No notice is expected, because no chunk is still waiting.
     expect(notices).toEqual([])
     const asked = server.count(route)
     expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, refused: 1, skipped: 0 })
@@ -168,13 +168,13 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: CHUNKS, refused: 0 })
   })
 
-  test('sends less at once where it is told that it was too much', async () => {
+  test('sends smaller batches after a 413 response', async () => {
     const { library, server, route } = await stageLibrary(kind, open, () => false)
     server.script(route, ...Array.from({ length: 3 }, (): Fault => ({ type: 'answer', status: 413 })))
     expect(await run(library)).toMatchObject({ embedded: CHUNKS, refused: 0 })
   })
 
-  test('tries those again that were refused, where that is wanted', async () => {
+  test('retries refused chunks on request', async () => {
     let isStrict = true
     const { library } = await stageLibrary(kind, open, (text) => isStrict && isBad(text))
     expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, refused: 1 })

@@ -15,7 +15,7 @@ afterEach(() => stage.end())
 const SIZE = 8
 const textsOf = (count: number): string[] => Array.from({ length: count }, (_, i) => `text ${'abcdefghij'.slice(i)}`)
 
-/** What a server may be told whatever its kind. */
+/** Options of a test server of any kind. */
 interface Trouble {
   readonly isBad?: (text: string) => boolean
   readonly key?: string
@@ -220,7 +220,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 1 })
   })
 
-  test('says that one which is slow may be asked for less', async () => {
+  test('a timeout advises to raise embedTimeout', async () => {
     const { embedder, server, client, clock } = await stageHurried(kind)
     server.always(route, { type: 'hang' })
     client.hurry(30)
@@ -239,7 +239,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   test('finds out whether texts are at fault where the service does not say so', async () => {
     const { embedder, server, clock } = await stageOne(kind, {}, { isBad: (text) => text.includes('poison') })
     expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
-    // At once: halves are as good as another try.
+    // Without a pause, because sending halves replaces a retry.
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 2 })
     expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
     expect(clock.pauses).toEqual([250, 1000, 4000])
@@ -437,7 +437,7 @@ describe('an embedder over TEI', () => {
     expect((await stage.open('tei', server)).space).toMatchObject({ model: 'gte' })
   })
 
-  test('asks for as many dimensions as it was told', async () => {
+  test('requests the configured number of dimensions', async () => {
     const server = stage.later(await openTeiServer())
     expect((await stage.open('tei', server, { dimensions: 5 })).space.dimensions).toBe(5)
     expect(server.bodies('POST /embed')).toEqual([expect.objectContaining({ dimensions: 5 })])
@@ -495,7 +495,7 @@ describe('an embedder over a service like OpenAI', () => {
     })
   })
 
-  test('asks for as many dimensions as it was told, and says so where the model has no more', async () => {
+  test('requests the configured number of dimensions, and reports if the model has fewer', async () => {
     const server = stage.later(await openOpenAiServer())
     expect((await stage.open('openai', server, { dimensions: 4 })).space.dimensions).toBe(4)
     const failure = await failureOf(stage.open('openai', server, { dimensions: 9 }))

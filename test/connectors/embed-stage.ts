@@ -24,10 +24,10 @@ export function createHurriedClient(origin: string) {
   }
 }
 
-/** What a test says about an embedder besides its server. */
+/** Options of an embedder besides its server. */
 export type EmbedderTraits = Partial<ServiceEmbedderOptions> & { readonly model?: string }
 
-/** Both kinds of services, by how they are asked. */
+/** Route, opener and body formats by kind of service. */
 export const KINDS = {
   tei: {
     route: 'POST /embed',

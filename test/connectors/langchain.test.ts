@@ -198,7 +198,7 @@ describe('PharosRetriever', () => {
     expect((await other).length).toBeGreaterThan(0)
   })
 
-  test('tells callbacks what was asked and found, and nothing of the library', async () => {
+  test('callbacks get the query and the number of results, and nothing about the library', async () => {
     const { library } = await stageLamps()
     const told: unknown[] = []
     const callbacks = [

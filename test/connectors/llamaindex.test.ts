@@ -57,7 +57,7 @@ describe.each([
     expect(slots.map((slot) => slot?.id_ ?? null)).toEqual([documentId(url), null])
   })
 
-  test('reads nothing where nothing is asked for, and nothing once it was aborted', async () => {
+  test('reads nothing for an empty list, and nothing after it was aborted', async () => {
     const { reader, url } = await stageReader()
     expect(await reader.loadData([])).toEqual([])
     await expect(reader.loadData([url], AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
@@ -92,7 +92,7 @@ describe('a document', () => {
   )
 })
 
-test('a service that is not there is told when the reader is opened', async () => {
+test('opening a reader fails if the service is not running', async () => {
   const { server } = await stageCrawl4AI()
   await server.goDown()
   await expect(Crawl4AIReader.open({ endpointUrl: server.origin })).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })

@@ -12,7 +12,7 @@ import { type CrawlResult, openCrawl4AIServer } from './servers/crawl4ai.ts'
 /** The site listens here, and this is what may be reached; the canary is at every other address. */
 const SITE_ADDRESS = '127.0.0.3'
 
-/** A public address, which nobody here connects to. */
+/** A public address, to which the tests never connect. */
 const PUBLIC_ADDRESS = '93.184.215.14'
 
 /** Names on this machine are not waited for. */
@@ -32,7 +32,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** What names resolve to: `name-3.docs.localhost` has the fourth of the answers, `public.…` one that is allowed. */
+/** DNS answers of the tests: `name-3.docs.localhost` gets the fourth entry of the list, `public.…` an allowed address. */
 async function resolve(host: string): Promise<readonly string[]> {
   const [, number] = /^name-(\d+)\./.exec(host) ?? []
   if (number !== undefined) return ANSWERS[Number(number)] ?? []
@@ -73,7 +73,7 @@ async function openServed(find: (url: string) => CrawlResult = () => ({})) {
   return { server, reader }
 }
 
-/** Nothing was read, each for a reason that has to do with where it leads. */
+/** Expects that no address was read, each because of its target. */
 async function expectRefused(reader: DocumentReader, urls: readonly string[]): Promise<void> {
   expect(await reader.loadAll(urls)).toEqual(urls.map(() => null))
   const reasons = reader.lastFailures.map(({ url, error }) => [url, error.message])

@@ -86,14 +86,14 @@ describe('a document', () => {
     expect(document?.metadata.description).toBe('')
   })
 
-  test('of an address that redirects is known by the address that was asked for', async () => {
+  test('has the requested address as its source, also after a redirect', async () => {
     const { site, reader } = await stageReader({ '/old': redirect('/new'), '/new': page('New') })
     const [document] = await reader.loadData([`${site.origin}/old`])
     expect(document?.metadata).toMatchObject({ source_url: `${site.origin}/old`, title: 'New', status_code: 200 })
     expect(document?.id).toBe(documentId(`${site.origin}/old`))
   })
 
-  test('is made of Markdown and of plain text as well', async () => {
+  test('can come from Markdown and plain text', async () => {
     const { site, reader } = await stageReader({
       '/guide.md': text(markdown('Guide'), 'text/markdown'),
       '/notes.txt': text('Notes that are long enough to be read as a page of their own.\n'),
@@ -124,21 +124,21 @@ describe('a batch', () => {
     expect(reader.lastFailures).toEqual([])
   })
 
-  test('of nothing asks for nothing', async () => {
+  test('without addresses sends no request', async () => {
     const { site, reader } = await stageReader({})
     expect(await reader.loadAll([])).toEqual([])
     expect(await reader.loadData([])).toEqual([])
     expect(site.requests).toEqual([])
   })
 
-  test('reads what is given twice for itself', async () => {
+  test('reads an address that is listed twice two times', async () => {
     const { site, reader } = await stageReader({ '/a': page('A') })
     const documents = await reader.loadData([`${site.origin}/a`, `${site.origin}/a`])
     expect(documents.map(({ id }) => id)).toEqual([documentId(`${site.origin}/a`), documentId(`${site.origin}/a`)])
     expect(pathsOf(site)).toEqual(['/a', '/a'])
   })
 
-  test('asks for no more at once than it may', async () => {
+  test('stays within the concurrency limit', async () => {
     let [atOnce, most] = [0, 0]
     const slow: Answer = () => {
       most = Math.max(most, ++atOnce)
@@ -171,7 +171,7 @@ describe('a batch', () => {
     expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/a', '/missing'])
   })
 
-  test('that is to fail ends what else is being read', async () => {
+  test('with failOnError aborts all other reads at the first failure', async () => {
     const { site, reader } = await stageReader(
       { '/slow': { body: page('Slow'), delayMs: 5000 } },
       { failOnError: true },
@@ -193,8 +193,8 @@ describe('a batch', () => {
   })
 })
 
-describe('what cannot be read', () => {
-  /** What is said about the failure to read one address. */
+describe('unreadable pages', () => {
+  /** Message and advice of the failure to read one address. */
   async function failureOf(reader: PharosReader, url: string): Promise<[message: string, advice: string]> {
     await reader.loadAll([url])
     const [failure] = reader.lastFailures
@@ -231,48 +231,48 @@ describe('what cannot be read', () => {
     ],
   }
 
-  test.each(Object.entries(CASES))('says so of %s', async (_what, [pages, message, advice]) => {
+  test.each(Object.entries(CASES))('%s is reported as a failure', async (_what, [pages, message, advice]) => {
     const { site, reader } = await stageReader(pages)
     const [said, advised] = await failureOf(reader, `${site.origin}/x`)
     expect(said).toContain(`… could not be read: ${message}`)
     expect(advised).toContain(advice)
   })
 
-  test('is what robots.txt forbids unless it need not be obeyed', async () => {
+  test('a page that robots.txt disallows is refused unless robots.txt is ignored', async () => {
     const pages = { '/robots.txt': text('User-agent: *\nDisallow: /'), '/x': page('X') }
     const { site, reader } = await stageReader(pages, { obeysRobots: false })
     expect(await reader.loadData([`${site.origin}/x`])).toHaveLength(1)
     expect(site.asked()).toEqual(['/x'])
   })
 
-  test.each(['', 'guide', 'file:///etc/passwd', 'data:text/html,x', 'javascript:0'])('is %j', async (url) => {
+  test.each(['', 'guide', 'file:///etc/passwd', 'data:text/html,x', 'javascript:0'])('%j is refused', async (url) => {
     const reader = await openReader()
     expect(await reader.loadAll([url])).toEqual([null])
     expect(reader.lastFailures[0]?.error).toMatchObject({ code: 'READ_FAILED' })
   })
 
-  test('is a page that is defective, for what is wrong with it', async () => {
+  test('a defective page is reported with its defect', async () => {
     const readPage = () => Promise.reject(new PageDefect('needs more memory than it may have'))
     const { site, reader } = await stageReader({ '/x': page('X') }, {}, { readPage })
     const [said] = await failureOf(reader, `${site.origin}/x`)
     expect(said).toContain('page-defect, the page needs more memory than it may have')
   })
 
-  test('for a fault of this program ends the whole', async () => {
+  test('an internal error rejects the whole batch', async () => {
     const readPage = () => Promise.reject(new TypeError('a fault'))
     const { site, reader } = await stageReader({ '/x': page('X') }, {}, { readPage })
     await expect(reader.loadAll([`${site.origin}/x`])).rejects.toThrow('a fault')
   })
 
-  test('is told without the password in its address', async () => {
+  test('a failure message leaves out the password of the address', async () => {
     const reader = await openReader()
     const [said] = await failureOf(reader, 'http://me:secret@docs.example/')
     expect(said).not.toContain('secret')
   })
 })
 
-describe('a server that fails', () => {
-  test('is asked again, and read when it has recovered', async () => {
+describe('a failing server', () => {
+  test('is retried, and read when it has recovered', async () => {
     let asked = 0
     const shaky: Answer = () => (++asked < 3 ? { status: 500 } : page('Back'))
     const { site, reader } = await stageReader({ '/x': shaky })
@@ -280,13 +280,13 @@ describe('a server that fails', () => {
     expect(pathsOf(site)).toHaveLength(3)
   })
 
-  test('is asked no more than three times', async () => {
+  test('gets three requests at most', async () => {
     const { site, reader } = await stageReader({ '/x': { status: 500 } })
     expect(await reader.loadAll([`${site.origin}/x`])).toEqual([null])
     expect(pathsOf(site)).toHaveLength(3)
   })
 
-  test('is left alone when it asks for that', async () => {
+  test('gets no further requests while it asks to wait', async () => {
     const { site, reader } = await stageReader({ '/x': { status: 429, headers: { 'retry-after': '3600' } } })
     expect(await reader.loadAll([`${site.origin}/x`, `${site.origin}/x`])).toEqual([null, null])
     expect(pathsOf(site).length).toBeLessThan(3)
@@ -295,14 +295,14 @@ describe('a server that fails', () => {
     expect(pathsOf(site)).not.toContain('/y')
   })
 
-  test('is not asked again for what it says is not there', async () => {
+  test('is not retried after a 404 response', async () => {
     const { site, reader } = await stageReader({})
     await reader.loadAll([`${site.origin}/x`])
     expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/x'])
   })
 })
 
-test('fields are sent to the origin that was asked, and not to where it redirects', async () => {
+test('headers are sent to the requested origin, and not to a redirect target', async () => {
   const other = await stageOwnSite({ '/there': page('There') })
   const headers = { authorization: 'Bearer of news' }
   const { site, reader } = await stageReader({ '/here': redirect(`${other.origin}/there`) }, { headers })
@@ -403,7 +403,7 @@ describe('a reader', () => {
     })
   })
 
-  test('of its own needs nothing but what it may reach, and names itself to sites', async () => {
+  test('opened by itself needs only an allowance, and identifies itself in the user agent', async () => {
     const site = await stageSite({ '/a': page('A') })
     const reader = await openPharosReader({ allowPrivate: ['127.0.0.1'] })
     try {

@@ -104,7 +104,7 @@ describe('ingesting documents', () => {
     expect(qdrant.count(DELETE_POINTS)).toBe(0)
   })
 
-  test('is cut by the profile that is asked for', async () => {
+  test('splits documents by the requested profile', async () => {
     const paragraphs = Array.from({ length: 40 }, (_, i) => `Paragraph ${i}. ${'The lamp burns. '.repeat(20)}`)
     const document = documentOf(URL_A, paragraphs.join('\n\n'))
     await ingestDocuments([document], { embedder, vectorStore, chunks: 'library' })
@@ -134,7 +134,7 @@ describe('ingesting documents', () => {
     expect(texts.join('\n')).not.toMatch(/Old|poison/)
   })
 
-  test('leaves what was there where only some chunks are embedded before the service fails', async () => {
+  test('keeps the old points if the service fails after some chunks were embedded', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, 'Old.')], options)
     tei.always('POST /embed', ({ text }) =>
@@ -164,7 +164,7 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A)).toEqual(['Old.'])
   })
 
-  test('leaves what was there of a document that cannot be embedded, and goes on with the others', async () => {
+  test('keeps the old points of a document that cannot be embedded, and goes on with the others', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, LONG)], options)
     const before = textsOf(URL_A)
@@ -233,7 +233,7 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A)).toEqual(['New.'])
   })
 
-  test('stops when it is told to', async () => {
+  test('stops when it is aborted', async () => {
     const stop = new AbortController()
     stop.abort(new Error('enough'))
     const options = { embedder, vectorStore, signal: stop.signal }
@@ -264,7 +264,7 @@ describe('ingesting addresses', () => {
     expect(textsOf(URL_A)[0]).toContain(`what stands at ${URL_A}`)
   })
 
-  test('keeps old points as the reader says, or as is asked for', async () => {
+  test('keeps old points as the reader is configured, or as the call requests', async () => {
     const options = { endpointUrl: crawl4ai.origin, allowPrivate: ['127.0.0.1'], enableDeduplication: false }
     const reader = stage.later(await openCrawl4AIReader(options))
     await ingestDocuments([documentOf(URL_A, LONG)], { embedder, vectorStore })

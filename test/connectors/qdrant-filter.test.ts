@@ -114,7 +114,7 @@ describe('filters', () => {
             const there = await index.nearest(query, limit, asked)
             // Only the SQLite store tells the number of a chunk.
             const all = (await store.vectors.nearest(query, 1000, asked)).map(({ number: _, ...chunk }) => chunk)
-            // Those that are equally near may come in any order.
+            // Chunks of equal similarity may come in any order.
             expect(there.map(({ similarity }) => similarity)).toEqual(
               all.slice(0, limit).map(({ similarity }) => similarity),
             )

@@ -6,7 +6,7 @@ export interface QuickClock extends Clock {
   readonly pauses: number[]
   /** Goes on by so many milliseconds. */
   advance(ms: number): void
-  /** Has somebody told of every pause before it is made. */
+  /** Registers a function that is called before every pause. */
   onSleep(tell: () => void): void
 }
 

@@ -45,7 +45,7 @@ let library: Library
 let seen: string[]
 const closing: (() => Promise<void>)[] = []
 
-// Every test has a copy of what was crawled once: what was judged lately is remembered for each library.
+// Every test has its own copy of one crawled library, because recent judgements are cached per library.
 beforeAll(async () => {
   const first = await openLibrary({ path: crawled, version: '0.0.0', allowPrivate: ['127.0.0.0/8'] })
   const { origin, close } = await openSite(site)
@@ -149,7 +149,7 @@ describe('a reranker', () => {
     expect([...new Set(titles)]).toEqual(pagesFrom(PAGES - 1, -1))
   })
 
-  test('is asked once for all pages of an answer, so that it may go meanwhile', async () => {
+  test('is called once for all pages of an answer, so the following pages work without it', async () => {
     const first = await ask({ limit: 5 })
     await server.goDown()
     const second = await ask({ limit: 5, cursor: first.cursor ?? '' })
@@ -160,7 +160,7 @@ describe('a reranker', () => {
     expect(server.count('POST /rerank')).toBe(1)
   })
 
-  test('is asked again after a while, and an answer that goes on without it says so', async () => {
+  test('is called again when the cache has expired, and a following page without it says so', async () => {
     const clock = createQuickClock()
     const later = { ...library, clock }
     const first = await ask({ limit: 5 }, later)
@@ -206,7 +206,7 @@ describe('a reranker', () => {
   })
 })
 
-describe('without its answer the first ranking stands, and the answer says so', () => {
+describe('a failing reranker', () => {
   const ranked = async (notice: string | RegExp, asked: Library = library): Promise<void> => {
     const answer = await ask({}, asked)
     expect(titlesOf(answer)).toEqual(pagesFrom(0, 1))
@@ -214,24 +214,24 @@ describe('without its answer the first ranking stands, and the answer says so', 
     expect(answer.notices).toEqual([expect.stringMatching(notice)])
   }
 
-  test('when its budget is over', async () => {
+  test('leaves the first ranking in place when its budget is over, and the answer says so', async () => {
     server.always('POST /rerank', { type: 'hang' })
     await ranked(/^the reranker gave no answer within 0\.04 s; ranked without it$/, openWith(40, 50))
   })
 
-  test('when it fails, or is not there', async () => {
+  test('leaves the first ranking in place when it fails or is down, and the answer says so', async () => {
     server.script('POST /rerank', { type: 'answer', status: 500, json: { error: 'no memory', error_type: 'Backend' } })
     await ranked(/^the reranker cannot be used: TEI answered 500: no memory; ranked without it$/)
     await server.goDown()
     await ranked(/^the reranker cannot be used: TEI: /)
   })
 
-  test('when it answers with a time that does not end, by whatever kind of reranker', async () => {
+  test('leaves the first ranking in place when a reranker of any kind never resolves', async () => {
     const hung: Reranker = { name: 'hung', candidates: 9, budgetMs: 30, rerank: () => new Promise(() => undefined) }
     await ranked(/within 0\.03 s/, { ...library, openReranker: async () => hung })
   })
 
-  test('but whoever gives up gets nothing', async () => {
+  test('does not return an answer after the caller aborted', async () => {
     server.always('POST /rerank', { type: 'hang' })
     const gone = new AbortController()
     const asked = searchLibrary(library, { query: 'lamp' }, gone.signal)

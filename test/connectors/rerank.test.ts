@@ -18,7 +18,7 @@ afterEach(async () => {
 /** A text says itself how good it is: `text 0.7`. */
 const judge = (_query: string, text: string): number => Number(/[\d.]+$/.exec(text)?.[0] ?? 0)
 
-/** What every reranker here is opened with. */
+/** The options that all rerankers of these tests share. */
 function partsFor(origin: string, budgetMs = 5000) {
   const client = openServiceClient({ origins: [origin], userAgent: 'Pharos/test' })
   closing.push(() => client.close())
@@ -115,7 +115,7 @@ describe('Text Embeddings Inference', () => {
   })
 })
 
-describe('a service that fails', () => {
+describe('a failing service', () => {
   const answer = (json: unknown): Fault => ({ type: 'answer', status: 200, json })
 
   test.each<[string, Fault, Partial<ServiceFailure>]>([
@@ -165,13 +165,13 @@ describe('a service that fails', () => {
     expect(await reranker.rerank('which', ['a 0.5', 'b 0.6'])).toEqual([0.5, 0.6])
   })
 
-  test('by giving no answer is left when its budget is over', async () => {
+  test('that does not answer fails with a timeout after its budget', async () => {
     const { server, reranker } = await stageTei({}, 40)
     server.script('POST /rerank', { type: 'hang' })
     expect(await failureOf(reranker)).toMatchObject({ type: 'timeout' })
   })
 
-  test('by not being there is left alone after two times, until its time is over', async () => {
+  test('that is down opens the circuit breaker after two calls', async () => {
     const port = await findClosedPort()
     const origin = `http://127.0.0.1:${port}`
     const reranker = openTeiReranker({ ...partsFor(origin), endpoint: origin })
@@ -180,7 +180,7 @@ describe('a service that fails', () => {
     await expect(reranker.rerank('which', ['a 1'])).rejects.toThrow(CircuitOpenError)
   })
 
-  test('is tried by one call after a while', async () => {
+  test('is retried by one call after a while', async () => {
     const { server, reranker, clock } = await stageTei()
     await server.goDown()
     for (const _ of [1, 2]) await failureOf(reranker)
@@ -191,7 +191,7 @@ describe('a service that fails', () => {
     expect(await reranker.rerank('which', ['a 1'])).toEqual([1])
   })
 
-  test('is not blamed for whoever gave up, but for time that ran out', async () => {
+  test('is not counted as failing when the caller aborts, only after a timeout', async () => {
     const { server, reranker } = await stageTei()
     server.always('POST /rerank', { type: 'hang' })
     for (const _ of [1, 2, 3]) {
@@ -216,7 +216,7 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
     expect(server.bodies(route)).toEqual([{ model: MODEL, query: 'which', documents: textsOf(50) }])
   })
 
-  test('refuses another key, which is not told to anybody, and another model', async () => {
+  test('refuses a wrong key without repeating it, and an unknown model', async () => {
     const { reranker } = await stageHosted(vendor, { key: 'wrong' })
     expect(await failureOf(reranker)).toMatchObject({ type: 'refused', status: 401 })
     expect((await failureOf(reranker)).message).toMatch(/^127\.0\.0\.1:\d+ answered 401: invalid api token: Bearer …$/)
@@ -224,7 +224,7 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
     expect(await failureOf(other.reranker)).toMatchObject({ type: 'refused', status: 404 })
   })
 
-  test('that answers without judgements is refused', async () => {
+  test('an answer without judgements is refused', async () => {
     const { server, reranker, route } = await stageHosted(vendor)
     server.script(route, { type: 'answer', status: 200, json: { ok: true } }, { type: 'answer', status: 200, text: '' })
     expect((await failureOf(reranker)).message).toContain('without a list of judgements')
@@ -240,7 +240,7 @@ describe('the strict servers', () => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
 
-  test('of TEI refuse what TEI refuses', async () => {
+  test('the TEI server refuses what TEI refuses', async () => {
     const { server } = await stageTei({ maxClientBatchSize: 2 })
     const right = { query: 'q', texts: ['a'] }
     const statuses = await Promise.all([
@@ -258,7 +258,7 @@ describe('the strict servers', () => {
     expect(statuses.map(({ status }) => status)).toEqual([405, 404, 415, 400, 422, 422, 422, 413, 413, 200])
   })
 
-  test('of hosted services refuse what those refuse', async () => {
+  test('the hosted servers refuse what the real services refuse', async () => {
     const { server } = await stageHosted('voyage')
     const right = { model: MODEL, query: 'q', documents: ['a'] }
     const statuses = await Promise.all([

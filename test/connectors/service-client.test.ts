@@ -37,7 +37,7 @@ const get = (url: string, more: Partial<ServiceRequest> = {}): ServiceRequest =>
   ...more,
 })
 
-/** What the error says that a request is rejected with. */
+/** The message of the error with which a request rejects. */
 async function problemOf(asked: Promise<unknown>): Promise<string> {
   const error = await asked.then(
     () => new Error('it was answered'),
@@ -78,7 +78,7 @@ describe('a client for services', () => {
     expect(server.requests[0]?.headers['content-type']).toBeUndefined()
   })
 
-  test('asks nobody but the configured origins', async () => {
+  test('sends requests to configured origins only', async () => {
     const [server, other] = [await openServer(), await openServer()]
     const client = open([server.origin])
     expect(await problemOf(client.request(get(`${other.origin}/thing`)))).toBe(
@@ -182,7 +182,7 @@ describe('a client for services', () => {
     )
   })
 
-  test('trusts no certificate that nobody vouches for', async () => {
+  test('refuses a self-signed certificate', async () => {
     const certificate = makeSelfSigned('service.test')
     const server = createHttpsServer(certificate, (_, response) => response.end('{}'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -210,7 +210,7 @@ describe('a client for services', () => {
     expect(server.count()).toBe(0)
   })
 
-  test('breaks what is under way when it is closed', async () => {
+  test('aborts requests under way when it is closed', async () => {
     const server = await openServer()
     server.script('GET /thing', { type: 'hang' })
     const client = open([server.origin])

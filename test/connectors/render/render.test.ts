@@ -373,7 +373,7 @@ test('sends fields of the owner to the origin of the page only, and keeps what t
   await elsewhere.close()
 })
 
-test('refuses what is too large, and goes on after that', async () => {
+test('refuses a page that is too large, and renders later ones', async () => {
   const body = `<script>document.body.append('é'.repeat(60000))</script>`
   const snapshot = documentOf(`${site.origin}/large`, body)
   const failed = { type: 'failed', reason: 'too-large', isTransient: false }

@@ -21,7 +21,7 @@ export async function stageSite(pages: Readonly<Record<string, Answer>> = {}): P
   return site
 }
 
-/** What an owner allows. */
+/** Parses the rules of an owner into an allowance. */
 export function allow(...rules: readonly string[]): Allowance {
   const parsed = parseAllowance(rules)
   if (parsed.type === 'problem') throw new Error(parsed.problem)
@@ -114,7 +114,7 @@ function readCommand(pid: number): string {
   return readProc(`${pid}/cmdline`)
 }
 
-/** A file of the system about a process; empty when that is gone. */
+/** Reads a file below /proc, or an empty text if the process is gone. */
 function readProc(path: string): string {
   try {
     return readFileSync(`/proc/${path}`, 'latin1')

@@ -12,14 +12,14 @@
 //   `{"error": "Internal server error", "correlation_id": …}`; later ones (tests/test_crawl_failure_response.py) answer 200.
 import { type FaultyServer, openFaultyServer, type RouteAnswer, type SeenRequest } from './faults.ts'
 
-/** What the service finds at an address; members are those of its CrawlResult. */
+/** The result of the service for an address, with the fields of its CrawlResult. */
 export type CrawlResult = Readonly<Record<string, unknown>>
 
 /** How the server is set. */
 export interface Crawl4AIServerOptions {
-  /** What is found at an address, besides the usual members. @default a page that tells its address */
+  /** Result for an address, merged into the usual fields. @default a page that names its address */
   readonly find?: (url: string) => CrawlResult
-  /** Only those who send it are answered. @default none */
+  /** The token that requests must send. @default none */
   readonly token?: string
   /** How it tells that no page of a request could be read: as 0.8, 0.9 or later ones do. @default detail */
   readonly onFailure?: FailureStyle
@@ -27,7 +27,7 @@ export interface Crawl4AIServerOptions {
   readonly delayMs?: (url: string) => number
 }
 
-/** By a 500 with the reason, by one without it, or by the result. */
+/** How the service reports a failure: a 500 with the reason, a 500 without it, or in the result. */
 export type FailureStyle = 'detail' | 'hidden' | 'result'
 
 /** Opens it on a free port of 127.0.0.1. */
@@ -237,7 +237,7 @@ const CRAWLER_PARAMS: Readonly<Record<string, (value: unknown) => boolean>> = {
   stream: (value) => value === false,
 }
 
-/** What is wrong with a configuration: {type, params}, or its params alone. */
+/** Finds the problem in a configuration: {type, params}, or its params alone. */
 function checkConfig(
   config: Fields | undefined,
   type: string,

@@ -8,16 +8,16 @@ export interface SeenRequest {
   /** Without the query. */
   readonly path: string
   readonly query: URLSearchParams
-  /** By their names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
-  /** What `:name` of its route stands for. */
+  /** Values of the `:name` parts of the route. */
   readonly params: Readonly<Record<string, string>>
   readonly text: string
   /** The body as JSON; undefined where it is none. */
   readonly json: unknown
 }
 
-/** What a route answers: JSON, or a text. */
+/** The response of a route: JSON or text. */
 export interface RouteAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -30,11 +30,11 @@ export interface RouteAnswer {
 /** A strict route: says what the real service would say. */
 export type Route = (request: SeenRequest) => RouteAnswer | Promise<RouteAnswer>
 
-/** What goes wrong with one request. */
+/** A fault of one request. */
 export type Fault =
   /** The connection is reset before anything is answered. */
   | { readonly type: 'reset' }
-  /** Nothing is ever answered. */
+  /** The request never gets a response. */
   | { readonly type: 'hang' }
   /** This is answered instead. */
   | ({ readonly type: 'answer' } & RouteAnswer)
@@ -49,7 +49,7 @@ export type Fault =
   /** The right answer. */
   | { readonly type: 'none' }
 
-/** A service on loopback that can be told what to do wrong. */
+/** A service on loopback whose faults a test can script. */
 export interface FaultyServer {
   /** Without a slash at its end. */
   readonly origin: string
@@ -60,7 +60,7 @@ export interface FaultyServer {
   readonly mostAtOnce: number
   /** Requests for a route (`POST /crawl`), or all. */
   count(route?: string): number
-  /** Resolves when so many requests for a route have arrived. */
+  /** Resolves when a route has received the given number of requests. */
   arrived(route: string, count: number): Promise<void>
   /** The JSON bodies sent to a route, in order. */
   bodies(route: string): unknown[]
@@ -81,9 +81,9 @@ export interface FaultyServer {
 
 /** How a {@link FaultyServer} answers where it has no route. */
 export interface FaultyServerOptions {
-  /** By `METHOD /path`; `:name` in a path stands for any one part of it. */
+  /** Routes by `METHOD /path`. `:name` in a path matches any one segment. */
   readonly routes: Readonly<Record<string, Route>>
-  /** Asked before every route; what it answers is sent instead. For tokens. */
+  /** Runs before every route, for example to check tokens. Its response replaces that of the route. */
   readonly gate?: (request: SeenRequest) => RouteAnswer | undefined
   /** @default 404 and 405 as FastAPI gives them */
   readonly unknown?: (request: SeenRequest, isOtherMethod: boolean) => RouteAnswer
@@ -198,7 +198,7 @@ function countUntilAnswered(response: ServerResponse, tell: () => void): void {
 }
 
 interface Found {
-  /** Of the route: `POST /crawl`. What was asked for, where there is none. */
+  /** Name of the route, such as `POST /crawl`, or method and path of an unknown request. */
   readonly name: string
   readonly seen: SeenRequest
   readonly route: Route | undefined
@@ -286,7 +286,7 @@ async function misbehave(response: ServerResponse, fault: Fault, right: () => Pr
         await sleep(fault.ms, undefined, { ref: false })
         response.end(body.subarray(Math.ceil(body.length / 2)))
       } else {
-        // What was written has to leave before the connection goes.
+        // Written bytes must be sent before the connection closes.
         await sleep(5)
         response.destroy()
       }

@@ -29,7 +29,7 @@ export interface KeptPoint {
 
 /** An in-memory Qdrant that really searches and filters. */
 export interface QdrantServer extends FaultyServer {
-  /** What a collection holds, by id; undefined when there is none. */
+  /** Points of a collection by id, or undefined if it does not exist. */
   pointsOf(collection: string): ReadonlyMap<PointId, KeptPoint> | undefined
   /** Makes a collection as another program would. */
   addCollection(name: string, vectors: unknown): void

@@ -98,7 +98,7 @@ export interface HostedRerankerOptions {
   readonly model: string
 }
 
-/** What is different with each of them. */
+/** Differences between the vendors. */
 const VENDORS: Readonly<
   Record<
     RerankVendor,
@@ -106,7 +106,7 @@ const VENDORS: Readonly<
       readonly path: string
       readonly members: Members
       readonly mostDocuments: number
-      /** Of a body that does not fit. */
+      /** Status for an invalid body. */
       readonly status: number
       readonly refuse: (text: string) => unknown
       readonly write: (judged: readonly Judged[]) => unknown
@@ -202,7 +202,7 @@ function withKey(
   }
 }
 
-/** What is wrong with a body: its type, its size, its JSON, or a member of it. */
+/** Finds the problem in a body: its type, its size, its JSON, or one of its fields. */
 function findBodyProblem(
   { headers, text, json }: SeenRequest,
   most: number,

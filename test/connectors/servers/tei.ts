@@ -10,7 +10,7 @@ export interface TeiOptions {
   readonly payloadLimit?: number
   /** `--api-key` */
   readonly apiKey?: string
-  /** What `model_type` of `/info` says. */
+  /** Value of `model_type` in `/info`. */
   readonly modelType?: unknown
   /** Texts that the tokenizer fails at. */
   readonly isUnreadable?: (text: string) => boolean
@@ -18,9 +18,9 @@ export interface TeiOptions {
   readonly isPoison?: (text: string) => boolean
 }
 
-/** A Text Embeddings Inference that can be told what to do wrong, and given another model. */
+/** A Text Embeddings Inference server whose faults and model a test can change. */
 export interface TeiServer extends FaultyServer {
-  /** What `/info` says of the model from now on, and of how many numbers its vectors are. */
+  /** Changes the model that `/info` names, and the dimensions of its vectors. */
   serve(model: { readonly id?: string; readonly sha?: string | null; readonly dimensions?: number }): void
 }
 
@@ -96,7 +96,7 @@ function fail(status: number, error_type: string, error: string): RouteAnswer {
   return { status, json: { error, error_type } }
 }
 
-/** What axum and serde refuse before the service sees it. */
+/** Refuses bodies that axum and serde refuse before the service sees them. */
 function refuseBody({ headers, text, json }: SeenRequest, payloadLimit: number): RouteAnswer | undefined {
   if (!(headers['content-type'] ?? '').startsWith('application/json')) {
     return { status: 415, text: 'Expected request with `Content-Type: application/json`' }
