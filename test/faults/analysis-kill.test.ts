@@ -11,7 +11,7 @@ import { readUnderstood, type Understood } from '../analysis/understood.ts'
 import { type Child, startNode } from '../sites/children.ts'
 import { isLong } from './bounded.ts'
 
-/* Runs over a library that are killed at moments that nobody chose. */
+/* Analysis runs over a library that are killed at random moments. */
 
 const PAGES = isLong ? 3000 : 300
 const KILLS = isLong ? 20 : 2
@@ -21,7 +21,7 @@ const CHILD = fileURLToPath(new URL('../analysis/run-child.ts', import.meta.url)
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-analysis-'))
 const filled = join(folder, 'filled.db')
-/** What a run that nobody kills leaves. */
+/** The result of a run that is not killed. */
 let whole: Understood
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ async function breakOff(path: string, moments: readonly number[]): Promise<'brok
   return 'broken'
 }
 
-test(`a run that is killed ${KILLS} times goes on and leaves what one leaves that is not`, {
+test(`a run that is killed ${KILLS} times resumes, and gives the same result as an undisturbed one`, {
   timeout: 300_000,
 }, async () => {
   const path = join(folder, 'killed.db')

@@ -23,7 +23,7 @@ const MAX_CPU_SECONDS = 60
 
 const SCRIPT = fileURLToPath(new URL('./bounded-child.ts', import.meta.url))
 
-/** The program is stopped first, so that what failed is what is said. */
+/** Sets the test timeout to twice the time limit of the program, so that the program fails first and its error is reported. */
 export function allowTime(): void {
   vi.setConfig({ testTimeout: 2 * SECONDS * 1000 })
 }
@@ -36,7 +36,7 @@ export class BoundedProgram {
   readonly #shop: Workshop
   readonly #maxRssMb: number
   #child: ChildProcess | undefined
-  /** What came from the process and not from a run. */
+  /** Output of the process outside of a run. */
   #stray = ''
 
   constructor(shop: Workshop, maxRssMb: number) {
@@ -44,7 +44,7 @@ export class BoundedProgram {
     this.#maxRssMb = maxRssMb
   }
 
-  /** Runs the program, which has to do what it is told, holds it to its bounds and returns what it printed. */
+  /** Runs the program, expects success within its limits, and returns its output. */
   async run(args: readonly string[]): Promise<string> {
     const { code, signal, stdout, stderr } = await this.tryOut(args)
     if (code !== 0) await this.end()
@@ -52,7 +52,7 @@ export class BoundedProgram {
     return stdout
   }
 
-  /** Runs the program, which may refuse what it is told, and holds it to its bounds. */
+  /** Runs the program, which may fail, and checks its limits. */
   async tryOut(args: readonly string[]): Promise<Outcome> {
     let isSpent = true
     try {
@@ -84,7 +84,7 @@ export class BoundedProgram {
   #ask(args: readonly string[]): Promise<Outcome & BoundedRun> {
     this.#child ??= this.#start()
     const child = this.#child
-    // What reads documents is a process that it starts.
+    // Documents are read in a child process, so its memory is watched too.
     const endWatch = watchMemory(child.pid ?? 0)
     return new Promise((resolve) => {
       const timer = setTimeout(() => child.kill('SIGKILL'), SECONDS * 1000)

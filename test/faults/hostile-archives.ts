@@ -4,11 +4,11 @@ import { docx } from '../documents/written.ts'
 import { endOfContent, type RawMember, writeDirectory, writeTar, writeZip } from '../trees/archive-bytes.ts'
 import { isLong } from './bounded.ts'
 
-/** An archive that nobody would write. */
+/** A malicious archive. */
 export interface HostileArchive {
   /** Writes it: some are large. */
   readonly write: () => Uint8Array
-  /** What the ledger says of what is in it, beside the good file; or why all of it is refused. */
+  /** Expected state of each entry besides the good file, or the reason for refusing the whole archive. */
   readonly outcome: Readonly<Record<string, string>> | string
 }
 
@@ -95,7 +95,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'c:x.md': ABSOLUTE,
   '..\\outside\\up.md': BACKSLASH,
   '\\\\host\\share.md': BACKSLASH,
-  // Signs that look like those that matter, or are made into them by somebody.
+  // Characters that look like path separators and dots, or that decoding turns into them.
   '．．/x.md': 'indexed',
   '..∕x.md': 'indexed',
   '%2e%2e%2fx.md': 'indexed',
@@ -125,7 +125,7 @@ function names(): Record<string, HostileArchive> {
             link('character.md', '3'),
             link('block.md', '4'),
             link('pipe.md', '6'),
-            // What follows would be written through a link by whoever writes links.
+            // A program that extracts links would write this entry through the link.
             link('folder', '2', '../outside'),
             { name: 'folder/through.md', content: '# Through\n' },
             twice,

@@ -8,10 +8,10 @@ import { Workshop } from '../e2e/program.ts'
 import { allowTime, BoundedProgram, isLong } from './bounded.ts'
 
 /*
- * Files nobody would write, packed by the built program in a process that is not this one, beside two good files. Every one of
- * them has to give chunks or a warning, in time and in bounded memory, and the good files have to be in the pack.
- * With TEST_LONG each is tried alone, in a process of its own, at the full size of the limits, also of raised ones;
- * otherwise those of a kind are packed together at a small part of it. TEST_REPORT names a file for the figures.
+ * Malicious files, packed by the built program in a separate process, beside two good files. Each of them must give chunks or a warning, in
+ * time and in bounded memory, and the good files must be in the pack. With TEST_LONG each file runs alone in a process of its own, at the
+ * full size of the limits and of raised limits. Otherwise files of a kind are packed together at a small part of that size. TEST_REPORT
+ * names a file for the figures.
  */
 
 const MB = 2 ** 20
@@ -80,11 +80,11 @@ function noise(bytes: number): Buffer {
   return Buffer.concat(blocks).subarray(0, bytes)
 }
 
-/** Name → content, from the size that is asked for. Each is a file by itself. */
+/** Content by name, as a function of its size. Each one is a file of its own. */
 type Cases = Readonly<Record<string, (bytes: number) => string | Uint8Array>>
 
 const DEPTH = 100_000
-/** What a parser makes of nesting grows faster than the text. */
+/** Parsing time grows faster than the nesting depth. */
 const CODE_DEPTH = isLong ? DEPTH : 10_000
 /** On lines of their own they are parsed, until that takes too much work. */
 const FOLDS = isLong ? DEPTH : 5000

@@ -5,9 +5,9 @@ import { Workshop } from '../e2e/program.ts'
 import { allowTime, BoundedProgram, isLong } from './bounded.ts'
 
 /*
- * Pages nobody would write, extracted by the built program in a process that is not this one. Each has to give Markdown
- * or a reason why there is none, in time, in bounded memory, and its words have to be there. TEST_LONG tries them at the
- * full sizes, each in a process of its own; TEST_REPORT names a file for the figures.
+ * Malicious pages, extracted by the built program in a separate process. Each must give Markdown with its words, or a reason why there is
+ * none, in time and in bounded memory. TEST_LONG runs them at full size, each in a process of its own. TEST_REPORT names a file for the
+ * figures.
  */
 
 /** How many there are of what is many. */
@@ -36,7 +36,7 @@ const PROSE = '<p>The visible paragraph, which has enough words to be the conten
 const fill = (text: string, count: number) => text.repeat(count * SCALE)
 const nest = (text: string) => text.repeat(DEPTH)
 
-/** What surrounds or contains the paragraph that has to come out. */
+/** HTML around or containing the paragraph that must be extracted. */
 const PAGES: Readonly<Record<string, () => string>> = {
   'nested elements': () => `${nest('<div>')}${PROSE}${nest('</div>')}`,
   'elements never closed': () => `${nest('<b><div><i>')}${PROSE}`,
@@ -93,12 +93,12 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'line breaks': () => `<p>${fill('<br>', 200_000)}x</p>${PROSE}`,
 }
 
-test.each(Object.keys(PAGES))('%s', async (name) => {
+test.each(Object.keys(PAGES))('the paragraph is extracted from a page with %s', async (name) => {
   const markdown = await extract(`<!doctype html><title>T</title><body>${PAGES[name]?.() ?? ''}</body>`)
   expect(markdown).toContain('The visible paragraph')
 })
 
-describe('any bytes', () => {
+describe('random input', () => {
   const names = 'html head body p div a b td tr table ul li dl dt pre code h1 img style script svg math details summary'
   const tag = fc
     .tuple(
@@ -112,7 +112,7 @@ describe('any bytes', () => {
   })
   const numRuns = isLong ? 3000 : 100
 
-  test('of tags and text give a page or a reason', () => {
+  test('of tags and text gives a page or a reason', () => {
     fc.assert(
       fc.property(soup, (pieces) => {
         expect(extractPage({ url: 'https://host.example/', body: pieces.join('') }).type).toMatch(/^(?:no-)?page$/)
@@ -121,7 +121,7 @@ describe('any bytes', () => {
     )
   })
 
-  test('at random give a page or a reason', () => {
+  test('of bytes gives a page or a reason', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 4000 }),

@@ -14,10 +14,10 @@ import { GOOD, hostileArchives, wholeArchives } from './hostile-archives.ts'
 import { type Bait, hostileDocuments, SCRIPT } from './hostile-documents.ts'
 
 /*
- * Trees that somebody made to do harm, taken in by the built program in a process that is not this one. Whatever is in them, it ends in
- * time and in bounded memory, the ledger says what became of every file and why, the good file beside them is there, nothing is
- * written elsewhere, nothing runs, and nobody on the network is asked, who would answer. With TEST_LONG at full numbers, each in
- * a process of its own; TEST_REPORT names a file for the figures.
+ * Malicious trees, added by the built program in a separate process. The program must end in time and in bounded memory. The ledger must
+ * give the state and reason of every file, and the good file beside them must be indexed. Nothing may be written elsewhere, no program may
+ * run, and no server on the network may be contacted. TEST_LONG uses full sizes, each in a process of its own. TEST_REPORT names a file for
+ * the figures.
  */
 
 /** Resident memory of the program at its worst moment. */
@@ -65,7 +65,7 @@ afterAll(async () => {
 
 let libraries = 0
 
-/** What the program is told to take a tree into a library. */
+/** Arguments that add a tree to a library. */
 function commandOf(name: string, library: string): string[] {
   return ['add', name, '--json', '--max-file-bytes', '60MB', '--library', library]
 }
@@ -99,7 +99,7 @@ async function refusalOf(name: string): Promise<string> {
   return `${error.code}: ${error.message.replace(/^.* cannot be used: /, '')}`
 }
 
-/** Nothing is left of a run, and nothing that it was given got out of it. */
+/** Expects that a run left no files behind, and that no content escaped. */
 function expectNoTrace(): void {
   const here = fs.readdirSync(shop.folder).filter((name) => name !== 'cache')
   expect(here.filter((name) => !['library', 'outside', 'source', 'temporary'].includes(name))).toEqual([])

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readPack } from '../../src/ingest/pack-input.ts'
 import { PROGRAM, Workshop } from '../e2e/program.ts'
 
-/* Whatever stops a run, the pack that was there before is there after, whole, and nothing else is. */
+/* An interrupted run must leave the previous pack complete, and no other files. */
 
 let shop: Workshop
 
@@ -39,7 +39,7 @@ function hearsHangup(pid: number | undefined): boolean {
   return (BigInt(`0x${caught}`) & 1n) === 1n
 }
 
-/** What ends a run while a pack is written: in the short form each signal once. */
+/** Signals that end a run while a pack is written. The short form tries each signal once. */
 const ALL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const SIGNALS =
   process.env['TEST_LONG'] === undefined
@@ -103,7 +103,7 @@ describe('a disk that is full', () => {
     fs.mkdirSync(disk)
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=100k', 'tmpfs', disk]).status === 0
     if (!isMounted) fs.chmodSync(disk, 0o500)
-    // What was written a moment ago would not be remembered anyway.
+    // The cache does not store files that were modified a moment ago.
     await sleep(2100)
     try {
       expect(await shop.runHere(['pack', 'source', '--out', 'out.zip'])).toMatchObject({ code: 0, stdout: 'out.zip\n' })

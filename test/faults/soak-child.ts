@@ -12,12 +12,12 @@ import { searchHits } from '../../src/library/hits.ts'
 import type { Source } from '../../src/library/source.ts'
 import { addSource, crawlSource, findSource, type OpenLibrary, openLibrary, reportSource } from '../../src/node.ts'
 
-/** What it is told. */
+/** Options of the process. */
 export interface SoakOptions {
   readonly path: string
   /** Starts of its sources. */
   readonly urls: readonly string[]
-  /** No crawl is begun later than this after the beginning of a round. */
+  /** No crawl starts later than this after the start of a round. */
   readonly roundMs: number
   /** How long it does nothing after each round. */
   readonly restMs: number
@@ -25,27 +25,27 @@ export interface SoakOptions {
   readonly isReopening: boolean
 }
 
-/** What the process uses at one moment. */
+/** Resource usage of the process at one moment. */
 export interface Sample {
   readonly type: 'sample'
   /** `resting`: no crawl is under way. `closed`: nor is a library open. */
   readonly point: 'working' | 'resting' | 'closed'
   readonly atMs: number
   readonly rssMb: number
-  /** Of that, what is no part of a file. */
+  /** The part that is not mapped from files. */
   readonly anonymousMb: number
   readonly heapMb: number
   readonly buffersMb: number
   readonly files: number
   readonly threads: number
   readonly children: number
-  /** What keeps the process running, sorted; without what is due at once and its own pipes. */
+  /** Active resources of the process, sorted, without immediates and its own pipes. */
   readonly resources: readonly string[]
   readonly libraryMb: number
   readonly walMb: number
 }
 
-/** What came of one crawl. */
+/** The result of one crawl. */
 export interface Crawled {
   readonly type: 'crawled'
   readonly url: string
@@ -61,7 +61,7 @@ export interface Crawled {
 }
 
 const SAMPLE_MS = 5000
-/** Connections take a moment to be gone. */
+/** Connections take a moment to close. */
 const CLOSING_MS = 250
 /** Every so many crawls are cancelled after so long. */
 const CANCEL_EVERY = 9
@@ -170,7 +170,7 @@ async function search(until: number): Promise<void> {
 }
 
 function tellSample(point: Sample['point']): void {
-  // What nobody holds any more is no leak, nor is room that the heap keeps for what comes next.
+  // Garbage and reserve space of the heap do not count as a leak.
   void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: point === 'working' ? 'regular' : 'last-resort' })
   const { rss, heapUsed, arrayBuffers } = process.memoryUsage()
   const threads = readdirSync('/proc/self/task')

@@ -23,7 +23,7 @@ const SCRIPT = fileURLToPath(new URL('./soak-child.ts', import.meta.url))
 /** Large enough for a thread of its own. */
 const LARGE_BYTES = isLong ? 1_200_000 : 300_000
 
-/** Whoever answers that it is too busy is asked less often for minutes: those shares are small, so that there is something to do. */
+/** The sites. Shares of "too busy" responses are small, because each slows down the crawl for minutes. */
 const SITES: readonly Omit<TroubledSiteOptions, 'largeBytes'>[] = [
   { address: '127.0.0.1', size: isLong ? 200 : 40, troubles: { error: 0.03 } },
   { address: '127.0.0.2', size: isLong ? 200 : 40, troubles: { error: 0.02, reset: 0.01, slow: 0.01 } },
@@ -35,7 +35,7 @@ const SITES: readonly Omit<TroubledSiteOptions, 'largeBytes'>[] = [
 /** One process never ends and never closes its library, so that whatever it gathers is seen. */
 const STEADY: Omit<SoakOptions, 'path' | 'urls'> = {
   roundMs: isLong ? 12_000 : 1200,
-  // By then connections and the thread for large pages have been given up.
+  // Long enough for connections and the thread for large pages to close.
   restMs: isLong ? 12_000 : 0,
   isReopening: false,
 }
@@ -45,13 +45,13 @@ const MORTAL: Omit<SoakOptions, 'path' | 'urls'> = { roundMs: isLong ? 6000 : 20
 /** The log is cut back to 64 MB; a transaction of some pages may make it longer for a moment. */
 const MOST_WAL_MB = 80
 const MOST_RSS_MB = 700
-/** What memory may grow by, a minute; and the heap by itself, which is less restless, or altogether in a short time. */
+/** Limits for the growth of memory per minute: for all memory, for the less noisy heap, and for the heap in a short run. */
 const MOST_SLOPE_MB = 1
 const MOST_HEAP_SLOPE_MB = 0.5
 const MOST_HEAP_MB = 2
 const MOST_DRIFT = 1.1
 const MOST_REST_MB = 8
-/** Of each life, what is not looked at: caches fill and code is compiled. */
+/** Share of each process lifetime that is ignored, because caches fill and code is compiled. */
 const WARM_UP_SHARE = 1 / 3
 const WARM_UP_MS = Math.min(MINUTE_MS, SOAK_MS / 6)
 
@@ -61,7 +61,7 @@ afterEach(async () => {
   for (const site of sites) await site.close()
 })
 
-test('crawls that go on and on use no more and more of anything', { timeout: SOAK_MS + 2 * MARGIN_MS }, async () => {
+test('continuous crawls use no growing amount of any resource', { timeout: SOAK_MS + 2 * MARGIN_MS }, async () => {
   sites = await Promise.all(SITES.map((site) => openTroubledSite({ ...site, largeBytes: LARGE_BYTES })))
   const path = await stagePath()
   const urls = sites.map(({ origin }) => `${origin}/`)
@@ -97,7 +97,7 @@ test('crawls that go on and on use no more and more of anything', { timeout: SOA
   expect(mortals.length).toBeGreaterThan(1)
   for (const child of children) expectCrawls(child)
   for (const child of children) expectBounds(child)
-  // What a closed library leaves is what was there before it was opened.
+  // A closed library must leave the resource usage as before it was opened.
   for (const child of children) expectSameUse(samplesOf(child, 'closed'))
   for (const child of children) expectSmallRest(samplesOf(child, 'closed'))
   if (isLong) {
@@ -121,7 +121,7 @@ async function endsWithin(ms: number, children: readonly Child[]): Promise<void>
   try {
     await Promise.race([sleep(ms, undefined, { signal: isOver.signal }), ...early])
   } finally {
-    // Those that are killed later are no news.
+    // The end of processes that are killed from here on is expected.
     isOver.abort()
   }
 }

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { type Answer, type AnswerParts, openSite, page, redirect, sitemap, text } from '../sites/site.ts'
 
-/** What goes wrong on a site: shares of the requests for its pages, one after the other. */
+/** Faults of a site, as consecutive shares of the requests for its pages. */
 export interface Troubles {
   /** Takes 0.2 to 2 s. */
   readonly slow?: number
@@ -18,7 +18,7 @@ export interface Troubles {
   readonly silent?: number
 }
 
-/** What a troubled site is made from. */
+/** Options of a troubled site. */
 export interface TroubledSiteOptions {
   readonly address: string
   /** How many pages it has; a multiple of 20. */
@@ -47,7 +47,7 @@ const SECTION = 20
 /** Every tenth page comes and goes: never so many at once that a crawl would not remove them unasked. */
 const FLEETING = 10
 const LARGE_PAGES = 2
-/** Longer than anybody waits for the first byte. */
+/** Longer than the timeout for the first byte. */
 const SILENT_MS = 12_000
 
 const WORDS =
@@ -55,7 +55,7 @@ const WORDS =
     ' ',
   )
 
-/** Opens a troubled site. Whatever happens on it follows from the path and from how often that was asked for. */
+/** Opens a troubled site. Its faults depend only on the path and on the number of earlier requests for it. */
 export async function openTroubledSite(options: TroubledSiteOptions): Promise<TroubledSite> {
   const { address, size, largeBytes, troubles } = options
   const site = await openSite({}, { address })

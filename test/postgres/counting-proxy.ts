@@ -2,14 +2,14 @@ import { connect, createServer, type Socket } from 'node:net'
 import { inject } from 'vitest'
 import { closeLater } from '../close-later.ts'
 
-/** Where a library is reached through somebody who counts the statements on their way. */
+/** A library behind a proxy that counts statements. */
 export interface CountedLibrary {
   readonly address: string
   /** Statements that a piece of work has sent. */
   count(work: () => Promise<unknown>): Promise<number>
 }
 
-/** Puts somebody who counts between a program and the PostgreSQL of this run. */
+/** Puts a counting proxy between a program and the PostgreSQL of this run. */
 export async function countStatements(address: string): Promise<CountedLibrary> {
   let statements = 0
   const server = createServer((client) => {

@@ -26,12 +26,12 @@ describe('the PostgreSQL store', () => {
     open: (address) => openPostgresStore(address),
     look: (address) => openDatabase(address),
   })
-  // How files are read has nothing to do with stores; what is read, and what is given back, is compared below.
+  // Reading files does not depend on the store. The comparison below covers what is read and returned.
   if (isLong) describeOwnFiles(async () => openPostgresStore(await createLibrary()))
 })
 
 describe('PostgreSQL and SQLite', () => {
-  /** What both answer after the same was done to them. */
+  /** Runs the same work on both stores and compares the results. */
   async function compare(
     [file, address]: readonly [file: string, address: string],
     work: (gazetteer: Gazetteer) => Promise<unknown>,

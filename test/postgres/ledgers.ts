@@ -28,7 +28,7 @@ export function askingOf(request: LeaseRequest, holder: HostHolder = HOLDER): As
 export interface TestLedger {
   readonly source: number
   readonly crawl: CrawlOf
-  /** Runs a piece of work as everything that writes to a source does; counts in `runs` how often it was begun. */
+  /** Runs work in a transaction like every write to a source, and counts in `runs` how often it started and completed. */
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   offer(paths: readonly string[], more?: Partial<Find>): Promise<unknown>
   lease(more?: Partial<LeaseRequest>): Promise<Visit[]>
@@ -148,7 +148,7 @@ export function recordOf(url: string, text: string, links: readonly string[] = [
   }
 }
 
-/** What triggers count wrongly, as text. */
+/** Lists counters that differ from the rows that triggers count, as text. */
 export async function listMiscounts(db: Database): Promise<unknown[]> {
   const differ = (counted: string, kept: string) =>
     `((${counted}) EXCEPT ALL (${kept})) UNION ALL ((${kept}) EXCEPT ALL (${counted}))`

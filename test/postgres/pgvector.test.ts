@@ -9,7 +9,7 @@ import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { type PgliteServer, startPglite } from './pglite.ts'
 import { recordPlans } from './query-plans.ts'
 
-/** One connection at a time, and nobody looks whether it is still answered: that would take another. */
+/** A single connection without a liveness check, because that check would need a second connection. */
 const ALONE = { connections: 1, quietMs: 3_600_000 }
 
 let server: PgliteServer
@@ -25,14 +25,14 @@ async function open(address = server.addressOfNew()): Promise<VectorStore> {
   return openPostgresStore(address, ALONE)
 }
 
-/** Asks the database of a library that nobody else has open. */
+/** Queries the database of a library that is not open elsewhere. */
 async function ask<T>(address: string, work: (db: Database) => Promise<T>): Promise<T> {
   await server.execute('SELECT 1')
   const db = await connectDatabase(address, ALONE)
   return work(db).finally(() => db.close())
 }
 
-/** The indexes of pgvector that can be asked. */
+/** The valid indexes of pgvector. */
 function listIndexes(address: string): Promise<string[]> {
   return ask(address, async (db) =>
     (
@@ -122,7 +122,7 @@ async function measureRecall(vectors: VectorIndex, filter: { sourceIds?: readonl
 }
 
 describe('without pgvector', () => {
-  test('the nearest are found all the same, and whoever embeds takes it up where the server has it', async () => {
+  test('the nearest neighbours are found, and the next embedding run creates the extension if the server has it', async () => {
     await server.execute('DROP EXTENSION IF EXISTS vector CASCADE')
     const address = server.addressOfNew()
     const before = await open(address)
@@ -149,7 +149,7 @@ describe('with pgvector', () => {
 
   describe('the vectors that are nearest', () => describeNearest(open))
 
-  test('is seen by whoever looks at the database', async () => {
+  test('is reported by the inspector', async () => {
     const address = await stageFilled()
     await server.execute('SELECT 1')
     const inspector = await openInspector(address)
@@ -172,7 +172,7 @@ describe('with pgvector', () => {
     expect(indexes).not.toContain('vectors_by_source')
   })
 
-  test('gets an index anew that was given up in the middle', async () => {
+  test('rebuilds an index whose creation was interrupted', async () => {
     const address = await stageFilled()
     const name = `vectors_nearest_${DIMENSIONS}`
     await ask(address, (db) =>

@@ -4,7 +4,7 @@ import { listenBeside } from './beside.ts'
 /** For how long a pooler gives a session to a connection. */
 export type PoolMode = 'session' | 'transaction'
 
-/** What a server says when a connection can be used (Protocol 3.0): authenticated, the number of the session, ready. */
+/** Messages of a server when a connection is ready (Protocol 3.0): authenticated, the session key, ready. */
 const AUTHENTICATED = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0])
 const MADE_UP_SESSION = Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 1])
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
@@ -50,7 +50,7 @@ export async function openPooler(address: string, mode: PoolMode, goRound = fals
   return beside.address
 }
 
-/** Greets the server as a client did, and passes on what it says once it is ready. */
+/** Sends the startup message of a client to the server, and passes on its responses once it is ready. */
 async function openSession(
   socket: Socket,
   greeting: Buffer,

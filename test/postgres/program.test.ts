@@ -213,7 +213,7 @@ describe('the program on a library in PostgreSQL', () => {
 })
 
 describe('a server on a library in PostgreSQL', () => {
-  test('crawls, searches and tells how it is, and nobody sees the password', async () => {
+  test('crawls, searches and reports its state without showing the password', async () => {
     site.serve({ ...PAGES })
     const library = withPassword(await createLibrary())
     const settings = { ...NO_BROWSER, PHAROS_ALLOW_PRIVATE: '127.0.0.1' }

@@ -22,7 +22,7 @@ const STEMS = Array.from({ length: 600 }, (_, i) =>
     ? `東京${String.fromCodePoint(0x4e00 + i)}`
     : `${any(['con', 'pre', 'data', 'net', 'loc'])}${any(['nect', 'tect', 'base', 'work', 'al'])}${(i % 97).toString(36)}`,
 )
-/** By Zipf's law: a few words are everywhere, most are rare. */
+/** A word by the law of Zipf: a few words are frequent, most are rare. */
 const word = (): string => `${STEMS[Math.floor(STEMS.length ** random()) - 1] ?? ''}${any(ENDINGS)}`
 const sentence = (length: number): string => Array.from({ length }, () => (random() < 0.1 ? 'the' : word())).join(' ')
 
@@ -206,7 +206,7 @@ describe('the index in PostgreSQL', () => {
     await close()
   })
 
-  test('has a chunk once however often it was told of it', async () => {
+  test('holds a chunk once, however often it is marked as stale', async () => {
     const { store, db, close } = await open()
     await writePage(store, 'docs', '/a', 'one lighthouse\n---\ntwo')
     await db.run('INSERT INTO index_stale (first, last) SELECT first, last FROM index_stale')
@@ -217,7 +217,7 @@ describe('the index in PostgreSQL', () => {
     await close()
   })
 
-  test('is tended by one at a time, and what is gone is never found, whoever tends it', async () => {
+  test('is maintained by one process at a time, and never finds removed chunks, whichever process maintains it', async () => {
     const { store, db, close } = await open()
     for (let i = 0; i < 5; i++) await writePage(store, 'docs', `/${i}`, `lighthouse number${i}`)
     await store.tendIndex()
@@ -228,7 +228,7 @@ describe('the index in PostgreSQL', () => {
       await lock(sql, 'index')
       for (let i = 1; i < 5; i++) await writePage(store, 'docs', `/${i}`, `harbour number${i}`)
       expect(await titles(store, 'lighthouse')).toEqual(['Title of /0'])
-      // Nobody can take it in for now.
+      // Another connection holds the lock, so the new chunk cannot be indexed yet.
       expect(await titles(store, 'harbour')).toEqual([])
     })
     expect(await titles(store, 'harbour')).toHaveLength(4)

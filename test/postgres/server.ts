@@ -17,7 +17,7 @@ export interface PostgresServer {
   /** Ends it as a power cut would, and starts it again on the same data. */
   crash(): void
   start(): void
-  /** Kills all its processes with SIGKILL, and starts it again. Whoever calls this goes on meanwhile. */
+  /** Kills all processes of the server with SIGKILL and starts it again. The caller continues meanwhile. */
   killAndStart(): Promise<void>
   stop(): void
 }
@@ -27,7 +27,7 @@ const ROOT = '/usr/lib/postgresql'
 export const SOCKET = '.s.PGSQL.5432'
 const SHARED_MEMORY = '/dev/shm'
 
-/** What has been committed is there after it was killed, as long as the machine runs. */
+/** Committed data survives a kill of the server, as long as the machine runs. */
 export const OUTLIVES_KILLS: readonly string[] = ['full_page_writes=on', 'synchronous_commit=on']
 
 /** Starts a real PostgreSQL on a socket in a temporary folder, as a user who is not root. Settings replace those it has otherwise. */
@@ -39,7 +39,7 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
   if (process.getuid?.() === 0) run('chown', ['postgres:', folder])
   const data = join(folder, 'data')
   const log = join(folder, 'log')
-  // Nothing of it has to outlive the machine, nor long enough to be tended: it would look after each of hundreds of databases in turn.
+  // The data need not survive the machine. Autovacuum is off, because it would visit each of hundreds of databases in turn.
   const settings = [
     "listen_addresses=''",
     `unix_socket_directories='${folder}'`,
@@ -109,7 +109,7 @@ function findPrograms(): string | undefined {
   return versions.map((version) => join(ROOT, version, 'bin')).find((folder) => existsSync(join(folder, 'initdb')))
 }
 
-/** Processes that a process has started; none where it is gone. */
+/** Child processes of a process, or none if it is gone. */
 export function childrenOf(pid: number): number[] {
   const list = `/proc/${pid}/task/${pid}/children`
   return existsSync(list) ? readFileSync(list, 'utf8').split(' ').filter(Boolean).map(Number) : []

@@ -8,7 +8,7 @@ import { openLossyWay } from './lossy-way.ts'
 
 const warn = () => undefined
 
-test('a worker on whose connections nothing passes any more takes its work by others', async () => {
+test('a worker whose connections fall silent takes its work over new connections', async () => {
   const address = await createLibrary()
   const way = await openLossyWay(address)
   const [sender, worker] = [
@@ -29,7 +29,7 @@ test('a worker on whose connections nothing passes any more takes its work by ot
   expect(await taken).toBe(id)
 })
 
-test('what else is wrong with a queue is not told as a schema that is missing', async () => {
+test('other errors of a queue are not reported as a missing schema', async () => {
   const name = await createDatabase()
   const role = `jobless_${name}`
   await execute(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA pharos_jobs AUTHORIZATION ${role}`, name)

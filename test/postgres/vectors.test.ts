@@ -44,7 +44,7 @@ describe('the vectors of the PostgreSQL store', () => {
       expect(await vectors.countUncopied('place')).toBe(0)
       expect(await vectors.countUncopied('elsewhere')).toBe(1)
     })
-    // What goes with a chunk is counted with it.
+    // Vectors that are removed together with a chunk are counted correctly.
     await db.transaction((sql) => sql.run('DELETE FROM chunks'))
     expect(await vectors.count()).toEqual({ embedded: 0, chunks: 0, refused: 0 })
     expect(await listMiscounts(db)).toEqual([])

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import { type Answerer, crawlHostile, isLong, openCanary, openRawServer, rowsOf, send } from './harness.ts'
 
-/** Responses with hostile bodies: decompression bombs, bytes that are not text, and pathological pages. */
+/* Responses with hostile bodies: decompression bombs, bytes that are not text, and pathological pages. */
 
 const HTML = 'text/html'
 const GOOD = ['/good/1', '/good/2', '/good/3']
