@@ -98,7 +98,7 @@ test.each(Object.keys(PAGES))('the paragraph is extracted from a page with %s', 
   expect(markdown).toContain('The visible paragraph')
 })
 
-describe('random input', () => {
+describe('random sequences', () => {
   const names = 'html head body p div a b td tr table ul li dl dt pre code h1 img style script svg math details summary'
   const tag = fc
     .tuple(
@@ -112,7 +112,7 @@ describe('random input', () => {
   })
   const numRuns = isLong ? 3000 : 100
 
-  test('of tags and text gives a page or a reason', () => {
+  test('of tags and text give a page or a reason', () => {
     fc.assert(
       fc.property(soup, (pieces) => {
         expect(extractPage({ url: 'https://host.example/', body: pieces.join('') }).type).toMatch(/^(?:no-)?page$/)
@@ -121,7 +121,7 @@ describe('random input', () => {
     )
   })
 
-  test('of bytes gives a page or a reason', () => {
+  test('of bytes give a page or a reason', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 4000 }),

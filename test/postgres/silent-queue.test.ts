@@ -8,7 +8,7 @@ import { openLossyWay } from './lossy-way.ts'
 
 const warn = () => undefined
 
-test('a worker whose connections fall silent takes its work over new connections', async () => {
+test('a worker on whose connections nothing passes any more takes its work by others', async () => {
   const address = await createLibrary()
   const way = await openLossyWay(address)
   const [sender, worker] = [
