@@ -35,7 +35,7 @@ describe('the history of jobs in SQLite', () => {
     expect(await store.jobLog.find('shared')).toMatchObject({ events: 1000 })
     const events = await store.jobLog.listQueueEvents('shared', { limit: 2000 })
     expect(new Set(events.map(({ url }) => url)).size).toBe(1000)
-    // What is appended together stands together, and in its order.
+    // Events that are appended together stay together, in their order.
     for (let i = 0; i < events.length; i += 5) {
       const [last, ...before] = events.slice(i, i + 5).map(({ url }) => Number(url.split('/')[2]))
       expect(before).toEqual([1, 2, 3, 4].map((steps) => (last ?? 0) - steps))
@@ -74,7 +74,7 @@ describe('the history of jobs in SQLite', () => {
     }
     const seeds = await list()
     expect(seeds).toHaveLength(6)
-    // As an earlier version left it that knew fewer of them.
+    // Simulates a library of an earlier version that knew fewer crawl types.
     change(
       `DELETE FROM crawl_types WHERE name <> 'basic'; UPDATE crawl_types SET declaration = '{"depth":1}', description = NULL;
        INSERT INTO crawl_types (name, description, declaration) VALUES ('own', 'Mine.', '{}')`,
@@ -124,7 +124,7 @@ describe('the history of jobs in SQLite', () => {
     expect((await log.list(1)).total).toBe(31)
     expect(await log.trim(KEEP_ALL)).toBe(0)
     expect(plans.listWalks()).toEqual([])
-    // Without an index of each it would not be.
+    // Without an index for each of these, trimming would be too slow.
     for (const [index, table] of [
       ['crawl_problems_by_kind', 'crawl_problems'],
       ['crawl_milestones_by_scope', 'crawl_milestones'],

@@ -1,8 +1,8 @@
 import type { Database } from '../../src/store/sqlite/database.ts'
 
-/** Remembers what is prepared on a connection from now on, and tells how SQLite would do it. */
+/** Records the statements prepared on a connection from now on, and gives their SQLite query plans. */
 export function recordPlans(db: Database): {
-  /** Steps that walk a whole table, or that sort what an index should have had in order. */
+  /** Steps that scan a whole table, or that sort rows that an index should return in order. */
   listWalks(): string[]
   /** All steps of the statements that begin like this. */
   listSteps(beginning: RegExp): string[]
@@ -26,7 +26,7 @@ export function recordPlans(db: Database): {
   return {
     listSteps: (beginning) => [...seen].filter((sql) => beginning.test(sql)).flatMap(explain),
     listWalks: () =>
-      // What is kept by triggers is small, whatever it counts.
+      // Tables that triggers maintain are small, so scanning them is fine.
       [...seen]
         .filter((sql) => /\b(?:ledger|queue_events|crawl_\w+)\b/.test(sql))
         .flatMap((sql) =>
@@ -37,7 +37,7 @@ export function recordPlans(db: Database): {
   }
 }
 
-/** Tables that grow without end, and what they are called in queries. */
+/** Tables that grow without limit, with their aliases in queries. */
 const GROWING = /^SCAN (?:queue_events|e|crawl_problems|crawl_milestones|crawl_jobs|j|ledger|l|page_analyses|a)\b/
 
 function isWalk(step: string, sql: string): boolean {

@@ -53,7 +53,7 @@ function pass(ms: number): Promise<void> {
   })
 }
 
-/** Resolves when a site was asked for so many of its pages. */
+/** Resolves when a site has received the given number of requests for its pages. */
 async function untilAsked(site: Site, pages: number): Promise<void> {
   const until = Date.now() + 30_000
   while (site.requests.filter(({ path }) => path.startsWith('/page-')).length < pages) {
@@ -169,7 +169,7 @@ test('a crawl stops at SIGTERM', async () => {
   expect((await readLast(path))?.state).toBe('cancelled')
 })
 
-test.each(['stdin', 'stdout'] as const)('a crawl stops when nobody is left at its %s', async (stream) => {
+test.each(['stdin', 'stdout'] as const)('a crawl stops when its %s is closed', async (stream) => {
   const site = await stageMany(10)
   const path = await stagePath()
   const { command, args, env } = CRAWL_JOB
@@ -183,10 +183,10 @@ test.each(['stdin', 'stdout'] as const)('a crawl stops when nobody is left at it
   expect((await readLast(path))?.state).toBe('cancelled')
 })
 
-test('what was killed is ended by the next process with the same library', async () => {
+test('the next process with the same library resumes and ends a killed crawl', async () => {
   const site = await stageSite(messySite(12))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
-  // What fails for now would be waited for.
+  // A temporary failure would be retried after a pause.
   site.pages.delete('/broken')
   for (const [key, answer] of site.pages)
     if (typeof answer === 'string') site.pages.set(key, { body: answer, delayMs: 10 })
@@ -215,7 +215,7 @@ test('what was killed is ended by the next process with the same library', async
   expect(comparable(found, site.origin)).toEqual(comparable(expected, site.origin))
 })
 
-test('whoever does not read does not hold a crawl up', async () => {
+test('a client that does not read output does not block a crawl', async () => {
   const links = (name: string) =>
     Array.from({ length: 400 }, (_, n) => `https://${name}.example/${'long-'.repeat(200)}${n}`)
   const site = await stageSite({ '/': page('Start', ['/a', ...links('one')]), '/a': page('More', links('two')) })

@@ -27,7 +27,7 @@ export interface TestProcess {
   readonly ended: Promise<ProcessEnd>
 }
 
-/** Starts a process that crawls; it is gone after the test. */
+/** Starts a crawl process. It is killed after the test. */
 export function startProcess(args: readonly string[]): TestProcess {
   const frames: Frame[] = []
   const lines: string[] = []
@@ -48,7 +48,7 @@ export function startProcess(args: readonly string[]): TestProcess {
     frames,
     lines,
     errors,
-    // Whatever has this type has data of that kind.
+    // The type of a frame determines the type of its data.
     all: (type) => frames.filter((frame) => frame.type === type).map(({ data }) => data as never),
     said: (isIt) =>
       new Promise((resolve, reject) => {

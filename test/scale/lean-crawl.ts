@@ -9,8 +9,8 @@ import { FIRST_WAIT_MS } from '../../src/crawl/visit.ts'
 import type { Crawling, CrawlParts } from './process.ts'
 
 /**
- * Makes visits with the pacer of the program and nothing else of its engine: what the frontier and a visit do that matters for order and
- * pace is done here, in half the time. `whole-crawl.ts` shows that it comes to the same.
+ * Makes visits with the pacer of the program and no other part of its engine. It implements the behaviour of the frontier and of a visit
+ * that matters for order and pace, in half the time. `whole-crawl.ts` shows that the result is the same.
  */
 export function crawlLean(parts: CrawlParts): Crawling {
   return new LeanCrawl(parts)
@@ -128,7 +128,7 @@ class LeanCrawl implements Crawling {
     return outcome
   }
 
-  /** What becomes of an address: what failed for now is tried again later, some times. */
+  /** Decides the state of an address after a visit: temporary failures are retried later, up to the limit of attempts. */
   #conclude({ host, attempts }: Visit, outcome: FetchOutcome): Pick<Settlement, 'state' | 'dueAt' | 'isHostAtFault'> {
     if (outcome.type !== 'failed') return { state: 'unchanged' }
     const { now } = this.#parts.time

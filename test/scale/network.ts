@@ -14,7 +14,7 @@ export interface Breach {
   readonly leastMs: number
 }
 
-/** What all hosts together saw. */
+/** Totals over all hosts. */
 export interface Seen {
   requests: number
   answers: number
@@ -37,13 +37,16 @@ const MOST_NAMED = 20
 const AWAY_MS = 3000
 /** Answers that are slower while a host is. */
 const SLOW_FACTOR = 12
-/** What is on its way when a host asks for patience, or its pause gets longer, is no breach: an answer and two statements. */
+/**
+ * Requests already on their way when a host asks to wait, or when its interval grows, do not count as a breach. The tolerance covers a
+ * response and two statements.
+ */
 const ON_ITS_WAY_MS = 100
 /** A connection is kept for so long; a new one takes this share of the time of an answer. */
 const CONNECTION_MS = 4000
 const CONNECT_SHARE = 0.4
 
-/** What hosts are asked through; they watch how. */
+/** The network between processes and hosts. Each host checks the pace of its requests. */
 export class SimulatedNetwork {
   readonly seen: Seen = {
     requests: 0,
@@ -66,7 +69,7 @@ export class SimulatedNetwork {
     this.#random = random
   }
 
-  /** The network as a process sees it. What has no connection waits for one, and is sent then if it still may be. */
+  /** The network as seen by one process. A request without a connection waits for one, and is then sent only if it is still in time. */
   open(deliver: (answer: () => void) => void): Fetcher {
     return {
       fetch: ({ url, isInTime }) =>
@@ -105,7 +108,7 @@ export class SimulatedNetwork {
     })
   }
 
-  /** What a host makes of a request that comes now. */
+  /** Checks whether a host may get a request now. */
   #watch(host: SimulatedHost): void {
     const { now } = this.#time
     this.seen.requests++

@@ -3,7 +3,7 @@ import type { SimulatedNetwork } from './network.ts'
 import type { Asker, SharedLedger, VisitLedger } from './shared-ledger.ts'
 import type { SimulatedTime } from './time.ts'
 
-/** What a process works with. */
+/** Everything that a process needs. */
 export interface ProcessSettings {
   readonly time: SimulatedTime
   readonly ledger: SharedLedger
@@ -21,7 +21,7 @@ export interface Crawling {
   stop(): void
 }
 
-/** What a crawl is made of. */
+/** Everything that a crawl needs. */
 export interface CrawlParts extends ProcessSettings {
   readonly source: string
   readonly visitLedger: VisitLedger
@@ -33,16 +33,16 @@ export interface CrawlParts extends ProcessSettings {
 /** Begins to crawl. */
 export type Crawler = (parts: CrawlParts) => Crawling
 
-/** A process: something that crawls one source after the other, can be killed, and can stand still. */
+/** A process that crawls one source after the other, and that can be killed and frozen. */
 export class SimulatedProcess implements Asker {
   readonly id: string
-  /** What it crawls now. */
+  /** The source that the process crawls now. */
   source: string | null = null
   readonly #settings: ProcessSettings
   readonly #crawler: Crawler
   #isGone = false
   #isFrozen = false
-  /** What waits until it goes on. */
+  /** Callbacks that are delayed until the process resumes. */
   #waiting: (() => void)[] = []
   #crawling: Crawling | undefined
   #visitLedger: VisitLedger | undefined

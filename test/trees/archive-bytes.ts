@@ -4,11 +4,11 @@ import { crc32, deflateRawSync } from 'node:zlib'
 export interface RawMember {
   readonly name: string
   readonly content: string
-  /** What its headers say of its size. @default what it is */
+  /** Size in the headers. @default the real size */
   readonly size?: number
-  /** Where the directory says that it is. @default where it is */
+  /** Offset in the central directory. @default the real offset */
   readonly offset?: number
-  /** What a tar archive says it is: `2` is a symbolic link. @default a file */
+  /** Entry type of a tar archive: `2` is a symbolic link. @default a file */
   readonly type?: string
   /** Where a link of a tar archive leads. */
   readonly target?: string

@@ -112,14 +112,14 @@ test('an archive is the same in its next version, although the folder that all o
   for (const asked of [url, url.replace('1.1', '1.0'), 'docs/b.md']) {
     expect(await findPage(library, { url: asked, source: source.name })).toMatchObject({ key: 'docs/b.md', url })
   }
-  // What could be opened is there: no disk is missing where none of its files is the same.
+  // The archive opens, so this is not the case of a missing disk, although none of its files is the same.
   pack('2.0', { 'x.md': '# X\n\nAll of it is new.\n' })
   expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', indexed: 1, withheld: 3 })
   const accepted = await crawl({ kind: 'recrawl', acceptLoss: true })
   expect(accepted.summary).toMatchObject({ end: 'completed', removed: 3 })
 })
 
-test('what cannot be read of an archive any more keeps its page', async () => {
+test('a file of an archive that can no longer be read keeps its page', async () => {
   const archive = packFiles(join(place, 'x.zip'), { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n' })
   const { crawl, holds } = await stageTree(pathToFileURL(archive).href)
   await crawl()

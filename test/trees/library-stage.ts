@@ -20,13 +20,13 @@ export interface TreeStage {
   readonly library: OpenLibrary
   readonly source: Source
   crawl(input?: Partial<CrawlInput>): Promise<Crawled>
-  /** What the library holds now. */
+  /** Reads the current content of the library. */
   holds(): Promise<Holdings>
   /** How often a document was converted so far. */
   conversions(): number
 }
 
-/** Sets up a library and a source in it. What is downloaded comes from loopback. */
+/** Sets up a library with a source. Downloads come from loopback. */
 export async function stageTree(
   url: string,
   registries: Registries = PUBLIC_REGISTRIES,

@@ -211,7 +211,7 @@ test('a crate is its prose and its sources, from the place that the index leads 
     '/api/v1/crates/lamp-rs/0.10.0/download',
     '/static/lamp-rs-0.10.0.crate',
   ])
-  // Whoever asks for that very version has it, although it was yanked.
+  // A yanked version resolves only when it is pinned exactly.
   expect(await open('pkg:cargo/lamp-rs@0.11.0')).toMatchObject({ version: '0.11.0' })
   await expect(open('pkg:cargo/lamp-rs@7.0.0')).rejects.toMatchObject({
     details: { problem: 'its registry has no version 7.0.0; the newest is 0.10.0' },
@@ -243,7 +243,7 @@ test('an artifact of Maven is its sources, or its Javadoc where there are none',
   })
 })
 
-test('of a package without a version of its own is known which was read', async () => {
+test('the version that was read is reported for a package without a fixed version', async () => {
   registry.publishNpm('lamp', '1.0.0', packNpm('lamp', { 'README.md': '# Lamp\n' }))
   const { library, source, crawl } = await stageTree('pkg:npm/lamp', registry.registries)
   await crawl()
@@ -262,7 +262,7 @@ test('of a package without a version of its own is known which was read', async 
   await expect(other).rejects.toThrow(`there is already a source ${read.name}, which is pkg:npm/lamp`)
 })
 
-test('of a package that is not there is told which registry was asked', async () => {
+test('the error for a missing package names the registry', async () => {
   for (const [address, title] of [
     ['pkg:npm/%40tower/nothing', '@tower/nothing'],
     ['pkg:pypi/nothing', 'nothing'],
@@ -276,7 +276,7 @@ test('of a package that is not there is told which registry was asked', async ()
   }
 })
 
-test('a registry that nobody configured is not reached at a private address', async () => {
+test('an unconfigured registry at a private address is not contacted', async () => {
   registry.publishNpm('lamp', '1.0.0', pack('lamp.tgz', { 'package/README.md': '# Lamp\n' }))
   const openNone = async () => openDownloads({ userAgent: 'Pharos/0.0.0', allowance: PUBLIC_ONLY, origins: [] })
   const opened = openTree('pkg:npm/lamp', { registries: registry.registries, openDownloads: openNone })
@@ -311,7 +311,7 @@ test('a version that was read is not downloaded again, unless all is to be read 
   }
   expect(archives()).toBe(1)
   expectSamePages(before, await holds())
-  // What is shown leads to the file beside it; what is stored is as it was written.
+  // Shown links lead to the file beside the page, and the stored text is unchanged.
   const page = await findPage(library, { url: 'README.md' })
   expect(page.markdown).toContain('[the guide](pkg:npm/lamp!/docs/guide.md)')
   expect((await library.store.readPageText(page.sourceId, page.key))?.markdown).toBe(readme)

@@ -20,7 +20,7 @@ const FILES = {
   'build/out.md': '# Made\n',
 }
 
-/** As many as a large documentation has, where there is time. */
+/** Number of files, as many as in large documentation with TEST_LONG. */
 const MANY = process.env['TEST_LONG'] === undefined ? 300 : 10_000
 
 describe('a repository in a library', () => {
@@ -95,7 +95,7 @@ describe('a repository in a library', () => {
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ indexed: 1, unchanged: 2 })
   })
 
-  test('of another machine is read at a tag, below a folder and by patterns, and cleared away', async () => {
+  test('on another machine is read at a tag, below a folder and by patterns, and its clone is removed', async () => {
     const repository = stageRepository(FILES)
     repository.git('tag', 'v1.0')
     repository.commit({ 'docs/guide.md': '# Guide\n\nLater.\n' })
@@ -118,7 +118,7 @@ describe('a repository in a library', () => {
     server.answer = (_, response) => void response.writeHead(404).end()
     await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
     expect((await findPage(library, { url: 'docs/guide.md', source: source.id })).key).toBe('guide.md')
-    // Whoever asks how it stands is told, once, and nothing was forgotten.
+    // A repeated failure is recorded once, the report shows it, and the page stays.
     await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
     expect(await reportSource(library, source)).toMatchObject({
       ...{
@@ -130,7 +130,7 @@ describe('a repository in a library', () => {
     expect(await library.store.listCrawls(source.id, 9)).toHaveLength(2)
   })
 
-  test('that is another one in the same place may not take what was read of the first along', async () => {
+  test('that replaces another one at the same path does not remove the pages of the first', async () => {
     const repository = stageRepository({ 'a.md': '# A\n\nOurs.\n', 'b.md': '# B\n\nOurs.\n', 'c.md': '# C\n\nOurs.\n' })
     const { library, source, crawl } = await stageTree(repository.url)
     await crawl()
@@ -138,14 +138,14 @@ describe('a repository in a library', () => {
     fs.renameSync(repository.folder, `${repository.folder}.away`)
     fs.renameSync(other.folder, repository.folder)
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', removed: 0, withheld: 2 })
-    // What is at that path of another machine is something else altogether.
+    // The same path on another machine is a different repository.
     const elsewhere = { ...source, settings: { ...source.settings, machine: 'tower-2' } }
     await expect(runCrawl(library, elsewhere, { kind: 'recrawl' }, '')).rejects.toMatchObject({
       details: { problem: expect.stringContaining('it is on the machine tower-2') },
     })
   })
 
-  test('of many files is read file by file, and not at all where nothing changed', async () => {
+  test('with many files is read file by file, and not read at all if nothing changed', async () => {
     const files = Array.from(
       { length: MANY },
       (_, i) => [`d${i % 100}/p${i}.md`, `# Page ${i}\n\nTide ${i}.\n`] as const,
@@ -156,7 +156,7 @@ describe('a repository in a library', () => {
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', unchanged: MANY, bytes: 0 })
   })
 
-  test('that holds nothing is refused, and so is what is none', async () => {
+  test('that is empty or not a repository is refused', async () => {
     const folder = stageFolder()
     const { crawl } = await stageTree(`git+file://${folder}`)
     await expect(crawl()).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })

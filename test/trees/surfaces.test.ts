@@ -4,7 +4,7 @@ import { openTestServer, until } from '../http/server.ts'
 import { connect } from '../mcp/connect.ts'
 import { openGitServer, stageRepository } from './git-stage.ts'
 
-/* What the command line can add, agents and requests can too, except what is on this machine. */
+/* Agents and requests can add the same sources as the command line, except for files of this machine. */
 
 const FILES = {
   'README.md': '# Lamp\n\nLights the tower.\n',
