@@ -233,7 +233,7 @@ describe('a failing service', () => {
       { type: 'not-json' },
       failed('service-failed', 'Crawl4AI answered 200 with something that is not JSON', { isTransient: false }),
     ],
-  ])('with %s is told apart from a page that fails', async (_, fault, outcome) => {
+  ])('is distinguished from a failing page, with %s', async (_, fault, outcome) => {
     const fetcher = await open()
     server.always(CRAWL, fault)
     expect(await fetcher.fetch({ url: URL_1 })).toEqual(outcome)
@@ -251,7 +251,7 @@ describe('a failing service', () => {
     expect(clock.pauses).toEqual([1000])
   })
 
-  test('that does not answer is reported as a timeout', async () => {
+  test('is reported as a timeout if it does not answer', async () => {
     const fetcher = await open({ timeoutMs: 20 })
     server.always(CRAWL, { type: 'hang' })
     expect(await fetcher.fetch({ url: URL_1 })).toEqual(
@@ -303,7 +303,7 @@ describe('a failing service', () => {
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({ type: 'fetched' })
   })
 
-  test('at the start makes opening fail', async () => {
+  test('makes opening fail if it fails at the start', async () => {
     server.script('GET /health', answer(500))
     await expect(open()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
   })

@@ -35,7 +35,7 @@ async function readFound(result: CrawlResult) {
 }
 
 describe('opening a reader', () => {
-  test('without options uses the default values of the specification', async () => {
+  test('uses the default values of the specification without options', async () => {
     const reader = await stage.openReader()
     expect({ ...reader }).toEqual({
       endpointUrl: stage.server.origin,
@@ -315,7 +315,7 @@ describe('a failing call', () => {
     ['an answer that is cut', { type: 'cut' }],
   ]
 
-  test.each(FAULTS)('with %s is retried', async (_, fault) => {
+  test.each(FAULTS)('is retried after %s', async (_, fault) => {
     const reader = await stage.openReader()
     stage.server.script(CRAWL, fault)
     expect(await reader.loadData([URL_1])).toHaveLength(1)
@@ -323,7 +323,7 @@ describe('a failing call', () => {
     expect(stage.clock.pauses).toEqual([1000])
   })
 
-  test.each(FAULTS)('with %s is made four times at most', async (_, fault) => {
+  test.each(FAULTS)('is made four times at most after %s', async (_, fault) => {
     const reader = await stage.openReader()
     stage.server.always(CRAWL, fault)
     expect(await reader.loadAll([URL_1])).toEqual([null])

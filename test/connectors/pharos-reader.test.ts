@@ -124,7 +124,7 @@ describe('a batch', () => {
     expect(reader.lastFailures).toEqual([])
   })
 
-  test('without addresses sends no request', async () => {
+  test('sends no request if it has no addresses', async () => {
     const { site, reader } = await stageReader({})
     expect(await reader.loadAll([])).toEqual([])
     expect(await reader.loadData([])).toEqual([])
@@ -171,7 +171,7 @@ describe('a batch', () => {
     expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/a', '/missing'])
   })
 
-  test('with failOnError aborts all other reads at the first failure', async () => {
+  test('aborts all other reads at the first failure with failOnError', async () => {
     const { site, reader } = await stageReader(
       { '/slow': { body: page('Slow'), delayMs: 5000 } },
       { failOnError: true },

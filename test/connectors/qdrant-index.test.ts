@@ -515,7 +515,7 @@ describe('another model', () => {
   const OTHER: VectorSpace = { model: 'other', fingerprint: 'b'.repeat(64), dimensions: 26 }
   const SHORT: VectorSpace = { model: 'short', fingerprint: 'c'.repeat(64), dimensions: 13 }
 
-  test('of the same dimensions is never mixed with the previous one', async () => {
+  test('is never mixed with the previous one if it has the same dimensions', async () => {
     await fill('/a')
     await embedAll()
     await index.replaceSpace(OTHER)
@@ -531,7 +531,7 @@ describe('another model', () => {
     expect(idsIn()).toBe(5)
   })
 
-  test('of other dimensions is refused by the copy until a rebuild', async () => {
+  test('is refused by the copy until a rebuild if it has other dimensions', async () => {
     await fill('/a')
     await embedAll()
     await index.replaceSpace(SHORT)

@@ -164,7 +164,7 @@ describe('points', () => {
     await expect(collection.upsert(pointsOf('https://a.test/', 2))).rejects.toThrow(/413/)
   })
 
-  test('with other dimensions, non-finite values or too many bytes are refused by the service, and the error says so', async () => {
+  test('are refused by the service if they have other dimensions, non-finite values or too many bytes, and the error says so', async () => {
     const stage = await stageOf({ maxBytes: 1000 })
     const collection = await openIn(stage)
     const [point] = pointsOf('u', 1)
@@ -300,7 +300,7 @@ describe('a failing service', () => {
     ['answers 500', { type: 'answer', status: 500, json: { status: { error: 'Service internal error' }, time: 0 } }],
     ['answers 503', { type: 'answer', status: 503, text: '' }],
     ['cuts its answer', { type: 'cut' }],
-  ] as const)('that %s is retried with pauses', async (_what, fault) => {
+  ] as const)('is retried with pauses if it %s', async (_what, fault) => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     stage.server.script(PUT_POINTS, fault, fault)
@@ -309,7 +309,7 @@ describe('a failing service', () => {
     expect(await collection.count()).toBe(2)
   })
 
-  test('that sends Retry-After is left alone for that time', async () => {
+  test('gets no request for the time that its Retry-After header names', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const busy = { type: 'answer', status: 429, headers: { 'retry-after': '7' }, text: 'rate limit' } as const
@@ -318,7 +318,7 @@ describe('a failing service', () => {
     expect(stage.clock.pauses).toEqual([7000])
   })
 
-  test('that hangs, is down or keeps failing is given up with advice', async () => {
+  test('causes an error with advice if it hangs, is down or keeps failing', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const { server, client, clock } = stage

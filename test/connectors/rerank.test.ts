@@ -165,13 +165,13 @@ describe('a failing service', () => {
     expect(await reranker.rerank('which', ['a 0.5', 'b 0.6'])).toEqual([0.5, 0.6])
   })
 
-  test('that does not answer fails with a timeout after its budget', async () => {
+  test('causes a timeout after its budget if it does not answer', async () => {
     const { server, reranker } = await stageTei({}, 40)
     server.script('POST /rerank', { type: 'hang' })
     expect(await failureOf(reranker)).toMatchObject({ type: 'timeout' })
   })
 
-  test('that is down opens the circuit breaker after two calls', async () => {
+  test('opens the circuit breaker after two calls if it is down', async () => {
     const port = await findClosedPort()
     const origin = `http://127.0.0.1:${port}`
     const reranker = openTeiReranker({ ...partsFor(origin), endpoint: origin })

@@ -185,7 +185,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await list({ cursor: { at: 11, url: '' }, to: 9 })).toEqual([])
     })
 
-    test('restarts a time if the address that a cursor names no longer exists', async () => {
+    test('restarts at the beginning of a timestamp if the address of the cursor no longer exists', async () => {
       await find([{ url: A('/1') }, { url: A('/2') }], 10)
       await find([{ url: A('/0') }], 9)
       await fail(A('/2'), 20, 404)

@@ -97,7 +97,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
     expect(Math.max(...counts)).toBeLessThan(3)
   })
 
-  test('reports unfinished work', async () => {
+  test('lists unfinished arrivals', async () => {
     await begin()
     const { arrivals } = store.holdings
     expect(await arrivals.listOpen()).toMatchObject([{ origin: 'origin', plan: { place: '/somewhere.db' } }])

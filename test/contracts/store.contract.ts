@@ -1003,7 +1003,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
     })
 
-    test('a better address does not count an address as settled that an earlier crawl settled', async () => {
+    test('a better address does not report a row as demoted that an earlier crawl settled', async () => {
       await index('/a/b', 'same')
       expect(await index('/a', 'same', { crawlId: 'c2' })).toMatchObject({ state: 'indexed', demoted: null })
     })
@@ -1063,7 +1063,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countRemovable('docs', 'c3', false)).toEqual({ removable: 0, pages: 2 })
     })
 
-    test('at a row with other content removes nothing if it has moved meanwhile', async () => {
+    test('at a row with other content leaves that row alone when the better copy is gone', async () => {
       await index('/a', 'same')
       await index('/a/b', 'own')
       await index('/a/b', 'same', { crawlId: 'c2' })

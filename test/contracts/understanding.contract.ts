@@ -68,7 +68,7 @@ const patternOf = (pattern: string, more: Partial<LearnedPattern> = {}): Learned
   ...more,
 })
 
-/** Contract of what a store keeps about the analysis of pages, and of what is removed together. */
+/** Contract for the analysis data of a store, and for its removal together with pages and sources. */
 export function describeUnderstanding(open: () => Promise<Understanding>): void {
   let store: LibraryStore & UnderstandingStore
   let look: Look

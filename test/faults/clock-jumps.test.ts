@@ -48,7 +48,7 @@ async function breakOff(library: OpenLibrary, source: Parameters<typeof crawlSou
 }
 
 describe('a clock change', () => {
-  test.each([DAY, -DAY, 3 * 60_000])('of %i ms between two runs has no effect', async (ms) => {
+  test.each([DAY, -DAY, 3 * 60_000])('has no effect between two runs, by %i ms', async (ms) => {
     const { library, source, dump, jump } = await stageClock()
     jump(-ms)
     await breakOff(library, source, 15)
@@ -61,7 +61,7 @@ describe('a clock change', () => {
     expect(await dump()).toEqual(whole)
   })
 
-  test('into the future during a run has no effect', async () => {
+  test('has no effect during a run if it goes into the future', async () => {
     const { library, source, dump, jump } = await stageClock()
     let settled = 0
     const store = {

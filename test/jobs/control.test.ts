@@ -99,7 +99,7 @@ describe('a paused crawl', () => {
     expect(states.at(-1)).toBe(false)
   })
 
-  test('that is paused from the beginning sends no request, and can be stopped', async () => {
+  test('sends no request if it is paused from the beginning, and can be stopped', async () => {
     const { site, library, source } = await stage(slowSite(0))
     const switches = createSwitches()
     switches.obey('PAUSE')
@@ -112,7 +112,7 @@ describe('a paused crawl', () => {
     expect((await crawling).at(-1)).toMatchObject({ type: 'ended', summary: { end: 'cancelled' } })
   })
 
-  test('of a folder reads no further file', async () => {
+  test('reads no further file of a folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pharos-paused-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     for (const path of PATHS) writeFileSync(join(folder, `${path}.md`), `# About ${path}\n\nSome words on ${path}.\n`)

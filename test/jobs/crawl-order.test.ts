@@ -34,7 +34,7 @@ function changesOf(body: Readonly<Record<string, unknown>>): Record<string, unkn
 }
 
 describe('a request body for a crawl', () => {
-  test('with only a start gives a job with that start and no options', () => {
+  test('gives a job without options if it has only a start', () => {
     expect(readCrawlOrder({ startUrl: ' https://docs.example/a#b ', mode: 'fast', unknown: 1 }, DEFAULTS)).toEqual({
       url: 'https://docs.example/a',
       args: ['https://docs.example/a'],

@@ -145,7 +145,7 @@ describe('a copy', () => {
     for (const place of places) expect(await search(place)).toEqual(found)
   })
 
-  test('of a crawled site, in a file of an older version, keeps the hash of every page in both directions', async () => {
+  test('keeps the hash of every page of a crawled site, from a file of an older version and back', async () => {
     const site = await stageSite(
       Object.fromEntries(
         ['', 'a', 'b', 'c'].map((path) => [
@@ -211,7 +211,7 @@ describe('a copy', () => {
     expect(await dump(file)).toEqual(before)
   })
 
-  test('that is complete is only verified when it is requested again, and refused after a change', async () => {
+  test('is only verified if it is complete and requested again, and refused after a change', async () => {
     const from = await filled(newFile())
     const to = await createLibrary()
     const first = await copy(from, to)
@@ -232,7 +232,7 @@ describe('a copy', () => {
     expect(chunksOf(await copy(from, newFile()))).toMatchObject({ rows: 3, hashed: 3, different: 0 })
   })
 
-  test('of a library with a running crawl makes leased addresses due, and the crawl can be resumed', async () => {
+  test('makes leased addresses due if the library has a running crawl, which can be resumed in the copy', async () => {
     const from = wholeCopy()
     const library = await open(from)
     const many = (await library.store.listSources()).find(({ name }) => name === 'many')?.id ?? ''

@@ -396,7 +396,7 @@ test('workers are listed with their jobs, and workers that left stay listed for 
   expect(await workers.list()).toEqual([])
 })
 
-test('without notifications, jobs and commands are found by polling', async () => {
+test('jobs and commands are found by polling if notifications are lost', async () => {
   const address = await createQueued()
   const server = await openServer(address, { hears: false })
   const { workers } = await connect(address)

@@ -86,7 +86,7 @@ describe('two connections', () => {
     expect(visits).toHaveLength(PATHS.length)
   })
 
-  test('of two concurrent settlements of one visit, the first succeeds and the other is lost', async () => {
+  test('one of two concurrent settlements of a visit succeeds, and the other is lost', async () => {
     const { db, one, two } = await open()
     await one.offer(['/a'])
     const [visit] = await one.lease()
@@ -125,7 +125,7 @@ describe('two connections', () => {
     expect(await db.get('SELECT count(*) AS n FROM ledger')).toEqual({ n: PATHS.length })
   })
 
-  test('one source does not wait for another', async () => {
+  test('writes to one source do not wait for writes to another', async () => {
     const { db, one } = await open()
     const other = await addLedger(db, 'other')
     await one.offer(['/a'])

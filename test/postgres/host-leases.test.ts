@@ -204,13 +204,13 @@ describe('two processes on one library', () => {
     await settle(one, first)
     expect(await lease(one, 'docs', later + 1)).toEqual([])
     expect(await lease(two, 'blog', later + 1)).toEqual([])
-    // Nothing of the first process was lost.
+    // The first process can still settle its last visit.
     expect(await settle(one, second)).toMatchObject({ type: 'settled' })
     expect(await lease(one, 'docs', later + 2)).toEqual([])
     expect(await lease(two, 'blog', later + 3)).toHaveLength(5)
   })
 
-  test('that work on one crawl do not request hosts of each other, because the holder does the work', async () => {
+  test('do not request hosts of each other if they work on one crawl', async () => {
     const { one, two, db } = await openTwo('docs')
     await offer(one, 'docs', ['a.test'], 5)
     await lease(one, 'docs', NOW, { limit: 1 })
@@ -312,7 +312,7 @@ describe('a process', () => {
     expect(await settle(one, lost)).toMatchObject({ type: 'settled' })
   })
 
-  test('that was frozen past its lease sends no request out of turn when it resumes', async () => {
+  test('sends no request out of turn when it resumes after a freeze past its lease', async () => {
     const { one, two } = await openTwo('docs')
     await one.changeClock('a.test', NOW, (clock) => setFloor(clock, 1000, 0, NOW))
     const asked: { readonly who: string; readonly at: number }[] = []

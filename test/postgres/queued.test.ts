@@ -22,7 +22,7 @@ function pharos(address: string, ...args: string[]): Promise<Outcome> {
   return shop.runHere(args, { PHAROS_LIBRARY: address, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
-test('without a server a detached crawl waits for any worker, and status reports it correctly', async () => {
+test('a detached crawl waits for any worker if there is no server, and status reports it correctly', async () => {
   const address = await createLibrary()
   const left = await pharos(address, 'add', `${site.origin}/docs/`, '--name', 'guide', '--detach')
   expect([left.code, left.stdout]).toEqual([

@@ -159,7 +159,7 @@ describe('llms-full.txt', () => {
     expect(await markdownOf(staged, '/a')).toContain('A in HTML')
   })
 
-  test('with the setting `only` the crawl follows no links and no lists', async () => {
+  test('the crawl follows no links and no lists with the setting `only`', async () => {
     const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a']) }), {
       settings: { llmsFull: 'only' },
     })

@@ -277,7 +277,7 @@ describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
     expectPaced(arrivals(site), 450)
   })
 
-  test('of another host applies to a list there, and to redirect targets', async () => {
+  test('applies on another host to a list there and to redirect targets', async () => {
     const other = await openPoliteSite()
     const site = await openPoliteSite({
       '/robots.txt': text(`User-agent: *\nDisallow:\nSitemap: ${other.origin}/sitemap.xml`),
@@ -373,7 +373,7 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
     },
   )
 
-  test('that asks for more than ten minutes is parked for the rest of the crawl, while others are read', async () => {
+  test('is parked for the rest of the crawl if it asks for more than ten minutes, while others are read', async () => {
     const busy = await openPoliteSite(manyPages(20))
     busy.pages.set('/p/5', { ...TOO_MANY, headers: { 'retry-after': '900' } })
     const other = await openPoliteSite(manyPages(15))
@@ -427,7 +427,7 @@ describe.concurrent('a host that was parked long before', { retry: 2 }, () => {
 })
 
 describe.concurrent('robots.txt comes first', { retry: 2 }, () => {
-  test('every origin reached by links, redirects, lists or Markdown is asked for robots.txt before anything else', async () => {
+  test('every origin gets the request for robots.txt first, whether links, redirects, lists or Markdown lead to it', async () => {
     const robots = { ...text('User-agent: *\nDisallow: /private'), delayMs: 300 }
     const sites = [await openPoliteSite(), await openPoliteSite(), await openPoliteSite(), await openPoliteSite()]
     const [home, moved, linked, listed] = sites.map((site, i) => named(site, `s${i}.polite.test`))

@@ -171,7 +171,7 @@ describe('a chain of redirects', () => {
       'itself in another spelling without end',
       { '/a': redirect('/a?utm_source=1'), '/a?utm_source=1': redirect('/a') },
     ],
-  ])('to %s is a loop', async (_, pages) => {
+  ])('is a loop if it leads to %s', async (_, pages) => {
     const { site, crawl } = await stage({ '/': page('Home', ['/a']), ...pages })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'failed redirect-loop' })
     expect(site.requests.length).toBeLessThan(12)
@@ -182,7 +182,7 @@ describe('a chain of redirects', () => {
     ['side by side', ['/a', '/b'], {}],
     ['side by side, one slower', ['/a', '/b'], { slow: 40 }],
   ])(
-    'of two addresses that lead to each other is a loop, %s',
+    'is a loop if two addresses lead to each other, %s',
     async (_, links, { slow = 0, ...limits }: { slow?: number; concurrency?: number }) => {
       const { site, crawl } = await stage(
         {

@@ -202,7 +202,7 @@ test('explain names the time at which a refusing robots.txt was read', async () 
 })
 
 describe('a crawl delay', () => {
-  test('of more than a minute is limited to a minute, and reported', async () => {
+  test('is limited to a minute, and a longer one is reported', async () => {
     const { crawl, library, site } = await stageFile(
       { '/': page('Home'), '/robots.txt': text('User-agent: *\nCrawl-delay: 1000000000\n') },
       { settings: { crawlType: 'basic' } },
@@ -266,7 +266,7 @@ describe('a crawl delay', () => {
     expectSpaced(site.requests, 100)
   })
 
-  test('also applies to addresses known before it was read', async () => {
+  test('applies to addresses known before it was read, too', async () => {
     const { site, crawl } = await stage(
       {
         '/': page('Home'),
@@ -298,7 +298,7 @@ const LATE_MS = 50
 describe('a page', () => {
   const noindex = '<meta name="robots" content="noindex">'
 
-  test('with noindex is not stored, but its links are followed', async () => {
+  test('is not stored if it says noindex, but its links are followed', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/hidden', '/by-header']),
       '/hidden': page('Hidden', ['/behind'], noindex),
@@ -317,7 +317,7 @@ describe('a page', () => {
     })
   })
 
-  test('with nofollow is stored, and its links are recorded but not followed', async () => {
+  test('is stored if it says nofollow, and its links are recorded but not followed', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/quiet', '/by-header']),
       '/quiet': page('Quiet', ['/a'], '<meta name="robots" content="nofollow">'),
@@ -375,7 +375,7 @@ describe('a page', () => {
     expect(site.asked()).toEqual(['/', '/a'])
   })
 
-  test('with noindex at a recrawl is removed, and the pages it links to stay', async () => {
+  test('is removed if it says noindex at a recrawl, and the pages it links to stay', async () => {
     const { site, crawl } = await stage({ '/': page('Home', ['/a']), '/a': page('A', ['/b']), '/b': page('B') })
     await crawl()
     site.pages.set('/a', page('A', ['/b'], noindex))

@@ -186,7 +186,7 @@ describe('the depth limit', () => {
     expect(crawled.rows.has('/4')).toBe(false)
   })
 
-  test('of 0 reads the start and listed pages', async () => {
+  test('admits only the start and listed pages if it is 0', async () => {
     const { site, crawl } = await stage((origin) => ({ ...chain, '/sitemap.xml': sitemap([`${origin}/4`]) }), {
       scope: { maxDepth: 0 },
     })
@@ -293,7 +293,7 @@ describe('the cap on pages', () => {
     expect(crawled.summary.cappedAt).toBe(3)
   })
 
-  test('in one recrawl removes nothing, and the next recrawl visits everything again', async () => {
+  test('removes nothing if it is set for one recrawl, and the next recrawl visits everything again', async () => {
     const { crawl } = await stage({ '/': page('Home', many), ...pages })
     await crawl()
     const capped = await crawl({ kind: 'recrawl', scope: { maxPages: 3 } })
@@ -353,7 +353,7 @@ describe('queries', () => {
     })
   })
 
-  test('with allowQueryUrls every query is a page of its own, whatever its keys', async () => {
+  test('every query is a page of its own with allowQueryUrls, whatever its keys', async () => {
     const { site, crawl } = await stage(
       {
         '/': page('Home', ['/list?view=1', '/list?view=2', '/list?view=%31', '/list', '/old?ref=x']),
@@ -377,7 +377,7 @@ describe('queries', () => {
     expect(again.summary).toMatchObject({ indexed: 0, unchanged: 5, removed: 0 })
   })
 
-  test('with allowQueryUrls the query of the start is kept', async () => {
+  test('the query of the start is kept with allowQueryUrls', async () => {
     const { crawl } = await stage(
       { '/list?view=1': page('First view', ['/list?view=2']), '/list?view=2': page('Second view') },
       { start: '/list?view=1', scope: { allowQueryUrls: true } },

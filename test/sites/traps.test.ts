@@ -104,7 +104,7 @@ describe('a calendar without end', () => {
     expect(countRequests(staged)).toBeLessThan((YEAR + 2 - 1970) * 12 + 4)
   })
 
-  test('without events is abandoned much earlier', async () => {
+  test('is abandoned much earlier if it has no events', async () => {
     const staged = await stageTrap([`/calendar/${YEAR}/06/`], (url) => {
       const [, , year, month] = url.pathname.split('/')
       const at = Number(year) * 12 + Number(month) - 1
@@ -156,29 +156,32 @@ describe('a session id in each link', () => {
       (url: URL) => url.pathname.replace(/^\/\(S\([^/]*/, ''),
       'session',
     ],
-  ] as const)('as %s is removed, and each page is requested once', async (_what, write, read, name) => {
-    const staged = await stageSessions(write, read)
-    const crawled = await staged.crawl()
-    expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 5 })
-    expect(staged.site.asked()).toEqual(['/', '/better/', '/deep/one', '/deep/two', '/good/'])
-    expect([...crawled.rows.keys()]).toEqual(['/', '/better', '/deep/one', '/deep/two', '/good'])
-    const dropped = crawled.events.filter((event) => event.type === 'dropped')
-    expect(dropped.length).toBeGreaterThan(0)
-    for (const event of dropped) expect(event).toMatchObject({ reason: 'session-id', pattern: name })
-    const { origin } = staged.site
-    const aliases = await staged.library.store.listAliases(staged.source.id, `${origin}/deep/one`)
-    expect(aliases).toMatchObject([
-      {
-        url: expect.stringContaining(origin),
-        aliasUrl: `${origin}/deep/one`,
-        classification: 'session-id',
-        reason: 'session-id',
-        exists: true,
-      },
-    ])
-  })
+  ] as const)(
+    'is removed if it is written as %s, and each page is requested once',
+    async (_what, write, read, name) => {
+      const staged = await stageSessions(write, read)
+      const crawled = await staged.crawl()
+      expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 5 })
+      expect(staged.site.asked()).toEqual(['/', '/better/', '/deep/one', '/deep/two', '/good/'])
+      expect([...crawled.rows.keys()]).toEqual(['/', '/better', '/deep/one', '/deep/two', '/good'])
+      const dropped = crawled.events.filter((event) => event.type === 'dropped')
+      expect(dropped.length).toBeGreaterThan(0)
+      for (const event of dropped) expect(event).toMatchObject({ reason: 'session-id', pattern: name })
+      const { origin } = staged.site
+      const aliases = await staged.library.store.listAliases(staged.source.id, `${origin}/deep/one`)
+      expect(aliases).toMatchObject([
+        {
+          url: expect.stringContaining(origin),
+          aliasUrl: `${origin}/deep/one`,
+          classification: 'session-id',
+          reason: 'session-id',
+          exists: true,
+        },
+      ])
+    },
+  )
 
-  test('under an unknown name is abandoned after enough pages with the same content', async () => {
+  test('is abandoned after enough pages with the same content if its parameter is unknown', async () => {
     const staged = await stageSessions(
       (path, id) => `${path}?x=${id}`,
       (url) => url.pathname,
@@ -232,7 +235,7 @@ describe('endlessly deep links', () => {
 describe('the same content', () => {
   const listing = (url: URL) => trapPage('List', [`/list?page=${Number(url.searchParams.get('page')) + 1}`])
 
-  test('on consecutive list pages ends the list', async () => {
+  test('ends a list if consecutive pages have it', async () => {
     const staged = await stageTrap(['/list?page=1'], listing)
     const crawled = await staged.crawl()
     expectGoodPages(crawled)

@@ -95,7 +95,7 @@ describe('a repository in a library', () => {
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ indexed: 1, unchanged: 2 })
   })
 
-  test('on another machine is read at a tag, below a folder and by patterns, and its clone is removed', async () => {
+  test('is read from another machine at a tag, below a folder and by patterns, and its clone is removed', async () => {
     const repository = stageRepository(FILES)
     repository.git('tag', 'v1.0')
     repository.commit({ 'docs/guide.md': '# Guide\n\nLater.\n' })
@@ -130,7 +130,7 @@ describe('a repository in a library', () => {
     expect(await library.store.listCrawls(source.id, 9)).toHaveLength(2)
   })
 
-  test('that replaces another one at the same path does not remove the pages of the first', async () => {
+  test('does not remove the pages of another repository that was at the same path', async () => {
     const repository = stageRepository({ 'a.md': '# A\n\nOurs.\n', 'b.md': '# B\n\nOurs.\n', 'c.md': '# C\n\nOurs.\n' })
     const { library, source, crawl } = await stageTree(repository.url)
     await crawl()
@@ -145,7 +145,7 @@ describe('a repository in a library', () => {
     })
   })
 
-  test('with many files is read file by file, and not read at all if nothing changed', async () => {
+  test('is read file by file even if it has many files, and not at all if nothing changed', async () => {
     const files = Array.from(
       { length: MANY },
       (_, i) => [`d${i % 100}/p${i}.md`, `# Page ${i}\n\nTide ${i}.\n`] as const,
@@ -156,7 +156,7 @@ describe('a repository in a library', () => {
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', unchanged: MANY, bytes: 0 })
   })
 
-  test('that is empty or not a repository is refused', async () => {
+  test('is refused if the folder is not a repository', async () => {
     const folder = stageFolder()
     const { crawl } = await stageTree(`git+file://${folder}`)
     await expect(crawl()).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
