@@ -239,7 +239,7 @@ describe('a failing service', () => {
     expect(await fetcher.fetch({ url: URL_1 })).toEqual(outcome)
   })
 
-  test.each<Fault>([{ type: 'reset' }, { type: 'cut' }])('with %o is no matter of the host', async (fault) => {
+  test.each<Fault>([{ type: 'reset' }, { type: 'cut' }])('does not count against the host, with %o', async (fault) => {
     const fetcher = await open()
     server.always(CRAWL, fault)
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({

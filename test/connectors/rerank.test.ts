@@ -157,7 +157,7 @@ describe('a failing service', () => {
       answer([{ index: 1, score: 1 }]),
       { message: 'TEI answered with 1 judgements of 2 texts' },
     ],
-  ])('%s is asked once', async (_how, fault, told) => {
+  ])('gets one request when it fails %s', async (_how, fault, told) => {
     const { server, reranker } = await stageTei()
     server.script('POST /rerank', fault)
     expect(await failureOf(reranker)).toMatchObject(told)

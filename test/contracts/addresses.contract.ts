@@ -287,7 +287,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await addresses.count(filter, 1)).toBe(Math.min(1, urls.length))
     }
 
-    test('by source, state and reason selects matching addresses', async () => {
+    test('selects addresses by source, state and reason', async () => {
       await expectOnly({ sourceId: 'docs' }, [A('/slow'), A('/lost'), A('/short'), A('/long')])
       await expectOnly({ sourceId: 'nobody' }, [])
       await expectOnly({ state: 'failed' }, [A('/slow'), A('/lost')])
@@ -299,7 +299,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await expectOnly({ reason: 'not-found', state: 'skipped' }, [])
     })
 
-    test('by host selects its addresses, with subdomains on request', async () => {
+    test('selects addresses by host, with subdomains on request', async () => {
       const own = [A('/refused'), A('/slow'), A('/lost'), A('/short'), A('/long')]
       await expectOnly({ host: 'docs.test' }, own)
       await expectOnly({ host: 'DOCS.test' }, own)
@@ -311,7 +311,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await expectOnly({ host: '%', includeSubdomains: true }, [])
     })
 
-    test('by status, time and words selects matching addresses', async () => {
+    test('selects addresses by status, time and word count', async () => {
       await expectOnly({ status: 404 }, [A('/lost')])
       await expectOnly({ status: 200 }, [A('/short'), A('/long')])
       await expectOnly({ from: 30, to: 40 }, [A('/slow'), A('/lost')])
@@ -323,7 +323,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await list({ from: 20, to: 40, limit: 1, cursor: { at: 30, url: A('/lost') } })).toEqual([A('/short')])
     })
 
-    test('by class and confidence selects matching pages', async () => {
+    test('selects pages by class and confidence', async () => {
       const classify = (path: string, now: number, kind: PageClass, hint: PageClass, confidence: number) => {
         const combined = { hint, confidence, considered: 5 }
         const record = { ...recordOf(A(path), path, {}), classification: classificationOf(kind, { combined }) }
@@ -352,7 +352,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await expectOnly({ classification: 'nav' }, [])
     })
 
-    test('by a part of the address ignores case, and treats no character as a wildcard', async () => {
+    test('matches a part of the address, ignores case, and treats no character as a wildcard', async () => {
       await find([{ url: A('/100%_done') }, { url: A('/Upper[a]*?') }, { url: A("/it's") }, { url: A('/\u{e4}b') }], 70)
       await expectOnly({ text: '%' }, [A('/100%_done')])
       await expectOnly({ text: '_' }, [A('/100%_done')])

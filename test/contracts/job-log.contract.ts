@@ -67,7 +67,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect([total, items.map(({ id }) => id)]).toEqual([6, order.slice(0, 2)])
     })
 
-    test('that are open are listed oldest first', async () => {
+    test('are listed oldest first if they are open', async () => {
       const running = jobOf('running', { status: 'running', createdAt: 2, startedAt: 3 })
       await log.add(jobOf('done', { status: 'done', createdAt: 1, endedAt: 2 }))
       await log.add(jobOf('queued', { createdAt: 5 }))

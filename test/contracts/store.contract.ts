@@ -141,7 +141,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listRunning()).toEqual([crawl('c2', 3000)])
     })
 
-    test('of a part of a source are trimmed to the latest ones, and all other crawls stay', async () => {
+    test('are trimmed to the latest ones if they cover a part of a source, and all other crawls stay', async () => {
       const part = (id: string, at: number) => {
         const { options, ...rest } = crawl(id, at)
         return { ...rest, options: { ...options, isFocused: true } }
@@ -193,7 +193,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect((await store.listCrawls('docs', 10))[1]).toMatchObject({ state: 'cancelled', summary: null })
     })
 
-    test('with a heartbeat in the future are as stale as those with an old one', async () => {
+    test('are stale with a heartbeat in the future as well as with an old one', async () => {
       await store.beginCrawl(crawl('c1', 1000), 500)
       await store.touchCrawl('c1', 9000)
       await expect(store.beginCrawl(crawl('c2', 8501), 500)).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
@@ -255,7 +255,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.beginCrawl(crawl('c2', 1200), 60_000, 'c1')).toMatchObject({ id: 'c1', state: 'running' })
     })
 
-    test('that are new need proofs of their own, and resumed ones keep theirs', async () => {
+    test('need proofs of their own if they are new, and keep theirs if they are resumed', async () => {
       await index('/a', 'one')
       await store.beginCrawl(crawl('c2', 1000), 60_000)
       await visit('/a', { state: 'pending', reason: 'not-found', awaitsConfirmation: true }, 'c2')
@@ -340,7 +340,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/b')).toMatchObject({ state: 'skipped', reason: 'blocked', pattern: '/b*', target: at('/c') })
     })
 
-    test('of a later crawl requeues a settled row and keeps its first discovery', async () => {
+    test('requeues a row that an earlier crawl settled and keeps its first discovery', async () => {
       await index('/a', 'one', { etag: '"1"' })
       await visit('/b', { state: 'failed', reason: 'timeout', detail: 'slow' })
       const again = { discovery: 'sitemap', foundOn: null, url: `${at('/b')}#x`, depth: 3 } as const
@@ -357,13 +357,13 @@ export function describeStore(open: () => Promise<Store>): void {
       })
     })
 
-    test('of the same crawl leaves a settled row alone', async () => {
+    test('leaves a row alone that the same crawl settled', async () => {
       await index('/a', 'one')
       expect(await offer([find('/a')])).toEqual(['known'])
       expect(await row('/a')).toMatchObject({ state: 'indexed' })
     })
 
-    test('that admits a refused address counts as its first discovery', async () => {
+    test('counts as the first discovery if it admits a refused address', async () => {
       await offer([find('/a', { depth: 9, refusal: { reason: 'max-depth', pattern: '3', target: null } })])
       const better = find('/a', { depth: 2, discovery: 'sitemap', foundOn: at('/map.xml'), url: `${at('/a')}?` })
       expect(await offer([better])).toEqual(['admitted'])
@@ -378,7 +378,7 @@ export function describeStore(open: () => Promise<Store>): void {
       })
     })
 
-    test('that is refused never changes content', async () => {
+    test('never changes content if it is refused', async () => {
       await index('/a', 'one')
       const refused = find('/a', { refusal: { reason: 'out-of-scope', pattern: null, target: null } })
       expect(await offer([refused], 'c2')).toEqual(['known'])
@@ -386,7 +386,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test.each(['path-trap', 'calendar-trap', 'same-content'] as const)(
-      'that is refused as a trap, for %s, has a page asked for again that is there',
+      'admits a stored page although the address is refused as a trap, for %s',
       async (reason) => {
         await index('/a', 'one')
         const trap = { refusal: { reason, pattern: 'x/#', target: null } }
@@ -397,7 +397,7 @@ export function describeStore(open: () => Promise<Store>): void {
       },
     )
 
-    test('beyond the row limit of a source is not recorded, and known rows are still updated', async () => {
+    test('is not recorded beyond the row limit of a source, and known rows are still updated', async () => {
       const offerUpTo = (maxRows: number, paths: readonly string[], crawlId = 'c1') =>
         store.offer(
           'docs',
@@ -559,13 +559,13 @@ export function describeStore(open: () => Promise<Store>): void {
       })
     })
 
-    test('that has expired still settles while the row is not leased again', async () => {
+    test('can still be settled after it expired, while the row is not leased again', async () => {
       await offer([find('/a')])
       const first = await leaseOne('/a', { until: 300 })
       expect(await settle(first, { state: 'skipped', reason: 'empty', now: 900 })).toMatchObject({ type: 'settled' })
     })
 
-    test('of a running crawl does not expire', async () => {
+    test('does not expire while its crawl runs', async () => {
       await store.beginCrawl(crawl('c1', 100), 1000)
       await offer([find('/a')])
       const first = await leaseOne('/a', { crawlId: 'c1', now: 200, until: 300 })
@@ -622,7 +622,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await lease({ now: 1395, horizon: 1400, jitter: () => 50 })).toMatchObject([{ notBefore: 1395.5 }])
     })
 
-    test('of a host without an interval has no jitter', async () => {
+    test('has no jitter at a host without an interval', async () => {
       await offer([find('/a'), find('/b')])
       expect(await lease({ now: 1000, horizon: 1000, jitter: () => 50 })).toMatchObject([
         { notBefore: 1000 },
@@ -775,7 +775,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listHeldHosts('docs', 10, 700)).toEqual(['c.test', 'z.test'])
     })
 
-    test('with an expired lease is due according to its host too', async () => {
+    test('is due when its host is free, also after a lease expired', async () => {
       await offer([find('/a')])
       await lease({ now: 100, until: 200 })
       await hold('docs.test', 5000)
@@ -858,7 +858,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect((await store.countContentTypes()).get('docs')).toEqual({ prose: 1, code: 0 })
     })
 
-    test('with new content replaces the old content completely', async () => {
+    test('replaces the old content completely by new content', async () => {
       await index('/a', 'apples pears\n---\nplums')
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
       await index('/a', 'cherries', { crawlId: 'c2', now: 900 })
@@ -868,7 +868,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ changedAt: 900, contentHash: sha('cherries') })
     })
 
-    test('as unchanged keeps the page and stores new links', async () => {
+    test('keeps an unchanged page and stores new links', async () => {
       await index('/a', 'one', { etag: '"1"' })
       await visit('/a', { state: 'unchanged', now: 900, status: 304 }, 'c2')
       expect(await row('/a')).toMatchObject({
@@ -885,7 +885,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.readPage('docs', at('/a'))).toMatchObject({ page: record('/a', 'one').page })
     })
 
-    test('with changed metadata only replaces the metadata, and keeps the content', async () => {
+    test('replaces only the metadata if nothing else changed, and keeps the content', async () => {
       await index('/a', 'apples\n---\npears')
       await searchHits(store, { query: 'anything', limit: 1 })
       const { page, chunks } = record('/a', 'apples\n---\npears')
@@ -903,7 +903,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
     })
 
-    test.each(['skipped', 'failed', 'pending'] as const)('as %s stores its links', async (state) => {
+    test.each(['skipped', 'failed', 'pending'] as const)('stores its links as %s', async (state) => {
       await visit('/a', { state, reason: 'noindex', links: [at('/x'), at('/y')] })
       expect(await store.readLinks('docs', at('/a'))).toEqual([at('/x'), at('/y')])
       await offer([find('/a')], 'c2')
@@ -929,14 +929,14 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'indexed', isShell: false })
     })
 
-    test('as unchanged without stored content requests the page again without validators', async () => {
+    test('requests the page again without validators if it is unchanged without stored content', async () => {
       const settled = await visit('/a', { state: 'unchanged', status: 304 })
       expect(settled).toMatchObject({ type: 'settled', state: 'pending', reason: null, target: null })
       expect(await row('/a')).toMatchObject({ state: 'pending', dueAt: null })
       expect(await leaseOne('/a')).toMatchObject({ isFinal: true, etag: null, lastModified: null })
     })
 
-    test.each(['skipped', 'failed'] as const)('as %s keeps the page', async (state) => {
+    test.each(['skipped', 'failed'] as const)('keeps the page as %s', async (state) => {
       await index('/a', 'one')
       await visit('/a', { state, reason: 'http-server-error', pattern: 'p', status: 503, contentHash: sha('x') }, 'c2')
       expect(await row('/a')).toMatchObject({
@@ -953,7 +953,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/a')).toMatchObject({ attempts: 0 })
     })
 
-    test('that requeues a row counts attempts', async () => {
+    test('counts attempts if it requeues a row', async () => {
       await visit('/a', { state: 'pending', reason: 'timeout', dueAt: 400, status: null, detail: 'slow' })
       expect(await row('/a')).toMatchObject({
         state: 'pending',
@@ -978,7 +978,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'indexed', hasPage: true })
     })
 
-    test('as indexed requires content, and writes nothing without it', async () => {
+    test('requires content as indexed, and writes nothing without it', async () => {
       await offer([find('/a')])
       const first = await leaseOne('/a')
       await expect(settle(first, { state: 'indexed', finds: [find('/b')] })).rejects.toThrow(TypeError)
@@ -1034,7 +1034,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
     })
 
-    test('at a row with other content keeps that content until the crawl completes', async () => {
+    test('leaves other content of a row in place until the crawl completes', async () => {
       await index('/a', 'same')
       await index('/a/b', 'own', { etag: '"own"' })
       const settled = await index('/a/b', 'same', { crawlId: 'c2', now: 900, etag: '"same"' })
@@ -1051,7 +1051,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.readLinks('docs', at('/a/b'))).toEqual(record('/a/b', 'same').links)
     })
 
-    test('at a row that keeps other content gives no validators', async () => {
+    test('gives no validators to a row that keeps other content', async () => {
       await index('/a', 'same')
       await index('/a/b', 'own', { etag: '"own"' })
       await index('/a/b', 'same', { crawlId: 'c2', etag: '"same"' })
@@ -1063,7 +1063,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countRemovable('docs', 'c3', false)).toEqual({ removable: 0, pages: 2 })
     })
 
-    test('at a row with other content leaves that row alone when the better copy is gone', async () => {
+    test('leaves a row with other content alone when the better copy is gone', async () => {
       await index('/a', 'same')
       await index('/a/b', 'own')
       await index('/a/b', 'same', { crawlId: 'c2' })
@@ -1073,7 +1073,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/a/b')).toMatchObject({ isFinal: true, hasPage: true })
     })
 
-    test('in another source is stored separately', async () => {
+    test('is stored separately in another source', async () => {
       await index('/a', 'same')
       await store.addSource(source('two'))
       await store.offer('two', 'c9', [find('/a/b')], 1)
@@ -1117,7 +1117,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/found')).toMatchObject({ state: 'pending' })
     })
 
-    test('of known content confirms it and stores its links', async () => {
+    test('confirms known content and stores its links', async () => {
       await index('/a', 'one')
       expect(await adopt('/a', 'one', { crawlId: 'c2', now: 900, links: [at('/z')] })).toMatchObject({
         state: 'unchanged',
@@ -1147,7 +1147,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/x/y')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/x') })
     })
 
-    test('without a row and beyond the row limit stores nothing', async () => {
+    test('stores nothing without a row and beyond the row limit', async () => {
       await index('/a', 'one')
       const adoptUpTo = (maxRows: number, path: string, text: string) =>
         store.adopt({
@@ -1404,7 +1404,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countRemovable('docs', 'c2', false)).toMatchObject({ removable: 0 })
     })
 
-    test.each(['redirect', 'canonical'] as const)('of a %s waits for its target', async (reason) => {
+    test.each(['redirect', 'canonical'] as const)('waits for the target of a %s', async (reason) => {
       await index('/old', 'one')
       await visit('/old', { state: 'skipped', reason, target: at('/new'), isProvenGone }, 'c2')
       expect(await store.countRemovable('docs', 'c2', false)).toEqual({ removable: 0, pages: 1 })

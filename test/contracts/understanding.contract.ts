@@ -164,7 +164,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect(await countPlaces()).toBe(1)
     })
 
-    test('of a page that came without a visit is written as well', async () => {
+    test('is written for a page without a visit as well', async () => {
       const find = {
         key: at('/a'),
         url: at('/a'),
@@ -257,7 +257,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect((await list()).total).toBe(1)
     })
 
-    test('of a site in two sources stay as long as one source has the page', async () => {
+    test('stay as long as one of two sources of the site has the page', async () => {
       await addSourceTo(store, 'more')
       await index('/world/chad')
       await index('/world/mali')
@@ -312,7 +312,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect(await store.placeHubs.findVerdict(at('/c/none'))).toBeUndefined()
     })
 
-    test('that were only guessed are missing once per place, and not if the place has one under another spelling', async () => {
+    test('are missing once per place if they were only guessed, and not if the place has one under another spelling', async () => {
       await addPlaces()
       const missing = { state: 'missing', status: 404 } as const
       const niger = { placeId: 8, placeSlug: 'niger' }
@@ -334,7 +334,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect([missingCount, told[2]?.placeId]).toEqual([3, 8])
     })
 
-    test('that are missing are listed up to a limit, with the total number', async () => {
+    test('are listed as missing up to a limit, with the total number', async () => {
       const verdicts = Array.from({ length: 503 }, (_, i) =>
         verdictOf(`/c/${i}`, { placeId: null, origin: 'listed', state: 'missing', status: 404 }),
       )

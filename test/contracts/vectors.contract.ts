@@ -197,7 +197,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 1, refused: 0 })
   })
 
-  test('of a batch are all refused if one of them is invalid', async () => {
+  test('are all refused if one of the batch is invalid', async () => {
     const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     const bad = [Float32Array.of(0, 0, 0, 0), Float32Array.of(1, 0, 0), Float32Array.of(Number.NaN, 1, 0, 0)]
     for (const vector of [...bad, Float32Array.of(2, 0, 0, 0), Float32Array.of(0.5, 0.5, 0.5, 0.5)]) {
@@ -214,7 +214,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.readSpace()).toBeUndefined()
   })
 
-  test('of another space are refused, or replace all others on request', async () => {
+  test('are refused in another space, or replace all others on request', async () => {
     const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     await write('docs', first, NORTH)
     await expect(write('docs', second, EAST, OTHER)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
@@ -251,7 +251,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect((await store.vectors.nearest(NORTH, 10)).map(({ chunkId }) => chunkId)).toEqual([kept])
   })
 
-  test('of chunks that were removed meanwhile are not stored', async () => {
+  test('are not stored for chunks that were removed meanwhile', async () => {
     await writePage(store, 'docs', '/a', 'one')
     await write('docs', 'nobody', NORTH)
     await write('nobody', 'nobody', NORTH)

@@ -60,7 +60,7 @@ async function expectSameEnd(path: string, broken: Child): Promise<void> {
 describe('a killed process', { timeout: LONG ? 300_000 : 60_000 }, () => {
   // The title contains the random moment, so that a failure report names it.
   const moments = Array.from({ length: KILLS }, () => Math.random())
-  test.each(moments)('after %f of its time loses nothing', async (moment) => {
+  test.each(moments)('loses nothing when it is killed after %f of its time', async (moment) => {
     const path = await stagePath()
     const child = crawl(path)
     await sleep(moment * wholeMs)
@@ -133,7 +133,7 @@ describe('a process that is killed while it removes a source', () => {
 
 describe('a power loss', () => {
   test.each(Array.from({ length: IMAGES }, () => Math.random()))(
-    'with %f of the log on disk leaves a library that continues',
+    'leaves a library that continues, with %f of the log on disk',
     async (share) => {
       const path = await stagePath()
       const image = await stagePath()

@@ -125,7 +125,7 @@ describe('a copy', () => {
   test.each([
     ['a file', 'database', () => file, [createLibrary, createLibrary, async () => newFile()]],
     ['a database', 'file', () => database, [async () => newFile(), async () => newFile(), createLibrary]],
-  ])('of %s into a %s, into another and back is identical to the byte, and finds the same', async (...args) => {
+  ])('is identical to the byte and finds the same, of %s into a %s, into another and back', async (...args) => {
     const [, , from, ways] = args
     const places = [from()]
     const results: CopyResult[] = []

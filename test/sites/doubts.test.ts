@@ -32,8 +32,8 @@ const SILENT: Readonly<Record<string, Answer>> = {
   'a redirect to itself': redirect('/hub'),
 }
 
-describe('what was not found is not taken for gone', () => {
-  test.each(Object.entries(SILENT))('while a page that was never read answers with %s', async (_name, answer) => {
+describe('pages that a crawl did not find', () => {
+  test.each(Object.entries(SILENT))('stay while a page that was never read answers with %s', async (_name, answer) => {
     const { site, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
     await crawl()
     site.pages.set('/', page('Home', ['/hub']))
@@ -44,18 +44,21 @@ describe('what was not found is not taken for gone', () => {
     expect(crawled.rows.get('/a')).toMatchObject({ hasPage: true })
   })
 
-  test.each([404, 410])('unless it answers with %i, which proves that nothing is behind it', async (status) => {
-    const { site, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
-    await crawl()
-    site.pages.set('/', page('Home', ['/hub']))
-    site.pages.set('/hub', { status, body: 'none' })
-    site.pages.delete('/a')
-    site.pages.delete('/b')
-    const { summary } = await crawl({ kind: 'recrawl' })
-    expect(summary).toMatchObject({ end: 'completed', removed: 2, incomplete: null })
-  })
+  test.each([404, 410])(
+    'are removed if the unread page answers with %i, which proves that nothing is behind it',
+    async (status) => {
+      const { site, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
+      await crawl()
+      site.pages.set('/', page('Home', ['/hub']))
+      site.pages.set('/hub', { status, body: 'none' })
+      site.pages.delete('/a')
+      site.pages.delete('/b')
+      const { summary } = await crawl({ kind: 'recrawl' })
+      expect(summary).toMatchObject({ end: 'completed', removed: 2, incomplete: null })
+    },
+  )
 
-  test('after an interruption that came when the page had failed', async () => {
+  test('stay after an interruption that came when the page had failed', async () => {
     const staged = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
     const { site, crawl } = staged
     await crawl()

@@ -351,7 +351,7 @@ describe('a page', () => {
     expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/b': 'skipped nofollow' })
   })
 
-  test('behind one that says noindex is not removed while that one fails', async () => {
+  test('is not removed while the noindex page that links to it fails', async () => {
     const { site, crawl } = await stage(
       { '/': page('Home', ['/hub']), '/hub': page('Hub', ['/a'], noindex), '/a': page('A') },
       { limits: { attempts: 1 } },

@@ -264,7 +264,7 @@ describe('starts, lists and single pages cannot reach internal addresses', () =>
   })
 })
 
-describe('a resolver that changes its mind', () => {
+describe('a resolver with changing answers', () => {
   const asked = new Map<string, number>()
 
   /** The site at first, this machine from then on; or both at once. */
@@ -308,7 +308,7 @@ describe('a resolver that changes its mind', () => {
     return { canary, site, states: hosts.map((host) => crawled.rows.get(`${host}/page`)?.reason ?? null) }
   }
 
-  test('between the check and the connection is not asked in between', async () => {
+  test('is not queried between the check and the connection', async () => {
     const { canary, site, states } = await crawlOnce([])
     expect(states).toEqual(['address-refused', 'address-refused', 'address-refused'])
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
