@@ -58,7 +58,7 @@ describe('a client of Crawl4AI', () => {
     ])
   })
 
-  test('tells why there is no Markdown', async () => {
+  test('reports why there is no Markdown', async () => {
     await expect(client.readMarkdown('https://example.com/broken', 'fit')).rejects.toMatchObject({
       type: 'refused',
       message: 'Crawl4AI answered 502: Blocked by anti-bot protection: challenge',

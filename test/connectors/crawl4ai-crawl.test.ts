@@ -95,7 +95,7 @@ describe('a crawl by Crawl4AI', () => {
     expect(statesOf(crawled)).toMatchObject({ '/': 'unchanged', '/lamp': 'unchanged', '/new': 'unchanged' })
   })
 
-  test('keeps what it has while the service fails', async () => {
+  test('keeps stored pages while the service fails', async () => {
     await crawl()
     server.always(CRAWL, { type: 'answer', status: 401, json: { detail: 'Authentication required' } })
     const crawled = await crawl('recrawl')

@@ -63,7 +63,7 @@ const failed = (reason: string, detail: string, more: object = {}): object => ({
 })
 
 describe('a fetcher by Crawl4AI', () => {
-  test('gives the Markdown of a page, with what is known beside it', async () => {
+  test('returns the Markdown of a page with its known metadata', async () => {
     const outcome = await fetchFound({
       markdown: '# Hello\n',
       metadata: { title: 'Hello', description: 'A greeting' },
@@ -163,7 +163,7 @@ describe('a fetcher by Crawl4AI', () => {
     ['detail', 'net::ERR_NAME_NOT_RESOLVED'],
     ['hidden', 'Internal server error'],
     ['result', 'net::ERR_NAME_NOT_RESOLVED'],
-  ])('takes no page that fails for a service that fails, told by %s', async (onFailure, problem) => {
+  ])('distinguishes a failing page from a failing service, reported by %s', async (onFailure, problem) => {
     const find = (url: string): CrawlResult =>
       url.includes('dead.') ? { success: false, status_code: null, error_message: 'net::ERR_NAME_NOT_RESOLVED' } : {}
     const other = await openCrawl4AIServer({ find, onFailure })

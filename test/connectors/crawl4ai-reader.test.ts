@@ -53,7 +53,7 @@ describe('opening a reader', () => {
     expect(reader.lastFailures).toEqual([])
   })
 
-  test('looks for the service at localhost:52004', () => {
+  test('uses localhost:52004 as the default address of the service', () => {
     expect(resolveReaderOptions({}).endpointUrl).toBe('http://localhost:52004')
   })
 
@@ -64,7 +64,7 @@ describe('opening a reader', () => {
     ['failOnError', [true, false]],
     ['enableDeduplication', [true, false]],
     ['retryDelays', [[0], [0.5, 1.5]]],
-  ] as const)('takes %s within its range', async (field, values) => {
+  ] as const)('accepts %s within its range', async (field, values) => {
     for (const value of values) {
       const reader = await stage.openReader({ [field]: value })
       expect(reader[field]).toEqual(value)
@@ -130,7 +130,7 @@ describe('opening a reader', () => {
     })
   })
 
-  test('takes the settings of the configuration', async () => {
+  test('uses the settings of the configuration', async () => {
     const reader = await stage.openReader(
       readerOptionsOf({
         crawl4aiEndpoint: `${stage.server.origin}/`,
@@ -235,7 +235,7 @@ describe('the metadata of a document', () => {
 })
 
 describe('reading one page', () => {
-  test('asks for it past the cache, with a threshold of ten words', async () => {
+  test('bypasses the cache, with a threshold of ten words', async () => {
     const reader = await stage.openReader()
     const [document] = await reader.loadData([URL_1])
     expect(document).toMatchObject({ id: documentId(URL_1), text: `# Page\n\nThis is what stands at ${URL_1}.\n` })
@@ -259,7 +259,7 @@ describe('reading one page', () => {
     expect((await readFound({ markdown })).document?.text).toBe(text)
   })
 
-  test('believes the service that says it succeeded, whatever the status', async () => {
+  test('trusts a success reported by the service, whatever the status', async () => {
     expect((await readFound({ status_code: 404 })).document?.metadata.status_code).toBe(404)
   })
 
@@ -420,7 +420,7 @@ describe('reading many pages', () => {
     expect(stage.server.count(CRAWL)).toBe(2)
   })
 
-  test('goes on after failures: slots are null, documents fewer, failures named in order', async () => {
+  test('continues after failures: slots are null, documents fewer, failures named in order', async () => {
     const urls = listUrls(4)
     for (const place of [0, 2]) found[urls[place] ?? ''] = { success: false, error_message: 'no' }
     const reader = await stage.openReader()
@@ -696,7 +696,7 @@ describe('the guard of a reader', () => {
 })
 
 describe('the log of a reader', () => {
-  test('tells of batches, pages, retries and failures', async () => {
+  test('names batches, pages, retries and failures', async () => {
     found['https://example.com/2'] = { success: false, error_message: 'private text of the page' }
     const reader = await stage.openReader({ maxConcurrentRequests: 1 })
     stage.server.script(CRAWL, status(503), { type: 'none' }, { type: 'none' }, status(404))
@@ -720,7 +720,7 @@ describe('the log of a reader', () => {
     expect(JSON.stringify(stage.records)).not.toContain('private')
   })
 
-  test('tells when the circuit breaker opens, refuses and closes', async () => {
+  test('reports when the circuit breaker opens, refuses and closes', async () => {
     const reader = await stage.openReader({ maxRetries: 0, maxConcurrentRequests: 1 })
     stage.server.always(CRAWL, { type: 'reset' })
     await reader.loadAll(listUrls(6))

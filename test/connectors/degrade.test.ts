@@ -71,7 +71,7 @@ async function pharos(words: readonly string[], settings: Readonly<Record<string
 const json = ({ stdout }: { readonly stdout: string }): Record<string, unknown> => JSON.parse(stdout)
 
 describe('embed', () => {
-  test('status tells the service and whether it answers, before and after a run', async () => {
+  test('status names the service and whether it answers, before and after a run', async () => {
     const before = await pharos(['embed', 'status'])
     expect(before).toMatchObject({ status: 0, stderr: '' })
     expect(before.stdout).toContain(`model: thenlper/gte-base, 8 dimensions, by tei at ${tei.origin}/\n`)
@@ -114,7 +114,7 @@ describe('embed', () => {
     expect(json(tried)).toMatchObject({ made: 1, embedded: 3, refused: 0 })
   })
 
-  test('status says why a service cannot be used, and run ends with what to do', async () => {
+  test('status explains why a service cannot be used, and run ends with advice', async () => {
     const endpoint = `http://127.0.0.1:${await findClosedPort()}`
     const told = await pharos(['embed', 'status'], { PHAROS_EMBED_ENDPOINT: endpoint })
     expect(told.status).toBe(0)
@@ -130,7 +130,7 @@ describe('embed', () => {
     expect(failed.stderr).not.toContain('stays')
   })
 
-  test('status says that the vectors are of a service which is not configured, and run leaves them alone', async () => {
+  test('status reports vectors of a service that is not configured, and run leaves them alone', async () => {
     await pharos(['embed', 'run'])
     const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '' }
     expect((await pharos(['embed', 'status'], without)).stdout).toContain(
@@ -143,7 +143,7 @@ describe('embed', () => {
     expect((await pharos(['embed', 'status'])).stdout).toContain('the model that is configured cannot be compared with')
   })
 
-  test('run that is broken off says how far it came', async () => {
+  test('an interrupted run reports its progress', async () => {
     const library = await openLibrary({ path: join(folder, 'library.db'), version: '0.0.0' })
     const texts = Array.from({ length: 8 }, (_, i) => (i === 7 ? 'the last one' : `buoy ${i}`))
     await writePage(library.store, 'docs', '/many', texts.join('\n---\n'))
@@ -156,7 +156,7 @@ describe('embed', () => {
     expect(stderr).toMatch(/^embedded [1-9]\d* of 11 chunks by then, which stays\npharos: .+ no key was sent/)
   })
 
-  test('add embeds by the service that its flags name, and says how much', async () => {
+  test('add embeds with the service that its flags name, and reports the number', async () => {
     writeFileSync(join(folder, 'note.md'), '# Note\n\nThe harbour has a lamp.\n')
     const flags = ['--embedder', 'tei', '--embed-endpoint', tei.origin]
     const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '' }
@@ -232,7 +232,7 @@ describe('search', () => {
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words', 'vectors'] })
   })
 
-  test('says that nothing is embedded yet where a service was configured for that', async () => {
+  test('reports that nothing is embedded yet if a service is configured', async () => {
     await tei.goDown()
     const notice = 'no chunk has a vector yet (pharos embed run makes them); answered by words alone'
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words'], notices: [notice] })
@@ -267,7 +267,7 @@ describe('search', () => {
     expect(next.stderr).toContain('the answers before were ranked by a reranker too: here the order differs')
   })
 
-  test('says of a service without a reranker that it is none', async () => {
+  test('reports that a service without a reranker is not a reranker', async () => {
     const settings = { PHAROS_RERANKER: 'tei', PHAROS_RERANK_ENDPOINT: tei.origin }
     const { stderr } = await pharos(['search', 'lamp', 'dusk', 'foghorn'], settings)
     expect(stderr).toContain(`${tei.origin}/rerank answered 404: this is no reranker; check the setting rerankEndpoint`)
@@ -313,7 +313,7 @@ describe('doctor', () => {
     expect((await pharos(['doctor'], settings)).stdout).toMatch(/\nWARN {2}qdrant: Qdrant: /)
   })
 
-  test('names what does not answer, and where', async () => {
+  test('names the services that do not answer, with their addresses', async () => {
     tei.always('GET /info', { type: 'hang' })
     const { stdout } = await pharos(['doctor'])
     expect(stdout).toContain(`WARN  embedding: tei at ${tei.origin} gave no answer within 3 s; see that it runs`)

@@ -39,7 +39,7 @@ describe.each([
   ['PharosReader', stagePharos],
   ['Crawl4AIReader', () => stageCrawl4AI(FAILING)],
 ])('%s', (name, stageReader) => {
-  test('is a reader whose documents are those of LlamaIndex', async () => {
+  test('returns documents of LlamaIndex', async () => {
     const { reader, url } = await stageReader()
     const shape: BaseReader<PageNode> = reader
     const [document] = await shape.loadData([url])
@@ -49,7 +49,7 @@ describe.each([
     expect([reader.className, reader.isRemote]).toEqual([name, true])
   })
 
-  test('leaves out what failed, keeps its slot, and says why', async () => {
+  test('leaves out failed pages, keeps their slots, and reports why', async () => {
     const { reader, url, missing } = await stageReader()
     expect((await reader.loadData([missing, url])).map(({ id_ }) => id_)).toEqual([documentId(url)])
     expect(reader.lastFailures.map((failure) => failure.url)).toEqual([missing])
@@ -65,7 +65,7 @@ describe.each([
 })
 
 describe('a document', () => {
-  test('tells models its title, description and address, and vectors no address', async () => {
+  test('gives models its title, description and address, and embeddings no address', async () => {
     const { reader, url } = await stagePharos()
     const [document] = await reader.loadData([url])
     expect(document?.getMetadataStr(MetadataMode.LLM).split('\n')).toEqual([

@@ -87,9 +87,12 @@ const REFUSED =
   /not a public address|not public|name of cloud metadata|no address|not a URL|user name or password|Location/
 
 describe('a reader without a service', () => {
-  test.each([true, false])('connects to nothing inside, robots.txt asked: %s', async (obeysRobots) => {
-    await expectRefused(await openGuarded([], obeysRobots), listForms(canary.port))
-  })
+  test.each([true, false])(
+    'does not connect to internal addresses, with robots.txt obeyed: %s',
+    async (obeysRobots) => {
+      await expectRefused(await openGuarded([], obeysRobots), listForms(canary.port))
+    },
+  )
 
   test('follows no redirect inside', async () => {
     const forms = listForms(canary.port)
@@ -107,7 +110,7 @@ describe('a reader without a service', () => {
     expect(site.requests.length).toBeGreaterThan(forms.length)
   })
 
-  test('reaches the canary where that is allowed', async () => {
+  test('reaches the canary if that is allowed', async () => {
     const reader = await openGuarded(['127.0.0.0/8'])
     await reader.loadAll([`http://127.0.0.1:${canary.port}/`])
     expect(canary.connections).toBeGreaterThan(0)
@@ -115,13 +118,13 @@ describe('a reader without a service', () => {
 })
 
 describe('a reader with a Crawl4AI service', () => {
-  test('hands it nothing that leads inside', async () => {
+  test('does not pass internal addresses to the service', async () => {
     const { server, reader } = await openServed()
     await expectRefused(reader, listForms(canary.port))
     expect(server.count('POST /crawl')).toBe(0)
   })
 
-  test('keeps nothing of what it was led to inside', async () => {
+  test('discards pages that were read at internal addresses', async () => {
     const forms = listForms(canary.port).filter((form) => URL.canParse(form))
     const { server, reader } = await openServed((url) => ({
       redirected_url: forms[Number(new URL(url).pathname.slice(1))],
@@ -131,7 +134,7 @@ describe('a reader with a Crawl4AI service', () => {
     expect(server.count('POST /crawl')).toBe(urls.length)
   })
 
-  test('takes what is public', async () => {
+  test('accepts public pages', async () => {
     const { server, reader } = await openServed()
     expect(await reader.loadData([`http://public.${DOMAIN}/guide`])).toHaveLength(1)
     expect(server.count('POST /crawl')).toBe(1)

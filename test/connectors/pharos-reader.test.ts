@@ -80,7 +80,7 @@ describe('a document', () => {
     })
   })
 
-  test('has an empty description where the page has none', async () => {
+  test('has an empty description if the page has none', async () => {
     const { site, reader } = await stageReader({ '/': page('Home') })
     const [document] = await reader.loadData([`${site.origin}/`])
     expect(document?.metadata.description).toBe('')
@@ -107,7 +107,7 @@ describe('a document', () => {
 })
 
 describe('a batch', () => {
-  test('keeps a slot for each address, in their order, with null for what failed', async () => {
+  test('keeps a slot for each address, in order, with null for failures', async () => {
     const { site, reader } = await stageReader({ '/a': { body: page('A'), delayMs: 60 }, '/c': page('C') })
     const urls = ['/a', '/b', '/c'].map((path) => site.origin + path)
     const slots = await reader.loadAll(urls)
@@ -153,13 +153,13 @@ describe('a batch', () => {
     expect(most).toBe(3)
   })
 
-  test('asks for the robots.txt of a host once', async () => {
+  test('requests the robots.txt of a host once', async () => {
     const { site, reader } = await stageReader({ '/robots.txt': text('User-agent: *\n'), '/a': page('A') })
     await reader.loadData(Array<string>(6).fill(`${site.origin}/a`))
     expect(site.requests.filter(({ path }) => path === '/robots.txt')).toHaveLength(1)
   })
 
-  test('rejects with the first failure where it is to fail, and asks for nothing more', async () => {
+  test('rejects with the first failure with failOnError, and sends no further request', async () => {
     const { site, reader } = await stageReader(
       { '/a': page('A'), '/z': page('Z') },
       { failOnError: true, maxConcurrentRequests: 1 },
@@ -348,7 +348,7 @@ describe('a page that is empty until its scripts have run', () => {
     expect(new Set(rendered)).toEqual(new Set(['/app', '/plain']))
   })
 
-  test('is a failure where the browser fails', async () => {
+  test('fails if the browser fails', async () => {
     const { reader, urls } = await openRendering('auto', () => ({
       type: 'failed',
       reason: 'timeout',
@@ -359,7 +359,7 @@ describe('a page that is empty until its scripts have run', () => {
     expect(reader.lastFailures[0]?.error.message).toContain('timeout, it never came to rest')
   })
 
-  test('is followed where its scripts lead on', async () => {
+  test('is followed to the target of its scripts', async () => {
     const { reader, urls, site } = await openRendering('auto', (url) => ({
       type: 'rendered',
       snapshot: { url: new URL('/plain', url).href, body: SHELL },
@@ -380,7 +380,7 @@ describe('a page that is empty until its scripts have run', () => {
     expect(pathsOf(site)).toEqual(['/app', '/app.js'])
   })
 
-  test('is a failure that says what it needs, without a browser', async () => {
+  test('fails without a browser, and the error names the need for one', async () => {
     const { site, reader } = await stageReader({ '/app': SHELL })
     expect(await reader.loadAll([`${site.origin}/app`])).toEqual([null])
     const [failure] = reader.lastFailures
@@ -390,13 +390,13 @@ describe('a page that is empty until its scripts have run', () => {
 })
 
 describe('a reader', () => {
-  test('says what it is', async () => {
+  test('describes itself', async () => {
     const reader = await openReader()
     expect([reader.className, reader.isRemote, reader.failOnError]).toEqual(['PharosReader', true, false])
     expect(reader.maxConcurrentRequests).toBe(5)
   })
 
-  test.each([0, 21, 1.5, Number.NaN])('refuses %s addresses at once', async (maxConcurrentRequests) => {
+  test.each([0, 21, 1.5, Number.NaN])('refuses a concurrency of %s', async (maxConcurrentRequests) => {
     await expect(openPharosReader({ maxConcurrentRequests })).rejects.toMatchObject({
       code: 'OPTION_INVALID',
       message: expect.stringContaining(`from 1 to 20, got ${maxConcurrentRequests}`),
@@ -431,7 +431,7 @@ describe('a reader', () => {
 })
 
 describe('the pages of a source', () => {
-  test('are documents like those that are read', async () => {
+  test('are documents like those of a reader', async () => {
     const { site, library, source, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A') })
     await crawl()
     const documents = await listAll(loadSource(library, source.name))
@@ -444,7 +444,7 @@ describe('the pages of a source', () => {
     expect(read && withoutTime(read)).toEqual(documents[1] && withoutTime(documents[1]))
   })
 
-  test('have the status they came with after they were found unchanged', async () => {
+  test('keep their first status after a check found them unchanged', async () => {
     const { library, source, crawl } = await stage({ '/': page('Home') })
     await crawl()
     await crawl({ kind: 'recrawl' })
@@ -452,7 +452,7 @@ describe('the pages of a source', () => {
     expect(home?.metadata.status_code).toBe(200)
   })
 
-  test('are those of a source that there is', async () => {
+  test('require an existing source', async () => {
     const library = await stageLibrary()
     await expect(listAll(loadSource(library, 'nothing'))).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
   })

@@ -130,7 +130,7 @@ describe('filters', () => {
     expect(found).toBeGreaterThan(100)
   })
 
-  test('leave to the store what cannot be compared as a value', () => {
+  test('leave conditions to the store that cannot be compared as a value', () => {
     const asked = { kind: 'go', contentType: 'code', language: 'EN' } as const
     const { filter: there, check } = splitFilter(POINTS, asked)
     expect(check).toBeUndefined()

@@ -102,7 +102,7 @@ describe('opening a collection', () => {
     await expect(openIn(stage)).rejects.toThrow(/removed as soon as it was made/)
   })
 
-  test('sends the key, and says what is wrong with it', async () => {
+  test('sends the key, and reports a wrong key', async () => {
     const stage = await stageOf({ key: 'secret', readOnlyKey: 'reader' })
     await openIn(stage, { key: 'secret' })
     const details = expect.objectContaining({ advice: expect.stringContaining('qdrantKey') })
@@ -235,7 +235,7 @@ describe('the points of an address', () => {
     expect(stage.server.count(DELETE_POINTS)).toBe(1)
   })
 
-  test('are not those of a library, which are left alone', async () => {
+  test('do not include those of a library, which stay', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const [first, ...others] = pointsOf('https://a.test/', 3)
@@ -247,7 +247,7 @@ describe('the points of an address', () => {
     expect([...(stage.server.pointsOf('docs')?.keys() ?? [])]).toEqual([theirs.id])
   })
 
-  test('are replaced: new ones first, then those that are left over go', async () => {
+  test('are replaced: new ones are written first, then old ones removed', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     await collection.upsert([...pointsOf('https://a.test/', 5), ...pointsOf('https://b.test/', 2)])
@@ -259,7 +259,7 @@ describe('the points of an address', () => {
     for await (const { payload } of collection.scroll({ filter })) expect(payload['chunk_text']).toBe('anew')
   })
 
-  test('are all there when a write fails, and new ones are when a removal does', async () => {
+  test('all stay when a write fails, and new ones stay when a removal fails', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     await collection.upsert(pointsOf('https://a.test/', 5))

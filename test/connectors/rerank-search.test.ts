@@ -93,7 +93,7 @@ const pagesFrom = (first: number, step: 1 | -1, count = PAGES): string[] =>
   Array.from({ length: count }, (_, i) => `Page ${first + i * step}`)
 
 describe('a reranker', () => {
-  test('puts hits in its own order, and the answer says so', async () => {
+  test('orders hits by its judgements, and the answer says so', async () => {
     const before = await ask({ fusion: 'words' })
     expect(titlesOf(before)).toEqual(pagesFrom(0, 1))
     expect(before.engines).toEqual(['words'])
@@ -118,7 +118,7 @@ describe('a reranker', () => {
     expect(seen).toHaveLength(4)
   })
 
-  test('leaves what it judges alike in the order it had', async () => {
+  test('keeps the order of hits that it judges equal', async () => {
     server.always('POST /rerank', {
       type: 'answer',
       status: 200,
@@ -174,14 +174,14 @@ describe('a reranker', () => {
     ])
   })
 
-  test('takes part in what goes on by a cursor that does not say what ranked the answers before', async () => {
+  test('takes part in a page whose cursor does not name the earlier ranking', async () => {
     const { cursor, passages } = await ask({ limit: 5 })
     const old = cursor?.replace(/-wr$/, '') ?? ''
     expect(old).not.toBe(cursor)
     expect(titlesOf(await ask({ limit: 5, cursor: old }))).toEqual(pagesFrom(PAGES - 1 - passages.length, -1, 5))
   })
 
-  test('takes no part in what goes on from an answer without it', async () => {
+  test('takes no part in a page that follows an answer without it', async () => {
     server.script('POST /rerank', { type: 'answer', status: 500 })
     const first = await ask({ limit: 5 })
     expect(first.engines).toEqual(['words'])
@@ -199,7 +199,7 @@ describe('a reranker', () => {
     expect(byWords.passages[0]?.explain?.reranker).toBeNull()
   })
 
-  test('is not asked about a single hit, nor about none', async () => {
+  test('is not called for a single hit, nor for none', async () => {
     expect((await ask({ query: 'word3x7' })).engines).toEqual(['words'])
     expect((await ask({ query: 'nowhere' })).engines).toEqual(['words'])
     expect(server.count()).toBe(0)

@@ -59,7 +59,7 @@ const textsOf = (count: number): string[] => Array.from({ length: count }, (_, i
 const judgementsOf = (count: number): number[] => Array.from({ length: count }, (_, i) => i / 128)
 
 describe('Text Embeddings Inference', () => {
-  test('judges texts, in their order whatever the order of its answer', async () => {
+  test('returns judgements in the order of the texts, whatever the order of the response', async () => {
     const { server, reranker } = await stageTei()
     expect(server.count()).toBe(0)
     expect(reranker).toMatchObject({ name: `TEI at 127.0.0.1:${server.port}`, candidates: 100, budgetMs: 5000 })
@@ -71,14 +71,14 @@ describe('Text Embeddings Inference', () => {
     expect(server.count()).toBe(1)
   })
 
-  test('is given no more at once than it takes by default', async () => {
+  test('gets batches of its default size at most', async () => {
     const { server, reranker } = await stageTei()
     expect(await reranker.rerank('which', textsOf(75))).toEqual(judgementsOf(75))
     const sizes = server.bodies('POST /rerank').map((body) => (body as { texts: unknown[] }).texts.length)
     expect(sizes.sort((a, b) => b - a)).toEqual([32, 32, 11])
   })
 
-  test('is given less from then on when it takes less', async () => {
+  test('gets smaller batches after it refused a larger one', async () => {
     const { server, reranker } = await stageTei({ maxClientBatchSize: 5 })
     expect(await reranker.rerank('which', textsOf(20))).toEqual(judgementsOf(20))
     server.forget()
@@ -88,7 +88,7 @@ describe('Text Embeddings Inference', () => {
     expect((await failureOf(small.reranker, ['x'.repeat(100)])).status).toBe(413)
   })
 
-  test.each([404, 405])('says of something else that it is no reranker (%s)', async (status) => {
+  test.each([404, 405])('reports that a server without the route is not a reranker (%s)', async (status) => {
     const { server, reranker } = await stageTei()
     server.script('POST /rerank', { type: 'answer', status })
     expect(await failureOf(reranker)).toMatchObject({
@@ -108,7 +108,7 @@ describe('Text Embeddings Inference', () => {
     })
   })
 
-  test('says that its model is none that judges', async () => {
+  test('reports that its model is not a reranker', async () => {
     const { reranker } = await stageTei({ isEmbedding: true })
     const failure = await failureOf(reranker)
     expect(failure.message).toBe('TEI answered 424: model is not a re-ranker model')

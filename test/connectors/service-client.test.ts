@@ -48,7 +48,7 @@ async function problemOf(asked: Promise<unknown>): Promise<string> {
 }
 
 describe('a client for services', () => {
-  test('sends JSON to a configured origin and gives the answer as it came', async () => {
+  test('sends JSON to a configured origin and returns the response unchanged', async () => {
     const server = await openServer()
     const client = open([`${server.origin}/base/`])
     const body = JSON.stringify({ a: 1 })
@@ -72,7 +72,7 @@ describe('a client for services', () => {
     ])
   })
 
-  test('says no content type of a request without a body', async () => {
+  test('sends no content type for a request without a body', async () => {
     const server = await openServer()
     await open([server.origin]).request(get(`${server.origin}/thing`))
     expect(server.requests[0]?.headers['content-type']).toBeUndefined()
@@ -91,7 +91,7 @@ describe('a client for services', () => {
     expect(other.requests).toEqual([])
   })
 
-  test('reaches a configured name wherever it leads, and no other name', async () => {
+  test('reaches a configured name at any address, and no other name', async () => {
     const server = await openServer()
     const asked: string[] = []
     const resolve = async (host: string) => {
@@ -121,7 +121,7 @@ describe('a client for services', () => {
     expect((await client.request(get(url, { maxBytes: 112 }))).status).toBe(200)
   })
 
-  test('gives up a service that does not answer in time, or not to the end', async () => {
+  test('aborts after a timeout, before and during the response', async () => {
     const server = await openServer()
     const client = open([server.origin])
     server.script('GET /thing', { type: 'hang' }, { type: 'slow', ms: 5000 })
@@ -169,7 +169,7 @@ describe('a client for services', () => {
     )
   })
 
-  test('refuses what is not HTTP, and encodings that it did not ask for', async () => {
+  test('refuses responses that are not HTTP, and encodings that it did not accept', async () => {
     const noise = createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))
     await new Promise<void>((resolve) => noise.listen(0, '127.0.0.1', resolve))
     closers.push(() => noise.close())
@@ -200,7 +200,7 @@ describe('a client for services', () => {
     )
   })
 
-  test('says of a key that no field can hold that it is at fault', async () => {
+  test('reports a key that no header can hold', async () => {
     const server = await openServer()
     const client = open([server.origin])
     for (const key of ['a\nb', 'schlüssel – €', '\u0000']) {

@@ -404,7 +404,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
   })
 
   describe('hosts', () => {
-    test('are described by what is known of their addresses, in all sources', async () => {
+    test('are described by the facts about their addresses, in all sources', async () => {
       await write(A('/page'), 10, 5)
       await write(A('/other'), 11, 5, 'more')
       await fail(A('/lost'), 12, 404)

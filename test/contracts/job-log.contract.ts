@@ -77,7 +77,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect((await log.listOpen()).map(({ id }) => id)).toEqual(['queued'])
     })
 
-    test('know how many queue events they had and when the last one was', async () => {
+    test('have the number of their queue events and the time of the last one', async () => {
       await log.add(jobOf('a'))
       await log.add(jobOf('b'))
       await log.append([event('a', '/1', { at: 50 }), event('b', '/1', { at: 51 }), event('a', '/2', { at: 40 })])
@@ -283,7 +283,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
     })
   })
 
-  test('crawl types are there from the start', async () => {
+  test('crawl types exist from the start', async () => {
     const types = await log.listTypes()
     expect(types.map(({ name }) => name)).toEqual([
       'basic',

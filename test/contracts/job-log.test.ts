@@ -27,7 +27,7 @@ describe.each(Object.entries(STORES))('the history of jobs in %s', (_name, open)
 })
 
 describe('the history of jobs in SQLite', () => {
-  test('is written by several processes at once', async () => {
+  test('can be written by several processes concurrently', async () => {
     const path = newPath()
     const store = await openSqliteStore(path)
     await store.jobLog.add(jobOf('shared'))
@@ -43,7 +43,7 @@ describe('the history of jobs in SQLite', () => {
     await store.close()
   })
 
-  test('keeps nothing of what there was no room for', async () => {
+  test('keeps no part of a write that did not fit on the disk', async () => {
     const { db, log } = openLog(newPath())
     await log.add(jobOf('a'))
     await log.append([event('a', '/first')])
@@ -59,7 +59,7 @@ describe('the history of jobs in SQLite', () => {
     db.close()
   })
 
-  test('leaves crawl types alone that an owner changed or made, and writes those that are missing', async () => {
+  test('keeps crawl types that an owner changed or created, and restores missing ones', async () => {
     const path = newPath()
     const change = (sql: string) => {
       const db = openDatabase(path)
@@ -88,7 +88,7 @@ describe('the history of jobs in SQLite', () => {
     expect(await list()).toEqual(seeds)
   })
 
-  test('is read and trimmed by indexes, also when it is long', async () => {
+  test('is read and trimmed by indexes, also if it is large', async () => {
     const { db, log } = openLog(newPath())
     const plans = recordPlans(db)
     const traced = createJobLog(db, (work) => writeTo(db, work))

@@ -1567,7 +1567,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
   })
 
-  test('lists that hold pages are kept by address, and their pages confirmed at once', async () => {
+  test('lists with pages are stored by address, and their pages confirmed together', async () => {
     const url = at('/llms-full.txt')
     const list = {
       url,
@@ -1895,7 +1895,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await find9('shared', ['nobody'])).toEqual([])
     })
 
-    test('tells which terms matched, and where the score comes from', async () => {
+    test('explains which terms matched, and the parts of the score', async () => {
       await index('/a', 'He connects databases to the network.')
       await index('/b', 'Nothing of the kind.')
       const [hit, ...others] = await searchHits(store, { query: 'the connection, network', limit: 9, explain: true })
@@ -1913,7 +1913,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect((await searchHits(store, { query: 'network', limit: 1 }))[0]).not.toHaveProperty('explain')
     })
 
-    test('adds to the score where words stand side by side', async () => {
+    test('adds to the score if words are adjacent', async () => {
       await index('/apart', 'alpha one beta')
       await index('/together', 'alpha beta one')
       const [together, apart] = await searchHits(store, { query: 'alpha beta', limit: 9, explain: true })
@@ -2031,7 +2031,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test.each(['', '   ', '"', '" OR "', 'NEAR(a b)', 'zebra:', '*', '-', '🙂', 'x AND NOT y', "'", '\0', '^x'])(
-      'takes %j as words and nothing else',
+      'treats %j as plain words',
       async (query) => {
         await index('/a', 'plain words')
         await expect(searchHits(store, { query, limit: 9 })).resolves.toEqual([])

@@ -73,7 +73,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2, refused: 0 })
   })
 
-  test('are known to be copied or not, by the place of the copy, until they are written anew or go', async () => {
+  test('are marked as copied per copy, until they are rewritten or removed', async () => {
     await addSourceTo(store, 'more')
     const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     const [third] = await writePage(store, 'more', '/b', 'three')
@@ -106,7 +106,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
   })
 
   test.each(Object.entries(COPIED_FACTS))(
-    'are not known to be copied once their page has another %s',
+    'are no longer marked as copied once their page has another %s',
     async (_fact, said) => {
       const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
       const [other = ''] = await writePage(store, 'docs', '/b', 'three')
@@ -336,7 +336,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     })
   })
 
-  test('are listed as they are kept, from one on, in the order of those that are missing', async () => {
+  test('are listed as stored, from a cursor on, in the order of missing ones', async () => {
     await addSourceTo(store, 'more')
     const docs = await writePage(store, 'docs', '/a', 'one\n---\ntwo\n---\nthree\n---\nfour\n---\nfive')
     const more = await writePage(store, 'more', '/b', 'six\n---\nseven')

@@ -218,7 +218,7 @@ describe('a library on a disk that can only be read', () => {
     await expectToGoOn(disk.path)
   })
 
-  test('is opened for reading, whatever was left beside it, unless it is older than the program', async () => {
+  test('is opened for reading with any leftover files beside it, unless it is older than the program', async () => {
     const disk = mountDisk()
     const at = (name: string) => join(disk.folder, `${name}.db`)
     const store = await openSqliteStore(disk.path)

@@ -144,16 +144,19 @@ describe('archives', () => {
 })
 
 describe('an archive that is cut off', () => {
-  test.each(Object.entries(wholeArchives()))('is told to be so wherever it is, %s', async (ending, bytes) => {
-    const places = isLong ? 100 : 10
-    const reasons = new Set<string>()
-    for (let i = 1; i < places; i++) {
-      const name = `source/cut-${i}.${ending}`
-      shop.write({ [name]: bytes.subarray(0, Math.floor((bytes.length * i) / places)) })
-      reasons.add(await refusalOf(name))
-    }
-    expect([...reasons]).toEqual(['SOURCE_UNREADABLE: it is cut off'])
-  })
+  test.each(Object.entries(wholeArchives()))(
+    'is reported as truncated at every position, %s',
+    async (ending, bytes) => {
+      const places = isLong ? 100 : 10
+      const reasons = new Set<string>()
+      for (let i = 1; i < places; i++) {
+        const name = `source/cut-${i}.${ending}`
+        shop.write({ [name]: bytes.subarray(0, Math.floor((bytes.length * i) / places)) })
+        reasons.add(await refusalOf(name))
+      }
+      expect([...reasons]).toEqual(['SOURCE_UNREADABLE: it is cut off'])
+    },
+  )
 })
 
 test('a repository that would have programs run and other repositories fetched', async () => {

@@ -55,7 +55,7 @@ describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
     expect(shop.leftovers()).toEqual([])
   })
 
-  test('kill -9 leaves the pack that was there, and the next run takes away the rest', async () => {
+  test('kill -9 leaves the previous pack, and the next run removes leftovers', async () => {
     const { child, ended } = await startWriting(out)
     child.kill('SIGKILL')
     expect((await ended).signal).toBe('SIGKILL')
@@ -98,7 +98,7 @@ describe('a disk that is full', () => {
     }
   })
 
-  test('does not keep a pack from being made when only the cache has no room', async () => {
+  test('does not prevent a pack if only the cache is full', async () => {
     const disk = shop.path('cache')
     fs.mkdirSync(disk)
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=100k', 'tmpfs', disk]).status === 0

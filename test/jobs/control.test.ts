@@ -67,7 +67,7 @@ function crawlWith(library: OpenLibrary, source: Source, switches: Switches, mor
 }
 
 describe('a paused crawl', () => {
-  test('asks for nothing, is not taken for stalled, and goes on', async () => {
+  test('sends no request, does not count as stalled, and continues', async () => {
     const { site, library, source } = await stage(slowSite(20), {
       limits: { concurrency: 4, stallMs: 600, aliveMs: 600 },
     })
@@ -149,7 +149,7 @@ describe('a paused crawl', () => {
   })
 })
 
-test('visits at once can be fewer than the limit, and change while a crawl runs', async () => {
+test('the concurrency can be lower than the limit, and change while a crawl runs', async () => {
   const delayMs = 40
   let under = 0
   let most = 0

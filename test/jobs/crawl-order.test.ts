@@ -75,7 +75,7 @@ describe('a request body for a crawl', () => {
     [{ preferCache: false }, { maxAgeMs: 0 }],
   ]
 
-  test.each(inputs)('%j asks the crawl for %j', (body, expected) => {
+  test.each(inputs)('%j gives the crawl %j', (body, expected) => {
     expect(askOf(body).input).toEqual({ ...askOf({}).input, ...expected })
   })
 
@@ -169,7 +169,7 @@ describe('a request body for a crawl', () => {
     expect(failure.message).not.toContain('secret')
   })
 
-  test('names no other library where that of the server is in PostgreSQL', () => {
+  test('cannot name another library if the server uses PostgreSQL', () => {
     const defaults = { libraryPath: 'postgres://me@db.example/pharos' }
     const start = { startUrl: 'https://docs.example/' }
     expect(readCrawlOrder({ ...start, dbPath: defaults.libraryPath }, defaults).args).toEqual([start.startUrl])
@@ -179,7 +179,7 @@ describe('a request body for a crawl', () => {
     }
   })
 
-  test('starts where the server says when it does not say', () => {
+  test('uses the default start of the server if it has none', () => {
     const order = readCrawlOrder(undefined, { ...DEFAULTS, defaultStartUrl: 'https://home.example/' })
     expect(order.url).toBe('https://home.example/')
   })

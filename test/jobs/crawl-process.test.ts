@@ -242,7 +242,7 @@ test('a client that does not read output does not block a crawl', async () => {
   expect(frames.findLast(({ type }) => type === 'PROGRESS')?.data).toMatchObject({ visited: 2, saved: 2, queueSize: 0 })
 })
 
-test('a crawl that cannot begin says why, once', async () => {
+test('a crawl that cannot start reports why, once', async () => {
   const child = startProcess(['http://10.0.0.1/', `--library=${await stagePath()}`])
   expect(await child.ended).toMatchObject({ code: 3, signal: null })
   expect(child.errors).toHaveLength(1)

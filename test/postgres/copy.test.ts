@@ -222,7 +222,7 @@ describe('a copy', () => {
     await expect(copy(from, to)).rejects.toMatchObject({ code: 'COPY_REFUSED' })
   })
 
-  test('replaces a NUL, which PostgreSQL cannot hold, and says whose hash is another then', async () => {
+  test('replaces NUL characters, which PostgreSQL cannot store, and reports rows whose hash changed', async () => {
     const from = newFile()
     const library = await open(from)
     await fillLibrary(library, { pages: 1 })
@@ -306,7 +306,7 @@ describe('a library that is not empty', () => {
     }
   })
 
-  test('keeps the places and vectors it has, and says what is left out', async () => {
+  test('keeps its own places and vectors, and reports what was left out', async () => {
     const [from, to] = [await filled(newFile(), { pages: 1 }), await createLibrary()]
     await copy(wholeFile, to)
     const origin = await open(from)
@@ -475,7 +475,7 @@ describe('pharos copy', () => {
   })
   afterAll(() => shop.remove())
 
-  test('says what was copied and verified, and where to', async () => {
+  test('reports what was copied and verified, and the target', async () => {
     const from = await filled(newFile())
     const to = await createLibrary()
     const { code, stdout } = await shop.runHere(['copy', from, to.replace('//pharos@', '//pharos:wintergreen@')])

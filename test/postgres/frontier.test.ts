@@ -213,7 +213,7 @@ test('a connection that is killed during a settlement leaves no rows', async () 
   expect(await listMiscounts(db)).toEqual([])
 })
 
-test('a NUL in what others say is kept as the sign for what cannot be written', async () => {
+test('a NUL character from a site is stored as the replacement character', async () => {
   const { db, one } = await open()
   await one.offer(['/a'])
   const [visit] = await one.lease()
@@ -226,7 +226,7 @@ test('a NUL in what others say is kept as the sign for what cannot be written', 
   })
 })
 
-test('finds of one address in one go do what they would one after the other', async () => {
+test('several finds of one address in one call have the same effect as consecutive calls', async () => {
   const { db, one } = await open()
   const store = createMemoryStore()
   await store.addSource({ id: 's' } as Parameters<typeof store.addSource>[0])

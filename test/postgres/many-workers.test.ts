@@ -271,7 +271,7 @@ function repeatedAt({ site, asked }: Known): string[] {
   })
 }
 
-test(`${WORKERS} workers read ${SITES} sites at once: every page once, each site at its own pace`, {
+test(`${WORKERS} workers crawl ${SITES} sites concurrently: every page once, each site at its own pace`, {
   timeout: PATIENCE_MS,
 }, async () => {
   const works = await beginReading()

@@ -187,7 +187,7 @@ describe('with pgvector', () => {
     expect(await listIndexes(address)).toEqual([name])
   })
 
-  test('has an index for the model of the library alone', async () => {
+  test('has an index only for the model of the library', async () => {
     const address = await stageFilled()
     // It has none of these vectors afterwards.
     filled = undefined

@@ -162,14 +162,14 @@ describe('a search in PostgreSQL', () => {
   })
   afterAll(() => Promise.all([sqlite, first, second].map((store) => store.close())))
 
-  test('finds exactly what it finds in SQLite, also for others who have the library open', async () => {
+  test('finds exactly the same as in SQLite, also from other processes', async () => {
     await Promise.all([sqlite, first, second].map((store) => store.tendIndex()))
     const chunks = PAGES.length * CHUNKS
     expect(await second.readIndexState()).toEqual({ chunks, indexed: chunks })
     await expectSame([sqlite, first, second])
   })
 
-  test('goes on to do so when pages are changed, renamed and removed', async () => {
+  test('still finds the same after pages are changed, renamed and removed', async () => {
     await Promise.all([change(sqlite), change(first)])
     const progress = await sqlite.readIndexState()
     await expectSame([sqlite, second, first])
@@ -190,7 +190,7 @@ describe('the index in PostgreSQL', () => {
   const titles = async (store: Store, query: string) =>
     (await searchHits(store, { query, limit: 100 })).map(({ title }) => title)
 
-  test('is made anew by a program with other rules, and left alone by an older one', async () => {
+  test('is rebuilt by a program with other rules, and left alone by an older one', async () => {
     const { store, db, close } = await open()
     await writePage(store, 'docs', '/a', 'one lighthouse\n---\ntwo lighthouses')
     expect(await titles(store, 'lighthouse')).toHaveLength(2)
@@ -237,7 +237,7 @@ describe('the index in PostgreSQL', () => {
     await close()
   })
 
-  test('gives chunks of a page consecutive numbers, however many are written at once', async () => {
+  test('gives chunks of a page consecutive numbers under concurrent writes', async () => {
     const { store, db, close } = await open()
     await Promise.all(
       Array.from({ length: 8 }, async (_, i) => {
@@ -256,7 +256,7 @@ describe('the index in PostgreSQL', () => {
     await close()
   })
 
-  test('does not keep a page from being stored that has what PostgreSQL cannot keep', async () => {
+  test('does not prevent storing a page with characters that PostgreSQL cannot store', async () => {
     const { store, close } = await open()
     await writePage(store, 'docs', '/a', 'one\0 lighthouse', { title: 'T\0', headingPath: ['H\0'] })
     const page = await store.readPage('docs', 'https://docs.test/a')

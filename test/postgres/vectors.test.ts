@@ -19,7 +19,7 @@ describe('the vectors of the PostgreSQL store', () => {
   describeVectors(async () => openPostgresStore(await createOwnLibrary()))
   describeKeptVectors(createLibrary, (place) => openPostgresStore(place))
 
-  test('are counted without being looked at, nor the chunks they are of', async () => {
+  test('are counted without reading them or their chunks', async () => {
     const address = await createLibrary()
     const [db, store] = [await connect(address), await openStore(address, 'one')]
     const { vectors } = store

@@ -255,7 +255,7 @@ describe('a search for secrets in everything the program writes', () => {
     expect(files).toContain(join('packed', 'llm.md'))
   })
 
-  test('finds none in what a killed process leaves', { timeout: PATIENCE_MS }, async () => {
+  test('finds none in the files of a killed process', { timeout: PATIENCE_MS }, async () => {
     const site = await openSecretSite()
     shop.write({ fields: `X-Api-Key: ${secret('file')}\n` })
     site.pages.set('/a', { delayMs: 30_000 })

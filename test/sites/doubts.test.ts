@@ -82,7 +82,7 @@ describe('a page that is not for the index', () => {
     '/b': page('B'),
   }
 
-  test.each(Object.entries(SILENT))('keeps what is behind it when it answers with %s', async (_name, answer) => {
+  test.each(Object.entries(SILENT))('keeps the pages behind it when it answers with %s', async (_name, answer) => {
     const { site, crawl } = await stage(PAGES, LIMITS)
     await crawl()
     site.pages.set('/hub', answer)
@@ -151,7 +151,7 @@ describe('a site that moves', () => {
     await expect(siteUrlOf(staged)).resolves.toBe(`${site.origin}/`)
   })
 
-  test('is where it was when an interrupted crawl goes on, and nothing is concluded from it either', async () => {
+  test('keeps its location when an interrupted crawl resumes, and no page is removed because of the move', async () => {
     const other = await stageSite({ '/': page('Elsewhere', ['/x']), '/x': page('X') }, { address: '127.0.0.2' })
     const staged = await stage(PAGES, LIMITS)
     const { site, crawl } = staged
@@ -185,7 +185,7 @@ describe.each(['refresh', 'retry'] as const)('a %s', (kind) => {
   })
 })
 
-test('links beyond those that are read are said to be that, and nothing is concluded without them', async () => {
+test('links beyond the limit are reported, and no page is removed without them', async () => {
   const many = Array.from({ length: 20_010 }, (_, i) => `/p${i}`)
   const links = (paths: readonly string[]) => paths.map((path) => `<a href="${path}">x</a>`).join(' ')
   const home = (paths: readonly string[]) =>
@@ -300,7 +300,7 @@ test('a page whose content is as it was still gets its new description', async (
   expect(stored?.page.description).toBe('All about it')
 })
 
-test('aliases that a list taught are kept, whatever becomes of the visit that follows', async () => {
+test('aliases from a list are kept, whatever the result of the following visit', async () => {
   const { site, crawl, library, source } = await stage({
     '/': page('Home', ['/b?utm_source=page']),
     '/llms.txt': text('# X\n\n- [A](/a?utm_source=list)\n'),
@@ -345,7 +345,7 @@ test('a store that cannot take a sign of life does not bring a crawl down', asyn
   }
 })
 
-test('a crawl that turns out to be another process’s when it would end does not say that it is done', async () => {
+test('a crawl that another process took over does not report its end', async () => {
   const { crawl, library, source } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
   library.store.touchCrawl = async () => (await library.store.countLedger(source.id)).states.indexed < 2
   const { summary } = await crawl()

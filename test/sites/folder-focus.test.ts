@@ -171,7 +171,7 @@ describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
   })
 })
 
-test('a file whose name looks like a part of another stays when that one changes', async () => {
+test('a file whose name looks like a part of another stays when the other changes', async () => {
   const stage = await stageFolder('sqlite', {
     ...FILES,
     'api.json': API,
@@ -215,7 +215,7 @@ const change = fc.oneof(
   }),
 )
 
-test('parts looked at one after the other make the library that a look at everything makes', async () => {
+test('consecutive focused runs give the same library as a full run', async () => {
   const steps = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(steps, async (batches) => {

@@ -77,7 +77,7 @@ const FOLDER = {
 } as const
 
 describe.each(STORES)('a folder in a library, %s', (kind) => {
-  test('is taken in file by file, each under its path and with what its kind can give', async () => {
+  test('is indexed file by file, each under its path and with the fields of its type', async () => {
     const library = await open(kind)
     write(FOLDER)
     const source = await add(library)
@@ -134,7 +134,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     for (const chunk of chunks.filter(isSame)) expect(ids.has(chunk.id), chunk.path).toBe(true)
   })
 
-  test('tells of everything that is left out, by its rule', async () => {
+  test('records everything that is left out, with its rule', async () => {
     const library = await open(kind)
     write({
       'a.md': '# A\n\na\n',
@@ -332,7 +332,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(same.summary).toMatchObject({ end: 'completed', removed: 2 })
   })
 
-  test('keeps the page of a file that has become too large, and takes up the file when it has not', async () => {
+  test('keeps the page of a file that became too large, and indexes the file when it is smaller again', async () => {
     const library = await open(kind)
     write({ 'a.md': '# A\n\na\n', 'log.txt': 'A short line.\n' })
     const source = await add(library)
@@ -348,7 +348,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(statesOf(shrunk)).toEqual({ 'a.md': 'unchanged', 'log.txt': 'indexed' })
   })
 
-  test('has no page left out for what only an answer of the web could be', async () => {
+  test('skips no page for reasons that apply only to web responses', async () => {
     const library = await open(kind)
     const form =
       '<form action="/login"><input name="user"><input type="password" name="pass"><button>Sign in</button></form>'
@@ -415,7 +415,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(statesOf(more)).toEqual({ ...rest, 'a.md': 'unchanged', 'c.md': 'indexed', 'x/twice.md': 'unchanged' })
   })
 
-  test('has what failed tried again, and nothing else', async () => {
+  test('a retry reads only the files that failed', async () => {
     const library = await open(kind)
     write({ 'a.md': '# A\n\na\n', 'b/c.md': '# C\n\nc\n', 'gone.md': '# Gone\n\ng\n' })
     const source = await add(library)
@@ -458,7 +458,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(completed.rows.get(gone)).toMatchObject({ state: 'skipped', reason: 'unlinked' })
   })
 
-  test('goes on where it was stopped, and is not indexed by two at once', async () => {
+  test('an interrupted run resumes, and two runs cannot index the folder at the same time', async () => {
     const library = await open(kind)
     const names = Array.from({ length: 200 }, (_, i) => `d${i % 7}/p${i}.md`)
     write(Object.fromEntries(names.map((name) => [name, `# ${name}\n\nText of ${name}.\n`])))
@@ -548,7 +548,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     await expect(explainUrl(library, source, '../../etc/passwd')).rejects.toThrow('is not in file:')
   })
 
-  test('makes a pack of what the library holds, code cut as code and documents as Markdown', async () => {
+  test('can be packed from the library, code split as code and documents as Markdown', async () => {
     const library = await open(kind)
     const api = { openapi: '3.1.0', info: { title: 'Tides' }, paths: { '/a': { get: { operationId: 'list' } } } }
     write({ ...FOLDER, 'watch.rst': 'Watch\n=====\n\nNobody sleeps.\n', 'api.json': JSON.stringify(api) })
@@ -600,7 +600,7 @@ describe('folders as sources', () => {
   })
 })
 
-test('two folders of one name are not taken for each other', async () => {
+test('two folders of the same name stay separate', async () => {
   const library = await open('sqlite')
   write({ 'one/docs/a.md': '# A\n\na\n', 'two/docs/b.md': '# B\n\nb\n' })
   const [one, two] = ['one/docs', 'two/docs'].map((path) => `${pathToFileURL(join(root, path))}/`)

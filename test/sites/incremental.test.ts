@@ -93,7 +93,7 @@ describe.each(KINDS)('a %s', (kind) => {
       await expect(search('swallow')).resolves.toEqual(['/a/2'])
     })
 
-    test('keeps a page that was not there only once', async () => {
+    test('keeps a page that was missing only once', async () => {
       const { site, crawl, holds } = await stageTree(validators)
       const before = await holds()
       const answer = site.pages.get('/a/1')
@@ -108,7 +108,7 @@ describe.each(KINDS)('a %s', (kind) => {
       expectUntouched(before, await holds(), [])
     })
 
-    test('keeps a page that answers with errors, and what hangs on it', async () => {
+    test('keeps a page that answers with errors, and the pages behind it', async () => {
       const { site, crawl, holds, search } = await stageTree(validators)
       const before = await holds()
       site.pages.set('/b', { status: 500, body: 'broken' })
@@ -305,7 +305,7 @@ describe('orphans', () => {
     expect(staged.site.asked()).toEqual(expect.arrayContaining(pages))
   })
 
-  test('go when a complete recrawl did not find them, and they are not there', async () => {
+  test('are removed if a complete recrawl did not find them and they do not answer', async () => {
     const { site, crawl, search } = await stageTree('etag')
     site.pages.set('/', shrunk)
     site.pages.set('/e', { status: 404, body: 'no' })
@@ -442,7 +442,7 @@ describe('the loss gate', () => {
     expect((await tiny.crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', removed: 2 })
   })
 
-  test('lets twenty pages go, however small the source', async () => {
+  test('lets twenty pages go, even in a small source', async () => {
     const { site, crawl, holds } = await stageForty()
     drop(site, 20, 410)
     const { summary } = await crawl({ kind: 'recrawl' })
@@ -536,7 +536,7 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     ],
     ['is forbidden', { status: 403, body: 'no' }, 'failed http-client-error'],
     ['is too much', { status: 200, headers: { 'content-type': 'image/png' }, body: '\u0089PNG' }, 'skipped not-text'],
-  ] as const)('%s stays, and so does what hangs on it', async (_, answer: Answer, state) => {
+  ] as const)('%s stays, and so do the pages behind it', async (_, answer: Answer, state) => {
     const { site, crawl, holds, search, before } = await start()
     site.pages.set('/b', answer)
     const crawled = await crawl({ kind })

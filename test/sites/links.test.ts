@@ -107,7 +107,7 @@ describe('the Markdown form that a page names', () => {
     })
   })
 
-  test('is not fetched even where the page links to it', async () => {
+  test('is not fetched even if the page links to it', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a']),
       '/a': page('A', ['/a.md'], form),
@@ -118,7 +118,7 @@ describe('the Markdown form that a page names', () => {
     expect(statesOf(crawled)['/a.md']).toBe('skipped covered')
   })
 
-  test('is read instead of the page where llms.txt lists it, and the page is not indexed twice', async () => {
+  test('is read instead of the page if llms.txt lists it, and the page is not indexed twice', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a']),
       '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),
@@ -137,7 +137,7 @@ describe('the Markdown form that a page names', () => {
     expect(crawled.rows.get('/a')).toMatchObject({ target: `${site.origin}/a.md`, pattern: 'text/markdown' })
   })
 
-  test('is read instead of the page also where it answers only after the page', async () => {
+  test('is read instead of the page also if it answers only after the page', async () => {
     const answers = [{ status: 503, headers: { 'retry-after': '0' } }]
     const { crawl } = await stage(
       {
@@ -151,7 +151,7 @@ describe('the Markdown form that a page names', () => {
     expect(statesOf(await crawl())).toMatchObject({ '/a': 'skipped canonical', '/a.md': 'indexed' })
   })
 
-  test('leaves the page indexed where llms.txt lists it and it is not there', async () => {
+  test('leaves the page indexed if llms.txt lists the Markdown and it is missing', async () => {
     const { crawl } = await stage({
       '/': page('Home', ['/a']),
       '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),

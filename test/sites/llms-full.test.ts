@@ -45,7 +45,7 @@ describe('llms-full.txt', () => {
     expect(await markdownOf(staged, '/a')).not.toContain('/b')
   })
 
-  test('names its pages by what it says of them, and cleans them of the syntax of their generator', async () => {
+  test('pages get the titles of their sections, without the syntax of their generator', async () => {
     const staged = await stage((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(
@@ -72,7 +72,7 @@ describe('llms-full.txt', () => {
     expect(statesOf(crawled)['/a']).toBe('indexed')
   })
 
-  test('is cut where headings are titles in llms.txt', async () => {
+  test('llms-full.txt is split at headings that are titles in llms.txt', async () => {
     const staged = await stage({
       '/': page('Home'),
       '/llms.txt': text('# Site\n\n- [First part](/a)\n- [Second part](/b)\n'),

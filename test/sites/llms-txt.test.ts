@@ -253,7 +253,7 @@ describe('a missing start', () => {
     expect(crawled.summary.end).toBe('completed')
   })
 
-  test('fails the crawl where there is nothing else', async () => {
+  test('fails the crawl if nothing else exists', async () => {
     const { crawl } = await stage({}, { start: '/docs/' })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/docs': 'failed not-found' })
@@ -261,7 +261,7 @@ describe('a missing start', () => {
     expect(crawled.summary.problem).toContain('not-found')
   })
 
-  test('fails the crawl where everything that llms.txt lists is out of scope or not there', async () => {
+  test('fails the crawl if everything that llms.txt lists is out of scope or missing', async () => {
     const { crawl } = await stage(
       { '/llms.txt': text('# Site\n\n- [A](/docs/a)\n- [B](/blog/b)\n') },
       { start: '/docs/' },

@@ -113,7 +113,7 @@ describe('a partial source', () => {
     expect((await read(staged)).notices).toEqual([])
   })
 
-  test('a recrawl with a higher cap completes it, whatever became of addresses that nothing names any more', async () => {
+  test('a recrawl with a higher cap completes it, whatever the state of addresses without links', async () => {
     const staged = await stage(
       (origin) => ({
         ...SITE,

@@ -359,7 +359,7 @@ describe('a start that redirects', () => {
 })
 
 describe('a page that redirects at a recrawl', () => {
-  test('gives its place to the page it leads to', async () => {
+  test('is replaced by its target', async () => {
     const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': page('The page') })
     await crawl()
     site.pages.set('/old', redirect('/new'))
@@ -370,7 +370,7 @@ describe('a page that redirects at a recrawl', () => {
     expect(crawled.summary.removed).toBe(1)
   })
 
-  test('keeps its content while the page it leads to cannot be read', async () => {
+  test('keeps its content while its target cannot be read', async () => {
     const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': page('The page') })
     await crawl()
     site.pages.set('/old', redirect('/new'))

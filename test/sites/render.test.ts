@@ -67,7 +67,7 @@ function stageApp(render: Rendering): Promise<FileStage> {
 }
 
 describe('an application', () => {
-  test('is complete with auto, the same again, and what changed behind the same document is found', async () => {
+  test('is complete with auto, unchanged at a recrawl, and changes behind the same document are found', async () => {
     const { site, library, source, crawl, holds, search } = await stageApp('auto')
     const first = await crawl()
     const expected = Object.fromEntries(PATHS.map((path) => [path, 'indexed']))

@@ -227,7 +227,7 @@ describe('a stopped crawl', () => {
 })
 
 describe('a process that was killed', () => {
-  test.each(Array.from({ length: KILLS }, (_, i) => i))('loses nothing but what was under way (%i)', async () => {
+  test.each(Array.from({ length: KILLS }, (_, i) => i))('loses only requests under way (%i)', async () => {
     const { site, unscoped } = await stageWhole()
     const path = await stagePath()
     const child = startChild('crawl', path, `${site.origin}/`)

@@ -71,7 +71,7 @@ describe('an answer that may get better', () => {
     [503, 'http-server-error', '9999999999'],
     [503, 'http-server-error', '601'],
   ] as const)(
-    'parks the host where the server asks for more than ten minutes (%i, %s, %s)',
+    'parks the host if the server asks for more than ten minutes (%i, %s, %s)',
     async (status, reason, seconds) => {
       const refusal = { status, headers: { 'retry-after': seconds } }
       const { site, crawl } = await stageFile({
@@ -198,7 +198,7 @@ describe('a few bad addresses on a healthy host', () => {
 })
 
 describe('a host that vanishes for a while', () => {
-  test.each([1, 2, 5, 7])('costs no page where %i addresses are left', async (count) => {
+  test.each([1, 2, 5, 7])('costs no page with %i addresses left', async (count) => {
     const paths = Array.from({ length: count }, (_, i) => `/left/${i}`)
     const library = quicken(await openPatient())
     let goneSince: number | undefined
@@ -232,7 +232,7 @@ describe('an address whose answer does not begin in time', () => {
     { answers: [BUSY, HANG, A], state: 'indexed', brief: [false, false, true] },
     { answers: [HANG, BUSY, A], state: 'indexed', brief: [false, true, false] },
     { answers: [HANG, HANG, A], state: 'failed', brief: [false, true] },
-  ])('is given up when that happens twice in a row only: $brief', async ({ answers, state, brief }) => {
+  ])('fails only after two timeouts in a row: $brief', async ({ answers, state, brief }) => {
     const left = [...answers]
     const site = await stageSite({ '/': page('Home heron', ['/slow']), '/slow': () => left.shift() ?? A })
     const library = quicken(await openPatient(500))
@@ -292,7 +292,7 @@ describe('a connection', () => {
 })
 
 describe('a retry', () => {
-  test('fetches what failed and what is new behind it, and nothing else', async () => {
+  test('fetches failed pages and new ones behind them, and nothing else', async () => {
     const { site, crawl, holds } = await stageFile({
       '/': page('Home heron', ['/a', '/b', '/x', 'https://other.example/']),
       '/a': A,

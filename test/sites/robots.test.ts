@@ -336,7 +336,7 @@ describe('a page', () => {
     })
   })
 
-  test('is read although one link to it says nofollow, where another does not', async () => {
+  test('is read although one link to it says nofollow, if another does not', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/other']).replace(
         '<ul>',
@@ -366,7 +366,7 @@ describe('a page', () => {
     expect(statesOf(gone)).toEqual({ '/': 'unchanged', '/hub': 'failed not-found', '/a': 'gone unlinked' })
   })
 
-  test('is read where one of two links on the same page says nofollow and the other does not', async () => {
+  test('is read if one of two links on the same page says nofollow and the other does not', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a']).replace('<main>', '<nav><a rel="nofollow" href="/a">a</a></nav><main>'),
       '/a': page('A'),

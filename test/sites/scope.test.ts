@@ -61,7 +61,7 @@ describe('the reach of a source', () => {
     })
   })
 
-  test('domain is every host below one domain, each asked for its own robots.txt first', async () => {
+  test('domain is every host below one domain, each with its own robots.txt first', async () => {
     const docs = await stageSite({
       '/': page('Docs', ['http://api.site.test/', 'http://other.test/', 'http://site.test/']),
     })
@@ -88,7 +88,7 @@ describe('the reach of a source', () => {
     expect(bare.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/'])
   })
 
-  test('domain is the host alone where it has no domain', async () => {
+  test('domain is the host alone if it has no domain', async () => {
     const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
     const { crawl } = await stage({ '/': page('Home', [`${other.origin}/x`]) }, { scope: { reach: 'domain' } })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', [`${other.origin}/x`]: 'skipped off-site' })
@@ -224,7 +224,7 @@ describe('the cap on pages', () => {
   const many = Array.from({ length: 8 }, (_, i) => `/p${i}`)
   const pages = Object.fromEntries(many.map((path) => [path, page(`About ${path}`)]))
 
-  test('counts pages and nothing that is filtered or failed; the rest is said to be left out', async () => {
+  test('counts pages and nothing that is filtered or failed, and the rest is reported as left out', async () => {
     const { site, crawl } = await stage(
       {
         '/': page('Home', ['/missing', '/noindex', '/blocked', '/a.zip', ...many]),
@@ -255,7 +255,7 @@ describe('the cap on pages', () => {
     expect(summary.cappedAt).toBeNull()
   })
 
-  test('takes the pages nearest to the start', async () => {
+  test('admits the pages nearest to the start', async () => {
     const { crawl } = await stage(
       {
         '/': page('Home', ['/near', '/nearer']),

@@ -47,7 +47,7 @@ describe('sitemaps', () => {
     ])
   })
 
-  test('are read two indexes deep, each once, even where they name each other', async () => {
+  test('are read two indexes deep, each once, even if they name each other', async () => {
     const { site, crawl } = await stage((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
@@ -162,7 +162,7 @@ describe('a recrawl', () => {
     '/sitemap.xml': sitemap([`${origin}/a`, `${origin}/b`]),
   })
 
-  test('removes what the sitemap lists no more', async () => {
+  test('removes pages that the sitemap no longer lists', async () => {
     const { site, crawl } = await stage(withMap)
     await crawl()
     site.pages.set('/sitemap.xml', sitemap([`${site.origin}/a`]))
@@ -220,7 +220,7 @@ describe('a recrawl', () => {
   test.each([
     ['forbidden', { status: 403 }],
     ['a page', page('Not here')],
-  ] as const)('removes what is gone although a place that never was a list is %s', async (_, answer: Answer) => {
+  ] as const)('removes missing pages although a place that never was a list is %s', async (_, answer: Answer) => {
     const { site, crawl } = await stage((origin) => ({
       ...withMap(origin),
       '/map.xml': sitemap([`${origin}/a`, `${origin}/b`]),
@@ -239,7 +239,7 @@ describe('a recrawl', () => {
     expect(statesOf(crawled)).toMatchObject({ '/linked': 'gone not-found', '/b': 'gone unlinked' })
   })
 
-  test('removes nothing unseen while a nested sitemap fails or is cut short', async () => {
+  test('keeps unseen pages while a nested sitemap fails or is truncated', async () => {
     for (const broken of [
       { status: 503 },
       text(gzipSync('<urlset>'.repeat(100)).subarray(0, 25), 'application/gzip'),

@@ -318,7 +318,7 @@ describe('a resolver with changing answers', () => {
     expect(asked.get(`rebind.${DOMAIN}`)).toBeGreaterThan(1)
   })
 
-  test('leads to the canary where that is allowed', async () => {
+  test('leads to the canary if that is allowed', async () => {
     const { canary } = await crawlOnce(['127.0.0.0/8'])
     expect(canary.connections).toBeGreaterThan(0)
   })

@@ -17,7 +17,7 @@ function manyPages(word: string): Record<string, string> {
 }
 
 describe('processes that share a library', () => {
-  test('crawl and search at once without an error', async () => {
+  test('crawl and search concurrently without an error', async () => {
     const path = await stagePath()
     const sites = await Promise.all(['Lapwing', 'Sparrow'].map((word) => stageSite(manyPages(word))))
     const searcher = startChild('search', path, 'lapwing sparrow')
@@ -47,7 +47,7 @@ describe('processes that share a library', () => {
     }
   })
 
-  test('do not crawl one source twice at once, unless the one that did was killed', async () => {
+  test('do not crawl one source concurrently, unless the first was killed', async () => {
     const path = await stagePath()
     const site = await stageSite(manyPages('Lapwing'))
     // Answered long after the others have been refused.

@@ -285,7 +285,7 @@ describe('the same content', () => {
     expect(countRequests(staged)).toBeLessThan(230)
   })
 
-  test('takes what waits already out of the frontier without asking for it', async () => {
+  test('removes pending addresses from the frontier without requesting them', async () => {
     const links = Array.from({ length: 500 }, (_, i) => `/item/${i}`)
     const staged = await stageTrap(links, () => trapPage('Item', []))
     const crawled = await staged.crawl()
@@ -315,7 +315,7 @@ describe('the same content', () => {
     expect(crawled.summary).toMatchObject({ indexed: 34, incomplete: null })
   })
 
-  test('is no trap where one page among the first is another, and no page is lost', async () => {
+  test('is no trap if one of the first pages differs, and no page is lost', async () => {
     const links = Array.from({ length: 300 }, (_, i) => `/item/${i}`)
     const rare = links.filter((_, i) => i % 12 === 3)
     const texts = rare.map((href) => [href, page(`Item ${createWord(href)}`)] as const)
@@ -327,7 +327,7 @@ describe('the same content', () => {
     for (const href of rare) expect(crawled.rows.get(href)?.state).toBe('indexed')
   })
 
-  test('takes nothing away that the library holds, and concludes nothing from what it left out', async () => {
+  test('removes no stored page, and a run that left addresses out removes nothing', async () => {
     const links = Array.from({ length: 80 }, (_, i) => `/item/${i}`)
     const texts = links.map((href) => [href, page(`Item ${createWord(href)}`)] as const)
     const staged = await stageTrap(links, () => trapPage('Item', []), {}, Object.fromEntries(texts))
@@ -342,7 +342,7 @@ describe('the same content', () => {
     expect(second.summary.incomplete).toBeNull()
   })
 
-  test('is not what sixty pages of one shape have that differ in words', async () => {
+  test('does not include sixty pages of one shape with different words', async () => {
     const links = Array.from({ length: 60 }, (_, i) => `/class/${i}`)
     const pages = links.map((href) => [href, page(`Class ${createWord(href)}`, links.slice(0, 5))] as const)
     const staged = await stageTrap(links, () => trapPage('Never', []), {}, Object.fromEntries(pages))
@@ -352,7 +352,7 @@ describe('the same content', () => {
     expect(countRequests(staged)).toBe(63)
   })
 
-  test('is not what sixty lists of one shape have that lead to different pages', async () => {
+  test('does not include sixty lists of one shape that lead to different pages', async () => {
     const lists = Array.from({ length: 60 }, (_, i) => `/list/${i}`)
     const staged = await stageTrap(lists, (url) =>
       url.pathname.startsWith('/list/')
@@ -415,7 +415,7 @@ describe('hosts without end', () => {
   })
 })
 
-test('a page that is held is visited, whatever its address looks like, and so is none that is not', async () => {
+test('a stored page is visited whatever its address looks like, and an unknown one is not', async () => {
   const links = [`/calendar/${YEAR + 5}/06/`, '/a/a/a/a/a/']
   const staged = await stageTrap(
     links,
@@ -469,7 +469,7 @@ test('a start or seed is never a trap', async () => {
 })
 
 describe('more addresses than a source may have', () => {
-  test('are counted, told and not recorded, and nothing is concluded', async () => {
+  test('are counted and reported but not recorded, and no page is removed', async () => {
     const links = Array.from({ length: 50 }, (_, i) => `/p${i}`)
     const staged = await stage(
       { '/': page('Start', links), ...Object.fromEntries(links.map((href) => [href, page(`Page ${href}`, links)])) },
@@ -486,7 +486,7 @@ describe('more addresses than a source may have', () => {
     expect(again.summary).toMatchObject({ end: 'completed', unchanged: 20, removed: 0, overflow: 31 })
   })
 
-  test('are none of llms-full.txt either', async () => {
+  test('are not added from llms-full.txt either', async () => {
     const part = (name: string) =>
       `# ${name}\nSource: ORIGIN/${name}\n\nThis is what ${name} is about, in some words.\n\n`
     const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon']

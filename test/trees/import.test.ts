@@ -173,7 +173,7 @@ test('an import that was broken off is completed by the next one', async () => {
   expect([...pages.values()].filter(({ markdown }) => markdown.includes('Dimly'))).toEqual([])
 })
 
-test('an import that was broken off goes on by itself, until it is done or removed', async () => {
+test('an interrupted import resumes by itself, until it is done or removed', async () => {
   const path = await stagePath()
   const library = await stageLibrary(path)
   const before = Array.from({ length: 40 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns. Dimly.`))
@@ -236,7 +236,7 @@ test('an imported source cannot be crawled, and coexists with a crawl of the sam
   await expect(which).rejects.toThrow('guide@1, other@1 were imported for https://docs.example/: say which by its name')
 })
 
-test('vectors are made first: where that fails, nothing that is stored is lost', async () => {
+test('vectors are made first, and a failure loses no stored data', async () => {
   const path = await stagePath()
   const server = await openTeiServer()
   const { later, open, end } = createStage()
@@ -273,7 +273,7 @@ test('vectors are made first: where that fails, nothing that is stored is lost',
   expect(await count()).toMatchObject({ embedded: 5, chunks: 5 })
 })
 
-test('a server has turns for others while it checks what was sent, and does one at a time', async () => {
+test('a server stays responsive while it validates an import, and runs one import at a time', async () => {
   const library = await stageLibrary()
   const chunks = Array.from({ length: 2000 }, (_, i) => chunkOf(`page/${i % 5}`, `Text ${i}.`))
   const sent = { source_url: SITE, chunks }
@@ -298,7 +298,7 @@ test('a server has turns for others while it checks what was sent, and does one 
   expect(turns).toBeGreaterThan(30)
 })
 
-test('a server makes vectors first where the library has some, and says where it cannot', async () => {
+test('a server makes vectors first if the library has some, and reports if it cannot', async () => {
   const server = await openTeiServer()
   const { later, open, end } = createStage()
   later(server)
@@ -326,7 +326,7 @@ test('a server makes vectors first where the library has some, and says where it
   expect(await importGiven(without, changed, { embed: false })).toMatchObject({ isEmbedded: false, notice: null })
 })
 
-test('an import makes the vectors of an earlier model anew, those of pages that stayed as they were too', async () => {
+test('an import replaces the vectors of an earlier model, also for unchanged pages', async () => {
   const earlier = { model: 'earlier', fingerprint: 'e'.repeat(64), dimensions: 4 }
   const space = { ...earlier, model: 'present', fingerprint: 'p'.repeat(64) }
   let made = 0

@@ -70,7 +70,7 @@ describe('a package of npm', () => {
     'test/lamp.d.ts': 'export {}\n',
   }
 
-  test('is what npm packed of it: prose and type declarations, by the newest version or the one that is named', async () => {
+  test('contains prose and type declarations of its npm archive, in the newest or the named version', async () => {
     const tarball = packNpm('@tower/lamp', FILES)
     registry.publishNpm('@tower/lamp', '1.0.0', tarball)
     registry.publishNpm('@tower/lamp', '1.2.0', tarball)
@@ -130,7 +130,7 @@ describe('a package of npm', () => {
     })
   })
 
-  test('is refused when its archive is another than the registry tells, and leaves nothing behind', async () => {
+  test('is refused if its archive differs from the checksum of the registry, and leaves nothing behind', async () => {
     registry.publishNpm('lamp', '1.0.0', pack('1.tgz', { 'package/README.md': '# Lamp\n' }))
     registry.tamper('.tgz')
     await expect(open('pkg:npm/lamp')).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe('a package of npm', () => {
   })
 })
 
-test('a package of PyPI is its sources with their documentation, or what is installed of it', async () => {
+test('a package of PyPI consists of its source distribution with documentation, or of its wheel', async () => {
   const files = {
     'README.rst': 'Lamp\n====\n\nLights the tower.\n',
     'src/lamp/core.py': 'def ignite(oil):\n    """Lights the lamp."""\n    return True\n',
@@ -179,7 +179,7 @@ test('a package of PyPI is its sources with their documentation, or what is inst
   })
 })
 
-test('a crate is its prose and its sources, from the place that the index leads to', async () => {
+test('a crate consists of its prose and sources, from the address in the index', async () => {
   const crate = (version: string) => {
     const folder = `lamp-rs-${version}`
     const files = {
@@ -218,7 +218,7 @@ test('a crate is its prose and its sources, from the place that the index leads 
   })
 })
 
-test('an artifact of Maven is its sources, or its Javadoc where there are none', async () => {
+test('a Maven artifact consists of its sources, or of its Javadoc if there are none', async () => {
   const sources = pack('s.zip', {
     'org/tower/Lamp.java': '/** A lamp. */\npublic class Lamp {}\n',
     'META-INF/MANIFEST.MF': 'x',
@@ -298,7 +298,7 @@ test('an unconfigured registry at a private address is not contacted', async () 
   }
 })
 
-test('a version that was read is not downloaded again, unless all is to be read anew', async () => {
+test('a version that was read is not downloaded again, except in a full recrawl', async () => {
   const readme = '# Lamp\n\nSee [the guide](docs/guide.md).\n'
   registry.publishNpm('lamp', '1.0.0', packNpm('lamp', { 'README.md': readme, 'test/a.d.ts': 'export {}\n' }))
   const { library, crawl, holds } = await stageTree('pkg:npm/lamp', registry.registries)

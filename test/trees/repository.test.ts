@@ -24,7 +24,7 @@ const FILES = {
 const MANY = process.env['TEST_LONG'] === undefined ? 300 : 10_000
 
 describe('a repository in a library', () => {
-  test('is taken in at its commit, and when it moves on only what changed is cut again', async () => {
+  test('is indexed at its commit, and at a new commit only changed files are split again', async () => {
     const repository = stageRepository(FILES)
     const inner = stageRepository({ 'a.md': 'a' })
     repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.folder, 'inner')

@@ -149,7 +149,7 @@ const NOTEBOOK = JSON.stringify({
 })
 
 describe('a watched folder', () => {
-  test('is taken in, and then followed file by file; what did not change is not touched', async () => {
+  test('is indexed, and then followed file by file, without touching unchanged files', async () => {
     const stage = await stageWatch(FILES)
     const [first] = (await stage.until('caught-up')).slice(-1)
     expect(first).toMatchObject({ isFirst: true, folders: 2, polling: null, summary: { indexed: 3 } })
@@ -172,7 +172,7 @@ describe('a watched folder', () => {
     expect(await reportSource(stage.library, stage.source)).toMatchObject({ status: 'INDEXED', pages: 4 })
   })
 
-  test('makes no run of what does not concern the library', async () => {
+  test('starts no run for changes that do not concern the library', async () => {
     const stage = await stageWatch({ ...FILES, '.gitignore': '*.log\n' })
     await stage.until('caught-up')
     const crawls = () => stage.library.store.listCrawls(stage.source.id, 100)

@@ -134,7 +134,7 @@ function expectRendered(renderer: ChromiumRenderer, page: Snapshot): Promise<voi
   return vi.waitFor(async () => expect((await renderer.render(page)).type).toBe('rendered'), { timeout: 30_000 })
 }
 
-test('a page that hangs is given up, and nothing of it goes on', async () => {
+test('a hanging page fails, and none of its work continues', async () => {
   const site = await stageSite({ '/never': { delayMs: 60_000 } })
   const renderer = await stageRenderer({ timeoutMs: 1000 })
   const url = `${site.origin}/`

@@ -30,7 +30,7 @@ const TRAPS: Readonly<Record<string, (path: string, count: number) => readonly s
   'sort orders': (_, count) => [1, 2, 3].map((i) => `/trap?sort=${i % 3}&page=${count + i}&order=${count % 7}`),
 }
 
-test('a site without end comes to one', async () => {
+test('a crawl of an endless site ends', async () => {
   // The short form tries every second trap, because many of them are similar.
   const names = Object.keys(TRAPS).filter((_, i) => isLong || i % 2 === 0)
   const servers = await Promise.all(names.map((name) => openTrap(TRAPS[name] ?? (() => []))))
