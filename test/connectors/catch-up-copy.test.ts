@@ -49,7 +49,7 @@ function open(hasCopy: boolean): Promise<Library & { close(): Promise<void> }> {
   })
 }
 
-/** Catches up until the test is over; gives what it says, and the alarm that wakes it. */
+/** Runs the catch-up until the end of the test. Returns its messages and the alarm that wakes it. */
 function catchUp() {
   const alarm = createAlarm()
   const said: string[] = []

@@ -26,7 +26,7 @@ afterEach(() => stage.close())
 
 const status = (code: number, json: unknown = { detail: 'no' }): Fault => ({ type: 'answer', status: code, json })
 
-/** Reads one page of which the service says this. */
+/** Reads one page with this result of the service. */
 async function readFound(result: CrawlResult) {
   found[URL_1] = result
   const reader = await stage.openReader()
@@ -188,7 +188,7 @@ describe('the metadata of a document', () => {
     title: 'Page',
     description: '',
     status_code: 200,
-    // Where the service tells none, that of the reader's clock.
+    // The service gives no time, so the clock of the reader is used.
     crawl_timestamp: '2026-01-01T00:00:00.000Z',
     internal_links_count: 0,
     external_links_count: 0,
@@ -490,7 +490,7 @@ describe('reading many pages', () => {
 })
 
 describe('the circuit breaker of a reader', () => {
-  /** A reader whose service has failed for so many pages, each after its retries. */
+  /** A reader whose service has failed for the given number of pages, each after its retries. */
   async function openFailing(pages: number, options: Crawl4AIReaderOptions = {}): Promise<Crawl4AIReader> {
     const reader = await stage.openReader({ maxRetries: 1, maxConcurrentRequests: 1, ...options })
     stage.server.always(CRAWL, status(500))

@@ -53,7 +53,7 @@ async function pharos(words: readonly string[], settings: Readonly<Record<string
     PHAROS_EMBEDDER: 'tei',
     PHAROS_EMBED_ENDPOINT: tei.origin,
     PHAROS_CACHE_FOLDER: join(folder, 'cache'),
-    // Starting one takes long, and what becomes of that is tested in render/doctor.test.ts.
+    // Starting a browser is slow, and render/doctor.test.ts tests it.
     PHAROS_BROWSER: join(folder, 'no-browser'),
     ...settings,
   }

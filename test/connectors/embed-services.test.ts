@@ -21,7 +21,7 @@ interface Trouble {
   readonly key?: string
 }
 
-/** A server of a kind. A bad text is one that the model fails at without saying why: 424 of TEI, 500 of llama.cpp. */
+/** A server of the given kind. A bad text makes the model fail without a reason: 424 of TEI, 500 of llama.cpp. */
 function openServer(kind: Kind, { isBad = () => false, key }: Trouble = {}): Promise<FaultyServer> {
   const apiKey = key === undefined ? {} : { apiKey: key }
   const tei: TeiOptions = { dimensions: SIZE, isPoison: isBad, ...apiKey }
@@ -37,7 +37,7 @@ async function stageOne(kind: Kind, traits: EmbedderTraits = {}, trouble: Troubl
   return { server, clock, embedder }
 }
 
-/** One that can be told to wait less for its answers. */
+/** An embedder whose timeout a test can shorten. */
 async function stageHurried(kind: Kind) {
   const server = stage.later(await openServer(kind))
   const clock = createQuickClock()
@@ -194,7 +194,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
       code: 'SERVICE_UNUSABLE',
       entry: { advice: expect.stringMatching(/embedTimeout/) },
     })
-    // Counted anew: what it is tried with next may be at fault, and must not stop the others for ever.
+    // The count restarts, because the next text may be at fault and must not block the others forever.
     expect([await codeOf('late 3'), await codeOf('late 4')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
     expect(await embedder.embed(['one'])).toHaveLength(1)
     expect([await codeOf('late 5'), await codeOf('late 6')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
@@ -346,7 +346,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     const { embedder, server } = await stageOne(kind, { batch: 1 })
     server.script(route, answer(422), { type: 'hang' })
     expect(await failureOf(embedder.embed(textsOf(9)))).toMatchObject({ code: 'EMBED_REFUSED' })
-    // The second may be given up on its way.
+    // The second request may be cancelled on its way.
     expect(server.count(route)).toBeLessThanOrEqual(2)
   })
 })

@@ -6,7 +6,7 @@ import { openRendering } from '../../src/library/operations/open-rendering.ts'
 
 const SNAPSHOT = { url: 'http://127.0.0.1/', body: '<p>Lamp</p>', status: 200, headers: {} }
 
-/** A library of which nothing but this takes part. */
+/** A library with only these parts. */
 const libraryWith = (parts: Partial<Library> = {}): Library => parts as unknown as Library
 
 /** A library with a fake browser, and the number of times it was opened. */

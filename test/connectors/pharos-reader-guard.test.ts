@@ -9,7 +9,7 @@ import { stageLibrary, stageSite } from '../sites/crawl.ts'
 import { redirect } from '../sites/site.ts'
 import { type CrawlResult, openCrawl4AIServer } from './servers/crawl4ai.ts'
 
-/** The site listens here, and this is what may be reached; the canary is at every other address. */
+/** Address of the site, the only one that may be reached. The canary listens on every other address. */
 const SITE_ADDRESS = '127.0.0.3'
 
 /** A public address, to which the tests never connect. */
@@ -37,18 +37,18 @@ async function resolve(host: string): Promise<readonly string[]> {
   const [, number] = /^name-(\d+)\./.exec(host) ?? []
   if (number !== undefined) return ANSWERS[Number(number)] ?? []
   if (host.startsWith('public.')) return [PUBLIC_ADDRESS]
-  // As a system does that knows what belongs to itself.
+  // Resolves local names like a system resolver.
   return ['127.0.0.1', '::1']
 }
 
-/** Every way to write an address that leads inside: by itself, and by names that look public. */
+/** Every spelling of an internal address: by itself, and by names that look public. */
 function listForms(port: number): string[] {
   const names = ANSWERS.map((_, i) => `name-${i}.${DOMAIN}`)
   const urls = [...LOCAL_HOSTS, ...INSIDE_HOSTS, ...names].map((host) => `http://${host}:${port}/latest/meta-data`)
   return [...urls, 'http://127.0.0.1/', 'http://localhost/', 'http://169.254.169.254/latest/meta-data']
 }
 
-/** A reader that may reach what is given, and nothing else. */
+/** A reader that may reach only the given addresses. */
 async function openGuarded(allowed: readonly string[], obeysRobots = true): Promise<DocumentReader> {
   const parsed = parseAllowance(allowed)
   if (parsed.type === 'problem') throw new TypeError(parsed.problem)

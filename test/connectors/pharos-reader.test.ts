@@ -18,7 +18,7 @@ import { listAll } from './list-all.ts'
 
 const NOW = Date.UTC(2026, 1, 20, 10, 30)
 
-/** For all readers: nothing is stored by reading but what was learned of a host. */
+/** Shared by all readers, because reading stores nothing except for facts about hosts. */
 let shared: OpenLibrary
 let sites = 0
 const readers: PharosReader[] = []
@@ -40,7 +40,7 @@ async function openReader(options: PharosReaderOptions = {}, parts: Partial<Libr
   return reader
 }
 
-/** A site that is a host of its own, whatever its port. */
+/** A site that counts as a separate host. */
 function stageOwnSite(pages: Readonly<Record<string, Answer>>): Promise<Site> {
   return stageSite(pages, { address: `127.0.1.${++sites}` })
 }
@@ -316,7 +316,7 @@ describe('a page that is empty until its scripts have run', () => {
   const SHELL = '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>'
   const shown = (url: string): RenderOutcome => ({ type: 'rendered', snapshot: { url, body: page('Shown') } })
 
-  /** A reader whose library has a browser that makes this of every page, and what it was given. */
+  /** A reader with a fake browser that returns this outcome for every page, and the requests of that browser. */
   async function openRendering(render: 'auto' | 'chromium', outcome: (url: string) => RenderOutcome = shown) {
     const rendered: string[] = []
     const renderer = {

@@ -203,7 +203,7 @@ describe('ingesting documents', () => {
     expect(said).toBe('http://…@127.0.0.1/ could not be read: there is no text')
   })
 
-  test('refuses zero vectors', async () => {
+  test('refuses missing and zero vectors', async () => {
     const zeros: Pick<Embedder, 'space' | 'embed'> = {
       space: embedder.space,
       embed: async (texts) => texts.map(() => new Float32Array(DIMENSIONS)),

@@ -189,7 +189,7 @@ describe('writing vectors', () => {
     stop.abort(new Error('enough'))
     await writing
     expect(await store.vectors.count()).toMatchObject({ embedded: 5 })
-    // That says nothing about the service.
+    // An abort says nothing about the service.
     expect(copy.problem).toBeNull()
     stage.server.heal()
     await index.write(SPACE, written)
@@ -329,7 +329,7 @@ describe('nearest neighbours', () => {
     await embedAll()
     await writePage(store, 'docs', '/a', 'fog')
     await embedAll()
-    // As if they had gone since they were counted.
+    // Simulates points that disappeared after the count.
     stage.server.always(COUNT, { type: 'answer', status: 200, json: { result: { count: 4 }, status: 'ok', time: 0 } })
     const problems: (string | null)[] = []
     for (const filter of [{}, { path: '/' }]) {
@@ -364,7 +364,7 @@ describe('nearest neighbours', () => {
     await fill('/a')
     await embedAll()
     stage.server.script(PUT_POINTS, { type: 'answer', status: 400, text: 'no' })
-    // One page goes and leaves stale points, another comes and cannot be copied.
+    // One page leaves stale points, and another cannot be copied.
     await writePage(store, 'docs', '/a', 'lamp')
     await fill('/b', ['sea'])
     await embedAll()

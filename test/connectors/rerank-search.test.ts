@@ -17,7 +17,7 @@ import type { FaultyServer } from './servers/faults.ts'
 import { openTeiRerankServer } from './servers/rerank.ts'
 
 const PAGES = 12
-/** The more often a page names the lamp, the better it is by words; its wick is what the reranker looks at. */
+/** The number of lamps in a text decides the rank by words, and its wick decides the judgement of the reranker. */
 const textOf = (page: number): string =>
   `${Array.from({ length: PAGES - page }, () => 'The lamp burns.').join(' ')} Its wick has number ${page}. ${filler(page)}`
 
@@ -79,7 +79,7 @@ beforeEach(async () => {
   library = openWith(5000, 50)
 })
 
-/** The library with a reranker that has such a budget, and judges so many. */
+/** The library with a reranker of the given budget and number of candidates. */
 let openWith: (budgetMs: number, candidates: number) => Library
 
 afterEach(async () => {

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** A text says itself how good it is: `text 0.7`. */
+/** The text contains its own score: `text 0.7`. */
 const judge = (_query: string, text: string): number => Number(/[\d.]+$/.exec(text)?.[0] ?? 0)
 
 /** The options that all rerankers of these tests share. */

@@ -22,7 +22,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
 
   const find = (finds: readonly (Partial<Find> & Pick<Find, 'url'>)[], now: number, sourceId = 'docs') =>
     store.offer(sourceId, `crawl of ${sourceId}`, finds.map(toFind), now)
-  /** Finds an address, unless it is known, and settles it. */
+  /** Records an address if it is unknown, and settles it. */
   const settle = async (
     url: string,
     now: number,

@@ -104,7 +104,7 @@ test('the host counters in SQLite are not written by a lease or release, and onc
 function recordQuestions(db: Database): () => number {
   let questions = 0
   const prepare = db.prepare.bind(db)
-  // The connection is that of the test alone.
+  // No other code uses this connection.
   Object.assign(db, {
     prepare: (sql: string) => {
       const statement = prepare(sql)

@@ -119,7 +119,8 @@ describe('the history of jobs in SQLite', () => {
     await traced.change('open', { problem: 'x' })
     await traced.append([event('open', '/')])
     const removed = await traced.trim({ eventsPerJob: 2000, events: 50_000, notes: 1000, eventsSince: 5, jobs: 31 })
-    // All of ten jobs, one of which had an event more; of the other thirty all but 2000 events; then all but 50,000 and 1000.
+    // All notes of ten jobs, one of which has an additional event. Then all but 2000 events of each of the other thirty, and finally all
+    // but 50,000 events and 1000 notes overall.
     expect(removed).toBe(10 * (2500 + 500 + 1) + 1 + 30 * 500 + (60_001 - 50_000) + (15_000 - 1000))
     expect((await log.list(1)).total).toBe(31)
     expect(await log.trim(KEEP_ALL)).toBe(0)

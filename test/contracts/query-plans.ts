@@ -9,7 +9,7 @@ export function recordPlans(db: Database): {
 } {
   const seen = new Set<string>()
   const prepare = db.prepare.bind(db)
-  // The connection is that of the test alone.
+  // No other code uses this connection.
   Object.assign(db, {
     prepare: (sql: string) => {
       seen.add(sql)
@@ -42,9 +42,9 @@ const GROWING = /^SCAN (?:queue_events|e|crawl_problems|crawl_milestones|crawl_j
 
 function isWalk(step: string, sql: string): boolean {
   if (/TEMP B-TREE/.test(step)) return true
-  // The first of all rows, in an order they are in: it goes no further than those.
+  // A query without conditions and with a limit reads only the first rows of an index.
   const isCutShort = !/\bWHERE\b/.test(sql) && /\bLIMIT \?$/.test(sql)
-  // There are never many jobs, and those of an index are fewer still.
+  // The number of jobs is limited, so scanning an index of jobs is fine.
   const isOfJobs = /^SCAN crawl_jobs USING /.test(step)
   return GROWING.test(step) && !isCutShort && !isOfJobs
 }

@@ -71,7 +71,7 @@ type Step = { readonly waitMs: number; readonly source: string; readonly crawl: 
       readonly outcome: Outcome
       readonly dueMs: number | null
     }
-  /** Leases visits and settles them at once. */
+  /** Leases visits and settles them immediately. */
   | { readonly type: 'work'; readonly outcomes: readonly Outcome[] }
   | { readonly type: 'release'; readonly visits: readonly number[] }
   | { readonly type: 'adopt'; readonly find: Find; readonly record: PageRecord; readonly finds: readonly Find[] }
@@ -266,7 +266,7 @@ async function look(store: Store, source: string, now: number) {
   }
 }
 
-/** Which of those that began at one moment is the newer is not told: here, one may write before it has begun. */
+/** The order of crawls with the same start time is undefined, so the id decides here. */
 function byBeginning(a: Crawl, b: Crawl): number {
   return b.startedAt - a.startedAt || compareUtf8(a.id, b.id)
 }

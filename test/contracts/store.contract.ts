@@ -43,7 +43,7 @@ export function describeStore(open: () => Promise<Store>): void {
   }
   const settle = (visit: Visit, more: Partial<Settlement> & Pick<Settlement, 'state'>) =>
     store.settle({ visit, crawlId: 'c1', now: 300, ...more })
-  /** Finds, leases and settles an address at once. */
+  /** Offers, leases and settles an address. */
   const visit = async (
     path: string,
     more: Partial<Settlement> & Pick<Settlement, 'state'>,
@@ -1047,7 +1047,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.removeProven('docs', 'c2', false, 950)).toBe(1)
       expect(await row('/a/b')).toMatchObject({ state: 'skipped', reason: 'duplicate', hasPage: false })
       expect(await searchHits(store, { query: 'own', limit: 9 })).toEqual([])
-      // It still leads where it leads, and may say tomorrow that nothing has changed.
+      // The row keeps its links.
       expect(await store.readLinks('docs', at('/a/b'))).toEqual(record('/a/b', 'same').links)
     })
 
@@ -2200,7 +2200,7 @@ function alias(from: string, to: string) {
 
 const BLOCKED = { reason: 'blocked', pattern: '/x', target: null } as const
 
-/** An address with a query that says nothing. */
+/** An alias of an address with a tracking parameter. */
 function stripped(path: string, query = '?s=1') {
   return { url: at(path + query), aliasUrl: at(path), classification: 'superfluous-query', reason: 's' } as const
 }

@@ -120,7 +120,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
     const read = () =>
       look.all('SELECT kind, hint, analysis_version AS version, analysis FROM page_analyses ORDER BY page')
     const countPlaces = () => count('article_places')
-    /** As a run over what is stored leaves it. */
+    /** Writes the result of an analysis run. */
     const analyse = async () => {
       await look.run(
         `UPDATE page_analyses SET analysis_version = 1, gazetteer_revision = 'r', analysed_at = 1, analysis = '{}'`,

@@ -148,7 +148,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     let after: ChunkName | undefined
     do {
       const some = await store.vectors.listMissing(2, undefined, after)
-      // Whether one got its vector meanwhile, or was removed, changes nothing for those behind it.
+      // A vector or a removal in between does not affect the following chunks.
       if (seen.length === 4) await write('docs', some[0]?.chunkId, NORTH)
       seen.push(...some.map(({ chunkId }) => chunkId))
       after = some.at(-1)
@@ -224,7 +224,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await missing()).toEqual(new Set([first, second]))
     await write('docs', second, EAST, OTHER)
     await expect(write('docs', first, NORTH)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
-    // A process that comes later with the same space takes nothing away.
+    // A later process with the same space removes nothing.
     await store.vectors.replaceSpace(OTHER)
     expect(await missing()).toEqual(new Set([first]))
     // The crawled content is unchanged.
@@ -469,7 +469,7 @@ export function describeKeptVectors(
     expect(await store.vectors.countUncopied('here')).toBe(0)
     await readAgain(store, '/a', 'one', linkTo('/b'))
     await store.vectors.markCopied('here', SPACE, [{ sourceId: 'docs', chunkId: id }])
-    // It tells how many there are, not which.
+    // A copy contains the number of links, not their targets.
     await readAgain(store, '/a', 'one', linkTo('/c'))
     expect(await store.vectors.countUncopied('here')).toBe(0)
     await store.close()

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const path = join(folder, 'whole.db')
   copyFileSync(filled, path)
   const copy = await openLibrary({ path, version: '0' })
-  // Another size of batches must not be seen in what is left.
+  // The batch size must not affect the result.
   for await (const _ of analyseLibrary(copy, { batch: 64 }));
   await copy.close()
   whole = readUnderstood(path)
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Kills a process when it has told so many steps, or lets it come to its end. */
+/** Kills a process after the given number of steps, or lets it end. */
 async function killAfter(child: Child, steps: number): Promise<void> {
   // It may end before.
   await child.told('progress', steps).catch(() => undefined)
@@ -48,7 +48,7 @@ async function killAfter(child: Child, steps: number): Promise<void> {
   await child.ended
 }
 
-/** Kills a run again and again; undefined when it came to its end before, because this machine was busy with something else. */
+/** Kills a run repeatedly. Returns undefined if the run ended earlier, because the machine was busy. */
 async function breakOff(path: string, moments: readonly number[]): Promise<'broken' | undefined> {
   copyFileSync(filled, path)
   for (const [kill, steps] of moments.entries()) {

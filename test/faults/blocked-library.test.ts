@@ -50,7 +50,7 @@ async function expectToGoOn(path: string): Promise<void> {
   await expect(readDump(path, site.origin)).resolves.toEqual(whole)
 }
 
-/** Expects that a crawl that waits tells how it stands and asks for nothing any more. */
+/** Expects that a waiting crawl still reports progress and sends no request. */
 async function expectToWait(child: Child): Promise<void> {
   const told = () => child.lines.filter(({ type }) => type === 'progress').length
   // Requests under way when the crawl paused complete first.
@@ -243,7 +243,7 @@ describe('a library on a disk that can only be read', () => {
     for (const path of [disk.path, at('killed'), at('moved')]) {
       const notices: string[] = []
       const reader = await openSqliteStore(path, undefined, (text) => notices.push(text))
-      // Only what cannot be read as it is, for want of a file for its locks, is read from a copy.
+      // A copy is read only if the original cannot be opened because its lock file is missing.
       expect(notices).toEqual(path === at('killed') ? [] : [expect.stringContaining(`${path}: a copy of it is read`)])
       expect(await reader.search({ query: 'lighthouse', limit: 5 })).toHaveLength(1)
       expect((await reader.jobLog.listTypes()).map(({ name }) => name)).toContain('docs')

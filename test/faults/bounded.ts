@@ -9,16 +9,16 @@ import type { BoundedRun } from './bounded-child.ts'
 
 /* Runs of the program that have to end well, in time and in bounded memory. */
 
-/** Full sizes are tried; otherwise a form that fits into a short run. */
+/** Whether tests use full sizes instead of the short form. */
 export const isLong: boolean = process.env['TEST_LONG'] !== undefined
 
 /** Names a file for the figures of every run. */
 const reportFile = process.env['TEST_REPORT']
 
-/** Ends a run that hangs, however busy the machine is. */
+/** Timeout of a hanging run, even on a busy machine. */
 const SECONDS = isLong ? 600 : 250
 
-/** CPU time of a run at most, which depends little on what else the machine does. */
+/** Limit for the CPU time of a run, which depends little on other load. */
 const MAX_CPU_SECONDS = 60
 
 const SCRIPT = fileURLToPath(new URL('./bounded-child.ts', import.meta.url))
@@ -80,7 +80,7 @@ export class BoundedProgram {
     await ended
   }
 
-  /** Resolves with what a run gave, or with how its process ended. */
+  /** Resolves with the result of a run, or with the end of its process. */
   #ask(args: readonly string[]): Promise<Outcome & BoundedRun> {
     this.#child ??= this.#start()
     const child = this.#child

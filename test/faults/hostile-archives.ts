@@ -56,7 +56,7 @@ function overlapping(): HostileArchive {
   }
 }
 
-/** As 42.zip is made: five layers of sixteen archives, the lowest of which hold a file of zeros. */
+/** Like 42.zip: five layers of sixteen archives, with files of zeros in the lowest one. */
 function nested(): Record<string, HostileArchive> {
   let layer = zipSync({ '0.md': Buffer.alloc(MEGABYTE) })
   for (let i = 0; i < 5; i++) {
@@ -146,11 +146,11 @@ function names(): Record<string, HostileArchive> {
   }
 }
 
-/** Archives that say more than they have. */
+/** Archives with false headers. */
 function liars(): Record<string, HostileArchive> {
   const zip = writeZip([GOOD])
   const start = endOfContent(zip)
-  // The end of a large archive, which tells of a million members.
+  // The end record of a large archive that claims a million members.
   const many = writeDirectory(
     Array.from({ length: 65_536 }, () => ({ name: '', content: '' })),
     start,
@@ -172,12 +172,12 @@ function liars(): Record<string, HostileArchive> {
       write: () => writeTar([GOOD, { name: 'x', content: 'x', size: 2 ** 32, type: 'x' }]),
       outcome: 'it is damaged',
     },
-    // A part that says that two gigabytes are needed to unpack it.
+    // A frame that claims to need two gigabytes for decompression.
     'window.tar.zst': { write: () => Buffer.from('28b52ffd00a8010000', 'hex'), outcome: 'it is damaged' },
   }
 }
 
-/** Files that are something else than their names say. */
+/** Files whose content differs from their extension. */
 function mistaken(): Record<string, HostileArchive> {
   const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), Buffer.alloc(2000, 7)])
   return {
@@ -191,13 +191,13 @@ function mistaken(): Record<string, HostileArchive> {
   }
 }
 
-/** Archives of a million members, and of names that stand for more than they are long. */
+/** Archives with a million members, and with very long names. */
 function crowds(): Record<string, HostileArchive> {
   const many = (count: number, nameOf: (i: number) => string) =>
     Array.from({ length: count }, (_, i) => ({ name: nameOf(i), content: '' }))
   const members = () => many(1_000_000, (i) => `docs/${i}.md`)
   const named = Array.from({ length: 200_000 }, (_, i) => [
-    // As GNU writes what does not fit: the next member is called so.
+    // GNU long name: the content is the name of the next member.
     { name: 'long', content: `${i}${'n'.repeat(900)}`, type: 'L' },
     { name: 'x', content: '' },
   ])
@@ -218,7 +218,7 @@ function crowds(): Record<string, HostileArchive> {
   }
 }
 
-/** Archives of a few files each, which are cut off at as many places. */
+/** Archives of a few files each, for truncation at many positions. */
 export function wholeArchives(): Readonly<Record<string, Uint8Array>> {
   const files = [
     GOOD,

@@ -23,7 +23,7 @@ export interface HostileFile {
 /** Text of scripts that is to be found nowhere. */
 export const SCRIPT = 'stealTheLamp()'
 
-/** The full number, or a hundredth of it where time is short. */
+/** The full number, or a hundredth of it in the short form. */
 function many(count: number): number {
   return isLong ? count : count / 100
 }
@@ -208,7 +208,7 @@ function data({ url, file, program }: Bait): Record<string, HostileFile> {
   }
 }
 
-/** Files that are something else than their names say. */
+/** Files whose content differs from their extension. */
 function mistaken(): Record<string, HostileFile> {
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
   const tar = writeTar([{ name: 'a.md', content: '# A\n' }])

@@ -48,7 +48,7 @@ interface Packed {
   readonly longestChunk: number
 }
 
-/** Packs the folder, holds the program to its bounds and looks into the pack. */
+/** Packs the folder, checks the limits of the program, and reads the pack. */
 async function pack(flags: readonly string[] = []): Promise<Packed> {
   const args = ['pack', 'source', '--out', 'out.zip', '--no-cache', '--json', ...flags]
   const stdout = await program.run(args)
@@ -69,7 +69,7 @@ function isCode(name: string): boolean {
   return CODE.includes(extname(name).slice(1))
 }
 
-/** Repeats a text up to a size in bytes, or as near as whole copies come. */
+/** Repeats a text up to a size in bytes, in whole copies. */
 function fill(text: string, bytes: number): string {
   return text.repeat(Math.floor(bytes / Buffer.byteLength(text)))
 }
@@ -86,7 +86,7 @@ type Cases = Readonly<Record<string, (bytes: number) => string | Uint8Array>>
 const DEPTH = 100_000
 /** Parsing time grows faster than the nesting depth. */
 const CODE_DEPTH = isLong ? DEPTH : 10_000
-/** On lines of their own they are parsed, until that takes too much work. */
+/** Nesting on separate lines is parsed until it takes too much work. */
 const FOLDS = isLong ? DEPTH : 5000
 const CODE = ['js', 'ts', 'tsx', 'py', 'c', 'cpp', 'go', 'rs', 'java', 'rb', 'sh']
 
@@ -134,7 +134,7 @@ const LARGE: Cases = {
   ...Object.fromEntries(['md', 'js', 'json', 'html'].map((kind) => [`noise.${kind}`, noise])),
 }
 
-/** Nesting that parsers of code are made to build. */
+/** Nesting that code parsers build. */
 const SHAPES: Readonly<Record<string, string>> = {
   round: '('.repeat(CODE_DEPTH) + ')'.repeat(CODE_DEPTH),
   square: '['.repeat(CODE_DEPTH) + ']'.repeat(CODE_DEPTH),
@@ -191,7 +191,7 @@ const PATTERNS: Cases = {
   'passwords.txt': (bytes) => fill('password="abcdefghij"\n', bytes),
 }
 
-/** Names that are packed together: alone when there is time, else a few of a kind. */
+/** Cases that are packed together: each alone in the long form, otherwise a few of a kind. */
 function group(cases: Cases): [string, string[]][] {
   const most = isLong ? 1 : 4
   const kinds = Object.values(Object.groupBy(Object.keys(cases), (name) => extname(name)))
@@ -230,7 +230,7 @@ describe('at the default limits', () => {
   test.each(
     Object.entries(Object.groupBy(Object.keys(DEEP), (name) => (isLong || !isCode(name) ? extname(name) : 'code'))),
   )('every deep file of the kind %s gives chunks', async (kind, names = []) => {
-    // Its parsers need most of the memory there may be: none of it is to be what others left.
+    // Code parsers need most of the memory limit, so the process starts fresh.
     if (kind === 'code') await program.end()
     shop.write(Object.fromEntries(names.map((name) => [`source/${name}`, DEEP[name]?.(0) ?? ''])))
     const { files, longestChunk } = await pack()

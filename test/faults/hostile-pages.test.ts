@@ -10,7 +10,7 @@ import { allowTime, BoundedProgram, isLong } from './bounded.ts'
  * figures.
  */
 
-/** How many there are of what is many. */
+/** Factor for all repetitions. */
 const SCALE = isLong ? 10 : 0.25
 /** How deep things are nested: more than a stack has room for. */
 const DEPTH = isLong ? 100_000 : 10_000

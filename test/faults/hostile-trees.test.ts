@@ -27,7 +27,7 @@ const SECRET = 'the-word-that-nobody-may-read'
 
 allowTime()
 
-/** A workshop whose temporary files can be counted, and whose programs may ask this machine for whatever they like. */
+/** A workshop whose temporary files can be counted, and whose programs may contact this machine. */
 class WatchedWorkshop extends Workshop {
   readonly variables: Record<string, string> = {}
 
@@ -70,7 +70,7 @@ function commandOf(name: string, library: string): string[] {
   return ['add', name, '--json', '--max-file-bytes', '60MB', '--library', library]
 }
 
-/** Takes a tree in, which has to end well, and gives what the library holds of it then. */
+/** Adds a tree, expects success, and returns its content in the library. */
 async function add(name: string): Promise<Holdings> {
   const path = shop.path(`library/${libraries++}.db`)
   await program.run(commandOf(name, path))

@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => shop.remove())
 
-/** Packs the source over the pack that is there, up to the moment when the new one is being written. */
+/** Packs the source over the existing pack, up to the moment at which the new one is being written. */
 async function startWriting(out: string) {
   await shop.runHere(['pack', 'first', '--out', out])
   const run = shop.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', out, '--no-cache'], {})
@@ -33,7 +33,7 @@ function expectFirstPack(out: string): void {
   ])
 }
 
-/** Whether a process has asked for the last of the signals that end a run; Node asks for the others by itself. */
+/** Checks whether a process handles SIGHUP. Node installs handlers for the other signals itself. */
 function hearsHangup(pid: number | undefined): boolean {
   const [, caught = '0'] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return (BigInt(`0x${caught}`) & 1n) === 1n
@@ -68,7 +68,7 @@ describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
 
 test('Ctrl-C before anything is written ends the run the same way', async () => {
   const run = shop.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', 'out.zip', '--verbose'], {})
-  // Not before the program listens, which it does before it looks at the folder.
+  // Waits until the program handles signals, which it does before it reads the folder.
   while (!hearsHangup(run.child.pid)) await sleep(2)
   run.child.kill('SIGINT')
   const { code, stderr } = await run.ended
@@ -81,7 +81,7 @@ describe('a disk that is full', () => {
   test.each(['out.zip', 'out'])('refuses %s in one line, leaving all as it was', async (out) => {
     const disk = shop.path('disk')
     fs.mkdirSync(disk)
-    // A disk of its own where that is allowed; elsewhere no file may grow beyond a size, which fails the same way.
+    // A small disk of its own if mounting is allowed. Otherwise a file size limit fails in the same way.
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0
     try {
       await shop.runHere(['pack', 'first', '--out', `disk/${out}`])

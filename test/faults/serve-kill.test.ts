@@ -10,7 +10,7 @@ import { isLong } from './bounded.ts'
 
 const KILLS = isLong ? 30 : 3
 const SIZE = isLong ? 400 : 40
-/** Servers that are killed as soon as they have taken a crawl. */
+/** Number of servers that are killed right after they accepted a crawl. */
 const KILLED_AT_ONCE = isLong ? 10 : 1
 /** The processes to kill, in turns. */
 const VICTIMS = ['child', 'server', 'both'] as const
@@ -80,7 +80,7 @@ async function jobOf(id: string): Promise<{ readonly status: string; readonly pi
   return (await server.get(`/api/crawls/${id}`)) as { status: string; pid: number | null }
 }
 
-/** Kills a process of the crawl, or the server, or both, and starts a server again where there is none. */
+/** Kills the crawl process, the server, or both, and restarts a killed server. */
 async function kill(victim: (typeof VICTIMS)[number], jobId: string): Promise<void> {
   const { pid } = await jobOf(jobId)
   if (victim !== 'server' && pid !== null && isAlive(pid)) process.kill(pid, 'SIGKILL')

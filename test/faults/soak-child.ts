@@ -19,7 +19,7 @@ export interface SoakOptions {
   readonly urls: readonly string[]
   /** No crawl starts later than this after the start of a round. */
   readonly roundMs: number
-  /** How long it does nothing after each round. */
+  /** Idle time after each round. */
   readonly restMs: number
   /** Whether the library is closed after each round, and opened again. */
   readonly isReopening: boolean
@@ -63,7 +63,7 @@ export interface Crawled {
 const SAMPLE_MS = 5000
 /** Connections take a moment to close. */
 const CLOSING_MS = 250
-/** Every so many crawls are cancelled after so long. */
+/** Every ninth crawl is cancelled after a delay. */
 const CANCEL_EVERY = 9
 const CANCEL_MS = 400
 const KINDS: readonly CrawlKind[] = ['recrawl', 'refresh', 'recrawl', 'retry']
@@ -71,7 +71,7 @@ const QUERIES = ['heron marsh', 'about willow', 'quartz', 'nothing of the kind',
 const MB = 2 ** 20
 
 const { path, urls, roundMs, restMs, isReopening } = JSON.parse(process.argv[2] ?? '') as SoakOptions
-/** Lasts as long as the process, as it would in a server: crawls must leave nothing behind at it. */
+/** Lives as long as the process, like in a server. Crawls must leave no listeners on it. */
 const lasting = new AbortController()
 const crawls = new Map<string, number>()
 
@@ -118,7 +118,7 @@ async function crawlAgain(url: string, until: number): Promise<void> {
   while (performance.now() < until && !lasting.signal.aborted)
 }
 
-/** Goes on with what was interrupted; otherwise all kinds of crawls take turns. */
+/** Resumes an interrupted crawl. Otherwise all kinds of crawls take turns. */
 async function crawlOnce(source: Source): Promise<void> {
   const { crawl, isInterrupted } = await reportSource(library, source)
   const count = crawls.get(source.id) ?? 0
@@ -199,7 +199,7 @@ function readAnonymousKb(): number {
   return Number(kilobytes)
 }
 
-/** Processes that a thread has started; a thread that has ended meanwhile has none. */
+/** Child processes of a thread, or none if the thread has ended. */
 function readChildren(thread: string): string[] {
   try {
     return readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean)

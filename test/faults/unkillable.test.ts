@@ -50,7 +50,7 @@ async function expectSameEnd(path: string, broken: Child): Promise<void> {
   expect(summary.end).toBe('completed')
   const dump = await readDump(path, site.origin)
   expect(dump.pages).toEqual(whole.pages)
-  // After a crawl that came to its end another one finds nothing new.
+  // A crawl after a completed one finds nothing new.
   if (isOver) return
   expect(dump.rows).toEqual(whole.rows)
   const hasBegun = broken.lines.some(({ type }) => type === 'started')
@@ -210,7 +210,7 @@ test('all pages of a server that disappears and returns are read', async () => {
   await expect(readDump(path, site.origin)).resolves.toEqual(whole)
 })
 
-/** Resolves when a process that was told to has really stopped. */
+/** Resolves when a process is really stopped by SIGSTOP. */
 async function untilStopped({ process: { pid } }: Child): Promise<void> {
   for (;;) {
     const [, state] = /^\d+ \(.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []

@@ -17,7 +17,7 @@ const SPEED = 600
 const PAGES = { '/': page('Home heron', ['/a', '/stuck', '/b']), '/a': page('Alpha'), '/b': page('Beta') }
 const NEVER = new Promise<never>(() => undefined)
 
-/** A fetcher that does not answer at some paths, whatever its signal says, until `release` is called. */
+/** A fetcher that does not answer at some paths until `release` is called, regardless of its signal. */
 function holdUp(fetcher: Fetcher, isHeld: (path: string) => boolean) {
   let release = (): void => undefined
   const released = new Promise<void>((resolve) => {
@@ -32,7 +32,7 @@ function holdUp(fetcher: Fetcher, isHeld: (path: string) => boolean) {
   return { fetcher: { fetch }, release }
 }
 
-/** A stage whose time runs fast, for all its crawls: what one writes about hosts is in the time of the next. */
+/** A stage with a fast clock for all its crawls, because times stored for hosts must fit the next crawl. */
 async function stageQuick(pages: Readonly<Record<string, Answer>>, input: StageInput = {}, speed = SPEED) {
   const { site, source, library } = await stage(pages, input)
   const quick = quicken(library, speed)
@@ -212,7 +212,7 @@ describe('a crawl with a failing store', () => {
     const scope = { maxDepth: 50 }
     const { library, source, holds } = await stageOn(site, '/', { scope }, { concurrency: 4 })
     const failed = new Map<PropertyKey, number>()
-    /** The first uses of each verb that writes fail; those that begin and read do not. */
+    /** The first calls of each writing method fail. Methods that begin a crawl or read do not fail. */
     const store = new Proxy(library.store, {
       get(target, name) {
         const method: unknown = Reflect.get(target, name)

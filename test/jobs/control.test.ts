@@ -15,7 +15,7 @@ import { page, type SeenRequest, type Site } from '../sites/site.ts'
 const SIZE = 40
 const PATHS = Array.from({ length: SIZE }, (_, n) => `/page-${n}`)
 
-/** A site whose start leads to many pages, each of which takes a moment. */
+/** A site whose start links to many slow pages. */
 function slowSite(delayMs: number): Record<string, { body: string; delayMs: number }> {
   return Object.fromEntries(
     ['/', ...PATHS].map((path) => [path, { body: page(`Page ${path}`, path === '/' ? PATHS : []), delayMs }]),
@@ -37,7 +37,7 @@ function askedFor(site: Site, times: number): Promise<void> {
   })
 }
 
-/** Resolves when a number has stood still for so long. */
+/** Resolves when a number has not changed for the given time. */
 async function untilStill(read: () => number, stillMs: number): Promise<number> {
   const until = Date.now() + 30_000
   for (let before = -1; ; ) {

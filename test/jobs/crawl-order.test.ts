@@ -27,7 +27,7 @@ function askOf(body: Readonly<Record<string, unknown>>) {
   return ask
 }
 
-/** The settings that differ from those without anything in the body. */
+/** The settings that differ from those of an empty body. */
 function changesOf(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const [usual, given] = [readBody({}), readBody(body)].map(({ config }) => new Map(Object.entries(config.values)))
   return Object.fromEntries([...(given ?? [])].filter(([name, value]) => value !== usual?.get(name)))
@@ -82,7 +82,7 @@ describe('a request body for a crawl', () => {
   const settings: readonly (readonly [Record<string, unknown>, Record<string, unknown>])[] = [
     [{ concurrency: 3 }, { concurrency: 3 }],
     [{ maxPages: 70 }, { maxSitemapEntries: 70 }],
-    // The queue is on disk: no page may be left out for good because it was long for a while.
+    // The queue is on disk, so a limit on its length must not drop pages.
     [{ maxQueue: 20_000 }, {}],
     [{ maxQueue: 10 }, {}],
     [{ requestTimeoutMs: 4000 }, { answerTimeout: 4000, firstByteTimeout: 4000 }],

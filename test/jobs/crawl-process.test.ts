@@ -40,7 +40,7 @@ const PLAIN_SITE: Readonly<Record<string, Answer>> = {
   '/deeper': page('Deeper', ['/deepest']),
 }
 
-/** A site with a start that leads to many pages, each of which takes a moment. */
+/** A site whose start links to many slow pages. */
 async function stageMany(delayMs: number): Promise<Site> {
   const site = await stageSite({ '/': page('Start', PATHS) })
   for (const path of PATHS) site.pages.set(path, { body: page(`Page ${path}`), delayMs })
@@ -116,7 +116,7 @@ test('the frames of a crawl balance with its ledger', async () => {
   const queue = child.all('QUEUE')
   const enqueued = queue.filter(({ action }) => action === 'enqueued')
   expect(last?.found).toBe(enqueued.length)
-  // The last word about an address is what became of it; one that was dropped for its query has no row.
+  // The last event of an address equals its final state. An address that was dropped for its query has no row.
   const words = new Map(queue.map((frame) => [frame.url, frame]))
   const dropped = [...words.values()].filter(({ action, reason }) => action === 'drop' && reason !== 'query-skip')
   expect(dropped.length).toBe(ledger.states.skipped)
@@ -163,7 +163,7 @@ test('a crawl stops at SIGTERM', async () => {
   const since = Date.now()
   child.process.kill('SIGTERM')
   expect(await child.ended).toMatchObject({ code: 130, signal: null })
-  // Half a second is usual; what cannot be stopped is waited for ten.
+  // A stop usually takes half a second, and ten seconds if something cannot be stopped.
   expect(Date.now() - since).toBeLessThan(9000)
   expect(child.errors.at(-1)).toContain('nothing is lost')
   expect((await readLast(path))?.state).toBe('cancelled')

@@ -151,7 +151,7 @@ describe('a site that moves', () => {
     await expect(siteUrlOf(staged)).resolves.toBe(`${site.origin}/`)
   })
 
-  test('keeps its location when an interrupted crawl resumes, and no page is removed because of the move', async () => {
+  test('is followed again when an interrupted crawl resumes, and no page is removed because of the move', async () => {
     const other = await stageSite({ '/': page('Elsewhere', ['/x']), '/x': page('X') }, { address: '127.0.0.2' })
     const staged = await stage(PAGES, LIMITS)
     const { site, crawl } = staged

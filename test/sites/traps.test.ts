@@ -327,7 +327,7 @@ describe('the same content', () => {
     for (const href of rare) expect(crawled.rows.get(href)?.state).toBe('indexed')
   })
 
-  test('removes no stored page, and a run that left addresses out removes nothing', async () => {
+  test('does not leave out addresses of stored pages', async () => {
     const links = Array.from({ length: 80 }, (_, i) => `/item/${i}`)
     const texts = links.map((href) => [href, page(`Item ${createWord(href)}`)] as const)
     const staged = await stageTrap(links, () => trapPage('Item', []), {}, Object.fromEntries(texts))

@@ -52,7 +52,7 @@ test(
       '/app.js': { headers: { 'content-type': 'text/javascript', 'cache-control': 'max-age=600' }, body: application },
       '/data.json': { body: JSON.stringify({ rows: Array.from({ length: ROWS }, (_, i) => `row ${i}`) }) },
     })
-    // The browser stays: what it keeps would show.
+    // The browser is not recycled, so a leak would be visible.
     const renderer = await stageRenderer({ recycle: { pages: PAGES + 1, memoryBytes: Infinity } })
     const seen = new Set<number>()
     const measured: Measured[] = []
@@ -138,7 +138,7 @@ test('a hanging page fails, and none of its work continues', async () => {
   const site = await stageSite({ '/never': { delayMs: 60_000 } })
   const renderer = await stageRenderer({ timeoutMs: 1000 })
   const url = `${site.origin}/`
-  // While it loads, one waits for what never comes; the other turns round and round when it is there.
+  // The first page waits for a response that never comes, the second runs an endless loop.
   const wait = 'const x = new XMLHttpRequest(); x.open("GET", "/never", false); x.send()'
   const scripts = [wait, 'setTimeout(() => { while (true); }, 50)']
   const hung = scripts.map((script) => renderer.render(documentOf(url, `<p>x</p><script>${script}</script>`)))
@@ -154,7 +154,7 @@ test('a frozen browser does not block callers, and is killed', async () => {
   const frozen = browsersOf(process.pid)
   process.kill(mainBrowserOf(process.pid), 'SIGSTOP')
   const stop = new AbortController()
-  // The first has the window that is there, the other would have to be given one.
+  // The first page has the existing window, and the second would need a new one.
   const waiting = renderer.render(page)
   const aborted = renderer.render(page, { signal: stop.signal })
   stop.abort(new Error('enough'))

@@ -33,7 +33,7 @@ const pages = {
   '/data.json': text('{"title":"Guide"}', 'application/json'),
 }
 
-/** Pages at a time. Each is a window, and those cost more than pages. */
+/** Concurrent pages. Each one is a window, which costs more than a page. */
 const PLACES = 2
 
 let site: Site
@@ -44,7 +44,7 @@ beforeAll(async () => {
   renderer = await openRenderer({
     allowance: allow(SITE_ADDRESS, '127.0.0.3'),
     concurrency: PLACES,
-    // Longer than a test may take: a page that would need all of it fails.
+    // Longer than the test timeout, so a page that would need all of it fails.
     timeoutMs: 120_000,
   })
 })
@@ -271,7 +271,7 @@ const LATE: readonly string[] = [
 
 test('waits for intervals, timers, frames, and for the work of a page after it reloaded itself', async () => {
   const show = `const show = () => { document.querySelector('p').textContent = 'shown' }`
-  // The last of them, alone: it is not to find what it kept the time before.
+  // The last script runs twice, to prove that it does not find its state of the first run.
   const all = [...LATE, ...LATE.slice(-1)].map((body) => render(`<p>empty</p><script>${show}\n${body}</script>`))
   expect((await Promise.all(all)).map((html) => /<p>(.*?)<\/p>/.exec(html)?.[1])).toEqual(all.map(() => 'shown'))
 })
@@ -311,7 +311,7 @@ test('returns a page that never settles when its time is over', async () => {
   expect(ticker?.type === 'rendered' && Number(/<p>(\d+)<\/p>/.exec(htmlOf(ticker))?.[1])).toBeGreaterThan(1)
   const detail = 'nothing was shown within 1500 ms'
   expect(empty).toEqual({ type: 'failed', reason: 'timeout', detail, isTransient: true })
-  // It says what was refused, which may be why.
+  // The message names refused connections, which may be the cause.
   const told = expect.stringContaining('1 connections were refused: 127.0.0.1')
   expect(refused).toMatchObject({ type: 'failed', detail: told })
 })
@@ -348,7 +348,7 @@ test('obeys the policy of the page, and shows one whose scripts may not run', as
   expect(htmlOf(outcome)).not.toContain('</script>ran')
 })
 
-test('sends headers of the owner to the origin of the page only, and isolates the resulting cookies', async () => {
+test('sends headers of the owner to the origin of the page only, and caches the responses separately', async () => {
   const elsewhere = await openSite({ '/other.json': text('{}') }, { address: '127.0.0.3' })
   site.pages.set('/away', redirect(`${elsewhere.origin}/other.json`, 302))
   site.pages.set('/secret.js', {

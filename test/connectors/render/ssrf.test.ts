@@ -85,10 +85,10 @@ const TRIED = new Set(
 )
 const ALL = [...Object.keys(WAYS), ...Object.keys(LEAVING)].filter((way) => TRIED.has(way))
 
-/** How long the page with all ways is kept from resting: a shared worker starts in a process of its own. */
+/** How long the page with all ways is kept busy, because a shared worker starts in a process of its own. */
 const HELD_MS = 5000
 
-/** The whole browser has more ways out, and takes three times as long to start. */
+/** The full browser has more ways out, and takes three times as long to start. */
 const BROWSER = LONG ? locateWholeChromium() : locateChromium()
 
 /** An address and a name; the others are checked by the same code. */
@@ -140,7 +140,7 @@ test.each([
   expect([times, canary.connections]).toEqual([2, connections])
 })
 
-// The last that shares the browser: it sees that end, and with it whatever may be on its way.
+// The last test with the shared browser: it closes the browser, and with it every request under way.
 test('no way leads from a page to internal addresses or names', async () => {
   const { site, canary, packets } = await setUp()
   const targets = HOSTS.map((host) => `http://${host}:${canary.port}`)
@@ -173,7 +173,7 @@ interface Reach {
 let reach: Reach
 let shared: Promise<ChromiumRenderer> | undefined
 
-/** A renderer that goes by what the test says. Its browser is the same for all tests that do not need to see one end. */
+/** A renderer with the allowance and the resolver of the test. All tests that do not need to see the browser end share one browser. */
 function shareRenderer(wanted: Reach): Promise<ChromiumRenderer> {
   reach = wanted
   shared ??= openRenderer({
@@ -217,7 +217,7 @@ async function setUp(): Promise<Setting> {
   return { site, canary, packets: { port: socket.address().port, count: () => count } }
 }
 
-/** One page with all ways, and one for each that leads away. They lead to every target. */
+/** One page with all ways, and one for each way that leaves the page. They target every address. */
 function attackPages(site: Site, udpPort: number, targets: readonly string[]): ReturnType<typeof documentOf>[] {
   const all = tried(WAYS).map(([way, html]) => {
     return targets.map((target, i) => fill(html, `${target}/${way}`, `${way}-${i}`)).join('\n')

@@ -50,7 +50,7 @@ export function documentOf(url: string, body: string, head = ''): Snapshot {
   return { url, body: `<!doctype html><html><head><title>Page</title>${head}</head><body>${body}</body></html>` }
 }
 
-/** The HTML of what a page became. */
+/** The HTML of a rendered page. */
 export function htmlOf(outcome: RenderOutcome): string {
   if (outcome.type === 'failed') throw new Error(`${outcome.reason}: ${outcome.detail}`)
   return String(outcome.snapshot.body)
@@ -74,7 +74,7 @@ export function descendantsOf(pid: number): number[] {
   return [...below]
 }
 
-/** Whether a process is there and no zombie. */
+/** Checks whether a process exists and is not a zombie. */
 export function isAlive(pid: number): boolean {
   const [, state] = /\) (\S)/.exec(readStat(String(pid))) ?? []
   return state !== undefined && state !== 'Z' && state !== 'X'

@@ -21,9 +21,9 @@ export interface Crawl4AIServerOptions {
   readonly find?: (url: string) => CrawlResult
   /** The token that requests must send. @default none */
   readonly token?: string
-  /** How it tells that no page of a request could be read: as 0.8, 0.9 or later ones do. @default detail */
+  /** How the service reports that no page of a request could be read: like 0.8, 0.9 or later versions. @default detail */
   readonly onFailure?: FailureStyle
-  /** Milliseconds that a page takes. @default none */
+  /** Response time of a page in milliseconds. @default none */
   readonly delayMs?: (url: string) => number
 }
 
@@ -87,7 +87,7 @@ export function createCrawlResult(url: string, found: CrawlResult = {}): CrawlRe
 type Find = (url: string) => CrawlResult
 type Fields = Readonly<Record<string, unknown>>
 
-/** One entry of what pydantic says about a request. */
+/** One entry of a pydantic validation error. */
 interface Detail {
   readonly type: string
   readonly loc: readonly (string | number)[]
@@ -156,7 +156,7 @@ function writeMarkdown(request: SeenRequest, find: Find): RouteAnswer {
   return { status: 200, json }
 }
 
-/** The members of a body, or what is wrong with it. */
+/** The fields of a body, or its validation errors. */
 function readBody({ headers, json, text }: SeenRequest): Fields | readonly Detail[] {
   if (!/^application\/json\b/.test(headers['content-type'] ?? '')) {
     const msg = 'Input should be a valid dictionary or object to extract fields from'

@@ -13,7 +13,7 @@ export interface SeenRequest {
   /** Values of the `:name` parts of the route. */
   readonly params: Readonly<Record<string, string>>
   readonly text: string
-  /** The body as JSON; undefined where it is none. */
+  /** The body as JSON, or undefined if it is not JSON. */
   readonly json: unknown
 }
 
@@ -27,7 +27,7 @@ export interface RouteAnswer {
   readonly delayMs?: number
 }
 
-/** A strict route: says what the real service would say. */
+/** A strict route that answers like the real service. */
 export type Route = (request: SeenRequest) => RouteAnswer | Promise<RouteAnswer>
 
 /** A fault of one request. */
@@ -42,7 +42,7 @@ export type Fault =
   | { readonly type: 'cut' }
   /** The right status and type with a body that is no JSON. */
   | { readonly type: 'not-json' }
-  /** The right answer, so many milliseconds between its two halves. */
+  /** The right response, with a pause of the given milliseconds between its two halves. */
   | { readonly type: 'slow'; readonly ms: number }
   /** The right answer, when this has resolved. */
   | { readonly type: 'wait'; readonly for: Promise<unknown> }
@@ -56,7 +56,7 @@ export interface FaultyServer {
   readonly port: number
   /** Every request that arrived, in order. */
   readonly requests: readonly SeenRequest[]
-  /** Most requests that were being answered at once, since the last {@link forget}. */
+  /** Maximum number of concurrent requests since the last {@link forget}. */
   readonly mostAtOnce: number
   /** Requests for a route (`POST /crawl`), or all. */
   count(route?: string): number
@@ -64,9 +64,9 @@ export interface FaultyServer {
   arrived(route: string, count: number): Promise<void>
   /** The JSON bodies sent to a route, in order. */
   bodies(route: string): unknown[]
-  /** Queues faults for a route: each is used for one request, in order; then the right answers come again. */
+  /** Queues faults for a route. Each applies to one request, in order, and then the right responses follow. */
   script(route: string, ...faults: readonly Fault[]): void
-  /** Every request for a route fails like this until {@link heal}. Those that are queued come first. */
+  /** Makes every request for a route fail until {@link heal}. Queued faults come first. */
   always(route: string, fault: Fault | ((seen: SeenRequest) => Fault)): void
   /** Drops all faults. */
   heal(): void
@@ -79,7 +79,7 @@ export interface FaultyServer {
   close(): Promise<void>
 }
 
-/** How a {@link FaultyServer} answers where it has no route. */
+/** Options of a {@link FaultyServer}. */
 export interface FaultyServerOptions {
   /** Routes by `METHOD /path`. `:name` in a path matches any one segment. */
   readonly routes: Readonly<Record<string, Route>>
@@ -182,7 +182,7 @@ export async function findClosedPort(): Promise<number> {
   return server.port
 }
 
-/** Tells when a request is answered: before the client can know that, and ask for more. */
+/** Reports the end of a request before the client can know it and send the next one. */
 function countUntilAnswered(response: ServerResponse, tell: () => void): void {
   let isTold = false
   const tellOnce = (): void => {

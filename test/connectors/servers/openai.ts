@@ -14,7 +14,7 @@ export interface OpenAiOptions {
   readonly tooLongStatus?: 400 | 500
   /** Where it is. Ollama, LM Studio and vLLM have it there too. @default '/v1/embeddings' */
   readonly path?: string
-  /** In which order the vectors come. @default that of the texts */
+  /** Returns the vectors in reverse order. @default the order of the texts */
   readonly isReversed?: boolean
 }
 

@@ -18,7 +18,7 @@ export interface TeiRerankerOptions {
   readonly payloadLimit?: number
   /** `--api-key`. @default none */
   readonly apiKey?: string
-  /** Whether its model is one that embeds: such a server has the route and refuses. @default false */
+  /** Whether the model is an embedding model: such a server has the route and refuses requests. @default false */
   readonly isEmbedding?: boolean
 }
 
