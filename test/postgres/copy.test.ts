@@ -57,7 +57,7 @@ beforeAll(async () => {
   wholeFile = await filled(newFile(), { isWhole: true })
 })
 
-/** A library in a file with all that one can hold; it is known by the same as all others of its kind. */
+/** A copy of a library file with rows in every table. All such copies have the same library id. */
 function wholeCopy(): string {
   const path = newFile()
   copyFileSync(wholeFile, path)

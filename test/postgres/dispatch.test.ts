@@ -28,7 +28,7 @@ const runner = createSpawnRunner({
   env: { ...process.env, NO_PROGRESS: JSON.stringify(NO_PROGRESS) },
 })
 
-/** Makes libraries that have a queue, which takes longer to make than to copy. */
+/** Creates libraries with a queue by copying, because creating a queue takes longer. */
 const createQueued = createFilled(async (address) => (await openQueue(placeOf(address))).close())
 
 const closing: (() => Promise<void>)[] = []
@@ -85,7 +85,7 @@ async function openServer(
 /** As behind a pooler that passes no notifications on. */
 const DEAF: Pick<Workers, 'listen'> = { listen: () => async () => undefined }
 
-/** A worker that takes jobs; gives what makes it go. */
+/** Opens a worker that takes jobs. Returns a function that makes it leave. */
 async function openWorker(
   address: string,
   slots = 1,
@@ -135,7 +135,7 @@ async function until<T>(look: () => T | undefined | false | Promise<T | undefine
   }
 }
 
-/** Resolves when the process of a job has said where it stands. */
+/** Resolves when the process of a job has reported its state. */
 function untilRunning({ dispatcher }: Server, id: string) {
   return until(() => dispatcher.find(id)?.stage === 'running' && dispatcher.find(id))
 }
@@ -227,7 +227,7 @@ test('begin is refused without a free slot, and a job for the same start waits i
 
 test('each job runs once, however many workers take jobs and clients request them concurrently', async () => {
   const address = await createLibrary()
-  // All of them make the queue at once.
+  // All of them create the queue concurrently.
   const servers = await Promise.all([openServer(address), openServer(address)])
   const leave = await Promise.all([1, 2, 3].map(() => openWorker(address, 2)))
   const asked = await Promise.all(
@@ -337,7 +337,7 @@ test('a worker that gets its own job again ends the old process first', async ()
   expect(await workers.logOf('nobody').find(id)).toMatchObject({ status: 'stopped', problem: null })
 })
 
-/** A worker that is given what it is told to; gives what gives it a crawl. */
+/** Opens a worker without a queue. Returns a function that hands it a crawl. */
 async function openGiven(
   address: string,
   further: Partial<WorkerOptions> = {},
@@ -497,7 +497,7 @@ test('a job for the same source waits in the queue, also with another address of
   const first = await dispatcher.begin(order('run'))
   await until(async () => (await workers.listJobs(0))[0]?.record.sourceId === 'source-1')
   const same = await dispatcher.enqueue({ ...order('finish'), sourceId: 'source-1' })
-  // It would be taken before this one if it could be.
+  // Without the wait this job would run before the other one.
   const other = await dispatcher.enqueue(order('finish'))
   expect(await dispatcher.wait(other.id)).toMatchObject({ status: 'done' })
   expect(dispatcher.find(same.id)).toMatchObject({ status: 'queued', pid: null })

@@ -16,7 +16,7 @@ export class Fleet {
     this.#environment = environment
   }
 
-  /** Workers that are there, by the numbers of their processes. */
+  /** Process ids of the running workers. */
   get pids(): readonly number[] {
     return [...this.#ended.keys()]
   }
@@ -52,11 +52,11 @@ export class Fleet {
     void ended.then(() => this.#ended.delete(pid))
   }
 
-  /** Kills a worker, its crawls, or both, without a word. Another worker comes for one that is killed. */
+  /** Kills a worker, its crawls, or both. A new worker replaces a killed one. */
   async kill(pid: number, victim: Victim): Promise<void> {
     const crawls = victim === 'worker' ? [] : childrenOf(pid)
     const ended = this.#ended.get(pid)
-    // The worker first: it would tell how its crawls have ended.
+    // The worker is killed first, because it would report the end of its crawls.
     for (const one of victim === 'crawls' ? crawls : [pid, ...crawls]) signal(one, 'SIGKILL')
     if (victim === 'crawls') return
     await ended

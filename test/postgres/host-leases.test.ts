@@ -318,7 +318,7 @@ describe('a process', () => {
     const asked: { readonly who: string; readonly at: number }[] = []
     let now = NOW
     let naps = 0
-    // Both have the clock of the library; the frozen one sleeps for as long as it is frozen.
+    // Both processes use the clock of the library. The frozen one sleeps as long as it is frozen.
     const clock = (oversleepsMs: number) => ({
       now: () => now,
       sleep: async (ms: number) => {
@@ -335,13 +335,13 @@ describe('a process', () => {
       expect(await pacer.enter('a.test', slot, undefined, lease)).toMatchObject({ host: 'a.test' })
       asked.push({ who, at: now })
     }
-    // The other takes the host over and goes on, second after second.
+    // The other process takes over the host and sends a request every second.
     now = NOW + 4 * ALIVE_MS
     const awake = pacerOf(two)
     for (const next of await lease(two, 'docs', now, { limit: 3, horizon: now + 3000 })) {
       await ask('two', awake, next.notBefore, next.lease)
     }
-    // Now the first one wakes up, with a slot of long ago. For its visit it asks nothing: the host is another's.
+    // The first process resumes with an old slot. It sends no request for its visit, because another process holds the host.
     const woken = pacerOf(one, 4 * ALIVE_MS)
     expect(await woken.enter('a.test', visit.notBefore, undefined, visit.lease)).toBe('later')
     // For a list, which belongs to no lease, it takes another slot. It freezes once more while it waits for that slot.

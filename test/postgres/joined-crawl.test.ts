@@ -98,7 +98,7 @@ async function crawlAlone(farm: Farm): Promise<{ readonly dump: Dump; readonly s
   return { dump: await dump(path, library, source), summary }
 }
 
-/** A farm that no test changes, and what one process has brought of it. */
+/** A farm that no test changes, and the content that a single process crawled from it. */
 const stageKnown = stageOnce(async () => {
   const farm = await openFarm(6, 80)
   return { farm, alone: await crawlAlone(farm) }
@@ -165,7 +165,7 @@ function settledBy({ events }: Pick<Ran, 'events'>): string[] {
 
 const DELAY_MS = 40
 
-/** A site whose start leads to another host, with pages at both. */
+/** A site whose start redirects to another host, with pages on both. */
 async function openMoved(): Promise<{ readonly from: Site; readonly to: Site }> {
   const [from, to] = [await openSite({}, { address: '127.0.0.1' }), await openSite({}, { address: '127.0.0.2' })]
   for (const site of [from, to]) closeLater(() => site.close())

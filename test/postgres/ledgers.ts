@@ -16,7 +16,7 @@ export async function connect(address: string): Promise<Database> {
   return db
 }
 
-/** All ledgers of a test are of one process, unless it says otherwise. */
+/** All ledgers of a test belong to one process by default. */
 const HOLDER = new HostHolder('tests')
 
 /** A request for visits, as a process makes it. */
@@ -38,7 +38,7 @@ export interface TestLedger {
   readonly runs: { begun: number; done: number }
 }
 
-/** Adds a source with a crawl, and tells how to reach it. */
+/** Adds a source with a crawl, and returns a ledger for it. */
 export async function addLedger(db: Database, name: string): Promise<TestLedger> {
   const source = await db.get<{ id: number }>(
     `INSERT INTO sources (uuid, name, url, site_url, scope, settings, created_at)

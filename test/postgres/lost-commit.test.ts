@@ -21,7 +21,7 @@ const JOB: JobRecord = {
   problem: null,
 }
 
-/** A process that reaches its library by a way on which the answer to the end of a transaction gets lost when it is told to. */
+/** Opens a library over a connection that can lose the response to a COMMIT. */
 async function open() {
   const address = await createLibrary()
   const way = await openLossyWay(address)

@@ -28,16 +28,16 @@ const SITES = isLong ? 12 : 3
 const SLOTS = isLong ? 4 : 2
 /** In each round, each fault happens once. */
 const ROUNDS = isLong ? 4 : 1
-/** The pause that each site asks for. */
+/** The Crawl-delay of each site. */
 const PAUSE_MS = 1000
 /**
  * How late a request may arrive at a site on a machine with so many processes. A new process has to connect first. The value is small
  * enough to tell two requests within one interval from a late one.
  */
 const TOLERANCE_MS = isLong ? 300 : 900
-/** How long each answer takes, so that there is something under way. */
+/** Response time, so that requests are under way when a fault happens. */
 const ANSWER_MS = 60
-/** Visits of a crawl at once. It takes as many more ahead. */
+/** Concurrent visits of a crawl. It leases as many more ahead. */
 const CONCURRENCY = 2
 /** Minimum duration of a freeze, longer than the lease of a host. */
 const STANDSTILL_MS = isLong ? 32_000 : 0
@@ -146,7 +146,7 @@ interface BusyWorks extends Works {
   readonly saidBefore: string
 }
 
-/** Works that a test has left as it found them: it takes long until all of them have started. */
+/** Workers that a test left idle, because starting them all takes long. */
 let idle: Works | undefined
 
 /** Has works read all sites. They close with the test, unless it leaves them to the next one. */
@@ -188,7 +188,7 @@ async function startWorks(): Promise<Works> {
   return { postgres, address, server, fleet, close }
 }
 
-/** Leaves works to the next test, without what they have read. */
+/** Leaves the workers to the next test, and removes their sources. */
 async function leaveIdle({ jobs: _, saidBefore: __, ...works }: BusyWorks): Promise<void> {
   const library = await openLibrary({ path: works.address, version: '0' })
   try {
@@ -283,10 +283,10 @@ test(`${WORKERS} workers crawl ${SITES} sites concurrently: every page once, eac
   await leaveIdle(works)
 })
 
-/** Kills, one after the other in each round. That of a worker alone has a test of its own in any case (`worker.test.ts`). */
+/** Kills in each round, in order. `worker.test.ts` tests the kill of a worker alone. */
 const VICTIMS: readonly Victim[] = isLong ? ['both', 'worker', 'crawls'] : ['both', 'crawls']
 
-/** Does everything to those works that can happen to them. */
+/** Causes all kinds of faults. */
 class Misfortune {
   readonly #works: BusyWorks
   readonly #random: () => number
@@ -365,7 +365,7 @@ interface WorkerItem {
   readonly jobs: readonly { readonly id: string }[]
 }
 
-/** Workers, as the server tells; none while the database is away. */
+/** Workers as listed by the server, or none while the database is down. */
 function listWorkers({ server }: Works): Promise<readonly WorkerItem[]> {
   // The answer of the route.
   return server.get('/api/workers').then(
@@ -374,7 +374,7 @@ function listWorkers({ server }: Works): Promise<readonly WorkerItem[]> {
   )
 }
 
-/** Visits are repeated only where a process was lost with them: what it was about to ask for, and nothing that it had brought. */
+/** Expects that only visits of lost processes are repeated: those under way, and none that was settled. */
 function expectFewRepeats({ fleet, saidBefore }: BusyWorks): void {
   for (const one of known) {
     const { origin } = one.site

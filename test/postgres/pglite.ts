@@ -16,7 +16,7 @@ export interface PgliteServer {
 
 const MODULES = join(import.meta.dirname, '../../node_modules')
 
-/** A database with nothing in it. To make one takes seconds of work, so that the first is kept for the runs that follow. */
+/** An empty database. Creating one takes seconds, so the first is cached for later runs. */
 async function createEmpty(): Promise<PGlite> {
   const { version } = JSON.parse(readFileSync(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8'))
   const kept = join(MODULES, `.cache/pharos-pglite-${version}.tar`)

@@ -84,7 +84,7 @@ async function fill(store: VectorStore, sourceId: string): Promise<void> {
   }
 }
 
-/** Address of a library with all sources and an index, made when it is first asked for. Making one takes long. */
+/** Address of a library with all sources and an index, created once because that takes long. */
 let filled: string | undefined
 async function stageFilled(): Promise<string> {
   if (filled !== undefined) return filled
@@ -133,7 +133,7 @@ describe('without pgvector', () => {
 
     const store = await open(address)
     await store.vectors.tendNearest?.()
-    // They come while there is an index.
+    // These vectors are written while an index exists.
     await fill(store, 'more')
     expect(await measureRecall(store.vectors)).toBeGreaterThan(0.95)
     expect(await measureRecall(store.vectors, { sourceIds: ['more'] })).toBe(1)

@@ -11,7 +11,7 @@ async function open(mode: PoolMode) {
   return { name, address: await openPooler(addressOf(name), mode) }
 }
 
-/** Two processes crawl a source together, and a third reads what they have made of it. */
+/** Two processes crawl a source together, and a third reads the result. */
 async function use(address: string): Promise<void> {
   const stores = [await openStore(address, 'one'), await openStore(address, 'two')] as const
   const [one, two] = stores

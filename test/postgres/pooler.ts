@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { listenBeside } from './beside.ts'
 
-/** For how long a pooler gives a session to a connection. */
+/** How long a pooler assigns a session to a connection. */
 export type PoolMode = 'session' | 'transaction'
 
 /** Messages of a server when a connection is ready (Protocol 3.0): authenticated, the session key, ready. */

@@ -52,7 +52,7 @@ async function pharos(line: string, library = address): Promise<Outcome> {
   return outcome
 }
 
-/** The same on a library in PostgreSQL and on one in a file, which have to say the same but for where they are. */
+/** Runs a command on a library in PostgreSQL and on one in a file, and expects the same output except for the address. */
 async function onBoth(line: string, code = 0): Promise<string> {
   const [one, other] = [await pharos(line), await pharos(line, file)]
   expect(levelled(one)).toEqual(levelled(other))

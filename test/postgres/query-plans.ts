@@ -13,7 +13,7 @@ export function recordPlans(sql: Sql): {
   readonly sql: Sql
   /** How many statements were run. */
   count(): number
-  /** Steps that walk a whole table of those that grow. */
+  /** Steps that scan a whole growing table. */
   listWalks(): Promise<string[]>
   /** Indexes that are used. */
   listIndexes(): Promise<string[]>

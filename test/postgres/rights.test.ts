@@ -41,7 +41,7 @@ test('errors about missing rights name the GRANT statement', async () => {
   const again = await openInspector(mine)
   const facts = await again.inspect().finally(() => again.close())
   expect(facts).toMatchObject({ mayWrite: false, mayQueue: false, role })
-  // It may not make the schema of the queue, and not use one that is there.
+  // The role may not create the schema of the queue, nor use an existing one.
   const queue = { ...parsePlace(mine), warn: () => undefined }
   await expect(openQueue(queue)).rejects.toMatchObject({
     entry: { advice: expect.stringContaining(`CREATE SCHEMA "pharos_jobs" AUTHORIZATION "${role}"`) },

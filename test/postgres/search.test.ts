@@ -93,7 +93,7 @@ async function fill(store: Store): Promise<void> {
   for (const page of PAGES) await adopt(store, page, 'first')
 }
 
-/** Changes, renames and removes some of what was written. */
+/** Changes, renames and removes some pages. */
 async function change(store: Store): Promise<void> {
   for (const page of CHANGED) await adopt(store, page, 'second')
   const kept = PAGES.filter(({ sourceId }, i) => i % 9 !== 0 && sourceId === 'docs')
@@ -129,7 +129,7 @@ const QUERIES: readonly StoreQuery[] = Array.from({ length: isLong ? 100 : 40 },
   filter: FILTERS[i % FILTERS.length] ?? {},
 }))
 
-/** All there is to say of the hits of a query; numbers are each store's own. */
+/** All fields of the hits of a query, except for row numbers, which differ between stores. */
 async function find(store: Store, query: StoreQuery): Promise<unknown[]> {
   return (await searchHits(store, query)).map(({ number: _, page: __, chunk, ...hit }) => ({ ...hit, id: chunk.id }))
 }

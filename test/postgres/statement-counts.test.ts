@@ -26,7 +26,7 @@ const CRAWL: Crawl = {
 }
 const HOSTS = 40
 const TOLERANCE = 1
-// The keys are those of its type.
+// The keys of this object are exactly the operations.
 const OPERATIONS = Object.keys(COSTS) as Operation[]
 
 // The simulation of docs/scale.md uses these numbers.

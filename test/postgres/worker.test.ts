@@ -24,10 +24,10 @@ import { until as untilLate } from './until.ts'
 
 const COUNT = 16
 
-/** They start many processes, and one of them waits for signs of life that do not come. */
+/** Long, because the tests start many processes, and one of them waits for missing heartbeats. */
 const TIMEOUT = 240_000
 
-/** A start that leads to all pages, and these to nothing. */
+/** A start that links to all pages, which have no links. */
 function writeSite(count: number): Record<string, string> {
   const names = Array.from({ length: count }, (_, i) => `/docs/p${i}`)
   return {
@@ -53,7 +53,7 @@ function killIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Asks until an answer is right; a process may take long to start where many do. */
+/** Polls until a result is right, because processes may start slowly. */
 function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
   return untilLate(ask, isRight, 120_000)
 }
@@ -77,7 +77,7 @@ class Stage {
     this.#later = onTestFinished
   }
 
-  /** A site of so many pages that takes its time. */
+  /** A slow site with the given number of pages. */
   async openSite(count: number, delayMs: number): Promise<LocalSite> {
     const site = await LocalSite.open(writeSite(count))
     site.delayMs = delayMs
@@ -411,7 +411,7 @@ test.concurrent('an idle worker joins a crawl that has free hosts', {
   const pages = sites.length * paths.length + 1
   expect(await desk.countPages()).toBe(pages)
   expect(workers.map(({ said }) => said()).join('')).toContain('helps with the crawl of')
-  // Each has counted what it did itself.
+  // Each worker has counted its own visits.
   const visits = await until(
     async () => ((await desk.library.workers?.list()) ?? []).map((worker) => worker.visits),
     (each) => each.reduce((sum, count) => sum + count, 0) >= pages,

@@ -107,7 +107,7 @@ export class SimulatedDatabase {
     })
   }
 
-  /** Begins an operation as soon as there is a core, and tells when it is done. */
+  /** Starts an operation as soon as a core is free, and returns its end time. */
   #begin({ cpuMs, statements }: Cost, moment: number): number {
     const begun = this.#takeCore(moment, cpuMs)
     this.waitedForCoreMs += begun - moment

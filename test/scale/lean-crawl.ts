@@ -52,7 +52,7 @@ class LeanCrawl implements Crawling {
     this.#goOn()
   }
 
-  /** Begins as many visits as there may be at once, each at its slot, and asks for more when none is left. */
+  /** Starts as many visits as the concurrency allows, each at its slot, and leases more when none is left. */
   #goOn(): void {
     const { time, visits, deliver } = this.#parts
     if (this.#isStopped) {
@@ -111,7 +111,7 @@ class LeanCrawl implements Crawling {
     this.#goOn()
   }
 
-  /** Reads robots.txt, which may ask for a pause. */
+  /** Reads robots.txt, which may contain a Crawl-delay. */
   async #meet({ host, url }: Visit): Promise<void> {
     const permission = await this.#robots.judge(url)
     if (permission.allowed) this.#met.add(host)

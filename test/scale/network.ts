@@ -8,7 +8,9 @@ import { type SimulatedHost, troubleAt, type World } from './world.ts'
 export interface Breach {
   readonly host: string
   readonly at: number
-  /** Milliseconds after the one before it, and how many there should have been at least; or how early within the time it was to be left alone. */
+  /**
+   * Milliseconds since the previous request and the required minimum, or how early the request came within a pause that the host asked for.
+   */
   readonly kind: 'pause' | 'patience'
   readonly gapMs: number
   readonly leastMs: number
@@ -22,11 +24,11 @@ export interface Seen {
   refusals: number
   readonly breaches: Breach[]
   breachCount: number
-  /** Pauses at hosts by how much longer they were than they had to be: less than 25 ms, 50, 100, 200, and more. */
+  /** Histogram of how much longer pauses at hosts were than required: less than 25 ms, 50, 100, 200, and more. */
   readonly slack: number[]
   /** The shortest of them. */
   leastSlackMs: number
-  /** Requests that were put off, because their slot had passed when there was a connection. */
+  /** Requests that were postponed, because their slot had passed when the connection was open. */
   tooLate: number
 }
 
@@ -42,7 +44,7 @@ const SLOW_FACTOR = 12
  * response and two statements.
  */
 const ON_ITS_WAY_MS = 100
-/** A connection is kept for so long; a new one takes this share of the time of an answer. */
+/** Idle time after which a connection closes. A new one takes this share of the response time. */
 const CONNECTION_MS = 4000
 const CONNECT_SHARE = 0.4
 
@@ -151,7 +153,7 @@ export class SimulatedNetwork {
     return { outcome: { type: 'unchanged', etag: null, lastModified: null, latencyMs }, afterMs: latencyMs }
   }
 
-  /** Asks for patience, for as long as it says. */
+  /** Asks the client to wait for a given time. */
   #refuse(host: SimulatedHost, latencyMs: number): { readonly outcome: FetchOutcome; readonly afterMs: number } {
     const retryAfterMs = between(this.#random, 5, 40) * 1000
     this.seen.refusals++
@@ -165,7 +167,10 @@ export class SimulatedNetwork {
   }
 }
 
-/** How long ago the request before one that comes now has to be at least: what we promise, what the host asked for, and what its clock says. */
+/**
+ * Required minimum since the previous request: the pace that the crawler promises, the pace that the host asked for, and the interval of
+ * its clock.
+ */
 function leastPause({ robots, crawlDelayMs, clock, askedPauseMs }: SimulatedHost, now: number): number {
   const isTold = now - clock.slowedAt > ON_ITS_WAY_MS
   const ownMs = isTold ? clock.intervalMs : Math.min(clock.intervalMs, askedPauseMs)

@@ -9,7 +9,7 @@ export interface ProcessSettings {
   readonly ledger: SharedLedger
   readonly network: SimulatedNetwork
   readonly random: () => number
-  /** Visits at once, and hosts. */
+  /** Concurrent visits, and the host limit. */
   readonly visits: number
   readonly hosts: number
 }
@@ -72,12 +72,12 @@ export class SimulatedProcess implements Asker {
     this.#isGone = true
   }
 
-  /** Stops it where it stands, as `SIGSTOP` does. */
+  /** Freezes the process, like `SIGSTOP`. */
   freeze(): void {
     this.#isFrozen = true
   }
 
-  /** Lets it go on: everything that came meanwhile comes at once. */
+  /** Resumes the process, and delivers everything that arrived meanwhile. */
   thaw(): void {
     this.#isFrozen = false
     for (const answer of this.#waiting.splice(0)) this.deliver(answer)
@@ -103,12 +103,12 @@ export class SimulatedProcess implements Asker {
     void this.#visitLedger?.touch()
   }
 
-  /** Looks how far it is, as it does to tell others. */
+  /** Reads the progress of the crawl, like a process that reports it. */
   look(): void {
     this.#visitLedger?.look()
   }
 
-  /** Has it leave what it crawls, in good order. */
+  /** Makes the process leave its crawl in good order. */
   stop(): void {
     this.#crawling?.stop()
   }

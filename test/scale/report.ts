@@ -15,7 +15,7 @@ export interface Results {
   readonly short: readonly Outcome[]
 }
 
-/** The line above what a test writes anew. */
+/** The heading above the section that a test regenerates. */
 export const SHORT_HEADING = '## Short form'
 
 /** Writes the report. */
@@ -281,7 +281,7 @@ function factsOf(outcome: Outcome): string[] {
   ]
 }
 
-/** Statements and milliseconds of a core that a visit takes. */
+/** Statements and CPU milliseconds per visit. */
 function loadOf({ operations, visits }: Outcome): { readonly statements: number; readonly cpuMs: number } {
   let statements = 0
   let cpuMs = 0

@@ -33,7 +33,7 @@ export const LARGE: Scenario = {
   ],
 }
 
-/** Few hosts for many workers, so that a host that is free is taken at once: what hands hosts over is busy. */
+/** Few hosts for many workers, so that free hosts are taken immediately and hand-over is frequent. */
 export const SCARCE: Scenario = {
   ...USUAL,
   world: { hosts: 1200, sources: 20, backlog: 12_000_000, spanMs: 3 * MINUTE },

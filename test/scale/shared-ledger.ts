@@ -27,7 +27,7 @@ import {
   type World,
 } from './world.ts'
 
-/** A process that asks the ledger. */
+/** A process that uses the ledger. */
 export interface Asker {
   readonly id: string
   /** Whether it hears an answer now. */
@@ -41,7 +41,7 @@ export interface LedgerSettings {
   readonly time: SimulatedTime
   readonly world: World
   readonly database: SimulatedDatabase
-  /** Called when a host changes hands, with the process that had it, unless that gave it back. */
+  /** Called when a host changes hands, with its previous holder, or null if that process released it. */
   readonly tellTaken: (before: string | null) => void
   /** Called when an address is done with. */
   readonly tellSettled: (lot: Lot, process: string, isLost: boolean) => void
@@ -64,11 +64,11 @@ export interface VisitLedger
     | 'readRobots'
     | 'writeRobots'
   > {
-  /** Looks how much is still to be done, to tell others. */
+  /** Counts the remaining work, like a process that reports progress. */
   look(): void
-  /** Says that the process is alive: hosts where it has something under way stay its own, all others it gives back. */
+  /** Sends a heartbeat: hosts with requests under way stay with the process, and it releases all others. */
   touch(): Promise<void>
-  /** Gives back what the process has, which ends in good order. */
+  /** Releases all hosts of a process that ends in good order. */
   leave(): Promise<void>
 }
 
@@ -236,7 +236,7 @@ export class SharedLedger {
     const isEnough = reserved.length >= limit
     this.#write(changeHosts(states, clocks, { asked, standing: { visited, finished }, isEnough }), holder)
     const id = `${++this.#requests}`
-    // The rows are those that were handed in.
+    // The reserved rows are the same objects as the given ones.
     const visits = reserved.map(({ row, slot }, place) => this.#take(state, row as OpenRow, slot, `${id}:${place}`))
     // Lots that were found and not taken become available to other processes again.
     if (!isFew) for (const lot of chosen) this.#enqueue(lot)
@@ -331,7 +331,7 @@ export class SharedLedger {
     return new Map(hosts.map((name) => [name, { clock: this.#clockOf(name, now), lease: this.#hostOf(name).lease }]))
   }
 
-  /** Writes what became of hosts. */
+  /** Writes the new states of hosts. */
   #write(changed: ReadonlyMap<string, HostState>, holder: HostHolder): void {
     for (const [name, { clock, lease }] of changed) {
       const host = this.#hostOf(name)
@@ -384,7 +384,7 @@ export class SharedLedger {
     this.#drop(visit.lease, lot, state)
     this.#failures.delete(visit.key)
     if (became === 'pending') {
-      // A retry asks why the last attempt failed, and for nothing else of its row.
+      // A retry reads only the reason of the last failure from its row.
       this.#failures.set(visit.key, { reason, status } as LedgerRow)
       lot.returned.push({ number, attempts: isHostAtFault === true ? attempts : attempts + 1, dueAt: dueAt ?? 0 })
       state.pending++
@@ -498,7 +498,7 @@ export class SharedLedger {
     free.add(lot, this.#rowOf(lot, number, 0))
   }
 
-  /** Has the hosts of a process looked at when its leases have run out. */
+  /** Checks the hosts of a process when its leases expire. */
   #watch(holder: HostHolder, until: number): void {
     const isWatched = this.#watched.has(holder)
     this.#watched.set(holder, Math.max(until, this.#watched.get(holder) ?? 0))
@@ -541,7 +541,7 @@ function toVisit(source: SimulatedSource, row: LeasedRow, lease: string, slot: n
     url,
     host: lot.host.name,
     depth: depthOf(number),
-    // Given by hand, so that the gate, which is no matter of order or pace, is not asked.
+    // Seeds bypass the gate, which does not matter for order or pace.
     discovery: 'manual',
     foundOn: null,
     attempts,

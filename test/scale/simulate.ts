@@ -13,7 +13,7 @@ import { countPending, createWorld, type SimulatedHost, type World, type WorldSi
 /** Something that happens to workers at a moment. */
 export interface Mishap {
   readonly at: number
-  /** `kill` ends them without a word, and others come in their place; `freeze` stops them for a while. */
+  /** `kill` ends workers abruptly, and new ones replace them. `freeze` stops them for a while. */
   readonly kind: 'kill' | 'freeze'
   readonly workers: number
 }
@@ -23,17 +23,17 @@ export interface Scenario {
   readonly seed: number
   readonly world: WorldSize
   readonly workers: number
-  /** Visits at once, and hosts at once, of a worker. */
+  /** Concurrent visits and host limit of a worker. */
   readonly visitsAtOnce: number
   readonly hostsAtOnce: number
   /** Most workers at one source. */
   readonly workersAtOnce: number
-  /** Ends after so many visits, or after so long. */
+  /** Ends after the given number of visits, or after the given time. */
   readonly visits: number
   readonly mostMs: number
   readonly database: DatabaseSettings
   readonly mishaps: readonly Mishap[]
-  /** Whether the whole engine makes the visits, or only what sets order and pace. */
+  /** Whether the whole engine makes the visits, or only the part that determines order and pace. */
   readonly isWhole: boolean
 }
 
@@ -51,7 +51,7 @@ export interface Outcome {
   readonly spanMs: number
   readonly visits: number
   readonly failed: number
-  /** Visits whose host had changed hands when they came to an end, so that nothing was written. */
+  /** Visits whose host had changed hands when they ended, so that nothing was written. */
   readonly lost: number
   readonly seen: Seen
   /** Concurrent requests per host, over all hosts that were requested. */
@@ -83,7 +83,7 @@ export interface Outcome {
 
 /** How often a worker gives a sign of life. */
 const TOUCH_MS = DEFAULT_CRAWL_LIMITS.aliveMs / BEATS
-/** A worker is replaced, or goes on, after so long. */
+/** Time after which a worker is replaced or resumed. */
 const RESTART_MS = 15_000
 const FROZEN_MS = 45_000
 /** Interval at which an idle worker looks for work. */
@@ -185,7 +185,7 @@ class Run {
     return best
   }
 
-  /** A worker that has nothing to do where it is goes elsewhere. */
+  /** Moves an idle worker to another source. */
   #look(worker: SimulatedProcess, idle: number): void {
     if (worker.isGone) return
     const isIdle = worker.source !== null && this.#ledger.countHeld(worker) === 0

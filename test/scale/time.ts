@@ -1,4 +1,4 @@
-/** Milliseconds that the ring reaches ahead; what is further away waits apart. */
+/** Size of the ring in milliseconds. Later timers wait in a separate list. */
 const RING = 2 ** 17
 
 /**
@@ -25,7 +25,7 @@ export class SimulatedTime {
     else waiting.push(run)
   }
 
-  /** Lets time go on, until a moment or until something says that it is enough. */
+  /** Advances time until a given time, or until the condition is met. */
   async run(until: number, isEnough: () => boolean): Promise<void> {
     while (this.now < until && !isEnough()) {
       this.now++
@@ -42,7 +42,7 @@ export class SimulatedTime {
   }
 }
 
-/** Resolves when all promises that can go on have done so. */
+/** Resolves when all pending promise callbacks have run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)

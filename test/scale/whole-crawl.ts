@@ -11,7 +11,7 @@ export function crawlWhole(parts: CrawlParts): Crawling {
   const { time, visitLedger, fetcher, random, visits, hosts, source, deliver } = parts
   let requests = 0
   const ports: CrawlPorts = {
-    // Visits ask for nothing else.
+    // Visits use no other part of the ledger.
     ledger: visitLedger as unknown as Ledger,
     fetcher,
     readPage: () => Promise.reject(new TypeError('every page is what it was')),

@@ -7,9 +7,9 @@ import { around, between, createRandom, shuffle } from './random.ts'
 export interface WorldSize {
   readonly hosts: number
   readonly sources: number
-  /** Addresses that are known and not visited, of all hosts. */
+  /** Known and unvisited addresses of all hosts. */
   readonly backlog: number
-  /** For how long something goes wrong in it, in milliseconds. */
+  /** Period in which faults occur, in milliseconds. */
   readonly spanMs: number
 }
 
@@ -39,7 +39,7 @@ export interface SimulatedHost {
   readonly index: number
   readonly name: string
   readonly latencyMs: number
-  /** The pause that its robots.txt asks for; null where it asks for none. */
+  /** The Crawl-delay in its robots.txt, or null. */
   readonly crawlDelayMs: number | null
   readonly troubles: readonly Trouble[]
   /** The addresses of each source at this host. */
@@ -69,7 +69,7 @@ export interface SimulatedHost {
 export interface Lot {
   readonly host: SimulatedHost
   readonly source: SimulatedSource
-  /** Addresses that were never taken, and the number of the first of them. */
+  /** Number of addresses that were never leased, and the number of the first of them. */
   backlog: number
   firstNumber: number
   /** Addresses that returned to the queue. */
@@ -79,7 +79,7 @@ export interface Lot {
   failed: number
 }
 
-/** A source: what is crawled together. */
+/** A source of the simulation. */
 export interface SimulatedSource {
   readonly id: string
   readonly lots: Lot[]
@@ -100,7 +100,7 @@ export interface World {
 const SHARED_PERCENT = 2
 /** Percentages of hosts that have a Crawl-delay, are down for a while, are down for good, ask to wait, or become slow. */
 const PERCENT = { crawlDelay: 8, down: 3, gone: 0.5, busy: 2, slow: 2 }
-/** How long hosts take to answer. */
+/** Response times of hosts. */
 const MEDIAN_LATENCY_MS = 250
 const LATENCY_SPREAD = 0.6
 /** How uneven hosts and sources are: the n-th largest has a share of 1 / (n + the first) ^ the second. */

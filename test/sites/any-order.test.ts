@@ -3,7 +3,7 @@ import { chooseLength } from '../library-place.ts'
 import { stage, statesOf } from './crawl.ts'
 import { type Answer, type AnswerParts, markdown, page, redirect, sitemap, text } from './site.ts'
 
-/** How many pages are read at once, round by round. */
+/** Concurrency of each round. */
 const CONCURRENCIES = chooseLength([1, 2, 5, 16, 16, 16], [1, 2, 5, 16, 16, 16], [1, 16])
 
 /** A site with one of everything that is settled by looking at two addresses. */

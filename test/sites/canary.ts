@@ -82,7 +82,7 @@ export const LOCAL_HOSTS: readonly string[] = [
   'user:password@127.0.0.1',
 ]
 
-/** Hosts of URLs that may lead inside by other ways, or to what only this machine may see. */
+/** Hosts of URLs that may lead to internal addresses in other ways, or to local services. */
 export const INSIDE_HOSTS: readonly string[] = [
   '[::127.0.0.1]',
   '[::ffff:0:127.0.0.1]',
@@ -133,7 +133,7 @@ export const LOCAL_ANSWERS: readonly (readonly string[])[] = [
   ['127.0.0.1', '::1'],
 ]
 
-/** The same for what leads inside by other ways, hides among public addresses, or is no address. */
+/** DNS answers that lead to internal addresses in other ways, hide among public addresses, or are not addresses. */
 export const INSIDE_ANSWERS: readonly (readonly string[])[] = [
   ['64:ff9b::7f00:1'],
   ['::127.0.0.1'],

@@ -59,7 +59,7 @@ describe('headers for one origin', () => {
     const source = await addSource(library, { url: `${realm.own}/`, scope: { reach: 'domain', trapGuards: false } })
     await runCrawl(library, source, { kind: 'add', headers: HEADERS }, realm.own)
     expectOwnOnly()
-    // Every way was taken to every origin.
+    // Every way led to every origin.
     for (const [k, origin] of realm.others.entries()) {
       const paths = new Set(realm.seen.filter((one) => one.origin === origin).map(({ path }) => path))
       const expected = ['/robots.txt', `/linked/${k}`, `/refreshed/${k}`, `/mapped/${k}`, `/listed/${k}`]
@@ -121,7 +121,7 @@ describe('headers for one origin', () => {
 })
 
 describe('a search for secrets in everything the program writes', () => {
-  /** Each is given at another place, so that a find tells where it came from. */
+  /** Each secret is given in a different place, so that a match names its origin. */
   const secrets = Object.fromEntries(
     ['bearer', 'file', 'link', 'cookie', 'start', 'proxy'].map((name) => [
       name,
@@ -154,7 +154,7 @@ describe('a search for secrets in everything the program writes', () => {
 
   afterAll(() => shop.remove())
 
-  /** Runs the program and looks at what it printed. */
+  /** Runs the program and searches its output. */
   const run = async (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
     return expectSilent(args, await shop.runHere(args, { ...ENVIRONMENT, ...environment, ...inLibrary() }))
   }
@@ -166,7 +166,7 @@ describe('a search for secrets in everything the program writes', () => {
     return outcome
   }
 
-  /** Everything in the folder of the program but what the test put there. */
+  /** Searches every file in the folder of the program, except for those of the test. */
   const expectCleanFiles = (): string[] => {
     const files = readdirSync(shop.folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
       return name !== 'fields' && statSync(shop.path(name)).isFile()
@@ -237,7 +237,7 @@ describe('a search for secrets in everything the program writes', () => {
     const site = await openSecretSite()
     shop.write({ fields: `X-Api-Key: ${secret('file')}\n` })
     const add = ['add', `${site.origin}/`, '--verbose', ...login()]
-    // Once as a process of its own, for what a process writes by itself.
+    // Once in a separate process, to include the output of the process itself.
     const first = [...add, '--name', 'docs']
     const { code: added } = expectSilent(first, await shop.run(first, { ...ENVIRONMENT, ...inLibrary() }))
     const { code: again } = await run([...add, '--name', 'again', '--json'])

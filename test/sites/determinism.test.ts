@@ -14,7 +14,7 @@ async function stageMessy(): Promise<Site> {
   return site
 }
 
-/** Crawls a site from the beginning, so many pages at once, each answer after a time of its own. */
+/** Crawls a site from the beginning with the given concurrency and a random delay of each response. */
 async function crawlAnew(site: Site, concurrency: number, scope: object): Promise<FileStage> {
   const staged = await stageOn(site, '/', { scope: { block: ['/blocked/**'], ...scope } }, { concurrency })
   const { fetcher, clock } = staged.library

@@ -89,7 +89,7 @@ describe('documents on a web site', () => {
     })
     const details = ['/guide.pdf', '/said.pdf', '/locked.pdf'].map((path) => crawled.rows.get(path)?.detail)
     expect(details).toEqual(['read as PDF', 'it is no PDF that can be read', 'it is encrypted with a password'])
-    // Links are followed where people write them as they do in Markdown, and nowhere else.
+    // Links are followed in formats in which authors write them like in Markdown, and in no others.
     expect(crawled.rows.get('/notes.adoc')?.foundOn).toContain('/watch.rst')
   })
 
@@ -162,7 +162,7 @@ describe('documents on a web site', () => {
   })
 })
 
-/** A document that its parser takes minutes for: it looks through the rest of a paragraph for every reference that is not closed. */
+/** A document whose parser takes minutes: for every unclosed reference it scans the rest of the paragraph. */
 const ENDLESS = `= Guide\n\n${`${'<<a'.repeat(16_000)}\n\n`.repeat(30)}`
 
 describe('documents that take too long', () => {

@@ -22,7 +22,7 @@ async function stopAfter({ crawl, library }: Stage, kind: CrawlKind, path: strin
 
 const LIMITS = { limits: { attempts: 1, concurrency: 1 } }
 
-/** Answers that say nothing about what is behind a page. */
+/** Responses that say nothing about the pages behind a page. */
 const SILENT: Readonly<Record<string, Answer>> = {
   'a failure of the server': { status: 500, body: 'broken' },
   'a request for a login': { status: 401, body: 'who are you?' },
@@ -130,7 +130,7 @@ describe('a site that moves', () => {
     other.forget()
     const back = await crawl({ kind: 'recrawl' })
     expect(other.requests).toEqual([])
-    // Its content stayed all the while: what leads elsewhere for a while proves nothing.
+    // The content stayed the whole time, because a temporary redirect proves nothing.
     expect(back.rows.get('/')).toMatchObject({ state: 'unchanged', hasPage: true })
   })
 
@@ -263,7 +263,7 @@ describe('validators', () => {
     await expect(titleOf()).resolves.toContain('Guide in Markdown')
     site.forget()
     await crawl({ kind: 'recrawl' })
-    // No date is kept of the Markdown, because the page may have gained links meanwhile.
+    // The validator of the Markdown is not stored, because the page may have gained links meanwhile.
     expect(asked()).toEqual(['/guide.md 200 ', '/guide 200 '])
     // The Markdown variant disappears.
     site.pages.delete('/guide.md')

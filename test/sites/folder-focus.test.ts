@@ -241,7 +241,7 @@ async function textsOf(stage: FolderStage): Promise<string[]> {
 
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
 
-/** Changes a folder, and tells which paths that touches; none where it cannot be done. */
+/** Changes a folder and returns the touched paths, or none if the change is not possible. */
 function apply(root: string, one: Change): string[] {
   const place = join(root, one.path)
   try {

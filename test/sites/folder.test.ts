@@ -157,7 +157,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
       'login.md': '# Login\n\nSend `password = "correct-horse-battery"`.\n',
     })
     fs.symlinkSync('a.md', join(root, 'link.md'))
-    // Two names of which one is no text look alike; the file that can be opened is the one that counts.
+    // Two names look alike, because one of them is not valid text. Only the file that can be opened counts.
     write({ 'bad\u{fffd}.md': '# Odd name\n\nx\n' })
     fs.writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from('bad\xff.md', 'latin1')]), 'x')
     const crawled = await runCrawl(library, await add(library), { kind: 'add' }, '')
@@ -321,7 +321,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     write(Object.fromEntries(texts.slice(0, 2)))
     const stopped = await runCrawl(library, source, { kind: 'recrawl' }, '')
     expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 3 })
-    // It is still not the one that was read in full.
+    // The folder is still not the one that was read in full.
     expect((await runCrawl(library, source, { kind: 'recrawl' }, '')).summary.end).toBe('gate')
     remove('docs')
     fs.renameSync(join(root, 'disk'), join(root, 'docs'))
@@ -450,7 +450,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     const capped = await runCrawl(library, other, { kind: 'add' }, '')
     expect(capped.summary).toMatchObject({ cappedAt: 2, indexed: 2 })
     expect(capped.summary.ledger.reasons['skipped/page-cap']).toBe(3)
-    // A file that is no longer there is none that a higher cap could read.
+    // A higher cap could not read a file that no longer exists.
     const [gone = ''] = [...capped.rows].find(([, { reason }]) => reason === 'page-cap') ?? []
     remove(gone)
     const completed = await runCrawl(library, other, { kind: 'recrawl', scope: { maxPages: 9 } }, '')

@@ -10,7 +10,7 @@ type Validators = (typeof VALIDATORS)[number]
 
 const KINDS = ['refresh', 'recrawl'] as const
 
-/** In the short form each kind meets sites that have none, and one of the others. */
+/** In the short form each kind of crawl is tested without validators, and with one kind of validator. */
 const TRIED: Readonly<Record<(typeof KINDS)[number], readonly Validators[]>> =
   process.env['TEST_LONG'] === undefined
     ? { refresh: ['etag', 'none'], recrawl: ['date', 'none'] }
@@ -339,7 +339,7 @@ describe('orphans', () => {
     const { site, crawl, search, library } = await stageTree('etag')
     site.pages.set('/', shrunk)
     site.pages.set(list, { status: 500, body: 'broken' })
-    // By then what is known of robots.txt is too old to hold while it cannot be read.
+    // By then the stored robots.txt is too old to stay in force while it cannot be read.
     Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 90_000_000) } })
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary.removed).toBe(0)
@@ -669,7 +669,7 @@ describe('a freshness window', () => {
   test('is not extended by crawls that sent no request', async () => {
     const { site, crawl, library } = await stageTree('etag')
     const checkedAt = library.clock.now()
-    // So long that the time the crawls themselves take says nothing.
+    // So long that the duration of the crawls does not matter.
     const windowMs = 3_600_000
     for (let i = 1; i <= 3; i++) {
       Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 1_500_000) } })
@@ -725,7 +725,7 @@ function put(site: Site, path: string, html: string, validators: Validators): vo
 
 let changes = 0
 
-/** An answer that is dated by the order in which it was made. */
+/** A response whose date follows the order of creation. */
 function answerWith(html: string, validators: Validators): Answer {
   if (validators !== 'date') return html
   const date = new Date(1_700_000_000_000 + ++changes * 1000).toUTCString()

@@ -20,7 +20,7 @@ import { type Crawled, closeWithTest, runCrawl, stageLibrary, stageOnce, stageSi
 import { quicken } from './quicken.ts'
 import type { Answer, Site, SiteOptions } from './site.ts'
 
-/** A site with a library in a file, so that what is stored can be compared row by row. */
+/** A site with a library in a file, so that stored rows can be compared one by one. */
 export interface FileStage {
   readonly site: Site
   readonly library: OpenLibrary
@@ -133,7 +133,7 @@ function setUpStage(site: Site, library: OpenLibrary, path: string, source: Sour
   }
 }
 
-/** Reads what a library holds of a source. */
+/** Reads the content of a source. */
 export async function readHoldings(
   path: string,
   library: OpenLibrary,
@@ -241,7 +241,7 @@ export function expectSound(path: string): void {
   }
 }
 
-/** Expects that the index holds every chunk up to the last one that it has taken in, once, and the blocks of its segments. */
+/** Expects that the index holds every chunk up to the last indexed one exactly once, and the blocks of its segments. */
 function expectSoundIndex(db: Sqlite.Database): void {
   const dead = db.prepare('SELECT 1 FROM index_dead WHERE segment = ? AND ? BETWEEN first AND last')
   const segments = db

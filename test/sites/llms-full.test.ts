@@ -3,7 +3,7 @@ import type { Snapshot } from '../../src/core/model.ts'
 import { type Crawled, type Stage, stage, statesOf } from './crawl.ts'
 import { type Answer, markdown, page, sitemap, text } from './site.ts'
 
-/** A section of an llms-full.txt that says where it comes from. */
+/** A section of an llms-full.txt with its source address. */
 const section = (origin: string, path: string, more = '') =>
   `# About ${path}\nSource: ${origin}${path}\n\nThe full file says enough about ${path} to be a page of its own.${more}\n\n`
 

@@ -294,7 +294,7 @@ test('a crawl does not wait for the HTML of a page while its host is held, and f
   })
   const crawled = await crawl()
   expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/limited': 'indexed', '/only-html': 'indexed' })
-  // The visit was given up while the host was held, and made again from the beginning.
+  // The visit was postponed while the host was held, and repeated from the beginning.
   const asked = site.requests.map(({ path }) => path).filter((path) => path.startsWith('/a'))
   expect(asked).toEqual(['/a.md', '/a.md', '/a'])
   expect(crawled.summary.incomplete).toBeNull()

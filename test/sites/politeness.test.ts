@@ -21,7 +21,7 @@ import { type Answer, type AnswerParts, markdown, page, redirect, type SeenReque
 
 const LONG = process.env['TEST_LONG'] !== undefined
 
-/** A home page with links to so many others, none like any other. */
+/** A home page with links to the given number of different pages. */
 function manyPages(
   count: number,
   answer: (body: string, i: number) => Answer = (body) => body,
@@ -82,7 +82,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     expect(Math.max(...pauses)).toBeGreaterThanOrEqual(500)
     expect(pauses.at(-1)).toBeLessThan(100)
     expect(Math.max(...told.map(({ latencyMs }) => latencyMs ?? 0))).toBeGreaterThan(500)
-    // The first of those that came when it was quick again still had the long pause.
+    // The first requests after the recovery still had the long interval.
     const slowest = span(QUICK + SLOW, QUICK + SLOW + 10)
     expect(slowest).toBeGreaterThan(250 / speed)
     expect(span(10, QUICK - 10)).toBeLessThan(slowest / 2)
@@ -98,7 +98,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     const { host } = new URL(site.origin)
     const pauses = progressOf(events, host).map(({ intervalMs }) => intervalMs)
     expect(pauses[0]).toBe(0)
-    // Other pages answer when they are requested again: the host is not left alone.
+    // Other pages answer when they are requested again, so the host is not held.
     expect(Math.max(...pauses)).toBe(2000)
     expect(await library.store.readClock(host, library.clock.now())).toMatchObject({ intervalMs: 0, strikes: 0 })
   })
@@ -468,7 +468,7 @@ describe.concurrent('robots.txt comes first', { retry: 2 }, () => {
 })
 
 describe('processes', { retry: 2 }, () => {
-  /** Kills a crawl when the time has come, and starts the next at once. */
+  /** Kills a crawl when the condition is met, and starts the next immediately. */
   async function restart(origin: string, isTime: (first: Child) => boolean) {
     const path = await stagePath()
     const first = startChild('crawl', path, `${origin}/`)

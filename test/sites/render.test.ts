@@ -78,7 +78,7 @@ describe('an application', () => {
     expect(before.pages.get('/birds/heron')?.markdown).toBe(
       '# About birds/heron\n\nA heron stands in the water and waits for fish.\n',
     )
-    // One document for each page: the browser is given what was fetched.
+    // One request per page, because the browser gets the fetched document.
     const documents = site.requests.filter(({ path }) => PATHS.includes(path))
     expect(documents.map(({ path }) => path).toSorted(compareUtf8)).toEqual(PATHS)
 

@@ -18,14 +18,14 @@ import { quicken } from './quicken.ts'
 import { page, type SeenRequest, type Site } from './site.ts'
 
 const SIZE = isLong ? 300 : 40
-/** At which requests a crawl is stopped: the first ones, in the midst of it, and near its end. */
+/** Requests at which a crawl is stopped: at the start, in the middle, and near the end. */
 const STOPS = isLong ? [1, 2, 5, 9, 17, 33, 45] : [1, 2, 17, 45]
 /** How often a process is killed, each time somewhere else. */
 const KILLS = isLong ? 20 : 2
 /** With a limit, so that a crawl goes level by level and depths can be compared. */
 const SCOPE = { block: ['/blocked/**'], maxDepth: 50 }
 
-/** A site that no test changes, and what a library holds that read it in one go, within the scope and without one. */
+/** A site that no test changes, and its content after an uninterrupted crawl, with and without the scope. */
 const stageWhole = stageOnce(async () => {
   const site = await stageSite(messySite(SIZE))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
@@ -56,7 +56,7 @@ function stopAt(site: Site, n: number): { readonly signal: AbortSignal; undo(): 
   }
 }
 
-/** Addresses that a crawl has come to an end with; those that rely on another for their content may be needed after all. */
+/** Addresses that a crawl has settled, without those that depend on another address for their content. */
 function settledBy({ events }: Crawled, origin: string): string[] {
   return events.flatMap((event) =>
     event.type === 'settled' && event.reason !== 'canonical' ? [event.url.replace(origin, '')] : [],
@@ -172,7 +172,7 @@ describe('a stopped crawl', () => {
         const { summary } = await staged.crawl({ kind: 'recrawl' })
         expect(summary.end).toBe('completed')
         const { rows, pages } = comparable(await staged.holds(), staged.site.origin, false)
-        // Each has a site of its own, and chunks are known by their address.
+        // Each crawl has its own site, so chunk ids differ.
         return { rows, pages: pages.map(({ path, markdown }) => ({ path, markdown })) }
       }),
     )

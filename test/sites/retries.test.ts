@@ -99,7 +99,7 @@ describe('an answer that may get better', () => {
     },
   )
 
-  // It waits half a second, in which a busy machine may not come to the others: that is no proof that they were held up.
+  // The test has retries, because a busy machine may not reach the other addresses within the pause of half a second.
   test('a failing address without Retry-After does not delay the others', { retry: 2 }, async () => {
     const { site, crawl } = await stageFile({
       '/': HOME,
@@ -360,7 +360,7 @@ async function openPatient(firstByteTimeoutMs?: number): Promise<OpenLibrary> {
   return library
 }
 
-/** Timers of a quickened clock are as coarse as those of the machine. */
+/** Timers of a quickened clock are only as precise as those of the machine. */
 const SLACK_MS = 50
 
 function failFirst(times: number, failure: AnswerParts, then: string): Answer {

@@ -195,7 +195,7 @@ describe('the depth limit', () => {
   })
 
   test('counts the shortest path, however late it is found', async () => {
-    // The long way is quick and the short one slow.
+    // The long path is fast and the short one slow.
     const { site, crawl } = await stage(
       {
         '/': page('Home', ['/1', '/slow']),

@@ -10,7 +10,7 @@ export interface AnswerParts {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** How long the answer takes. @default 0 */
+  /** Response time. @default 0 */
   readonly delayMs?: number
 }
 
@@ -20,7 +20,7 @@ export interface SeenRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** Status it was answered with. */
   readonly status: number
-  /** When it came, in milliseconds since 1970. */
+  /** Arrival time in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -30,7 +30,7 @@ export interface SiteOptions {
   readonly hasEtags?: boolean
   /** The address it listens at: `127.0.0.2` makes another host. @default 127.0.0.1 */
   readonly address?: string
-  /** The port it listens at. @default one that is free */
+  /** Port of the server. @default a free one */
   readonly port?: number
   /** Response at every path without a page, except for the lists that a crawl requests on every site. @default 404 */
   readonly endless?: Answer
@@ -39,7 +39,7 @@ export interface SiteOptions {
 /** A real web site on loopback. Its pages can change between two crawls. */
 export interface Site {
   readonly origin: string
-  /** Paths with query, as they stand in a request → what is answered. */
+  /** Responses by path with query, as in a request. */
   readonly pages: Map<string, Answer>
   /** Every request since the last `forget`. */
   readonly requests: readonly SeenRequest[]
@@ -125,7 +125,7 @@ function answerTo(answer: Answer | undefined, request: IncomingMessage): AnswerP
   return typeof given === 'string' ? { body: given } : given
 }
 
-/** The status of an answer, and what sends it. */
+/** The status of a response, and a function that sends it. */
 function prepare(
   request: IncomingMessage,
   response: ServerResponse,

@@ -14,7 +14,7 @@ import { openTunnelProxy } from './tunnel-proxy.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
 
-/** The site listens here, and this is what may be reached; the canary is at every other address. */
+/** Address of the site, the only one that may be reached. The canary listens on every other address. */
 const SITE_ADDRESS = '127.0.0.3'
 
 /**
@@ -64,7 +64,7 @@ type Forms = 'all' | 'local' | 'shared'
 /** How many ways share the forms. */
 const FORM_SHARES = 3
 
-/** Everything an address can look like, for one way into a crawl: by itself, and as a name of the site that leads there. */
+/** All forms of an address for one way into a crawl: by itself, and as a name of the site that resolves to it. */
 function formsFor(way: Way, port: number, which: Forms): string[] {
   const hosts = which === 'local' ? LOCAL_HOSTS : [...LOCAL_HOSTS, ...INSIDE_HOSTS]
   const names = answersFor(which).map((_, i) => `${way}-${i}.${DOMAIN}`)
@@ -80,7 +80,7 @@ function answersFor(which: Forms): readonly (readonly string[])[] {
   return which === 'local' ? LOCAL_ANSWERS : [...LOCAL_ANSWERS, ...INSIDE_ANSWERS]
 }
 
-/** A site that leads to the canary by every way. */
+/** A site that leads to the canary in every way. */
 function trapPages(origin: string, port: number, which: Forms): Record<string, Answer> {
   const forms = (way: Way) => formsFor(way, port, which)
   const paths = (way: Way) => forms(way).map((_, i) => `/from-${way}/${i}`)
@@ -182,7 +182,7 @@ describe('crawls cannot reach internal addresses', () => {
   })
 })
 
-/** How many ways share the forms in the short form of these tests. */
+/** Number of ways that share the forms in the short form of these tests. */
 const SHARES = 6
 
 /** Ways that take one address for a whole crawl. */
@@ -221,7 +221,7 @@ describe('starts, lists and single pages cannot reach internal addresses', () =>
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     const forms = singleForms(way, canary.port).filter((url) => URL.canParse(url))
     const turn = Object.keys(SINGLE_WAYS).indexOf(way)
-    // Each takes some of the forms, all of them together every one.
+    // Each way tries a share of the forms, and all of them together try every form.
     await crawlSingles(library, site, way, LONG ? forms : forms.filter((_, i) => i % SHARES === turn % SHARES))
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
   })
@@ -267,7 +267,7 @@ describe('starts, lists and single pages cannot reach internal addresses', () =>
 describe('a resolver with changing answers', () => {
   const asked = new Map<string, number>()
 
-  /** The site at first, this machine from then on; or both at once. */
+  /** First the address of the site, then this machine, or both at once. */
   const resolve = async (host: string): Promise<string[]> => {
     const times = (asked.get(host) ?? 0) + 1
     asked.set(host, times)
@@ -312,7 +312,7 @@ describe('a resolver with changing answers', () => {
     const { canary, site, states } = await crawlOnce([])
     expect(states).toEqual(['address-refused', 'address-refused', 'address-refused'])
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
-    // The first answer was good for robots.txt, and each connection is checked anew.
+    // The first answer was used for robots.txt only, because each connection is checked again.
     const seen = site.requests.filter(({ headers }) => headers['host']?.toString().startsWith('rebind.'))
     expect(seen.map(({ path }) => path)).toEqual(['/robots.txt'])
     expect(asked.get(`rebind.${DOMAIN}`)).toBeGreaterThan(1)
@@ -349,7 +349,7 @@ interface Setting {
   readonly library: OpenLibrary
 }
 
-/** A site under a name, a canary everywhere, and a library that may reach what is allowed. `*` stands for the port of the site. */
+/** A site under a name, a canary on every address, and a library with the given allowance. `*` stands for the port of the site. */
 async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOptions> = {}): Promise<Setting> {
   const [canary, real] = [await openCanary(), await stageSite({}, { address: SITE_ADDRESS })]
   closers.push(() => canary.close())
@@ -359,7 +359,7 @@ async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOpt
     const [, , i] = new RegExp(`^(\\w[\\w-]*)-(\\d+)\\.${DOMAIN}$`).exec(host) ?? []
     if (i !== undefined) return answersFor('all')[Number(i)] ?? []
     if (host.endsWith(`.${DOMAIN}`)) return [SITE_ADDRESS]
-    // As a system does that knows what belongs to itself.
+    // Resolves local names like a system resolver.
     return ['127.0.0.1', '::1']
   }
   const rules = allowed.map((rule) => rule.replace('*', port))
@@ -369,7 +369,7 @@ async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOpt
 /** No pacing, because no server answers. */
 const UNPACED: Partial<CrawlLimits> = { intervalMs: 0, startIntervalMs: 0, jitterMs: [0, 0] }
 
-/** A library whose fetcher allows what is given, and nothing else. */
+/** A library whose fetcher may reach only the given addresses. */
 async function stageGuarded(
   allowed: readonly string[],
   options: Partial<HttpFetcherOptions> = {},

@@ -244,7 +244,7 @@ describe('a page cap', () => {
     expect(shortfall?.gaps).toEqual([
       {
         words: `stopped after ${requests} requests for 1 page (cap 5): ${unread} known addresses not read`,
-        // Ten requests a page are allowed: these are enough for all that is known.
+        // A page cap allows ten requests per page, so this cap is enough for all known addresses.
         remedy: { verb: 'recrawl', maxPages: Math.ceil((requests + unread) / 10) },
       },
     ])

@@ -59,7 +59,7 @@ const YEAR = new Date().getUTCFullYear()
 const LONG = process.env['TEST_LONG'] !== undefined
 
 describe('a calendar without end', () => {
-  /** Months since the year 0 that come before and after, with an event in each, so that no two pages are the same. */
+  /** Links to the previous and the next month, counted since the year 0, with an event in each, so that no two pages are the same. */
   const months = (month: number, write: (year: number, month: string) => string): string[] =>
     around(month - 1, month + 1, write)
   const around = (before: number, after: number, write: (year: number, month: string) => string): string[] =>
@@ -367,7 +367,7 @@ describe('the same content', () => {
 })
 
 describe('hosts without end', () => {
-  /** A site that answers to every name below one, and each page leads to two that were never there. */
+  /** A site that answers to every subdomain, where each page links to two new ones. */
   const stageHosts = async (titleOf: (count: number) => string) => {
     const noise = createNoise()
     let count = 0

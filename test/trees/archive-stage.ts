@@ -46,7 +46,7 @@ const PACKERS: Readonly<Record<string, (folder: string, archive: string) => void
 /** The endings that archives have. */
 export const ENDINGS: readonly string[] = Object.keys(PACKERS)
 
-/** Packs files with the programs of the system; the kind is that of the archive's name, which is made anew. */
+/** Packs files with the programs of the system. The extension determines the kind of archive, and an existing archive is replaced. */
 export function packFiles(archive: string, files: Files, prepare?: (folder: string) => void): string {
   const folder = stageFolder()
   writeFiles(folder, files)

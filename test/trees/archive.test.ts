@@ -107,7 +107,7 @@ test('an archive keeps its pages in its next version, although its top folder ha
   const { summary } = await crawl({ kind: 'recrawl' })
   expect(summary).toMatchObject({ end: 'completed', indexed: 1, unchanged: 2, removed: 0 })
   expectSamePages(before, await holds(), 'c.md')
-  // It is cited where it is now, and found by what it was cited by.
+  // The page is cited at its current address, and found by its earlier one.
   const url = `${source.url}!/manual-1.1/docs/b.md`
   for (const asked of [url, url.replace('1.1', '1.0'), 'docs/b.md']) {
     expect(await findPage(library, { url: asked, source: source.name })).toMatchObject({ key: 'docs/b.md', url })

@@ -15,7 +15,7 @@ export interface Repository {
   readonly folder: string
   /** Its address: `git+file:///…` */
   readonly url: string
-  /** Runs git in it, and gives what it wrote. */
+  /** Runs git in the repository and returns its output. */
   git(...args: readonly string[]): string
   /** Writes files and commits all there is; `undefined` deletes one. Gives the commit. */
   commit(files: Readonly<Record<string, Files[string] | undefined>>): string

@@ -266,7 +266,7 @@ test('vectors are made first, and a failure loses no stored data', async () => {
   // The page that changed, and no other.
   expect(server.bodies('POST /embed').flatMap((body) => (body as { inputs: string[] }).inputs)).toHaveLength(3)
 
-  // Without it they are made later, as those of a crawl.
+  // Without this option vectors are made later, like those of a crawl.
   await importInto(library, CHUNKS)
   expect(await count()).toMatchObject({ embedded: 2, chunks: 5 })
   for await (const _ of embedLibrary(library));

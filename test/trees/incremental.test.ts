@@ -34,7 +34,7 @@ beforeEach(() => {
   place = stageFolder()
 })
 
-/** Takes a tree in again, and expects that these pages are cut anew and no others. */
+/** Recrawls a tree, and expects that only these pages are split again. */
 async function expectChanged({ crawl, holds }: TreeStage, paths: readonly string[], change: () => void): Promise<void> {
   const before = await holds()
   change()
@@ -52,7 +52,7 @@ async function expectChanged({ crawl, holds }: TreeStage, paths: readonly string
   for (const path of paths) expect(after.pages.get(path)?.markdown, path).toContain('dawn')
 }
 
-/** Something of every format that says a word. */
+/** Documents of every format with a given word. */
 const DOCUMENTS: Readonly<Record<string, (word: string) => string | Uint8Array>> = {
   'lamp.md': (word) => `# Lamp\n\nLit at ${word}.\n`,
   'lamp.html': (word) => `<title>Lamp</title><main><h1>Lamp</h1><p>It is lit at ${word} by the keeper.</p></main>`,
@@ -73,7 +73,7 @@ const DOCUMENTS: Readonly<Record<string, (word: string) => string | Uint8Array>>
   'man1/lamp.1': (word) => `.TH LAMP 1\n.SH NAME\nlamp \\- is lit at ${word}\n`,
 }
 
-/** Files of several pages, of which the first or second says the word. */
+/** Files with several pages, the first or second of which contains the word. */
 const SEVERAL: Readonly<Record<string, (word: string) => string | Uint8Array>> = {
   'book.epub': (word) => epub({ 'a.xhtml': `<p>Lit at ${word}.</p>`, 'b.xhtml': '<p>Out at noon.</p>' }),
   'api.json': (word) => JSON.stringify(describeApi(word)),
@@ -118,7 +118,7 @@ describe('documents of every format', () => {
     writeFiles(place, filesOf(Object.keys(ALL), 'dusk'))
     const staged = await stageTree(pathToFileURL(place).href)
     expect((await staged.crawl()).summary).toMatchObject({ end: 'completed', failed: 0 })
-    // First every other one, then those between them.
+    // First every other page, then the remaining ones.
     for (const half of [0, 1]) {
       const pages = PAGES.filter((_, i) => i % 2 === half)
       await expectChanged(staged, pages, () => writeFiles(place, filesOf(pages.map(fileOf), 'dawn')))
@@ -142,7 +142,7 @@ describe('documents of every format', () => {
 
 describe('a file with several pages', () => {
   const names = Array.from({ length: 10 }, (_, i) => `api-${i}.json`)
-  // No two pages say the same.
+  // No two pages have the same text.
   const files: Files = Object.fromEntries(
     names.map((name) => [
       name,

@@ -67,7 +67,7 @@ export async function stageTree(
   }
 }
 
-/** Expects that pages stand as they did, with the numbers of their chunks, except those that are named. */
+/** Expects that pages are unchanged, including the row ids of their chunks, except for the named ones. */
 export function expectSamePages(before: Holdings, after: Holdings, ...others: readonly string[]): void {
   const rest = ({ pages }: Holdings) => Object.fromEntries([...pages].filter(([path]) => !others.includes(path)))
   expect(rest(after)).toEqual(rest(before))

@@ -252,7 +252,7 @@ test('the version that was read is reported for a package without a fixed versio
   const report = await reportSource(library, read)
   expect(writeSourceLines([report], 0)).toEqual([expect.stringContaining('1.0.0 read, ')])
   expect(writeListed({ ...report, types: { prose: 0, code: 0 } })).toContain(' (1.0.0 read) — ')
-  // It counts as that where the newest is meant.
+  // The source counts as the version that was read when the newest is requested.
   await addSource(library, { url: 'pkg:npm/lamp@0.9.0', name: read.name, version: '0.9.0' })
   expect(await findVersion(library, { name: read.name })).toMatchObject({
     best: { version: '1.0.0' },
@@ -282,7 +282,7 @@ test('an unconfigured registry at a private address is not contacted', async () 
   const opened = openTree('pkg:npm/lamp', { registries: registry.registries, openDownloads: openNone })
   await expect(opened).rejects.toMatchObject({ details: { problem: '127.0.0.1 is not a public address' } })
   expect(registry.asked).toEqual([])
-  // A host is opened by its name where it is private, and else by the very address it has.
+  // A private host is allowed by its name, and others by their address.
   for (const [address, rule] of [
     ['10.0.0.7', 'lamps.example'],
     ['203.0.113.7', '203.0.113.7'],

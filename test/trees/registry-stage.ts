@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Registries } from '../../src/core/url/package-url.ts'
 import { closeLater } from '../close-later.ts'
 
-/** Registries of all kinds at one address, which answer as the public ones do, and nothing else. */
+/** Registries of all kinds at one address that answer like the public ones. */
 export interface Registry {
   readonly registries: Registries
   /** Requested paths in order. */

@@ -51,7 +51,7 @@ describe('a repository in a library', () => {
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'completed', indexed: 1, unchanged: 3, removed: 1 })
     expectSamePages(before, await holds(), 'docs/guide.md', 'docs/old.md')
-    // Only what changed was read; what did not is cited where it is now: the commit before may be thrown away.
+    // Only changed files were read. Unchanged pages are cited at the new commit, because the old one may be deleted.
     expect(summary.bytes).toBe(Buffer.byteLength('# Guide\n\nAll of it is new.\n'))
     const addressOf = (commit: string, path: string) => `${repository.url}@${commit}!/${path}`
     expect((await findPage(library, { url: 'docs/guide.md' })).url).toBe(addressOf(second, 'docs/guide.md'))
@@ -114,7 +114,7 @@ describe('a repository in a library', () => {
     expect((await findPage(library, { url: 'docs/guide.md', source: source.id })).key).toBe('guide.md')
     expect((await findSource(library, `${server.origin}/lamp/.git`)).id).toBe(source.id)
     expect(repositoriesLeft()).toEqual([])
-    // One that is not there any more proves nothing about what was in it.
+    // A missing repository proves nothing about its files.
     server.answer = (_, response) => void response.writeHead(404).end()
     await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
     expect((await findPage(library, { url: 'docs/guide.md', source: source.id })).key).toBe('guide.md')

@@ -18,7 +18,7 @@ const SPEED = 20
 /** Slower clock, for tests in which several events must happen within a minute on a busy machine. */
 const SLOWER = 4
 
-/** A clock that goes faster: what waits for seconds waits for moments. */
+/** A faster clock, on which pauses of seconds take milliseconds. */
 function createFastClock({ sleep }: Clock, speed: number): Clock {
   const start = Date.now()
   return { now: () => start + (Date.now() - start) * speed, sleep: (ms, signal) => sleep(ms / speed, signal) }
@@ -35,7 +35,7 @@ interface WatchStage {
   write(files: Readonly<Record<string, string>>): void
   /** Writes files at one moment of the clock, so that the watcher gets all events before time advances, even on a busy machine. */
   writeAtOnce(files: Readonly<Record<string, string>>): Promise<void>
-  /** Waits for the next event of a type, and gives all that came since the last one that was waited for. */
+  /** Waits for the next event of a type, and returns all events since the last call. */
   until<T extends TypeOf>(type: T, path?: string): Promise<readonly Told[]>
   stop(): Promise<void>
   /** Watches once more. */
@@ -73,7 +73,7 @@ async function stageWatch(
     const missing = new Set(Object.keys(some))
     heldAt = clock.now()
     await new Promise<void>((resolve) => {
-      // The system tells all watchers of a folder in the order of what happened.
+      // The system notifies all watchers of a folder in the order of events.
       const watcher = fs.watch(root, (_, name) => {
         missing.delete(name ?? '')
         if (missing.size > 0) return

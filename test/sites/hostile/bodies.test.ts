@@ -197,7 +197,7 @@ function utf16(word: string, hasMark: boolean): Buffer {
   return Buffer.from(`${hasMark ? '\ufeff' : ''}${page(`The word ${word} in two bytes a character`)}`, 'utf16le')
 }
 
-/** A page with some bytes in its text, and a charset that it names itself where one is given. */
+/** A page with some bytes in its text, and an optional charset declaration. */
 function legacy(bytes: readonly number[], charset?: string): Buffer {
   const meta = charset === undefined ? '' : `<meta charset="${charset}">`
   const [before = '', after = ''] = page('A word of another encoding', [], meta).split('This page is about', 2)

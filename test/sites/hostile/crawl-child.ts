@@ -40,7 +40,7 @@ try {
 const { userCPUTime, systemCPUTime } = process.resourceUsage()
 say({ type: 'usage', rssMb: peakKilobytes() / 1024, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6 })
 
-/** The most memory this process had. What the system says of its usage begins with what the process had that started it. */
+/** Peak memory of this process. The resource usage that the system reports starts with the memory of the parent process. */
 function peakKilobytes(): number {
   if (process.platform !== 'linux') return process.resourceUsage().maxRSS
   return Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])

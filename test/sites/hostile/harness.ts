@@ -13,10 +13,10 @@ import { closeLater } from '../../close-later.ts'
 
 /* Sites that mean harm, crawled by a process of its own that has to end by itself, in time and in bounded memory. */
 
-/** Full sizes and the timeouts of the program are tried; otherwise forms that fit into a short run. */
+/** Whether tests use full sizes and the timeouts of the program instead of the short form. */
 export const isLong: boolean = process.env['TEST_LONG'] !== undefined
 
-/** A crawl that takes longer hangs. How long crawls of hostile sites may take is checked by `npm run bench hostile`. */
+/** Timeout of a hanging crawl. `npm run bench hostile` checks how long crawls of hostile sites may take. */
 const MOST_SECONDS = 250
 /** Memory limit for every crawl of a hostile site. */
 const MOST_MB = 700
@@ -35,7 +35,7 @@ export interface ChildTask {
   readonly queries: readonly string[]
 }
 
-/** Shorter ones than those of the program. */
+/** Timeouts that are shorter than those of the program. */
 export type Timeouts = Pick<
   HttpFetcherOptions,
   'connectTimeoutMs' | 'firstByteTimeoutMs' | 'idleTimeoutMs' | 'answerTimeoutMs'
@@ -71,7 +71,7 @@ export interface HostileRun {
   readonly rssMb: number
 }
 
-/** How a run is made. */
+/** Options of a run. */
 export interface RunOptions {
   readonly limits?: Partial<CrawlLimits>
   readonly timeouts?: Timeouts | undefined
@@ -118,7 +118,7 @@ export async function crawlHostile(sources: readonly SourceInput[], options: Run
       XDG_DATA_HOME: folder,
     },
   })
-  // Asked first, it can say what it was at.
+  // SIGTERM first, so that the process can report its state.
   const timer = setTimeout(() => child.kill('SIGTERM'), MOST_SECONDS * 1000)
   const killer = setTimeout(() => child.kill('SIGKILL'), MOST_SECONDS * 1000 + 5000)
   let stdout = ''
@@ -166,7 +166,7 @@ function report(seconds: number, cpuSeconds: number, rssMb: number, sources: Rea
   appendFileSync(reportFile, `${figures.join('\t')}\t${expect.getState().currentTestName}\n`)
 }
 
-/** Answers a request on a bare connection, in whatever way. */
+/** Answers a request on a raw connection. */
 export type Answerer = (socket: Socket, path: string) => void
 
 /** A server that no crawl may reach. It counts the connections it gets. */
@@ -183,7 +183,7 @@ export interface RawServer {
   fallback: ((path: string) => Answerer | undefined) | undefined
   /** Requested paths in order. */
   readonly asked: string[]
-  /** Connections that were made. */
+  /** Number of connections. */
   connections: number
   /** Called with each connection before anything was read; true keeps it from being read. */
   onConnection: ((socket: Socket) => boolean) | undefined
@@ -194,7 +194,7 @@ export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
   const sockets = new Set<Socket>()
   const server: Server = createServer((socket) => {
     sockets.add(socket)
-    // Or else the second part of an answer waits for the other side to say that it got the first.
+    // Otherwise the second part of a response waits for the acknowledgement of the first.
     socket.setNoDelay(true)
     raw.connections++
     socket.on('close', () => sockets.delete(socket))
@@ -271,7 +271,7 @@ export function sendTo(location: string, status = 302): Answerer {
   return send('', { location }, status)
 }
 
-/** Sends a piece again and again until the other side has had enough. */
+/** Sends a piece repeatedly until the other side closes the connection. */
 export function sendForever(head: string, piece: string | Uint8Array, everyMs: number): Answerer {
   return (socket) => {
     socket.write(head, 'latin1')

@@ -276,7 +276,7 @@ const CASES: Readonly<Record<string, Case>> = {
   ),
 }
 
-/** Sites that are crawled side by side, as long as all of them together keep the bounds of one. */
+/** Sites that are crawled concurrently, as long as all of them together stay within the limits of one. */
 const GROUPS: readonly (readonly [kind: string, names: readonly string[]])[] = [
   'robots.txt',
   'sitemap',

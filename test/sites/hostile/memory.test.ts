@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import { crawlHostile, isLong, openRawServer, rowsOf, send } from './harness.ts'
 
-/* Answers that are no harm alone, and many at once. */
+/* Responses that are harmless alone, and many of them concurrently. */
 
 const COUNT = 16
 const MEGABYTES = 19

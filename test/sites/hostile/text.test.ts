@@ -35,7 +35,7 @@ const ALL_UNITS = [
   '\u00a0',
   '漢',
 ]
-/** The long form tries them all, each everywhere; the short one each in every second place, and in every place each second one. */
+/** The long form tries every text in every place. The short form tries every second combination. */
 const isTried = (unit: number, place: number) => isLong || (unit + place) % 2 === 0
 const UNITS = isLong ? ALL_UNITS : ALL_UNITS.filter((_, i) => i % 5 === 0)
 const LENGTH = isLong ? 250_000 : 60_000
@@ -84,7 +84,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   'set-cookie': 'a=b',
 }
 
-/** Texts that are tried in one crawl, as long as all of them together keep the bounds of one. */
+/** Texts that are tried in one crawl, as long as all of them together stay within the limits of one. */
 const GROUPS: readonly (readonly string[])[] = isLong ? UNITS.map((unit) => [unit]) : [UNITS]
 
 test.each(GROUPS.map((units) => [units]))('text that makes patterns explode does not: %j', async (units) => {
