@@ -337,7 +337,7 @@ test('a worker that gets its own job again ends the old process first', async ()
   expect(await workers.logOf('nobody').find(id)).toMatchObject({ status: 'stopped', problem: null })
 })
 
-/** Opens a worker without a queue. Returns a function that hands it a crawl. */
+/** Opens a worker with a fake queue. Returns a function that hands it a crawl. */
 async function openGiven(
   address: string,
   further: Partial<WorkerOptions> = {},
@@ -497,7 +497,7 @@ test('a job for the same source waits in the queue, also with another address of
   const first = await dispatcher.begin(order('run'))
   await until(async () => (await workers.listJobs(0))[0]?.record.sourceId === 'source-1')
   const same = await dispatcher.enqueue({ ...order('finish'), sourceId: 'source-1' })
-  // Without the wait this job would run before the other one.
+  // The job above would run before this one if its source were free.
   const other = await dispatcher.enqueue(order('finish'))
   expect(await dispatcher.wait(other.id)).toMatchObject({ status: 'done' })
   expect(dispatcher.find(same.id)).toMatchObject({ status: 'queued', pid: null })

@@ -282,7 +282,7 @@ test('leases from more hosts than visits are wanted go by weight, depth and age,
   for (const host of hosts.slice(0, 25)) await changeClock(db, host, 1000, 100_000)
   expect(await keysOf(2, false)).toEqual(firsts(25, 27, '/0'))
   expect(await keysOf(2, true)).toEqual(firsts(25, 27, '/0'))
-  // A row has its own weight as soon as it is due.
+  // A row is ordered by its own weight as soon as it is due.
   await db.run(`UPDATE ledger SET due_at = 250, weight = -1 WHERE key = 'https://h29.test/2'`)
   expect(await keysOf(2, false)).toEqual(firsts(25, 27, '/0'))
   expect(await keysOf(2, false, 250)).toEqual(['h29.test/2', 'h25.test/0'])

@@ -14,7 +14,7 @@ async function stageMessy(): Promise<Site> {
   return site
 }
 
-/** Crawls a site from the beginning with the given concurrency and a random delay of each response. */
+/** Crawls a site from the beginning. Above a concurrency of 1, each response has a random delay. */
 async function crawlAnew(site: Site, concurrency: number, scope: object): Promise<FileStage> {
   const staged = await stageOn(site, '/', { scope: { block: ['/blocked/**'], ...scope } }, { concurrency })
   const { fetcher, clock } = staged.library

@@ -105,7 +105,7 @@ describe('two versions and three languages of one documentation', () => {
     expect(shownBy(english).filter((name) => !name.includes('/en/'))).toEqual([])
     const german = await ask('wie lange wartet der Client auf die Antwort')
     expect(timeoutsOf(german)).toEqual(['2.0 /de/timeout.html'])
-    // Words that exist only in French.
+    // All words of this query exist only in French.
     const french = await ask('délai requête serveur')
     expect(shownBy(french)[0]).toBe('2.0 /fr/timeout.html')
     // The query has no recognizable language, so the language of the source decides.

@@ -282,7 +282,7 @@ test('an unconfigured registry at a private address is not contacted', async () 
   const opened = openTree('pkg:npm/lamp', { registries: registry.registries, openDownloads: openNone })
   await expect(opened).rejects.toMatchObject({ details: { problem: '127.0.0.1 is not a public address' } })
   expect(registry.asked).toEqual([])
-  // A private host is allowed by its name, and others by their address.
+  // The advice allows a host at a private address by its name, and any other by its address.
   for (const [address, rule] of [
     ['10.0.0.7', 'lamps.example'],
     ['203.0.113.7', '203.0.113.7'],
