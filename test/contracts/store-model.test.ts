@@ -271,7 +271,10 @@ function byBeginning(a: Crawl, b: Crawl): number {
   return b.startedAt - a.startedAt || compareUtf8(a.id, b.id)
 }
 
-/** A whole chunk: stores read its parts at the first use. Its path is the key of its page, which these records do not know. */
+/**
+ * A chunk with all fields, because stores read them lazily. It leaves out the path, which is the key of its page and unknown to these
+ * records.
+ */
 function readAll(chunk: Chunk): Omit<Chunk, 'path'> {
   const { id, shortId, contentHash, slug, kind, headingPath, symbol, address, assetPath, content } = chunk
   const { chunkIndex, startLine, endLine, tokenEstimate } = chunk

@@ -1,6 +1,4 @@
-/**
- * Runs the built program as often as it is told to, each time with other arguments, and tells what came of it.
- */
+/** Runs the built program once per message, with the arguments of that message, and sends back the result. */
 import { readFileSync } from 'node:fs'
 import type { Streams } from '../../src/cli/terminal.ts'
 import { PROGRAM } from '../e2e/program.ts'

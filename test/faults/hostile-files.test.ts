@@ -90,7 +90,7 @@ const CODE_DEPTH = isLong ? DEPTH : 10_000
 const FOLDS = isLong ? DEPTH : 5000
 const CODE = ['js', 'ts', 'tsx', 'py', 'c', 'cpp', 'go', 'rs', 'java', 'rb', 'sh']
 
-/** Tried at the full size of the limit also when time is short; text on one line is, beyond it. */
+/** Files that the short form tries at the full size of the limit, too. */
 const FULL = ['array.json']
 
 /** Whose content is no text: nothing is lost without a chunk. */

@@ -1,7 +1,7 @@
 /**
- * Crawls sources of one library over and over, several at once, and searches meanwhile, until stdin is closed. Its argument is
- * {@link SoakOptions} as JSON. Tells on stdout what came of each crawl and what it uses, a line of JSON each. Anything that must
- * not happen ends it.
+ * Crawls the sources of one library repeatedly and concurrently, and searches meanwhile, until stdin is closed. The argument is {@link
+ * SoakOptions} as JSON. The process writes the result of each crawl and its resource usage to stdout, one JSON object per line. Any
+ * violation ends it.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

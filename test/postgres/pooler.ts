@@ -16,8 +16,8 @@ interface Session {
 }
 
 /**
- * Opens a pooler before the server at an address, and tells its own. The session that was used last is given first, as by PgBouncer, or
- * they go round, as by one that is told to. It closes with the test.
+ * Opens a pooler in front of the server at an address, and returns its own address. It assigns the session used last first, like PgBouncer,
+ * or rotates sessions with `goRound`. It closes with the test.
  */
 export async function openPooler(address: string, mode: PoolMode, goRound = false): Promise<string> {
   const free: Session[] = []

@@ -2,13 +2,13 @@
 const RING = 2 ** 17
 
 /**
- * Time that goes on when everything that can happen has happened. It goes by the millisecond, as the clock of a crawl does: each has a
- * list of what is to be done then, in a ring, so that a timer costs the same however many there are.
+ * Simulated time that advances when nothing else can happen at the current time. It advances by milliseconds, like the clock of a crawl. A
+ * ring holds the timers of each millisecond, so the cost of a timer does not depend on their number.
  */
 export class SimulatedTime {
-  /** Milliseconds since the beginning of the world. */
+  /** Milliseconds since the start of the simulation. */
   now = 0
-  /** How often something was done. */
+  /** Number of timers that have fired. */
   events = 0
   readonly #ring: (() => void)[][] = Array.from({ length: RING }, () => [])
   readonly #far = new Map<number, (() => void)[]>()

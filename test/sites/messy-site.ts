@@ -1,8 +1,8 @@
 import { type Answer, page } from './site.ts'
 
 /**
- * A site with everything that real ones have: several ways to each page, of different length, lists, redirects, pages that are
- * the same, that name another address as theirs, that do not want to be read or followed, and that are not there.
+ * A site with the features of real sites: several paths of different length to each page, lists, redirects, duplicates, canonical links,
+ * noindex and nofollow pages, and missing pages.
  */
 export function messySite(size: number): Record<string, Answer> {
   const pages: Record<string, Answer> = {

@@ -56,12 +56,12 @@ type Way = (typeof WAYS)[number]
 const NEVER_FETCHED: readonly Way[] = ['canonical', 'alternate', 'sitemap-index']
 
 /**
- * Which forms of addresses are tried: all of them by every way, those of this machine, or, in the short form of these tests, a share by
- * each way and all of them by the ways together.
+ * Which forms of addresses are tried: all forms in every way, or those of this machine. In the short form of these tests, each way tries a
+ * share of the forms, and the ways together try all of them.
  */
 type Forms = 'all' | 'local' | 'shared'
 
-/** How many ways share the forms. */
+/** Number of ways that share the forms. */
 const FORM_SHARES = 3
 
 /** All forms of an address for one way into a crawl: by itself, and as a name of the site that resolves to it. */

@@ -65,7 +65,7 @@ describe('a calendar without end', () => {
   const around = (before: number, after: number, write: (year: number, month: string) => string): string[] =>
     [before, after].map((at) => write(Math.floor(at / 12), String((at % 12) + 1).padStart(2, '0')))
   const START = YEAR * 12 + 5
-  /** As above; but the short form goes back from the start by years until it is near 1970, where months count again. */
+  /** Like {@link months}, but the short form goes back by years until it is near 1970, and by months from there. */
   const distantMonths: typeof months = (month, write) =>
     LONG || month > START || month < 1971 * 12 ? months(month, write) : around(month - 12, START + 1, write)
   const event = createNoise()

@@ -24,9 +24,9 @@ export interface TeiRerankerOptions {
 
 /**
  * Text Embeddings Inference with a reranker, after router/src/http/server.rs and types.rs (huggingface/text-embeddings-inference):
- * `ErrorType` Validation is 413, Tokenizer 422, Backend 424, Overloaded 429, Unhealthy 503; axum refuses other content types with
- * 415, what is no JSON with 400, what does not fit the type with 422, more than the payload limit with 413. serde ignores members
- * that it does not know; here they are refused, for they mean that something was misspelt.
+ * `ErrorType` Validation is 413, Tokenizer 422, Backend 424, Overloaded 429, Unhealthy 503. axum refuses other content types with 415,
+ * invalid JSON with 400, a wrong schema with 422, and a body over the payload limit with 413. serde ignores unknown fields, but this server
+ * refuses them, because they mean a misspelling.
  */
 export function openTeiRerankServer(options: TeiRerankerOptions): Promise<FaultyServer> {
   const { apiKey, judge, maxClientBatchSize = 32, payloadLimit = 2_000_000, isEmbedding = false } = options

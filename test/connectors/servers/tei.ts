@@ -28,10 +28,10 @@ export interface TeiServer extends FaultyServer {
 const MEMBERS = ['inputs', 'truncate', 'truncation_direction', 'prompt_name', 'normalize', 'dimensions']
 
 /**
- * A server that follows `router/src/http/server.rs` of huggingface/text-embeddings-inference (1.8): `POST /embed`, `GET /info`,
- * `GET /health`; errors `{error, error_type}` with 400 Empty, 413 Validation, 422 Tokenizer, 424 Backend, 429 Overloaded, 503
- * Unhealthy; 401 without a body where the key is not right, `/health` being open to all; what axum says of a body that is none:
- * 415, 400, 422, and 413 for one that is too large.
+ * A server that follows `router/src/http/server.rs` of huggingface/text-embeddings-inference (1.8): `POST /embed`, `GET /info`, `GET
+ * /health`. Errors are `{error, error_type}` with 400 Empty, 413 Validation, 422 Tokenizer, 424 Backend, 429 Overloaded, 503 Unhealthy. A
+ * wrong key gets 401 without a body, and `/health` needs no key. Invalid bodies get the statuses of axum: 415, 400, 422, and 413 for a
+ * large one.
  */
 export async function openTeiServer(options: TeiOptions = {}): Promise<TeiServer> {
   const { maxBatch = 32, payloadLimit = 2_000_000, apiKey, modelType = { embedding: { pooling: 'cls' } } } = options

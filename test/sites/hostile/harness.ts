@@ -79,8 +79,8 @@ export interface RunOptions {
 }
 
 /**
- * The short form waits less, and less often. An answer that drips takes the longest anyway, so that the other timeouts may leave a busy
- * machine nearly as long for the good pages.
+ * The short form has shorter timeouts and fewer retries. A dripping response takes the longest anyway, so the other timeouts leave a busy
+ * machine nearly as much time for the good pages.
  */
 export const HASTY: RunOptions = hurry(7000)
 /** For sites without a good page. */

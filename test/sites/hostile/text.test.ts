@@ -3,9 +3,8 @@ import { page } from '../site.ts'
 import { type Answerer, crawlHostile, isLong, openRawServer, rowsOf, send } from './harness.ts'
 
 /*
- * Text that makes a careless pattern try every way of matching, wherever text is matched: in Markdown and its front matter, in pages
- * and their attributes, in the fields of answers. Each page has to be settled, which one that takes the square of its length in
- * time would not be before the crawl is stopped.
+ * Text that causes catastrophic backtracking in careless patterns, in every place where text is matched: Markdown and its front matter,
+ * pages and their attributes, response headers. Each page must be settled before the crawl times out, which quadratic time would prevent.
  */
 
 const ALL_UNITS = [
