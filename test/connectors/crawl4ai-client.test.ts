@@ -74,7 +74,7 @@ describe('a client of Crawl4AI', () => {
     await expect(client.readMarkdown(URL_1, 'fit')).rejects.toMatchObject({ type: 'bad-answer' })
   })
 
-  test('repeats no token that a result holds', async () => {
+  test('leaves the token of a result out of its messages', async () => {
     const options = { timeoutMs: 1000, retries: 0, delaysMs: [], client: http, clock: createQuickClock() }
     const keyed = createCrawl4AIClient({ endpoint: server.origin, token: 'sk-1', ...options })
     const results = [{ success: false, error_message: 'sk-1 is not known' }]

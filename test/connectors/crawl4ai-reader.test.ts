@@ -462,7 +462,7 @@ describe('reading many pages', () => {
     expect(reader.circuitState).toBe('closed')
   })
 
-  test('ends when the reader is closed, and is refused after that', async () => {
+  test('stops when the reader is closed, and is refused after that', async () => {
     const reader = await stage.openReader()
     stage.server.always(CRAWL, { type: 'hang' })
     const loading = reader.loadAll(listUrls(2))
@@ -610,7 +610,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
   })
 
-  test('counts timeouts and broken connections, and nothing that the service answers', async () => {
+  test('counts timeouts and broken connections, and no response of the service', async () => {
     const hasty = stage.openHastyReader(5, { maxRetries: 0 })
     stage.server.always(CRAWL, { type: 'hang' })
     await hasty.loadAll(listUrls(5))
@@ -657,13 +657,13 @@ describe('the guard of a reader', () => {
     ['http://public.test\\@10.0.0.7/', 'http://public.test/@10.0.0.7/'],
     [' HTTP://Public.test/a b', 'http://public.test/a%20b'],
     ['http:public.test', 'http://public.test/'],
-  ])('hands over %j as it was understood', async (url, handed) => {
+  ])('passes %j to the service in its normalized form', async (url, handed) => {
     const reader = await stage.openReader()
     expect(await reader.loadData([url])).toMatchObject([{ id: documentId(url), metadata: { source: url } }])
     expect(stage.server.bodies(CRAWL)).toMatchObject([{ urls: [handed] }])
   })
 
-  test('hands over no password, and repeats none', async () => {
+  test('passes no password to the service, and leaves it out of messages', async () => {
     const reader = await stage.openReader()
     const url = 'https://me:secret@example.com/1'
     expect(await reader.loadAll([url, URL_1])).toMatchObject([null, { metadata: { source: URL_1 } }])

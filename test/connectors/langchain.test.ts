@@ -37,14 +37,14 @@ describe('PharosLoader', () => {
     expect(loader.lastFailures.map(({ url }) => url)).toEqual([urls[1]])
   })
 
-  test('loads one address that is given by itself, again and again', async () => {
+  test('loads a single address repeatedly', async () => {
     const site = await stageSite({ '/a': page('A') })
     const loader = new PharosLoader(`${site.origin}/a`, { allowPrivate: ['127.0.0.1'] })
     expect(await loader.load()).toHaveLength(1)
     expect(await loader.load()).toHaveLength(1)
   })
 
-  test('connects to nothing private unless it may', async () => {
+  test('connects to no private address unless that is allowed', async () => {
     const site = await stageSite({ '/a': page('A') })
     const loader = new PharosLoader(`${site.origin}/a`)
     expect(await loader.load()).toEqual([])
@@ -120,7 +120,7 @@ describe('PharosRetriever', () => {
     expect(best?.pageContent).toContain(chunk.content.trim().split('\n')[0])
   })
 
-  test('keeps to k, to the sources, to the filters and to the budget', async () => {
+  test('obeys k, the sources, the filters and the budget', async () => {
     const { library } = await stageLamps()
     const ask = async (asked: Partial<ConstructorParameters<typeof PharosRetriever>[0]>) => {
       const found = await new PharosRetriever({ library, ...asked }).invoke('oil lens keeper lamps')
@@ -145,7 +145,7 @@ describe('PharosRetriever', () => {
     expect(await retriever.invoke('zeppelin')).toEqual([])
   })
 
-  test('stands in a chain', async () => {
+  test('works in a chain', async () => {
     const { library } = await stageLamps()
     const prompts: string[] = []
     const model = new FakeListChatModel({ responses: ['Copper tanks.'] })

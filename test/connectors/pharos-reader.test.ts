@@ -116,7 +116,7 @@ describe('a batch', () => {
     expect((await reader.loadData(urls)).map(({ metadata }) => metadata.title)).toEqual(['A', 'C'])
   })
 
-  test('forgets the failures of the one before', async () => {
+  test('clears the failures of the previous batch', async () => {
     const { site, reader } = await stageReader({ '/a': page('A') })
     await reader.loadData([`${site.origin}/missing`])
     expect(reader.lastFailures).toHaveLength(1)
@@ -342,7 +342,7 @@ describe('a page that is empty until its scripts have run', () => {
     expect(pathsOf(site)).toEqual(['/app', '/notes.md', '/plain'])
   })
 
-  test('is rendered with chromium, as every HTML is', async () => {
+  test('is rendered with chromium, like every HTML page', async () => {
     const { reader, urls, rendered } = await openRendering('chromium')
     expect(titlesOf(await reader.loadAll(urls))).toEqual(['Shown', 'Shown', 'Notes'])
     expect(new Set(rendered)).toEqual(new Set(['/app', '/plain']))
@@ -415,7 +415,7 @@ describe('a reader', () => {
     await expect(reader.loadData([`${site.origin}/a`])).rejects.toThrow('the reader is closed')
   })
 
-  test('leaves a library open that it was given', async () => {
+  test('does not close a library that was passed to it', async () => {
     const library = await stageLibrary()
     const reader = await openPharosReader({ library })
     await reader.close()

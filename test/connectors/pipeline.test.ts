@@ -59,7 +59,7 @@ const SECTIONS = ['Wick', 'Lens', 'Oil'].map((name) => `## ${name}\n\n${`${name}
 const LONG = `# Lamps\n\n${SECTIONS.join('\n\n')}`
 
 describe('ingesting documents', () => {
-  test('cuts, embeds and writes them with the members of page and chunk', async () => {
+  test('splits, embeds and writes them with the fields of page and chunk', async () => {
     const options = { embedder, vectorStore }
     const results = await ingestDocuments([documentOf(URL_A, LONG), documentOf(URL_B, '# Oil\n\nColza.')], options)
     const pieces = textsOf(URL_A)
@@ -295,7 +295,7 @@ describe('ingesting addresses', () => {
     expect(textsOf(URL_A)).toHaveLength(1)
   })
 
-  test('needs a place to write to', async () => {
+  test('requires a vector store', async () => {
     const reader = { loadAll: async () => [null], lastFailures: [] }
     await expect(ingestUrls(reader, [URL_A], { embedder })).rejects.toThrow(TypeError)
     expect(await ingestUrls(reader, [URL_A], { embedder, vectorStore })).toMatchObject([

@@ -145,7 +145,7 @@ describe('filters', () => {
     expect(splitFilter(POINTS, { heading: 'install' }).check).toBeDefined()
   })
 
-  test('know a language by all that it is a variant of', () => {
+  test('match a language by all of its parent tags', () => {
     expect(languagesOf('de-CH-1996')).toEqual(['de', 'de-ch', 'de-ch-1996'])
     expect(languagesOf(null)).toEqual([])
   })

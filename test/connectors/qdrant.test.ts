@@ -42,7 +42,7 @@ function pointsOf(url: string, count: number, text = 'text'): QdrantPoint[] {
 }
 
 describe('opening a collection', () => {
-  test('makes one for cosines with the indexes of its payload, and finds it again', async () => {
+  test('creates a cosine collection with its payload indexes, and reopens it', async () => {
     const stage = await stageOf()
     await openIn(stage)
     expect(stage.server.bodies('PUT /collections/:name')).toEqual([{ vectors: { size: 2, distance: 'Cosine' } }])

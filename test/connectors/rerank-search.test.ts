@@ -112,7 +112,7 @@ describe('a reranker', () => {
     expect(seen.every((text) => /^Page \d+\n/.test(text) && text.includes('wick'))).toBe(true)
   })
 
-  test('judges no more than it may', async () => {
+  test('judges no more hits than its candidate limit', async () => {
     const answer = await ask({}, openWith(5000, 4))
     expect(titlesOf(answer)).toEqual([...pagesFrom(3, -1, 4), ...pagesFrom(4, 1, PAGES - 4)])
     expect(seen).toHaveLength(4)
@@ -127,7 +127,7 @@ describe('a reranker', () => {
     expect(titlesOf(await ask())).toEqual(['Page 5', ...pagesFrom(0, 1, 5), ...pagesFrom(6, 1, PAGES - 6)])
   })
 
-  test('does not change how many reach the least score', async () => {
+  test('does not change the number of hits above the minimum score', async () => {
     const some = await ask({ minScore: 0.8, fusion: 'words' })
     const count = titlesOf(some).length
     expect(count).toBeGreaterThan(1)

@@ -97,7 +97,7 @@ describe('Text Embeddings Inference', () => {
     })
   })
 
-  test('is shown its key', async () => {
+  test('gets its key', async () => {
     const { reranker } = await stageTei({ apiKey: 'open sesame' })
     expect(await reranker.rerank('which', ['a 0.1'])).toEqual([0.1])
     const { server } = await stageTei({ apiKey: 'open sesame' })
@@ -208,7 +208,7 @@ describe('a failing service', () => {
 })
 
 describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker with the shape of %s', (vendor) => {
-  test('judges texts and is sent nothing that it does not know', async () => {
+  test('judges texts and gets no unknown fields', async () => {
     const { server, reranker, route } = await stageHosted(vendor)
     expect(reranker.name).toBe(`${MODEL} at 127.0.0.1:${server.port}`)
     expect(await reranker.rerank('which', textsOf(50))).toEqual(judgementsOf(50))

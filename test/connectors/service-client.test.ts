@@ -104,7 +104,7 @@ describe('a client for services', () => {
     expect(asked).toEqual(['service.test'])
   })
 
-  test('gives a redirect as an answer, and follows none', async () => {
+  test('returns a redirect as a response, and does not follow it', async () => {
     const server = await openServer()
     const answer = await open([server.origin]).request(get(`${server.origin}/moved`))
     expect(answer).toMatchObject({ status: 302, headers: { location: 'http://127.0.0.1:1/' } })

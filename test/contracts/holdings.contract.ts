@@ -73,7 +73,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
     store.holdings.arrivals.begin({ ...requestOf(more), isAlone: true, skipped: [] })
   const CLAIM = { origin: 'origin', holder: 'me', now: 200 }
 
-  test('knows every column there is, or why it is left out', async () => {
+  test('contains every column, or has a reason for leaving it out', async () => {
     const told = new Set(
       [...HELD_TABLES, SOURCES].flatMap(({ name, columns }) => columns.map((c) => `${name}.${c.name}`)),
     )
@@ -110,7 +110,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
   })
 
   describe('a view', () => {
-    test('gives rows in the order of their keys, some at a time, and knows the last one', async () => {
+    test('returns rows in batches ordered by key, and knows the last one', async () => {
       await addSourceTo(store, 'docs')
       for (const path of ['/b', '/a', '/c']) await writePage(store, 'docs', path, `text of ${path}`)
       await store.holdings.view(async (view) => {

@@ -194,7 +194,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
     expect(targets(await log.listProblems({ limit: 9 }))).toHaveLength(7)
   })
 
-  test('a host has met the milestones that any job has reached there', async () => {
+  test('a host has the milestones that any job reached there', async () => {
     await log.append([
       note('milestone', 'a', '1', { kind: 'depth2-coverage', scope: 'x.test' }),
       note('milestone', 'b', '2', { kind: 'downloads-1k', scope: 'x.test' }),

@@ -60,7 +60,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
   const missing = async (limit = 100, sourceIds?: readonly string[]) =>
     new Set((await store.vectors.listMissing(limit, sourceIds)).map(({ chunkId }) => chunkId))
 
-  test('are missing at first, with the language and the text that is to get them: title, headings, content without addresses', async () => {
+  test('are missing at first, listed with the language and the text to embed: title, headings, content without addresses', async () => {
     const content = '# Lights\n\nSee [the tower](https://docs.test/tower "Tower") and ![it](a(b).png).'
     const [id] = await writePage(store, 'docs', '/a', content, { title: 'Guide', headingPath: ['Guide', 'Lights'] })
     expect(await store.vectors.readSpace()).toBeUndefined()
@@ -139,7 +139,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.count(['docs'])).toEqual({ embedded: 0, chunks: 3, refused: 0 })
   })
 
-  test('are listed as missing from one on, so that all of them are seen once', async () => {
+  test('are listed as missing from a cursor on, so that each is seen once', async () => {
     await addSourceTo(store, 'more')
     const parts = Array.from({ length: 9 }, (_, i) => `part ${i}`)
     const docs = await writePage(store, 'docs', '/a', parts.join('\n---\n'))
@@ -303,7 +303,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
       expect(await missing()).toEqual(new Set([second]))
     })
 
-    test('are tried again with another model, and of another space are not noted', async () => {
+    test('are retried with another model, and not recorded for another space', async () => {
       const [id = ''] = await writePage(store, 'docs', '/a', 'one')
       await refuse('docs', id)
       await expect(refuse('docs', id, 'other', OTHER)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })

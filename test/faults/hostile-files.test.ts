@@ -248,7 +248,7 @@ describe('at the default limits', () => {
     expect(await pack()).toMatchObject({ warnings: ['binary'], files: ['a.md'] })
   })
 
-  test('UTF-16 is read by its mark, and half a character costs its file', async () => {
+  test('UTF-16 is detected by its byte order mark, and half a character makes the file unreadable', async () => {
     const text = Buffer.from('\ufeff# Titel\n\nWörter\n', 'utf16le')
     shop.write({
       'source/le.md': text,
@@ -258,7 +258,7 @@ describe('at the default limits', () => {
     expect(await pack()).toMatchObject({ warnings: ['utf8'], files: ['be.md', 'le.md'] })
   })
 
-  test('links in a circle are passed over', async () => {
+  test('circular links are skipped', async () => {
     fs.mkdirSync(shop.path('source/sub'))
     fs.symlinkSync('..', shop.path('source/sub/up'))
     fs.symlinkSync('b', shop.path('source/a'))
@@ -266,7 +266,7 @@ describe('at the default limits', () => {
     expect(await pack()).toMatchObject({ warnings: [], files: [] })
   })
 
-  test('thousands of small files are all there', async () => {
+  test('thousands of small files are all packed', async () => {
     const count = isLong ? 20_000 : 1000
     shop.write(Object.fromEntries(Array.from({ length: count }, (_, i) => [`source/${i % 100}/${i}.md`, `# ${i}\n`])))
     expect((await pack()).files).toHaveLength(count)

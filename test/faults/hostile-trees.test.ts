@@ -117,7 +117,7 @@ function statesOf({ rows }: Holdings): Record<string, string> {
   )
 }
 
-test('documents of every format', async () => {
+test('hostile documents of every format get the expected state', async () => {
   const files = hostileDocuments(bait)
   fs.rmSync(shop.path('source'), { recursive: true, force: true })
   shop.write(Object.fromEntries(Object.entries(files).map(([name, { content }]) => [`source/docs/${name}`, content])))

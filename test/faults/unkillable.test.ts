@@ -98,7 +98,7 @@ describe('a killed process', { timeout: LONG ? 300_000 : 60_000 }, () => {
 
 describe('a process that is killed while it removes a source', () => {
   test.each(Array.from({ length: LONG ? 20 : 1 }, () => Math.random()))(
-    '(%f) leaves it whole or out of sight, and the rest to the next one',
+    '(%f) leaves the source complete or invisible, and the next process finishes the removal',
     async (moment) => {
       const { path, library, source, ...staged } = await stageOn(site, '/', {}, { concurrency: 4 })
       await staged.crawl()

@@ -266,7 +266,7 @@ test('several finds of one address in one call have the same effect as consecuti
   expect(await listMiscounts(db)).toEqual([])
 })
 
-test('leases from more hosts than visits are wanted go by weight, depth and age, past hosts that are busy', async () => {
+test('leases from many hosts are ordered by weight, depth and age, and skip busy hosts', async () => {
   const { db, one } = await open()
   const hosts = Array.from({ length: 30 }, (_, number) => `h${number}.test`)
   await one.write((sql) => offerAll(sql, one, hosts, 3))
@@ -321,7 +321,7 @@ test('a process with a low host limit does not scan all hosts', async () => {
 })
 
 describe('with many rows', () => {
-  test('everything that is done at every visit is done by indexes, in few statements', async () => {
+  test('every operation of a visit uses indexes and few statements', async () => {
     const { db, one } = await open()
     const others = await Promise.all(['2', '3', '4', '5', '6', '7', '8'].map((name) => addLedger(db, name)))
     await fill(db, one, 250)

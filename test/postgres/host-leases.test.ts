@@ -270,7 +270,7 @@ describe('a process', () => {
   })
 
   test.each(['ends its crawl', 'ends it with something under way', 'is closed'])(
-    'gives its hosts back when it %s',
+    'releases its hosts when it %s',
     async (how) => {
       const { address, two } = await openTwo('docs', 'blog')
       const store = await openPostgresStore(address)

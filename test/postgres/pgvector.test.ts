@@ -157,7 +157,7 @@ describe('with pgvector', () => {
     expect({ pgvector, isPgvectorFit }).toEqual({ pgvector: expect.stringMatching(/^0\.\d+\./), isPgvectorFit: true })
   })
 
-  test('finds the nearest by walking its index', async () => {
+  test('finds the nearest neighbours with its index', async () => {
     const address = await stageFilled()
     const indexes = await ask(address, async (db) => {
       await db.run('ANALYZE vectors')

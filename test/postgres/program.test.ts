@@ -149,7 +149,7 @@ describe('the program on a library in PostgreSQL', () => {
     expect(stderr).toContain(`pharos add <url> --library '${empty.replace(`:${PASSWORD}`, '')}'`)
   })
 
-  test('is checked by doctor, which makes nothing', async () => {
+  test('is checked by doctor without creating anything', async () => {
     const { stdout } = await pharos('doctor')
     expect(stdout).toMatch(
       /^ok {4}library: postgres:\/\/pharos@\S+ is PostgreSQL \d+\.\d+, UTF8, has schema \d+, .*, no pgvector, /m,

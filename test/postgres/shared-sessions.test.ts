@@ -28,7 +28,7 @@ test('rotating sessions are detected as shared', async () => {
   await expect(openDatabase(address)).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
 })
 
-test('other programs find shared sessions as they were', async () => {
+test('shared sessions stay unchanged for other programs', async () => {
   const address = await openShared()
   const db = await openDatabase(address)
   closeLater(() => db.close())

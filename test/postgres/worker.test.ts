@@ -215,7 +215,7 @@ test('a worker on a library in a file explains the alternatives', async () => {
   expect(served.stderr).toContain('--workers 0 is for a library in PostgreSQL')
 })
 
-test.concurrent('a worker that is killed is followed by another, and nothing is lost', { timeout: TIMEOUT }, async ({
+test.concurrent('another worker replaces a killed one, and nothing is lost', { timeout: TIMEOUT }, async ({
   expect,
   ...context
 }) => {
@@ -437,7 +437,7 @@ async function plant(library: OpenLibrary, sites: readonly Site[], paths: readon
   return source
 }
 
-test('a folder is kept with the machine that it is on, and read nowhere else', async () => {
+test('a folder is stored with its machine, and no other machine reads it', async () => {
   const library = await openLibrary({ path: await createLibrary(), version: '0.0.0' })
   try {
     const source = await addSource(library, { url: 'file:///docs/', isOwnFolder: true })

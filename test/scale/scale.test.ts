@@ -49,7 +49,7 @@ test('a simulated host notices early requests, also after its interval has grown
   ])
 })
 
-test('a request of the simulation that gets its connection too late is not sent', async () => {
+test('a simulated request is not sent if its connection opens too late', async () => {
   const time = new SimulatedTime()
   const world = createWorld({ hosts: 1, sources: 1, backlog: 10, spanMs: 1 }, 1)
   const network = new SimulatedNetwork(time, world, createRandom(1))
@@ -61,7 +61,7 @@ test('a request of the simulation that gets its connection too late is not sent'
   expect(network.seen).toMatchObject({ requests: 0, tooLate: 1 })
 })
 
-test('an operation of a simulated database keeps no core while it waits for its source', async () => {
+test('an operation of a simulated database uses no core while it waits for its source', async () => {
   const time = new SimulatedTime()
   const cost = { statements: 0, cpuMs: 10, isExclusive: true }
   const costs = { ...COSTS, settle: cost, readClock: { ...cost, isExclusive: false } }

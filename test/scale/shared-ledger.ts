@@ -541,7 +541,7 @@ function toVisit(source: SimulatedSource, row: LeasedRow, lease: string, slot: n
     url,
     host: lot.host.name,
     depth: depthOf(number),
-    // Seeds bypass the gate, which does not matter for order or pace.
+    // A visit with the discovery `manual` does not check the gate, which does not matter for order or pace.
     discovery: 'manual',
     foundOn: null,
     attempts,

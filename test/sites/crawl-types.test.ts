@@ -50,7 +50,7 @@ describe('a crawl of type', () => {
   })
 })
 
-describe('addresses given by hand', () => {
+describe('seeds', () => {
   test('are read beside the start, at its depth, and their links followed', async () => {
     const { site: server, crawl } = await stage(site, {
       settings: (origin) => ({ crawlType: 'basic', seeds: [`${origin}/given`, `${origin}/given#part`] }),

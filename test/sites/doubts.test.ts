@@ -74,7 +74,7 @@ describe('pages that a crawl did not find', () => {
   })
 })
 
-describe('a page that is not for the index', () => {
+describe('a noindex page', () => {
   const PAGES = {
     '/': page('Home', ['/hub']),
     '/hub': page('Hub', ['/a', '/b'], '<meta name="robots" content="noindex">'),
@@ -290,7 +290,7 @@ describe('validators', () => {
   })
 })
 
-test('a page whose content is as it was still gets its new description', async () => {
+test('a page with unchanged content gets its new description', async () => {
   const { site, crawl, library, source } = await stage({ '/': page('Home') })
   await crawl()
   site.pages.set('/', page('Home', [], '<meta name="description" content="All about it">'))
@@ -323,7 +323,7 @@ test('aliases from a list are kept, whatever the result of the following visit',
   }
 })
 
-test('a store that cannot take a sign of life does not bring a crawl down', async () => {
+test('a crawl survives a store that fails to write a heartbeat', async () => {
   const paths = Array.from({ length: 16 }, (_, i) => `/p${i}`)
   const slow = Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs: 300 }]))
   const { crawl, library } = await stageFile({ '/': page('Home', paths), ...slow })

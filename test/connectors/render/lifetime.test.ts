@@ -269,6 +269,6 @@ test('the browser ends when it is old even without pages, and when the renderer 
   await renderer.close()
 })
 
-test('wants a proxy that is one', async () => {
+test('an invalid proxy address is refused', async () => {
   await expect(stageRenderer({ proxy: 'nonsense' })).rejects.toThrow('not an address of a proxy')
 })

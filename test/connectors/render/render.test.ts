@@ -57,7 +57,7 @@ afterAll(async () => {
 const render = async (body: string, head = ''): Promise<string> =>
   htmlOf(await renderer.render(documentOf(`${site.origin}/page`, body, head)))
 
-test('gives a static page as it is, with its status and the fields that matter', async () => {
+test('returns a static page unchanged, with its status and relevant headers', async () => {
   const outcome = await renderer.render({
     url: `${site.origin}/static`,
     body: new TextEncoder().encode(
@@ -99,7 +99,7 @@ test('waits for data, timers and their results, deterministically, and loads scr
   expect(site.requests[0]?.headers['user-agent']).toBe('Pharos/0.0.0 (+test)')
 })
 
-test('waits for requests of the older kind', async () => {
+test('waits for XMLHttpRequest', async () => {
   const html = await render(`<script>
     const request = new XMLHttpRequest()
     request.open('GET', '/data.json')
@@ -210,7 +210,7 @@ test('inlines open shadow trees at their hosts', async () => {
   )
 })
 
-test('is not kept up by dialogs, windows, downloads, permissions or a worker that stays', async () => {
+test('is not delayed by dialogs, windows, downloads, permissions or a permanent worker', async () => {
   site.forget()
   const html = await render(`<p id="p"></p><a target="_blank" id="blank" href="/data.json">x</a>
   <form target="_blank" action="/data.json"></form><script>
@@ -284,11 +284,11 @@ const CLOCKS: readonly string[] = [
   '<p>Done</p><script>new Response(new ReadableStream()).body.getReader().read()</script>',
 ]
 
-test('does not wait until its time is over for clocks that lead to nothing', async () => {
+test('does not wait for the timeout if timers have no effect on the page', async () => {
   for (const html of await Promise.all(CLOCKS.map((body) => render(body)))) expect(html).toContain('Done')
 })
 
-test('a page does not see that there was one before it', async () => {
+test('a page finds no state of an earlier page', async () => {
   const body = '<p></p><script>document.querySelector("p").textContent = history.length</script>'
   const [first, ...others] = [await render(body), await render(body), await render(body)]
   // The window itself begins with an empty page.
@@ -329,7 +329,7 @@ test.each([
   expect(site.asked()).toEqual([])
 })
 
-test('loads frames of its own origin, and no others, no pictures and no sounds', async () => {
+test('loads frames of its own origin only, and no images or audio', async () => {
   site.pages.set('/frame', text('<script>parent.document.body.append("from the frame")</script>', 'text/html'))
   site.pages.set('/frame.js', text('x', 'text/javascript'))
   site.forget()
