@@ -49,7 +49,7 @@ function open(hasCopy: boolean): Promise<Library & { close(): Promise<void> }> {
   })
 }
 
-/** Catches up until the test is over; gives what it says, and the alarm that wakes it. */
+/** Runs the catch-up until the end of the test. Returns its messages and the alarm that wakes it. */
 function catchUp() {
   const alarm = createAlarm()
   const said: string[] = []
@@ -61,7 +61,7 @@ function catchUp() {
 const textsIn = (): string[] =>
   [...(qdrant.pointsOf('pharos')?.values() ?? [])].map(({ payload }) => String(payload['chunk_text'])).sort(compareUtf8)
 
-test('what was embedded while there was no copy is copied at the start', async () => {
+test('vectors made while no copy was configured are copied at the start', async () => {
   await writePage(library.store, 'docs', '/a', 'lamp\n---\nlens')
   const other = await open(false)
   for await (const _ of embedLibrary(other));
@@ -77,14 +77,14 @@ test('what was embedded while there was no copy is copied at the start', async (
   )
 })
 
-test('a crawl that is over brings the copy in step: what it could not be given is, and what is gone goes', async () => {
+test('the end of a crawl syncs the copy: vectors that failed before are written, and stale ones are removed', async () => {
   await writePage(library.store, 'docs', '/a', 'lamp\n---\nlens')
   const { alarm, said } = catchUp()
   await until(
     async () => textsIn(),
     (texts) => texts.length === 2,
   )
-  // As many come as go, and those that come cannot be copied at first.
+  // The number of vectors stays the same, and writing the new ones fails at first.
   qdrant.script(PUT_POINTS, { type: 'answer', status: 400, json: { status: { error: 'no' }, time: 0 } })
   await writePage(library.store, 'docs', '/a', 'wick\n---\nfog horn')
   alarm.ring()
@@ -99,7 +99,7 @@ test('a crawl that is over brings the copy in step: what it could not be given i
   expect(library.vectorCopy?.problem).toBeNull()
 })
 
-test('a copy that is in step is asked for its count, and not gone through', async () => {
+test('a copy in sync is only asked for its count, and its points are not listed', async () => {
   await writePage(library.store, 'docs', '/a', 'lamp')
   const { alarm } = catchUp()
   await until(
@@ -119,7 +119,7 @@ test('a copy that is in step is asked for its count, and not gone through', asyn
   expect(qdrant.requests.map(({ path }) => path)).toEqual(['/collections/pharos/points/count'])
 })
 
-test('a copy that fails is said to, once, and nothing else suffers', async () => {
+test('a failing copy is reported once, and everything else works', async () => {
   await writePage(library.store, 'docs', '/a', 'lamp')
   await qdrant.goDown()
   const { said } = catchUp()

@@ -64,7 +64,7 @@ async function serve() {
   }
 }
 
-test('a server embeds what a crawl brought as soon as it is over, and says when it cannot be found by meaning', async () => {
+test('a server embeds new chunks as soon as a crawl ends, and reports when vector search is unavailable', async () => {
   const server = await serve()
   await server.crawl(`${site.origin}/`)
   const found = await until(
@@ -81,7 +81,7 @@ test('a server embeds what a crawl brought as soon as it is over, and says when 
   expect(await server.end()).toMatchObject({ code: 0 })
 })
 
-test('a server whose service is gone says so, and answers', async () => {
+test('a server whose embedding service is gone logs it, and answers searches', async () => {
   const library = await openLibrary({ path: workshop.path('library.db'), version: '0.0.0' })
   await addSourceTo(library.store, 'docs')
   await writePage(library.store, 'docs', '/lamp', 'The lamp is lit at dusk.')
@@ -96,7 +96,7 @@ test('a server whose service is gone says so, and answers', async () => {
   expect(await server.end()).toMatchObject({ code: 0 })
 })
 
-test('an agent is told as well', async () => {
+test('an agent gets the notice that vector search is unavailable', async () => {
   const path = workshop.path('library.db')
   const embedding = { type: 'tei', endpoint: tei.origin } as const
   const library = await openLibrary({ path, version: '0.0.0', embedding })

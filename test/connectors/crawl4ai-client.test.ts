@@ -34,20 +34,20 @@ afterEach(async () => {
 })
 
 describe('a client of Crawl4AI', () => {
-  test('tells where links lead, absolute', async () => {
+  test('gives the targets of links as absolute addresses', async () => {
     const page = await client.crawl(URL_1)
     expect(page.links).toEqual(['https://example.com/2', 'https://o.example/'])
     expect([page.internalLinkCount, page.externalLinkCount]).toEqual([3, 1])
   })
 
-  test('knows where a page ended up, or supposes that it stayed', async () => {
+  test('gives the final address of a page, or the requested one if it is unknown', async () => {
     expect((await client.crawl(URL_1)).url).toBe(URL_1)
     const answer = { success: true, results: [{ success: true, markdown: 'x', redirected_url: null }] }
     server.script('POST /crawl', { type: 'answer', status: 200, json: answer })
     expect((await client.crawl(URL_1)).url).toBe(URL_1)
   })
 
-  test('gets the Markdown of a page, filtered as it is asked for', async () => {
+  test('gets the Markdown of a page with the requested filter', async () => {
     expect(await client.readMarkdown(URL_1, 'fit')).toBe('fit')
     expect(await client.readMarkdown(URL_1, 'raw')).toBe('raw')
     expect(await client.readMarkdown(URL_1, 'bm25', 'what to look for')).toBe('fit')
@@ -58,7 +58,7 @@ describe('a client of Crawl4AI', () => {
     ])
   })
 
-  test('tells why there is no Markdown', async () => {
+  test('reports why there is no Markdown', async () => {
     await expect(client.readMarkdown('https://example.com/broken', 'fit')).rejects.toMatchObject({
       type: 'refused',
       message: 'Crawl4AI answered 502: Blocked by anti-bot protection: challenge',
@@ -74,7 +74,7 @@ describe('a client of Crawl4AI', () => {
     await expect(client.readMarkdown(URL_1, 'fit')).rejects.toMatchObject({ type: 'bad-answer' })
   })
 
-  test('repeats no token that a result holds', async () => {
+  test('leaves the token of a result out of its messages', async () => {
     const options = { timeoutMs: 1000, retries: 0, delaysMs: [], client: http, clock: createQuickClock() }
     const keyed = createCrawl4AIClient({ endpoint: server.origin, token: 'sk-1', ...options })
     const results = [{ success: false, error_message: 'sk-1 is not known' }]
@@ -82,7 +82,7 @@ describe('a client of Crawl4AI', () => {
     expect((await keyed.crawl(URL_1)).problem).toBe('… is not known')
   })
 
-  test('says of a token that cannot be sent that it is at fault', async () => {
+  test('reports a token that cannot be sent as a header', async () => {
     const options = { timeoutMs: 1000, retries: 3, delaysMs: [1], client: http, clock: createQuickClock() }
     const keyed = createCrawl4AIClient({ endpoint: server.origin, token: 'a\nb', ...options })
     await expect(keyed.checkHealth()).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('a client of Crawl4AI', () => {
     expect(server.count()).toBe(0)
   })
 
-  test('passes on the reason of a signal', async () => {
+  test('rejects with the reason of its signal', async () => {
     const enough = new Error('enough')
     await expect(client.checkHealth(AbortSignal.abort(enough))).rejects.toBe(enough)
   })

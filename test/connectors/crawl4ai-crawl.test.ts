@@ -15,7 +15,7 @@ const CRAWL = 'POST /crawl'
 let site: Site
 let server: FaultyServer
 let library: OpenLibrary
-/** What the service finds, by path. */
+/** Results of the service by path. */
 let pages: Record<string, CrawlResult>
 
 beforeEach(async () => {
@@ -70,7 +70,7 @@ function handedOver(): string[] {
 }
 
 describe('a crawl by Crawl4AI', () => {
-  test('reads every page by the service, and nothing else by it', async () => {
+  test('reads every page by the service, and lists directly', async () => {
     const crawled = await crawl()
     expect(statesOf(crawled)).toMatchObject({
       '/': 'indexed',
@@ -89,13 +89,13 @@ describe('a crawl by Crawl4AI', () => {
     expect(hit?.chunk.path).toBe(`${site.origin}/lamp`)
   })
 
-  test('is the same when it is made again', async () => {
+  test('gives the same result when it is repeated', async () => {
     await crawl()
     const crawled = await crawl('recrawl')
     expect(statesOf(crawled)).toMatchObject({ '/': 'unchanged', '/lamp': 'unchanged', '/new': 'unchanged' })
   })
 
-  test('keeps what it has while the service fails', async () => {
+  test('keeps stored pages while the service fails', async () => {
     await crawl()
     server.always(CRAWL, { type: 'answer', status: 401, json: { detail: 'Authentication required' } })
     const crawled = await crawl('recrawl')
@@ -103,7 +103,7 @@ describe('a crawl by Crawl4AI', () => {
     expect(crawled.rows.get('/')).toMatchObject({ state: 'failed', reason: 'service-failed' })
   })
 
-  test('does not let the host pay for a service that fails', async () => {
+  test('does not slow down the host when the service fails', async () => {
     library = await reopen({ limits: { attempts: 1 } })
     await crawl()
     server.forget()
@@ -115,7 +115,7 @@ describe('a crawl by Crawl4AI', () => {
     expect(crawled.events.filter(({ type }) => type === 'held' || type === 'parked')).toEqual([])
   })
 
-  test('refuses fields that the service would not send, before anything is written or asked', async () => {
+  test('refuses headers that the service would not send, before it writes or requests anything', async () => {
     const headers = { cookie: 'a=b' }
     const settings = { render: 'crawl4ai' } as const
     const url = `${site.origin}/`
@@ -133,7 +133,7 @@ describe('a crawl by Crawl4AI', () => {
     expect(server.count()).toBe(0)
   })
 
-  test('does not begin where the service does not answer', async () => {
+  test('does not start if the service does not answer', async () => {
     await server.goDown()
     await expect(crawl()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
     await server.comeBack()

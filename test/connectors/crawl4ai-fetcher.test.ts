@@ -46,7 +46,7 @@ function open(options: Partial<Crawl4AIFetcherOptions> = {}): Promise<Crawl4AIFe
   })
 }
 
-/** What becomes of an address of which the service says this. */
+/** The outcome for an address with this result of the service. */
 async function fetchFound(result: CrawlResult, request = {}): Promise<FetchOutcome> {
   found = result
   return (await open()).fetch({ url: URL_1, ...request })
@@ -63,7 +63,7 @@ const failed = (reason: string, detail: string, more: object = {}): object => ({
 })
 
 describe('a fetcher by Crawl4AI', () => {
-  test('gives the Markdown of a page, with what is known beside it', async () => {
+  test('returns the Markdown of a page with its known metadata', async () => {
     const outcome = await fetchFound({
       markdown: '# Hello\n',
       metadata: { title: 'Hello', description: 'A greeting' },
@@ -88,7 +88,7 @@ describe('a fetcher by Crawl4AI', () => {
     })
   })
 
-  test('says nothing of what is not known, and takes no status for 200', async () => {
+  test('leaves unknown fields out, and treats a missing status as 200', async () => {
     const outcome = await fetchFound({ metadata: null, status_code: null })
     expect(outcome).toMatchObject({ type: 'fetched', snapshot: { status: 200, known: { links: [] } } })
   })
@@ -116,7 +116,7 @@ describe('a fetcher by Crawl4AI', () => {
     expect(headers).toEqual({ 'content-type': 'text/markdown; charset=utf-8', ...fields })
   })
 
-  test('does not take a fragment for another address', async () => {
+  test('treats an address with a fragment as the same page', async () => {
     const outcome = await fetchFound({ redirected_url: `${URL_1}#top` }, { url: `${URL_1}#part` })
     expect(outcome).toMatchObject({ type: 'fetched', snapshot: { url: URL_1 } })
   })
@@ -163,7 +163,7 @@ describe('a fetcher by Crawl4AI', () => {
     ['detail', 'net::ERR_NAME_NOT_RESOLVED'],
     ['hidden', 'Internal server error'],
     ['result', 'net::ERR_NAME_NOT_RESOLVED'],
-  ])('takes no page that fails for a service that fails, told by %s', async (onFailure, problem) => {
+  ])('distinguishes a failing page from a failing service, reported by %s', async (onFailure, problem) => {
     const find = (url: string): CrawlResult =>
       url.includes('dead.') ? { success: false, status_code: null, error_message: 'net::ERR_NAME_NOT_RESOLVED' } : {}
     const other = await openCrawl4AIServer({ find, onFailure })
@@ -183,11 +183,11 @@ describe('a fetcher by Crawl4AI', () => {
     }
   })
 
-  test('leaves an empty page to those who read it', async () => {
+  test('returns an empty page without judging it', async () => {
     expect(await fetchFound({ markdown: '' })).toMatchObject({ type: 'fetched', snapshot: { body: '' } })
   })
 
-  test('refuses what is too large', async () => {
+  test('refuses a page that is too large', async () => {
     expect(await fetchFound({ markdown: 'äää' }, { maxBytes: 5 })).toEqual(
       failed('too-large', 'more than 5 bytes', { isTransient: false }),
     )
@@ -206,7 +206,7 @@ describe('a fetcher by Crawl4AI', () => {
   })
 })
 
-describe('a service that fails', () => {
+describe('a failing service', () => {
   const answer = (status: number, more: object = {}): Fault => ({
     type: 'answer',
     status,
@@ -233,13 +233,13 @@ describe('a service that fails', () => {
       { type: 'not-json' },
       failed('service-failed', 'Crawl4AI answered 200 with something that is not JSON', { isTransient: false }),
     ],
-  ])('with %s is told apart from a page that fails', async (_, fault, outcome) => {
+  ])('is distinguished from a failing page, with %s', async (_, fault, outcome) => {
     const fetcher = await open()
     server.always(CRAWL, fault)
     expect(await fetcher.fetch({ url: URL_1 })).toEqual(outcome)
   })
 
-  test.each<Fault>([{ type: 'reset' }, { type: 'cut' }])('with %o is no matter of the host', async (fault) => {
+  test.each<Fault>([{ type: 'reset' }, { type: 'cut' }])('does not count against the host, with %o', async (fault) => {
     const fetcher = await open()
     server.always(CRAWL, fault)
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({
@@ -251,7 +251,7 @@ describe('a service that fails', () => {
     expect(clock.pauses).toEqual([1000])
   })
 
-  test('with silence is told as such', async () => {
+  test('is reported as a timeout if it does not answer', async () => {
     const fetcher = await open({ timeoutMs: 20 })
     server.always(CRAWL, { type: 'hang' })
     expect(await fetcher.fetch({ url: URL_1 })).toEqual(
@@ -259,14 +259,14 @@ describe('a service that fails', () => {
     )
   })
 
-  test('is asked once more at most, however often that may be', async () => {
+  test('is retried once at most, even if more retries are set', async () => {
     const fetcher = await open({ retries: 3 })
     server.always(CRAWL, answer(500))
     await fetcher.fetch({ url: URL_1 })
     expect(server.count(CRAWL)).toBe(2)
   })
 
-  test('is not overrun by the others while one page tries it', async () => {
+  test('gets a single trial request after a minute, and other pages fail meanwhile', async () => {
     const fetcher = await open({ retries: 0 })
     server.always(CRAWL, answer(500))
     for (const url of listUrls(5)) await fetcher.fetch({ url })
@@ -291,7 +291,7 @@ describe('a service that fails', () => {
     })
   })
 
-  test('is left alone after five pages, and tried again after a minute', async () => {
+  test('gets no requests for a minute after five failed pages', async () => {
     const fetcher = await open({ retries: 0 })
     server.always(CRAWL, answer(500))
     for (const url of listUrls(5)) await fetcher.fetch({ url })
@@ -303,14 +303,14 @@ describe('a service that fails', () => {
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({ type: 'fetched' })
   })
 
-  test('at the start is not opened', async () => {
+  test('makes opening fail if it fails at the start', async () => {
     server.script('GET /health', answer(500))
     await expect(open()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
   })
 })
 
-describe('fetches of it', () => {
-  test('are no more at once than it may have', async () => {
+describe('concurrent fetches', () => {
+  test('stay within the concurrency limit', async () => {
     const fetcher = await open({ concurrency: 3 })
     server.forget()
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -323,7 +323,7 @@ describe('fetches of it', () => {
     expect(server.mostAtOnce).toBe(3)
   })
 
-  test('end with the reason of their signal, also those that wait', async () => {
+  test('reject with the reason of their signal, also while they wait', async () => {
     const fetcher = await open({ concurrency: 1 })
     server.always(CRAWL, { type: 'hang' })
     const controller = new AbortController()
@@ -338,7 +338,7 @@ describe('fetches of it', () => {
     expect(server.count(CRAWL)).toBe(1)
   })
 
-  test('fail when it is closed, and are refused after that', async () => {
+  test('fail when the fetcher is closed, and are refused after that', async () => {
     const fetcher = await open()
     server.always(CRAWL, { type: 'hang' })
     const fetching = fetcher.fetch({ url: URL_1 })

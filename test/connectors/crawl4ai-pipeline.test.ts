@@ -13,7 +13,7 @@ const DIMENSIONS = 16
 const SECTIONS = ['Wick', 'Lens', 'Oil'].map((name) => `## ${name}\n\n${`The ${name} needs care. `.repeat(120)}`)
 const TEXT = `# Lamps\n\n${SECTIONS.join('\n\n')}\n`
 
-describe('what a Crawl4AI reader read', () => {
+describe('a document of a Crawl4AI reader', () => {
   let crawl4ai: Crawl4AIStage
   let services: ReturnType<typeof createStage>
 
@@ -38,7 +38,7 @@ describe('what a Crawl4AI reader read', () => {
     return chunkPage({ markdown: document.text }, document.metadata.source_url, { sizes: sizesOf('tokens') })
   }
 
-  test('is cut into chunks', async () => {
+  test('is split into chunks', async () => {
     const chunks = await readChunks()
     expect(chunks.length).toBeGreaterThan(2)
     expect(chunks.at(-1)?.headingPath).toEqual(['Lamps', 'Oil'])
@@ -53,7 +53,7 @@ describe('what a Crawl4AI reader read', () => {
     for (const vector of vectors) expect(Math.hypot(...vector)).toBeCloseTo(1, 5)
   })
 
-  test('is kept in Qdrant with the nine members of its page and the five of each chunk', async () => {
+  test('is stored in Qdrant with nine fields of its page and five of each chunk', async () => {
     const embedder = await services.open('tei', services.later(await openTeiServer({ dimensions: DIMENSIONS })))
     const qdrant = services.later(await openQdrantServer())
     const where = { url: qdrant.origin, collection: 'pages', dimensions: DIMENSIONS, timeoutMs: 2000 }

@@ -15,7 +15,7 @@ const CRAWL = 'POST /crawl'
 const HEALTH = 'GET /health'
 
 let stage: Crawl4AIStage
-/** What the service finds at addresses, besides a page. */
+/** Results of the service by address. All other addresses are a normal page. */
 let found: Record<string, CrawlResult>
 
 beforeEach(async () => {
@@ -26,7 +26,7 @@ afterEach(() => stage.close())
 
 const status = (code: number, json: unknown = { detail: 'no' }): Fault => ({ type: 'answer', status: code, json })
 
-/** Reads one page of which the service says this. */
+/** Reads one page with this result of the service. */
 async function readFound(result: CrawlResult) {
   found[URL_1] = result
   const reader = await stage.openReader()
@@ -35,7 +35,7 @@ async function readFound(result: CrawlResult) {
 }
 
 describe('opening a reader', () => {
-  test('without options gives it the values of the specification', async () => {
+  test('uses the default values of the specification without options', async () => {
     const reader = await stage.openReader()
     expect({ ...reader }).toEqual({
       endpointUrl: stage.server.origin,
@@ -53,7 +53,7 @@ describe('opening a reader', () => {
     expect(reader.lastFailures).toEqual([])
   })
 
-  test('looks for the service at localhost:52004', () => {
+  test('uses localhost:52004 as the default address of the service', () => {
     expect(resolveReaderOptions({}).endpointUrl).toBe('http://localhost:52004')
   })
 
@@ -64,7 +64,7 @@ describe('opening a reader', () => {
     ['failOnError', [true, false]],
     ['enableDeduplication', [true, false]],
     ['retryDelays', [[0], [0.5, 1.5]]],
-  ] as const)('takes %s within its range', async (field, values) => {
+  ] as const)('accepts %s within its range', async (field, values) => {
     for (const value of values) {
       const reader = await stage.openReader({ [field]: value })
       expect(reader[field]).toEqual(value)
@@ -88,7 +88,7 @@ describe('opening a reader', () => {
     ['enableDeduplication', 1, 'true or false'],
     ['endpointUrl', 'localhost', 'an address with http or https'],
     ['endpointUrl', 'ftp://localhost', 'an address with http or https'],
-  ])('refuses %s %j, and asks nobody', async (field, value, wanted) => {
+  ])('refuses %s %j, and sends no request', async (field, value, wanted) => {
     const opening = stage.openReader({ [field]: value } as unknown as Crawl4AIReaderOptions)
     await expect(opening).rejects.toMatchObject({
       code: 'OPTION_INVALID',
@@ -105,7 +105,7 @@ describe('opening a reader', () => {
     )
   })
 
-  test('asks the service once whether it is well', async () => {
+  test('sends one health check', async () => {
     await stage.openReader({ endpointUrl: `${stage.server.origin}/` })
     expect(stage.server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([HEALTH])
   })
@@ -130,7 +130,7 @@ describe('opening a reader', () => {
     })
   })
 
-  test('takes the settings of the configuration', async () => {
+  test('uses the settings of the configuration', async () => {
     const reader = await stage.openReader(
       readerOptionsOf({
         crawl4aiEndpoint: `${stage.server.origin}/`,
@@ -153,7 +153,7 @@ describe('opening a reader', () => {
     expect(stage.server.requests.at(-1)?.headers['authorization']).toBe('Bearer t')
   })
 
-  test('shows the token that the service wants', async () => {
+  test('sends the configured token', async () => {
     const guarded = await openCrawl4AIStage({ token: 'right' })
     try {
       const [right, wrong] = [
@@ -188,7 +188,7 @@ describe('the metadata of a document', () => {
     title: 'Page',
     description: '',
     status_code: 200,
-    // Where the service tells none, that of the reader's clock.
+    // The service gives no time, so the clock of the reader is used.
     crawl_timestamp: '2026-01-01T00:00:00.000Z',
     internal_links_count: 0,
     external_links_count: 0,
@@ -235,7 +235,7 @@ describe('the metadata of a document', () => {
 })
 
 describe('reading one page', () => {
-  test('asks for it past the cache, with a threshold of ten words', async () => {
+  test('bypasses the cache, with a threshold of ten words', async () => {
     const reader = await stage.openReader()
     const [document] = await reader.loadData([URL_1])
     expect(document).toMatchObject({ id: documentId(URL_1), text: `# Page\n\nThis is what stands at ${URL_1}.\n` })
@@ -259,7 +259,7 @@ describe('reading one page', () => {
     expect((await readFound({ markdown })).document?.text).toBe(text)
   })
 
-  test('believes the service that says it succeeded, whatever the status', async () => {
+  test('trusts a success reported by the service, whatever the status', async () => {
     expect((await readFound({ status_code: 404 })).document?.metadata.status_code).toBe(404)
   })
 
@@ -307,7 +307,7 @@ describe('reading one page', () => {
   })
 })
 
-describe('a call that fails', () => {
+describe('a failing call', () => {
   const FAULTS: readonly [string, Fault][] = [
     ['a status 500', status(500)],
     ['a status 503', status(503)],
@@ -315,7 +315,7 @@ describe('a call that fails', () => {
     ['an answer that is cut', { type: 'cut' }],
   ]
 
-  test.each(FAULTS)('with %s is made again', async (_, fault) => {
+  test.each(FAULTS)('is retried after %s', async (_, fault) => {
     const reader = await stage.openReader()
     stage.server.script(CRAWL, fault)
     expect(await reader.loadData([URL_1])).toHaveLength(1)
@@ -323,7 +323,7 @@ describe('a call that fails', () => {
     expect(stage.clock.pauses).toEqual([1000])
   })
 
-  test.each(FAULTS)('with %s is made four times at most', async (_, fault) => {
+  test.each(FAULTS)('is made four times at most after %s', async (_, fault) => {
     const reader = await stage.openReader()
     stage.server.always(CRAWL, fault)
     expect(await reader.loadAll([URL_1])).toEqual([null])
@@ -331,7 +331,7 @@ describe('a call that fails', () => {
     expect(stage.clock.pauses).toEqual([1000, 2000, 4000])
   })
 
-  test('because it takes too long is made again', async () => {
+  test('is retried after a timeout', async () => {
     const reader = stage.openHastyReader(3, { maxRetries: 1 })
     stage.server.always(CRAWL, { type: 'hang' })
     expect(await reader.loadData([URL_1])).toEqual([])
@@ -343,7 +343,7 @@ describe('a call that fails', () => {
     expect(stage.clock.pauses).toEqual([1000, 1000])
   })
 
-  test('because nothing listens is made again', async () => {
+  test('is retried after a refused connection', async () => {
     let down: Promise<void> | undefined
     let pauses = 0
     const sleep = async () => {
@@ -352,7 +352,7 @@ describe('a call that fails', () => {
       if (++pauses === 2) await stage.server.comeBack()
     }
     const reader = await stage.openReader({ clock: { ...stage.clock, sleep } })
-    // It goes when it is asked for the page, after it said that it is well.
+    // The server goes down at the request for the page, after it has passed the health check.
     const goOnce = (): undefined => {
       down ??= stage.server.goDown()
     }
@@ -362,14 +362,14 @@ describe('a call that fails', () => {
     expect(stage.server.count(CRAWL)).toBe(2)
   })
 
-  test('waits the last delay again and again, as often as it may', async () => {
+  test('uses the last delay for all further retries', async () => {
     const reader = await stage.openReader({ maxRetries: 4, retryDelays: [0.5, 1.5] })
     stage.server.always(CRAWL, status(500))
     await reader.loadAll([URL_1])
     expect(stage.clock.pauses).toEqual([500, 1500, 1500, 1500])
   })
 
-  test('is not made again without retries', async () => {
+  test('is not retried with zero retries', async () => {
     const reader = await stage.openReader({ maxRetries: 0 })
     stage.server.always(CRAWL, status(500))
     await reader.loadAll([URL_1])
@@ -378,7 +378,7 @@ describe('a call that fails', () => {
 })
 
 describe('reading many pages', () => {
-  test('of none gives none, and asks nobody', async () => {
+  test('an empty list gives an empty result, and sends no request', async () => {
     const reader = await stage.openReader()
     stage.server.forget()
     expect(await reader.loadAll([])).toEqual([])
@@ -386,14 +386,14 @@ describe('reading many pages', () => {
     expect(stage.server.count()).toBe(0)
   })
 
-  test('keeps their order, whichever comes first', async () => {
+  test('keeps their order, whichever answers first', async () => {
     const reader = await stage.openReader()
     stage.server.script(CRAWL, { type: 'slow', ms: 30 }, { type: 'slow', ms: 15 })
     const documents = await reader.loadData(listUrls(8))
     expect(documents.map(({ metadata }) => metadata.source)).toEqual(listUrls(8))
   })
 
-  test('asks once whether the service is well, and for each page once', async () => {
+  test('sends one health check, and one request per page', async () => {
     const reader = await stage.openReader()
     stage.server.forget()
     await reader.loadData(listUrls(12))
@@ -401,7 +401,7 @@ describe('reading many pages', () => {
     expect(stage.server.count(CRAWL)).toBe(12)
   })
 
-  test.each([1, 3, 5])('asks for %i at once at most', async (maxConcurrentRequests) => {
+  test.each([1, 3, 5])('sends %i concurrent requests at most', async (maxConcurrentRequests) => {
     const reader = await stage.openReader({ maxConcurrentRequests })
     stage.server.forget()
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -413,14 +413,14 @@ describe('reading many pages', () => {
     expect(stage.server.mostAtOnce).toBe(maxConcurrentRequests)
   })
 
-  test('reads a page that comes twice for itself each time', async () => {
+  test('reads a page that is listed twice two times', async () => {
     const reader = await stage.openReader()
     const documents = await reader.loadData([URL_1, URL_1])
     expect(documents.map(({ id }) => id)).toEqual([documentId(URL_1), documentId(URL_1)])
     expect(stage.server.count(CRAWL)).toBe(2)
   })
 
-  test('goes on after failures: slots are null, documents fewer, failures named in order', async () => {
+  test('continues after failures: slots are null, documents fewer, failures named in order', async () => {
     const urls = listUrls(4)
     for (const place of [0, 2]) found[urls[place] ?? ''] = { success: false, error_message: 'no' }
     const reader = await stage.openReader()
@@ -433,7 +433,7 @@ describe('reading many pages', () => {
     expect(reader.lastFailures).toEqual([])
   })
 
-  test('ends with the first failure where that is wanted, and asks for nothing more', async () => {
+  test('rejects with the first failure if failOnError is set, and requests nothing more', async () => {
     const urls = listUrls(20)
     found[urls[1] ?? ''] = { success: false, error_message: 'no' }
     const reader = await stage.openReader({ failOnError: true, maxConcurrentRequests: 2 })
@@ -442,7 +442,7 @@ describe('reading many pages', () => {
     expect(stage.server.count(CRAWL)).toBe(2)
   })
 
-  test('fails as a whole when the service is not well', async () => {
+  test('fails as a whole if the health check fails', async () => {
     const reader = await stage.openReader()
     stage.server.script(HEALTH, status(500))
     await expect(reader.loadAll(listUrls(2))).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
@@ -450,7 +450,7 @@ describe('reading many pages', () => {
     expect(await reader.loadAll(listUrls(2))).toHaveLength(2)
   })
 
-  test('ends with the reason of a signal', async () => {
+  test('rejects with the reason of a signal', async () => {
     const reader = await stage.openReader()
     const controller = new AbortController()
     stage.server.always(CRAWL, { type: 'hang' })
@@ -462,7 +462,7 @@ describe('reading many pages', () => {
     expect(reader.circuitState).toBe('closed')
   })
 
-  test('ends when the reader is closed, and is refused after that', async () => {
+  test('stops when the reader is closed, and is refused after that', async () => {
     const reader = await stage.openReader()
     stage.server.always(CRAWL, { type: 'hang' })
     const loading = reader.loadAll(listUrls(2))
@@ -473,7 +473,7 @@ describe('reading many pages', () => {
     await expect(reader.loadAll([URL_1])).rejects.toThrow('the reader is closed')
   })
 
-  test('removes nothing from where vectors are kept', async () => {
+  test('removes nothing from the vector store', async () => {
     const touched: string[] = []
     const touch = async (what: string) => touched.push(what)
     const vectorStore: VectorSink = {
@@ -490,7 +490,7 @@ describe('reading many pages', () => {
 })
 
 describe('the circuit breaker of a reader', () => {
-  /** A reader whose service has failed for so many pages, each after its retries. */
+  /** A reader whose service has failed for the given number of pages, each after its retries. */
   async function openFailing(pages: number, options: Crawl4AIReaderOptions = {}): Promise<Crawl4AIReader> {
     const reader = await stage.openReader({ maxRetries: 1, maxConcurrentRequests: 1, ...options })
     stage.server.always(CRAWL, status(500))
@@ -516,14 +516,14 @@ describe('the circuit breaker of a reader', () => {
     )
   })
 
-  test('leaves even the question whether it is well out while it is open', async () => {
+  test('skips even the health check while it is open', async () => {
     const reader = await openFailing(5)
     stage.server.forget()
     expect(await reader.loadAll(listUrls(2))).toEqual([null, null])
     expect(stage.server.count()).toBe(0)
   })
 
-  test('does not open for pages that fail', async () => {
+  test('does not open for failing pages', async () => {
     const urls = listUrls(12)
     for (const url of urls.slice(0, 6)) found[url] = { success: false, error_message: 'net::ERR_NAME_NOT_RESOLVED' }
     const reader = await stage.openReader({ maxConcurrentRequests: 1 })
@@ -572,7 +572,7 @@ describe('the circuit breaker of a reader', () => {
     })
   })
 
-  test('lets one page try after a minute, and closes when that is read', async () => {
+  test('lets one page through after a minute, and closes if that page is read', async () => {
     const reader = await openFailing(5)
     stage.server.heal()
     stage.clock.advance(59_999)
@@ -584,7 +584,7 @@ describe('the circuit breaker of a reader', () => {
     expect(await reader.loadData(listUrls(5))).toHaveLength(5)
   })
 
-  test('lets one page try, while the others of the batch wait for its outcome', async () => {
+  test('lets one page through, while the others of the batch wait for its outcome', async () => {
     const reader = await openFailing(5, { maxConcurrentRequests: 5 })
     stage.server.heal()
     stage.server.forget()
@@ -599,7 +599,7 @@ describe('the circuit breaker of a reader', () => {
     expect(stage.server.count(CRAWL)).toBe(100)
   })
 
-  test('opens for another minute when that fails', async () => {
+  test('opens for another minute if that page fails', async () => {
     const reader = await openFailing(5)
     stage.server.forget()
     stage.clock.advance(60_000)
@@ -610,7 +610,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
   })
 
-  test('counts timeouts and broken connections, and nothing that the service answers', async () => {
+  test('counts timeouts and broken connections, and no response of the service', async () => {
     const hasty = stage.openHastyReader(5, { maxRetries: 0 })
     stage.server.always(CRAWL, { type: 'hang' })
     await hasty.loadAll(listUrls(5))
@@ -627,7 +627,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
   })
 
-  test('begins to count anew after a page that was read, also one without content', async () => {
+  test('starts counting anew after a page that was read, also one without content', async () => {
     const reader = await openFailing(4)
     stage.server.heal()
     found[URL_1] = { success: false }
@@ -657,13 +657,13 @@ describe('the guard of a reader', () => {
     ['http://public.test\\@10.0.0.7/', 'http://public.test/@10.0.0.7/'],
     [' HTTP://Public.test/a b', 'http://public.test/a%20b'],
     ['http:public.test', 'http://public.test/'],
-  ])('hands over %j as it was understood', async (url, handed) => {
+  ])('passes %j to the service in its normalized form', async (url, handed) => {
     const reader = await stage.openReader()
     expect(await reader.loadData([url])).toMatchObject([{ id: documentId(url), metadata: { source: url } }])
     expect(stage.server.bodies(CRAWL)).toMatchObject([{ urls: [handed] }])
   })
 
-  test('hands over no password, and repeats none', async () => {
+  test('passes no password to the service, and leaves it out of messages', async () => {
     const reader = await stage.openReader()
     const url = 'https://me:secret@example.com/1'
     expect(await reader.loadAll([url, URL_1])).toMatchObject([null, { metadata: { source: URL_1 } }])
@@ -683,20 +683,20 @@ describe('the guard of a reader', () => {
     expect(JSON.stringify(stage.records)).not.toContain('secret')
   })
 
-  test('refuses what was read at a private address', async () => {
+  test('refuses a page that was read at a private address', async () => {
     const { document, problem } = await readFound({ redirected_url: 'http://private.test/' })
     expect(document).toBeNull()
     expect(problem).toBe(`${URL_1} could not be read: it leads on: private.test leads to an address that is not public`)
   })
 
-  test('lets pass what the owner allows', async () => {
+  test('admits private addresses that the owner allows', async () => {
     const reader = await stage.openReader({ allowPrivate: ['private.test'] })
     expect(await reader.loadData(['http://private.test/'])).toHaveLength(1)
   })
 })
 
 describe('the log of a reader', () => {
-  test('tells of batches, pages, retries and failures', async () => {
+  test('names batches, pages, retries and failures', async () => {
     found['https://example.com/2'] = { success: false, error_message: 'private text of the page' }
     const reader = await stage.openReader({ maxConcurrentRequests: 1 })
     stage.server.script(CRAWL, status(503), { type: 'none' }, { type: 'none' }, status(404))
@@ -720,7 +720,7 @@ describe('the log of a reader', () => {
     expect(JSON.stringify(stage.records)).not.toContain('private')
   })
 
-  test('tells when the circuit breaker opens, refuses and closes', async () => {
+  test('reports when the circuit breaker opens, refuses and closes', async () => {
     const reader = await stage.openReader({ maxRetries: 0, maxConcurrentRequests: 1 })
     stage.server.always(CRAWL, { type: 'reset' })
     await reader.loadAll(listUrls(6))

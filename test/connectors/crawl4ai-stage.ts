@@ -10,7 +10,7 @@ import { createQuickClock, type QuickClock } from './quick-clock.ts'
 import { type Crawl4AIServerOptions, openCrawl4AIServer } from './servers/crawl4ai.ts'
 import type { FaultyServer } from './servers/faults.ts'
 
-/** Every name leads to a public address, but for `private.test`. Nothing is ever connected to there. */
+/** Every name resolves to a public address, except for `private.test`. The tests never connect to it. */
 export const resolvePublic = async (host: string): Promise<readonly string[]> =>
   host === 'private.test' ? ['10.0.0.7'] : ['93.184.216.34']
 

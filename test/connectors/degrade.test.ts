@@ -10,7 +10,7 @@ import { openQdrantServer } from './servers/qdrant.ts'
 import { openTeiRerankServer } from './servers/rerank.ts'
 import { openTeiServer, type TeiServer } from './servers/tei.ts'
 
-/** Everything that the command line does to embedding services that are there, are gone, and come back. */
+/** The command line with embedding services that run, disappear and come back. */
 let folder: string
 let tei: TeiServer
 const closing: (() => Promise<void>)[] = []
@@ -53,7 +53,7 @@ async function pharos(words: readonly string[], settings: Readonly<Record<string
     PHAROS_EMBEDDER: 'tei',
     PHAROS_EMBED_ENDPOINT: tei.origin,
     PHAROS_CACHE_FOLDER: join(folder, 'cache'),
-    // Starting one takes long, and what becomes of that is tested in render/doctor.test.ts.
+    // Starting a browser is slow, and render/doctor.test.ts tests it.
     PHAROS_BROWSER: join(folder, 'no-browser'),
     ...settings,
   }
@@ -71,7 +71,7 @@ async function pharos(words: readonly string[], settings: Readonly<Record<string
 const json = ({ stdout }: { readonly stdout: string }): Record<string, unknown> => JSON.parse(stdout)
 
 describe('embed', () => {
-  test('status tells the service and whether it answers, before and after a run', async () => {
+  test('status names the service and whether it answers, before and after a run', async () => {
     const before = await pharos(['embed', 'status'])
     expect(before).toMatchObject({ status: 0, stderr: '' })
     expect(before.stdout).toContain(`model: thenlper/gte-base, 8 dimensions, by tei at ${tei.origin}/\n`)
@@ -100,7 +100,7 @@ describe('embed', () => {
     )
   })
 
-  test('run leaves what was refused alone until it is told to try again', async () => {
+  test('run does not retry refused chunks without --retry-refused', async () => {
     await pharos(['embed', 'run'])
     tei.forget()
     const again = await pharos(['embed', 'run'])
@@ -114,7 +114,7 @@ describe('embed', () => {
     expect(json(tried)).toMatchObject({ made: 1, embedded: 3, refused: 0 })
   })
 
-  test('status says why a service cannot be used, and run ends with what to do', async () => {
+  test('status explains why a service cannot be used, and run ends with advice', async () => {
     const endpoint = `http://127.0.0.1:${await findClosedPort()}`
     const told = await pharos(['embed', 'status'], { PHAROS_EMBED_ENDPOINT: endpoint })
     expect(told.status).toBe(0)
@@ -130,7 +130,7 @@ describe('embed', () => {
     expect(failed.stderr).not.toContain('stays')
   })
 
-  test('status says that the vectors are of a service which is not configured, and run leaves them alone', async () => {
+  test('status reports vectors of a service that is not configured, and run leaves them alone', async () => {
     await pharos(['embed', 'run'])
     const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '' }
     expect((await pharos(['embed', 'status'], without)).stdout).toContain(
@@ -143,7 +143,7 @@ describe('embed', () => {
     expect((await pharos(['embed', 'status'])).stdout).toContain('the model that is configured cannot be compared with')
   })
 
-  test('run that is broken off says how far it came', async () => {
+  test('an interrupted run reports its progress', async () => {
     const library = await openLibrary({ path: join(folder, 'library.db'), version: '0.0.0' })
     const texts = Array.from({ length: 8 }, (_, i) => (i === 7 ? 'the last one' : `buoy ${i}`))
     await writePage(library.store, 'docs', '/many', texts.join('\n---\n'))
@@ -156,7 +156,7 @@ describe('embed', () => {
     expect(stderr).toMatch(/^embedded [1-9]\d* of 11 chunks by then, which stays\npharos: .+ no key was sent/)
   })
 
-  test('add embeds by the service that its flags name, and says how much', async () => {
+  test('add embeds with the service that its flags name, and reports the number', async () => {
     writeFileSync(join(folder, 'note.md'), '# Note\n\nThe harbour has a lamp.\n')
     const flags = ['--embedder', 'tei', '--embed-endpoint', tei.origin]
     const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '' }
@@ -167,7 +167,7 @@ describe('embed', () => {
     expect(stdout).toContain('ok    embedding: thenlper/gte-base, 8 dimensions\n')
   })
 
-  test('refuses flags of other actions, and a copy that nobody named', async () => {
+  test('refuses flags of other actions, and sync without a configured copy', async () => {
     expect((await pharos(['embed', 'status', '--rebuild'])).stderr).toContain('--rebuild: that is for embed sync')
     expect((await pharos(['embed', 'sync', '--retry-refused'])).stderr).toContain(
       '--retry-refused: that is for embed run',
@@ -180,7 +180,7 @@ describe('embed', () => {
 })
 
 describe('embed sync', () => {
-  test('brings a Qdrant in step with the library, again and anew', async () => {
+  test('syncs Qdrant with the library, repeatedly and with --rebuild', async () => {
     const qdrant = await openQdrantServer()
     closing.push(() => qdrant.close())
     await pharos(['embed', 'run'])
@@ -213,7 +213,7 @@ describe('embed sync', () => {
 })
 
 describe('search', () => {
-  test('goes by words when the service is gone, says so, and by meaning when it is back', async () => {
+  test('uses words alone and says so while the service is gone, and uses vectors again when it is back', async () => {
     await pharos(['embed', 'run'])
     const found = await pharos(['search', 'lamp', '--json'])
     expect(json(found)).toMatchObject({ engines: ['words', 'vectors'] })
@@ -232,7 +232,7 @@ describe('search', () => {
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words', 'vectors'] })
   })
 
-  test('says that nothing is embedded yet where a service was configured for that', async () => {
+  test('reports that nothing is embedded yet if a service is configured', async () => {
     await tei.goDown()
     const notice = 'no chunk has a vector yet (pharos embed run makes them); answered by words alone'
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words'], notices: [notice] })
@@ -242,7 +242,7 @@ describe('search', () => {
     expect(json(await pharos(['search', 'lamp', '--json'], without))).toMatchObject({ notices: [] })
   })
 
-  test('does not ask a service while nothing is embedded, whatever was begun', async () => {
+  test('sends no request to the service while no chunk is embedded, even after a failed run', async () => {
     tei.script('POST /embed', { type: 'none' })
     tei.always('POST /embed', { type: 'answer', status: 401 })
     expect((await pharos(['embed', 'run'])).status).toBe(3)
@@ -253,7 +253,7 @@ describe('search', () => {
     expect(tei.requests).toEqual([])
   })
 
-  test('goes on by the same file, and says where what ranked the first answer cannot be asked', async () => {
+  test('continues with the same configuration file, and reports when the reranker of the first answer is gone', async () => {
     const reranker = await openTeiRerankServer({ judge: (_, text) => (text.includes('foghorn') ? 1 : 0) })
     closing.push(() => reranker.close())
     const file = join(folder, 'mine.json')
@@ -267,7 +267,7 @@ describe('search', () => {
     expect(next.stderr).toContain('the answers before were ranked by a reranker too: here the order differs')
   })
 
-  test('says of a service without a reranker that it is none', async () => {
+  test('reports that a service without a reranker is not a reranker', async () => {
     const settings = { PHAROS_RERANKER: 'tei', PHAROS_RERANK_ENDPOINT: tei.origin }
     const { stderr } = await pharos(['search', 'lamp', 'dusk', 'foghorn'], settings)
     expect(stderr).toContain(`${tei.origin}/rerank answered 404: this is no reranker; check the setting rerankEndpoint`)
@@ -293,7 +293,7 @@ describe('search', () => {
 })
 
 describe('doctor', () => {
-  test('looks after what is configured, and calls nothing a failure that is not its own', async () => {
+  test('checks the configured services, and reports failures of services as warnings', async () => {
     const reranker = await openTeiRerankServer({ judge: () => 0.5 })
     closing.push(() => reranker.close())
     const closed = `http://127.0.0.1:${await findClosedPort()}`
@@ -313,13 +313,13 @@ describe('doctor', () => {
     expect((await pharos(['doctor'], settings)).stdout).toMatch(/\nWARN {2}qdrant: Qdrant: /)
   })
 
-  test('names what does not answer, and where', async () => {
+  test('names the services that do not answer, with their addresses', async () => {
     tei.always('GET /info', { type: 'hang' })
     const { stdout } = await pharos(['doctor'])
     expect(stdout).toContain(`WARN  embedding: tei at ${tei.origin} gave no answer within 3 s; see that it runs`)
   })
 
-  test('says nothing of services that nobody configured', async () => {
+  test('does not mention services that are not configured', async () => {
     const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '', PHAROS_BROWSER: '' }
     const { stdout } = await pharos(['doctor', '--json'], without)
     const { checks } = JSON.parse(stdout) as { checks: { name: string }[] }

@@ -54,7 +54,7 @@ async function stageLibrary(kind: Kind, openStore: () => Promise<VectorStore>, i
     openEmbedder: async () => embedder,
   }
   server.forget()
-  // Nothing else of a library takes part.
+  // The tests use no other part of a library.
   return { server, store, clock, client, open, library: library as unknown as Library, route: KINDS[kind].route }
 }
 
@@ -82,7 +82,7 @@ const CASES = Object.entries(STORES).flatMap(([name, open], i) =>
 )
 
 describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kind, open }) => {
-  test('gives a vector to every chunk but the one that the service refuses, which words find', async () => {
+  test('embeds every chunk except for one that the service refuses, which word search still finds', async () => {
     const { library, store, server, route } = await stageLibrary(kind, open)
     expect(await run(library)).toEqual({
       embedded: CHUNKS - 1,
@@ -97,7 +97,7 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     const { found, engines, notices } = await search(library, 'lighthouse')
     expect(found[0]).toBe(textOf(17))
     expect(engines).toEqual(['words', 'vectors'])
-    // Nothing that is still to come is missing.
+    // No notice is expected, because no chunk is still waiting.
     expect(notices).toEqual([])
     const asked = server.count(route)
     expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, refused: 1, skipped: 0 })
@@ -111,7 +111,7 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     ['breaks off', { type: 'cut' }],
     ['fails at everything', { type: 'answer', status: 500 }],
     ['gives vectors of other dimensions', { type: 'answer', status: 200, json: wrongAnswer(kind) }],
-  ])('ends where the service %s, goes on by words, and catches up later', async (_what, fault) => {
+  ])('stops if the service %s, search uses words alone, and a later run catches up', async (_what, fault) => {
     const { library, store, server, route } = await stageLibrary(kind, open, () => false)
     // The first two batches are answered.
     server.script(route, { type: 'none' }, { type: 'none' })
@@ -127,7 +127,7 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     expect((await search(library, 'lighthouse')).engines).toEqual(['words', 'vectors'])
   })
 
-  test('leaves out a chunk that makes the service break down, and goes on', async () => {
+  test('skips a chunk that crashes the service, and continues', async () => {
     const { library, store, server, route } = await stageLibrary(kind, open, () => false)
     server.always(route, ({ text }) => (isBad(text) ? { type: 'reset' } : { type: 'none' }))
     expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, refused: 1, skipped: 1 })
@@ -136,7 +136,7 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     ])
   })
 
-  test('keeps no chunk out that is not answered in time: it is tried again alone when the service may be less busy', async () => {
+  test('does not refuse a chunk after a timeout: the chunk is retried alone later', async () => {
     const { library, store, server, clock, client, route } = await stageLibrary(kind, open, () => false)
     client.hurry(30, isBad)
     server.always(route, ({ text }) => (isBad(text) ? { type: 'hang' } : { type: 'none' }))
@@ -160,7 +160,7 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
   test.each<[string, readonly number[]]>([
     ['no numbers', toyVector('a', 8).fill(Number.NaN)],
     ['nothing but zeros', toyVector('a', 8).fill(0)],
-  ])('ends where the service gives %s for everything, and writes nothing', async (_what, vector) => {
+  ])('stops if the service returns %s for everything, and writes nothing', async (_what, vector) => {
     const { library, store, server, route } = await stageLibrary(kind, open)
     const json = KINDS[kind].answerOf(Array.from({ length: 4 }, () => vector))
     server.always(route, { type: 'answer', status: 200, json })
@@ -168,13 +168,13 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: CHUNKS, refused: 0 })
   })
 
-  test('sends less at once where it is told that it was too much', async () => {
+  test('sends smaller batches after a 413 response', async () => {
     const { library, server, route } = await stageLibrary(kind, open, () => false)
     server.script(route, ...Array.from({ length: 3 }, (): Fault => ({ type: 'answer', status: 413 })))
     expect(await run(library)).toMatchObject({ embedded: CHUNKS, refused: 0 })
   })
 
-  test('tries those again that were refused, where that is wanted', async () => {
+  test('retries refused chunks on request', async () => {
     let isStrict = true
     const { library } = await stageLibrary(kind, open, (text) => isStrict && isBad(text))
     expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, refused: 1 })
@@ -187,7 +187,7 @@ function wrongAnswer(kind: Kind): unknown {
   return KINDS[kind].answerOf(Array.from({ length: 4 }, () => toyVector('a', 5)))
 }
 
-test('a service with another model than before needs all vectors anew', async () => {
+test('a service with another model requires all vectors anew', async () => {
   const { library, store, open, server } = await stageLibrary('tei', STORES['SQLite'] ?? expect.unreachable())
   await run(library)
   const tei = server as Awaited<ReturnType<typeof openTeiServer>>

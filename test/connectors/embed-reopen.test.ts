@@ -31,7 +31,7 @@ async function stageServer() {
   await writePage(store, 'docs', '/a', 'a lamp\n---\na foghorn')
   const { openEmbedder } = connections
   const library = { store, vectors: store.vectors, clock, newId: () => 'me', openEmbedder, wantsVectors: true }
-  // Nothing else of a library takes part.
+  // The tests use no other part of a library.
   return { server, clock, store, library: library as unknown as Library }
 }
 
@@ -48,7 +48,7 @@ const search = async (library: Library) => {
   return { engines, notices: notices.join() }
 }
 
-test('a service that is given another model is opened anew, and so it is when it has the old one again', async () => {
+test('a service that gets another model is opened anew, and again when it has the old model back', async () => {
   const { library, server, clock, store } = await stageServer()
   await embed(library)
   expect((await search(library)).engines).toEqual(['words', 'vectors'])
@@ -61,7 +61,7 @@ test('a service that is given another model is opened anew, and so it is when it
   await expect(embed(library)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
   server.serve({ id: first })
   clock.advance(61_000)
-  // Found out by whoever asks first.
+  // The first request after the change detects it and fails.
   await expect(embed(library)).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
   await embed(library)
   expect(await search(library)).toEqual({ engines: ['words', 'vectors'], notices: '' })

@@ -15,13 +15,13 @@ afterEach(() => stage.end())
 const SIZE = 8
 const textsOf = (count: number): string[] => Array.from({ length: count }, (_, i) => `text ${'abcdefghij'.slice(i)}`)
 
-/** What a server may be told whatever its kind. */
+/** Options of a test server of any kind. */
 interface Trouble {
   readonly isBad?: (text: string) => boolean
   readonly key?: string
 }
 
-/** A server of a kind. A bad text is one that the model fails at without saying why: 424 of TEI, 500 of llama.cpp. */
+/** A server of the given kind. A bad text makes the model fail without a reason: 424 of TEI, 500 of llama.cpp. */
 function openServer(kind: Kind, { isBad = () => false, key }: Trouble = {}): Promise<FaultyServer> {
   const apiKey = key === undefined ? {} : { apiKey: key }
   const tei: TeiOptions = { dimensions: SIZE, isPoison: isBad, ...apiKey }
@@ -37,7 +37,7 @@ async function stageOne(kind: Kind, traits: EmbedderTraits = {}, trouble: Troubl
   return { server, clock, embedder }
 }
 
-/** One that can be told to wait less for its answers. */
+/** An embedder whose timeout a test can shorten. */
 async function stageHurried(kind: Kind) {
   const server = stage.later(await openServer(kind))
   const clock = createQuickClock()
@@ -70,14 +70,14 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     await embedder.close()
   })
 
-  test('is of the same space as long as nothing changes that decides what a text becomes', async () => {
+  test('keeps its space as long as nothing changes that affects vectors', async () => {
     const spaceOf = async (traits: EmbedderTraits = {}) => (await stageOne(kind, traits)).embedder.space.fingerprint
     const plain = await spaceOf()
     expect(await spaceOf({ queryPrefix: 'query: ', batch: 9, key: 'a key' })).toBe(plain)
     expect(new Set([plain, await spaceOf({ textPrefix: 'passage: ' }), await spaceOf({ dimensions: 4 })]).size).toBe(3)
   })
 
-  test('gives vectors of length 1 in the order of the texts, some batches at once', async () => {
+  test('returns vectors of length 1 in the order of the texts, with concurrent batches', async () => {
     const { embedder, server } = await stageOne(kind)
     // The first is the last to be answered.
     server.script(route, { type: 'slow', ms: 120 })
@@ -95,13 +95,13 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect(await embedder.embed([])).toEqual([])
   })
 
-  test('sends no more bytes at once than it may, and a longer text alone', async () => {
+  test('limits the bytes of a request, and sends a longer text alone', async () => {
     const { embedder, server } = await stageOne(kind, { batchBytes: 30 })
     await embedder.embed(['aaaaaaaaaa', 'bbbbbbbbbb', 'äöüßäöüßäöüß', 'c'.repeat(100), 'd', 'e', 'f'])
     expect(server.bodies(route).map((body) => sentOf(body).length)).toEqual([2, 1, 1, 3])
   })
 
-  test('puts before texts and questions what the model wants to see', async () => {
+  test('adds the prefixes of the model to texts and queries', async () => {
     const { embedder, server } = await stageOne(kind, { textPrefix: 'passage: ', queryPrefix: 'query: ' })
     await embedder.embed(['one'])
     await embedder.embed(['one'], undefined, 'query')
@@ -125,7 +125,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect(server.count(route)).toBe(2)
   })
 
-  test('tries again after an answer that does not come', async () => {
+  test('retries after a timeout', async () => {
     const { embedder, server, clock, client } = await stageHurried(kind)
     server.always(route, { type: 'hang' })
     client.hurry(50)
@@ -140,7 +140,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   test.each<[string, Fault]>([
     ['wants it slower', answer(429)],
     ['fails at everything', answer(500)],
-  ])('says after three more tries that the service %s', async (_what, fault) => {
+  ])('reports after three retries that the service %s', async (_what, fault) => {
     const { embedder, server, clock } = await stageOne(kind)
     server.always(route, fault)
     const { code, details, entry } = await failureOf(embedder.embed(['one']))
@@ -154,7 +154,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   test.each<[string, Fault]>([
     ['breaks', { type: 'reset' }],
     ['is down', answer(503)],
-  ])('waits for a service that %s, whatever it is given, and then says so', async (_what, fault) => {
+  ])('waits for a service that %s for every text, and then reports it', async (_what, fault) => {
     const { embedder, server, clock } = await stageOne(kind)
     server.always(route, fault)
     const { code, entry } = await failureOf(embedder.embed(['one']))
@@ -171,7 +171,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     ['breaks the connection', { type: 'reset' }],
     ['makes a gateway say that it is gone', answer(502)],
     ['is never answered', { type: 'hang' }],
-  ])('tells a text that %s from a service that is down', async (_what, fault) => {
+  ])('distinguishes a text that %s from a service that is down', async (_what, fault) => {
     const { embedder, server, clock, client } = await stageHurried(kind)
     client.hurry(100, (body) => body.includes('poison'))
     server.always(route, ({ text }) => (text.includes('poison') ? fault : { type: 'none' }))
@@ -184,7 +184,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
   })
 
-  test('takes one text after the other that is never answered for a service that is too slow', async () => {
+  test('reports a service as too slow if several texts in a row time out', async () => {
     const { embedder, server, client } = await stageHurried(kind)
     client.hurry(30, (body) => body.includes('late'))
     server.always(route, ({ text }) => (text.includes('late') ? { type: 'hang' } : { type: 'none' }))
@@ -194,33 +194,33 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
       code: 'SERVICE_UNUSABLE',
       entry: { advice: expect.stringMatching(/embedTimeout/) },
     })
-    // Counted anew: what it is tried with next may be at fault, and must not stop the others for ever.
+    // The count restarts, because the next text may be at fault and must not block the others forever.
     expect([await codeOf('late 3'), await codeOf('late 4')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
     expect(await embedder.embed(['one'])).toHaveLength(1)
     expect([await codeOf('late 5'), await codeOf('late 6')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
   })
 
-  test('takes no text for the cause of a breakdown that another one caused', async () => {
+  test('does not blame a text for a crash that another text caused', async () => {
     const { embedder, server } = await stageOne(kind)
     server.script(route, { type: 'reset' }, { type: 'reset' })
     expect(await embedder.embed(['one'])).toHaveLength(1)
   })
 
-  test('says that no key was sent where one is wanted', async () => {
+  test('reports a missing key if the service requires one', async () => {
     const server = stage.later(await openServer(kind, { key: 'sk-secret' }))
     const { message, entry } = await failureOf(stage.open(kind, server))
     expect(message).toMatch(/cannot be used: no key was sent$/)
     expect(entry.advice).toBe('set PHAROS_EMBED_KEY')
   })
 
-  test('does not wait for a service that wants to be left alone for long', async () => {
+  test('does not wait for a long Retry-After', async () => {
     const { embedder, server, clock } = await stageOne(kind)
     server.script(route, answer(429, { headers: { 'retry-after': '3600' } }))
     expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 1 })
   })
 
-  test('says that one which is slow may be asked for less', async () => {
+  test('a timeout advises to raise embedTimeout', async () => {
     const { embedder, server, client, clock } = await stageHurried(kind)
     server.always(route, { type: 'hang' })
     client.hurry(30)
@@ -228,7 +228,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect(clock.pauses).toEqual([250])
   })
 
-  test.each([400, 413, 422])('tells texts that are refused (%s) from a service that fails', async (status) => {
+  test.each([400, 413, 422])('distinguishes refused texts (%s) from a failing service', async (status) => {
     const { embedder, server, clock } = await stageOne(kind)
     server.script(route, answer(status, { json: { error: 'too much of it' } }))
     const { code, message } = await failureOf(embedder.embed(['one', 'two']))
@@ -236,17 +236,17 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 1 })
   })
 
-  test('finds out whether texts are at fault where the service does not say so', async () => {
+  test('finds out whether texts are at fault if the service does not say so', async () => {
     const { embedder, server, clock } = await stageOne(kind, {}, { isBad: (text) => text.includes('poison') })
     expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
-    // At once: halves are as good as another try.
+    // Without a pause, because sending halves replaces a retry.
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 2 })
     expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
     expect(clock.pauses).toEqual([250, 1000, 4000])
     expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
   })
 
-  test('asks for a question twice at most', async () => {
+  test('sends a query twice at most', async () => {
     const { embedder, server, clock } = await stageOne(kind)
     server.always(route, answer(500))
     expect(await failureOf(embedder.embed(['one'], undefined, 'query'))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
@@ -285,7 +285,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
   })
 
-  test('says what to do where the vectors have other dimensions than before', async () => {
+  test('gives advice if the vectors have other dimensions than before', async () => {
     const { embedder, server } = await stageOne(kind)
     server.script(route, answer(200, { json: answerOf([toyVector('a', 5), toyVector('b', 5)]) }))
     const { code, message, entry } = await failureOf(embedder.embed(['one', 'two']))
@@ -316,7 +316,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     })
   })
 
-  test('cannot be opened where the service makes no vector at all', async () => {
+  test('cannot be opened if the service returns no vector', async () => {
     const server = stage.later(await openServer(kind))
     server.always(route, answer(200, { json: answerOf([toyVector('a', SIZE).fill(0)]) }))
     const failure = await failureOf(stage.open(kind, server))
@@ -330,7 +330,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', entry: { advice: expect.stringMatching(/Dimensions/) } })
   })
 
-  test('is given up when it is told to, and so is the opening', async () => {
+  test('stops when it is aborted, also while it opens', async () => {
     const { embedder, server } = await stageOne(kind)
     server.always(route, { type: 'hang' })
     const stop = new AbortController()
@@ -342,17 +342,17 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     )
   })
 
-  test('gives up the other batches where one fails', async () => {
+  test('cancels the other batches if one fails', async () => {
     const { embedder, server } = await stageOne(kind, { batch: 1 })
     server.script(route, answer(422), { type: 'hang' })
     expect(await failureOf(embedder.embed(textsOf(9)))).toMatchObject({ code: 'EMBED_REFUSED' })
-    // The second may be given up on its way.
+    // The second request may be cancelled on its way.
     expect(server.count(route)).toBeLessThanOrEqual(2)
   })
 })
 
 describe('an embedder over TEI', () => {
-  test('sends no more texts at once than the service takes', async () => {
+  test('sends no more texts in a request than the service accepts', async () => {
     const server = stage.later(await openTeiServer({ maxBatch: 3 }))
     const embedder = await stage.open('tei', server, { batch: 32 })
     expect(embedder.batchSize).toBe(6)
@@ -373,7 +373,7 @@ describe('an embedder over TEI', () => {
     },
   )
 
-  test('is opened anew for another model, and does not mix two', async () => {
+  test('is reopened for another model, and does not mix two', async () => {
     const clock = createQuickClock()
     const server = stage.later(await openTeiServer())
     const embedder = await stage.open('tei', server, { clock })
@@ -415,20 +415,17 @@ describe('an embedder over TEI', () => {
     expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(problem) })
   })
 
-  test.each([500, 422])(
-    'does not put it down to the texts where the service does not know its model (%s)',
-    async (status) => {
-      const clock = createQuickClock()
-      const server = stage.later(await openTeiServer())
-      const embedder = await stage.open('tei', server, { clock })
-      clock.advance(61_000)
-      server.always('GET /info', answer(status))
-      expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
-      expect(await failureOf(stage.open('tei', server))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
-    },
-  )
+  test.each([500, 422])('does not blame the texts if the service does not know its model (%s)', async (status) => {
+    const clock = createQuickClock()
+    const server = stage.later(await openTeiServer())
+    const embedder = await stage.open('tei', server, { clock })
+    clock.advance(61_000)
+    server.always('GET /info', answer(status))
+    expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
+    expect(await failureOf(stage.open('tei', server))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
+  })
 
-  test('is opened over one of 2023, which says less of itself', async () => {
+  test('works with a TEI of 2023, which reports less about itself', async () => {
     const server = stage.later(await openTeiServer())
     server.script(
       'GET /info',
@@ -437,7 +434,7 @@ describe('an embedder over TEI', () => {
     expect((await stage.open('tei', server)).space).toMatchObject({ model: 'gte' })
   })
 
-  test('asks for as many dimensions as it was told', async () => {
+  test('requests the configured number of dimensions', async () => {
     const server = stage.later(await openTeiServer())
     expect((await stage.open('tei', server, { dimensions: 5 })).space.dimensions).toBe(5)
     expect(server.bodies('POST /embed')).toEqual([expect.objectContaining({ dimensions: 5 })])
@@ -485,7 +482,7 @@ describe('an embedder over a service like OpenAI', () => {
     expect(await failureOf(embedder.embed(['one', 'two']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
   })
 
-  test('says where to look for a model that is not there', async () => {
+  test('gives advice about a missing model', async () => {
     const server = stage.later(await openOpenAiServer())
     const failure = await failureOf(stage.open('openai', server, { model: 'nobody' }))
     expect(failure).toMatchObject({
@@ -495,7 +492,7 @@ describe('an embedder over a service like OpenAI', () => {
     })
   })
 
-  test('asks for as many dimensions as it was told, and says so where the model has no more', async () => {
+  test('requests the configured number of dimensions, and reports if the model has fewer', async () => {
     const server = stage.later(await openOpenAiServer())
     expect((await stage.open('openai', server, { dimensions: 4 })).space.dimensions).toBe(4)
     const failure = await failureOf(stage.open('openai', server, { dimensions: 9 }))

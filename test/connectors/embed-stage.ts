@@ -7,13 +7,13 @@ import type { Embedder } from '../../src/library/vectors.ts'
 import { createQuickClock } from './quick-clock.ts'
 import type { FaultyServer } from './servers/faults.ts'
 
-/** A client that can be told to wait less for its answers. */
+/** A client whose timeout a test can shorten. */
 export function createHurriedClient(origin: string) {
   const client = openServiceClient({ origins: [origin], userAgent: 'Pharos/test' })
   let timeoutMs: number | undefined
   let isMeant = (_body: string): boolean => true
   return {
-    /** @param of for requests with such bodies only */
+    /** @param of limits the timeout to requests with matching bodies */
     hurry: (ms: number | undefined, of: (body: string) => boolean = () => true): void => {
       timeoutMs = ms
       isMeant = of
@@ -24,10 +24,10 @@ export function createHurriedClient(origin: string) {
   }
 }
 
-/** What a test says about an embedder besides its server. */
+/** Options of an embedder besides its server. */
 export type EmbedderTraits = Partial<ServiceEmbedderOptions> & { readonly model?: string }
 
-/** Both kinds of services, by how they are asked. */
+/** Route, opener and body formats by kind of service. */
 export const KINDS = {
   tei: {
     route: 'POST /embed',

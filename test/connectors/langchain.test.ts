@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 describe('PharosLoader', () => {
-  test('loads documents of LangChain, in the order of the addresses, and says what failed', async () => {
+  test('loads documents of LangChain in the order of the addresses, and reports failures', async () => {
     const site = await stageSite({ '/a': page('A'), '/b': page('B') })
     const urls = ['/b', '/missing', '/a'].map((path) => site.origin + path)
     const loader = new PharosLoader(urls, { allowPrivate: ['127.0.0.1'] })
@@ -37,14 +37,14 @@ describe('PharosLoader', () => {
     expect(loader.lastFailures.map(({ url }) => url)).toEqual([urls[1]])
   })
 
-  test('loads one address that is given by itself, again and again', async () => {
+  test('loads a single address repeatedly', async () => {
     const site = await stageSite({ '/a': page('A') })
     const loader = new PharosLoader(`${site.origin}/a`, { allowPrivate: ['127.0.0.1'] })
     expect(await loader.load()).toHaveLength(1)
     expect(await loader.load()).toHaveLength(1)
   })
 
-  test('connects to nothing private unless it may', async () => {
+  test('connects to no private address unless that is allowed', async () => {
     const site = await stageSite({ '/a': page('A') })
     const loader = new PharosLoader(`${site.origin}/a`)
     expect(await loader.load()).toEqual([])
@@ -52,7 +52,7 @@ describe('PharosLoader', () => {
     expect(site.requests).toEqual([])
   })
 
-  test('rejects with the first failure where it is to fail, and when it is aborted', async () => {
+  test('rejects with the first failure with failOnError, and when it is aborted', async () => {
     const site = await stageSite({})
     const loader = new PharosLoader(`${site.origin}/a`, { allowPrivate: ['127.0.0.1'], failOnError: true })
     await expect(loader.load()).rejects.toMatchObject({ code: 'READ_FAILED' })
@@ -61,7 +61,7 @@ describe('PharosLoader', () => {
 })
 
 describe('Crawl4AILoader', () => {
-  test('loads what the service reads', async () => {
+  test('loads the pages that the service reads', async () => {
     const server = await openCrawl4AIServer()
     closers.push(() => server.close())
     const resolve = async () => ['93.184.215.14']
@@ -72,7 +72,7 @@ describe('Crawl4AILoader', () => {
     expect(loader.lastFailures).toEqual([])
   })
 
-  test('rejects where the service is not there', async () => {
+  test('rejects if the service is not running', async () => {
     const server = await openCrawl4AIServer()
     await server.close()
     const loader = new Crawl4AILoader('https://docs.example/a', { endpointUrl: server.origin })
@@ -120,7 +120,7 @@ describe('PharosRetriever', () => {
     expect(best?.pageContent).toContain(chunk.content.trim().split('\n')[0])
   })
 
-  test('keeps to k, to the sources, to the filters and to the budget', async () => {
+  test('obeys k, the sources, the filters and the budget', async () => {
     const { library } = await stageLamps()
     const ask = async (asked: Partial<ConstructorParameters<typeof PharosRetriever>[0]>) => {
       const found = await new PharosRetriever({ library, ...asked }).invoke('oil lens keeper lamps')
@@ -135,7 +135,7 @@ describe('PharosRetriever', () => {
     await expect(ask({ k: 0 })).rejects.toMatchObject({ code: 'USAGE' })
   })
 
-  test('answers several questions at once, and as a stream', async () => {
+  test('answers concurrent queries, and as a stream', async () => {
     const { library } = await stageLamps()
     const retriever = new PharosRetriever({ library, k: 1 })
     const answers = await retriever.batch(['which oil freezes', 'weight of the lens'])
@@ -145,7 +145,7 @@ describe('PharosRetriever', () => {
     expect(await retriever.invoke('zeppelin')).toEqual([])
   })
 
-  test('stands in a chain', async () => {
+  test('works in a chain', async () => {
     const { library } = await stageLamps()
     const prompts: string[] = []
     const model = new FakeListChatModel({ responses: ['Copper tanks.'] })
@@ -198,7 +198,7 @@ describe('PharosRetriever', () => {
     expect((await other).length).toBeGreaterThan(0)
   })
 
-  test('tells callbacks what was asked and found, and nothing of the library', async () => {
+  test('callbacks get the query and the number of results, and nothing about the library', async () => {
     const { library } = await stageLamps()
     const told: unknown[] = []
     const callbacks = [

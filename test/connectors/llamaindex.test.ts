@@ -39,7 +39,7 @@ describe.each([
   ['PharosReader', stagePharos],
   ['Crawl4AIReader', () => stageCrawl4AI(FAILING)],
 ])('%s', (name, stageReader) => {
-  test('is a reader whose documents are those of LlamaIndex', async () => {
+  test('returns documents of LlamaIndex', async () => {
     const { reader, url } = await stageReader()
     const shape: BaseReader<PageNode> = reader
     const [document] = await shape.loadData([url])
@@ -49,7 +49,7 @@ describe.each([
     expect([reader.className, reader.isRemote]).toEqual([name, true])
   })
 
-  test('leaves out what failed, keeps its slot, and says why', async () => {
+  test('leaves out failed pages, keeps their slots, and reports why', async () => {
     const { reader, url, missing } = await stageReader()
     expect((await reader.loadData([missing, url])).map(({ id_ }) => id_)).toEqual([documentId(url)])
     expect(reader.lastFailures.map((failure) => failure.url)).toEqual([missing])
@@ -57,7 +57,7 @@ describe.each([
     expect(slots.map((slot) => slot?.id_ ?? null)).toEqual([documentId(url), null])
   })
 
-  test('reads nothing where nothing is asked for, and nothing once it was aborted', async () => {
+  test('reads nothing for an empty list, and nothing after it was aborted', async () => {
     const { reader, url } = await stageReader()
     expect(await reader.loadData([])).toEqual([])
     await expect(reader.loadData([url], AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
@@ -65,7 +65,7 @@ describe.each([
 })
 
 describe('a document', () => {
-  test('tells models its title, description and address, and vectors no address', async () => {
+  test('gives models its title, description and address, and embeddings no address', async () => {
     const { reader, url } = await stagePharos()
     const [document] = await reader.loadData([url])
     expect(document?.getMetadataStr(MetadataMode.LLM).split('\n')).toEqual([
@@ -92,7 +92,7 @@ describe('a document', () => {
   )
 })
 
-test('a service that is not there is told when the reader is opened', async () => {
+test('opening a reader fails if the service is not running', async () => {
   const { server } = await stageCrawl4AI()
   await server.goDown()
   await expect(Crawl4AIReader.open({ endpointUrl: server.origin })).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })

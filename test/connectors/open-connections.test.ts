@@ -9,7 +9,7 @@ const HEALTH = 'GET /health'
 const stage = createStage()
 afterEach(() => stage.end())
 
-/** Connections to services that run, and to a browser that is none: it is found, and nobody starts it. */
+/** Connections to running services, and to a program that is not a browser and that no test starts. */
 async function stageConnections() {
   const crawl4ai = stage.later(await openCrawl4AIServer())
   const tei = stage.later(await openTeiServer())
@@ -30,7 +30,7 @@ async function stageConnections() {
   return { crawl4ai, tei, connections }
 }
 
-test('what is still being opened is closed as well', async () => {
+test('close also closes connections that are still being opened', async () => {
   const { connections, crawl4ai } = await stageConnections()
   const renderer = connections.openRenderer()
   const fetcher = connections.openCrawl4AI()
@@ -41,7 +41,7 @@ test('what is still being opened is closed as well', async () => {
   expect(crawl4ai.count()).toBe(0)
 })
 
-test('a service that does not answer holds up nobody who closes', async () => {
+test('close does not wait for a service that does not answer', async () => {
   const { connections, crawl4ai } = await stageConnections()
   crawl4ai.always(HEALTH, { type: 'hang' })
   const ends = Promise.allSettled([connections.openCrawl4AI()])
@@ -50,7 +50,7 @@ test('a service that does not answer holds up nobody who closes', async () => {
   expect(await ends).toMatchObject([{ status: 'rejected', reason: { code: 'SERVICE_UNUSABLE' } }])
 })
 
-test('nothing is opened once all is closed, nor given away that was open', async () => {
+test('a closed set of connections opens nothing and returns none of its services', async () => {
   const { connections, crawl4ai, tei } = await stageConnections()
   const { openRenderer, openCrawl4AI, openEmbedder, openReranker } = connections
   await openCrawl4AI()
@@ -62,7 +62,7 @@ test('nothing is opened once all is closed, nor given away that was open', async
   expect([crawl4ai.count(), tei.count()]).toEqual([1, 0])
 })
 
-test('what could be opened at the second try is closed like all others', async () => {
+test('close closes a service that opened at the second attempt', async () => {
   const { connections, crawl4ai } = await stageConnections()
   crawl4ai.script(HEALTH, { type: 'reset' })
   await expect(connections.openCrawl4AI()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })

@@ -11,7 +11,7 @@ test('a model that is still being opened is closed with its library, and none is
   await expect(library.openEmbedder?.()).rejects.toMatchObject({ code: 'INTERRUPTED' })
 })
 
-test('the built-in model is opened once for all who ask at the same time', async () => {
+test('the built-in model is opened once for all concurrent callers', async () => {
   const library = await open()
   const [one, two] = await Promise.all([library.openEmbedder?.(), library.openEmbedder?.()])
   expect(one?.space.model).toBe('pharos-embed-1')
@@ -20,7 +20,7 @@ test('the built-in model is opened once for all who ask at the same time', async
   await library.close()
 })
 
-test('nothing is fetched for a library that is closed', async () => {
+test('a closed library refuses to fetch', async () => {
   const library = await open()
   await library.close()
   await expect(library.fetcher.fetch({ url: 'http://127.0.0.1/' })).rejects.toMatchObject({ code: 'INTERRUPTED' })

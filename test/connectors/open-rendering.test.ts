@@ -6,10 +6,10 @@ import { openRendering } from '../../src/library/operations/open-rendering.ts'
 
 const SNAPSHOT = { url: 'http://127.0.0.1/', body: '<p>Lamp</p>', status: 200, headers: {} }
 
-/** A library of which nothing but this takes part. */
+/** A library with only these parts. */
 const libraryWith = (parts: Partial<Library> = {}): Library => parts as unknown as Library
 
-/** A library whose browser starts like this; with how often it was asked for. */
+/** A library with a fake browser, and the number of times it was opened. */
 function stageBrowser(prepare: () => Promise<void>) {
   let opened = 0
   const renderer: Renderer = { prepare, render: async (snapshot) => ({ type: 'rendered', snapshot }) }
@@ -22,13 +22,13 @@ function stageBrowser(prepare: () => Promise<void>) {
   return { library, countOpened: () => opened }
 }
 
-test('what cannot do without a browser or a service is refused where there is none', async () => {
+test('chromium and crawl4ai are refused if there is no browser or service', async () => {
   expect(await openRendering(libraryWith(), 'http')).toEqual({})
   await expect(openRendering(libraryWith(), 'chromium')).rejects.toMatchObject({ code: 'BROWSER_MISSING' })
   await expect(openRendering(libraryWith(), 'crawl4ai')).rejects.toMatchObject({ code: 'USAGE' })
 })
 
-test('what may do without a browser says of each page that it would have needed one', async () => {
+test('auto without a browser reports needs-rendering for each page', async () => {
   const { renderer } = await openRendering(libraryWith(), 'auto')
   for (let pages = 0; pages < 2; pages++) {
     expect(await renderer?.render(SNAPSHOT, {})).toEqual({
@@ -50,7 +50,7 @@ test('a browser is opened once, with the first page that needs it', async () => 
   expect(countOpened()).toBe(1)
 })
 
-test('a browser that fails for another reason than that it is missing is not passed over', async () => {
+test('an error other than a missing browser is not swallowed', async () => {
   const failure = new PharosError('SERVICE_UNUSABLE', { service: 'a browser' })
   const { library } = stageBrowser(() => Promise.reject(failure))
   const { renderer } = await openRendering(library, 'auto')

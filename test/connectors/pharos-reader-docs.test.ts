@@ -13,7 +13,7 @@ const examples = readdirSync(fileURLToPath(new URL('examples', root)))
 test('every sample of READERS.md stands in an example, which the test command runs', () => {
   const samples = [...read('docs/READERS.md').matchAll(/```js\n([\s\S]*?)```/g)].map(([, sample = '']) => sample)
   expect(samples.length).toBeGreaterThan(5)
-  // Most of what an example does stands in a `try`.
+  // Most code of an example is inside a `try` block.
   const texts = examples.map((text) => text.replaceAll('\n  ', '\n'))
   expect(samples.filter((sample) => !texts.some((text) => text.includes(sample)))).toEqual([])
 })

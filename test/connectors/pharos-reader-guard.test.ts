@@ -9,10 +9,10 @@ import { stageLibrary, stageSite } from '../sites/crawl.ts'
 import { redirect } from '../sites/site.ts'
 import { type CrawlResult, openCrawl4AIServer } from './servers/crawl4ai.ts'
 
-/** The site listens here, and this is what may be reached; the canary is at every other address. */
+/** Address of the site, the only one that may be reached. The canary listens on every other address. */
 const SITE_ADDRESS = '127.0.0.3'
 
-/** A public address, which nobody here connects to. */
+/** A public address, to which the tests never connect. */
 const PUBLIC_ADDRESS = '93.184.215.14'
 
 /** Names on this machine are not waited for. */
@@ -32,23 +32,23 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** What names resolve to: `name-3.docs.localhost` has the fourth of the answers, `public.…` one that is allowed. */
+/** DNS answers of the tests: `name-3.docs.localhost` gets the fourth entry of the list, `public.…` an allowed address. */
 async function resolve(host: string): Promise<readonly string[]> {
   const [, number] = /^name-(\d+)\./.exec(host) ?? []
   if (number !== undefined) return ANSWERS[Number(number)] ?? []
   if (host.startsWith('public.')) return [PUBLIC_ADDRESS]
-  // As a system does that knows what belongs to itself.
+  // Resolves local names like a system resolver.
   return ['127.0.0.1', '::1']
 }
 
-/** Every way to write an address that leads inside: by itself, and by names that look public. */
+/** Every spelling of an internal address: by itself, and by names that look public. */
 function listForms(port: number): string[] {
   const names = ANSWERS.map((_, i) => `name-${i}.${DOMAIN}`)
   const urls = [...LOCAL_HOSTS, ...INSIDE_HOSTS, ...names].map((host) => `http://${host}:${port}/latest/meta-data`)
   return [...urls, 'http://127.0.0.1/', 'http://localhost/', 'http://169.254.169.254/latest/meta-data']
 }
 
-/** A reader that may reach what is given, and nothing else. */
+/** A reader that may reach only the given addresses. */
 async function openGuarded(allowed: readonly string[], obeysRobots = true): Promise<DocumentReader> {
   const parsed = parseAllowance(allowed)
   if (parsed.type === 'problem') throw new TypeError(parsed.problem)
@@ -73,7 +73,7 @@ async function openServed(find: (url: string) => CrawlResult = () => ({})) {
   return { server, reader }
 }
 
-/** Nothing was read, each for a reason that has to do with where it leads. */
+/** Expects that no address was read, each because of its target. */
 async function expectRefused(reader: DocumentReader, urls: readonly string[]): Promise<void> {
   expect(await reader.loadAll(urls)).toEqual(urls.map(() => null))
   const reasons = reader.lastFailures.map(({ url, error }) => [url, error.message])
@@ -87,9 +87,12 @@ const REFUSED =
   /not a public address|not public|name of cloud metadata|no address|not a URL|user name or password|Location/
 
 describe('a reader without a service', () => {
-  test.each([true, false])('connects to nothing inside, robots.txt asked: %s', async (obeysRobots) => {
-    await expectRefused(await openGuarded([], obeysRobots), listForms(canary.port))
-  })
+  test.each([true, false])(
+    'does not connect to internal addresses, with robots.txt obeyed: %s',
+    async (obeysRobots) => {
+      await expectRefused(await openGuarded([], obeysRobots), listForms(canary.port))
+    },
+  )
 
   test('follows no redirect inside', async () => {
     const forms = listForms(canary.port)
@@ -107,7 +110,7 @@ describe('a reader without a service', () => {
     expect(site.requests.length).toBeGreaterThan(forms.length)
   })
 
-  test('reaches the canary where that is allowed', async () => {
+  test('reaches the canary if that is allowed', async () => {
     const reader = await openGuarded(['127.0.0.0/8'])
     await reader.loadAll([`http://127.0.0.1:${canary.port}/`])
     expect(canary.connections).toBeGreaterThan(0)
@@ -115,13 +118,13 @@ describe('a reader without a service', () => {
 })
 
 describe('a reader with a Crawl4AI service', () => {
-  test('hands it nothing that leads inside', async () => {
+  test('does not pass internal addresses to the service', async () => {
     const { server, reader } = await openServed()
     await expectRefused(reader, listForms(canary.port))
     expect(server.count('POST /crawl')).toBe(0)
   })
 
-  test('keeps nothing of what it was led to inside', async () => {
+  test('discards pages that were read at internal addresses', async () => {
     const forms = listForms(canary.port).filter((form) => URL.canParse(form))
     const { server, reader } = await openServed((url) => ({
       redirected_url: forms[Number(new URL(url).pathname.slice(1))],
@@ -131,7 +134,7 @@ describe('a reader with a Crawl4AI service', () => {
     expect(server.count('POST /crawl')).toBe(urls.length)
   })
 
-  test('takes what is public', async () => {
+  test('accepts public pages', async () => {
     const { server, reader } = await openServed()
     expect(await reader.loadData([`http://public.${DOMAIN}/guide`])).toHaveLength(1)
     expect(server.count('POST /crawl')).toBe(1)

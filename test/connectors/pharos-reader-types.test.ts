@@ -6,7 +6,7 @@ import type { Crawl4AIReader, PharosReader } from 'pharos/llamaindex'
 import type { DocumentReader, openCrawl4AIReader, openPharosReader, PageMetadata } from 'pharos/node'
 import { expectTypeOf, test } from 'vitest'
 
-// What the compiler says of these counts: the entries are those that programs import, by the name of the package.
+// The type checker verifies this test. It imports the entries by package name, as programs do.
 test('the entries give readers, loaders and retrievers the types of their frameworks', () => {
   expectTypeOf<Awaited<ReturnType<typeof openPharosReader>>>().toExtend<DocumentReader>()
   expectTypeOf<Awaited<ReturnType<typeof openCrawl4AIReader>>>().toExtend<DocumentReader>()

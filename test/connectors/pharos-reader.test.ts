@@ -18,7 +18,7 @@ import { listAll } from './list-all.ts'
 
 const NOW = Date.UTC(2026, 1, 20, 10, 30)
 
-/** For all readers: nothing is stored by reading but what was learned of a host. */
+/** Shared by all readers, because reading stores nothing except for facts about hosts. */
 let shared: OpenLibrary
 let sites = 0
 const readers: PharosReader[] = []
@@ -40,7 +40,7 @@ async function openReader(options: PharosReaderOptions = {}, parts: Partial<Libr
   return reader
 }
 
-/** A site that is a host of its own, whatever its port. */
+/** A site that counts as a separate host. */
 function stageOwnSite(pages: Readonly<Record<string, Answer>>): Promise<Site> {
   return stageSite(pages, { address: `127.0.1.${++sites}` })
 }
@@ -80,20 +80,20 @@ describe('a document', () => {
     })
   })
 
-  test('has an empty description where the page has none', async () => {
+  test('has an empty description if the page has none', async () => {
     const { site, reader } = await stageReader({ '/': page('Home') })
     const [document] = await reader.loadData([`${site.origin}/`])
     expect(document?.metadata.description).toBe('')
   })
 
-  test('of an address that redirects is known by the address that was asked for', async () => {
+  test('has the requested address as its source, also after a redirect', async () => {
     const { site, reader } = await stageReader({ '/old': redirect('/new'), '/new': page('New') })
     const [document] = await reader.loadData([`${site.origin}/old`])
     expect(document?.metadata).toMatchObject({ source_url: `${site.origin}/old`, title: 'New', status_code: 200 })
     expect(document?.id).toBe(documentId(`${site.origin}/old`))
   })
 
-  test('is made of Markdown and of plain text as well', async () => {
+  test('can come from Markdown and plain text', async () => {
     const { site, reader } = await stageReader({
       '/guide.md': text(markdown('Guide'), 'text/markdown'),
       '/notes.txt': text('Notes that are long enough to be read as a page of their own.\n'),
@@ -107,7 +107,7 @@ describe('a document', () => {
 })
 
 describe('a batch', () => {
-  test('keeps a slot for each address, in their order, with null for what failed', async () => {
+  test('keeps a slot for each address, in order, with null for failures', async () => {
     const { site, reader } = await stageReader({ '/a': { body: page('A'), delayMs: 60 }, '/c': page('C') })
     const urls = ['/a', '/b', '/c'].map((path) => site.origin + path)
     const slots = await reader.loadAll(urls)
@@ -116,7 +116,7 @@ describe('a batch', () => {
     expect((await reader.loadData(urls)).map(({ metadata }) => metadata.title)).toEqual(['A', 'C'])
   })
 
-  test('forgets the failures of the one before', async () => {
+  test('clears the failures of the previous batch', async () => {
     const { site, reader } = await stageReader({ '/a': page('A') })
     await reader.loadData([`${site.origin}/missing`])
     expect(reader.lastFailures).toHaveLength(1)
@@ -124,21 +124,21 @@ describe('a batch', () => {
     expect(reader.lastFailures).toEqual([])
   })
 
-  test('of nothing asks for nothing', async () => {
+  test('sends no request if it has no addresses', async () => {
     const { site, reader } = await stageReader({})
     expect(await reader.loadAll([])).toEqual([])
     expect(await reader.loadData([])).toEqual([])
     expect(site.requests).toEqual([])
   })
 
-  test('reads what is given twice for itself', async () => {
+  test('reads an address that is listed twice two times', async () => {
     const { site, reader } = await stageReader({ '/a': page('A') })
     const documents = await reader.loadData([`${site.origin}/a`, `${site.origin}/a`])
     expect(documents.map(({ id }) => id)).toEqual([documentId(`${site.origin}/a`), documentId(`${site.origin}/a`)])
     expect(pathsOf(site)).toEqual(['/a', '/a'])
   })
 
-  test('asks for no more at once than it may', async () => {
+  test('stays within the concurrency limit', async () => {
     let [atOnce, most] = [0, 0]
     const slow: Answer = () => {
       most = Math.max(most, ++atOnce)
@@ -153,13 +153,13 @@ describe('a batch', () => {
     expect(most).toBe(3)
   })
 
-  test('asks for the robots.txt of a host once', async () => {
+  test('requests the robots.txt of a host once', async () => {
     const { site, reader } = await stageReader({ '/robots.txt': text('User-agent: *\n'), '/a': page('A') })
     await reader.loadData(Array<string>(6).fill(`${site.origin}/a`))
     expect(site.requests.filter(({ path }) => path === '/robots.txt')).toHaveLength(1)
   })
 
-  test('rejects with the first failure where it is to fail, and asks for nothing more', async () => {
+  test('rejects with the first failure with failOnError, and sends no further request', async () => {
     const { site, reader } = await stageReader(
       { '/a': page('A'), '/z': page('Z') },
       { failOnError: true, maxConcurrentRequests: 1 },
@@ -171,7 +171,7 @@ describe('a batch', () => {
     expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/a', '/missing'])
   })
 
-  test('that is to fail ends what else is being read', async () => {
+  test('aborts all other reads at the first failure with failOnError', async () => {
     const { site, reader } = await stageReader(
       { '/slow': { body: page('Slow'), delayMs: 5000 } },
       { failOnError: true },
@@ -193,8 +193,8 @@ describe('a batch', () => {
   })
 })
 
-describe('what cannot be read', () => {
-  /** What is said about the failure to read one address. */
+describe('unreadable pages', () => {
+  /** Message and advice of the failure to read one address. */
   async function failureOf(reader: PharosReader, url: string): Promise<[message: string, advice: string]> {
     await reader.loadAll([url])
     const [failure] = reader.lastFailures
@@ -231,48 +231,48 @@ describe('what cannot be read', () => {
     ],
   }
 
-  test.each(Object.entries(CASES))('says so of %s', async (_what, [pages, message, advice]) => {
+  test.each(Object.entries(CASES))('%s is reported as a failure', async (_what, [pages, message, advice]) => {
     const { site, reader } = await stageReader(pages)
     const [said, advised] = await failureOf(reader, `${site.origin}/x`)
     expect(said).toContain(`… could not be read: ${message}`)
     expect(advised).toContain(advice)
   })
 
-  test('is what robots.txt forbids unless it need not be obeyed', async () => {
+  test('a page that robots.txt disallows is refused unless robots.txt is ignored', async () => {
     const pages = { '/robots.txt': text('User-agent: *\nDisallow: /'), '/x': page('X') }
     const { site, reader } = await stageReader(pages, { obeysRobots: false })
     expect(await reader.loadData([`${site.origin}/x`])).toHaveLength(1)
     expect(site.asked()).toEqual(['/x'])
   })
 
-  test.each(['', 'guide', 'file:///etc/passwd', 'data:text/html,x', 'javascript:0'])('is %j', async (url) => {
+  test.each(['', 'guide', 'file:///etc/passwd', 'data:text/html,x', 'javascript:0'])('%j is refused', async (url) => {
     const reader = await openReader()
     expect(await reader.loadAll([url])).toEqual([null])
     expect(reader.lastFailures[0]?.error).toMatchObject({ code: 'READ_FAILED' })
   })
 
-  test('is a page that is defective, for what is wrong with it', async () => {
+  test('a defective page is reported with its defect', async () => {
     const readPage = () => Promise.reject(new PageDefect('needs more memory than it may have'))
     const { site, reader } = await stageReader({ '/x': page('X') }, {}, { readPage })
     const [said] = await failureOf(reader, `${site.origin}/x`)
     expect(said).toContain('page-defect, the page needs more memory than it may have')
   })
 
-  test('for a fault of this program ends the whole', async () => {
+  test('an internal error rejects the whole batch', async () => {
     const readPage = () => Promise.reject(new TypeError('a fault'))
     const { site, reader } = await stageReader({ '/x': page('X') }, {}, { readPage })
     await expect(reader.loadAll([`${site.origin}/x`])).rejects.toThrow('a fault')
   })
 
-  test('is told without the password in its address', async () => {
+  test('a failure message leaves out the password of the address', async () => {
     const reader = await openReader()
     const [said] = await failureOf(reader, 'http://me:secret@docs.example/')
     expect(said).not.toContain('secret')
   })
 })
 
-describe('a server that fails', () => {
-  test('is asked again, and read when it has recovered', async () => {
+describe('a failing server', () => {
+  test('is retried, and read when it has recovered', async () => {
     let asked = 0
     const shaky: Answer = () => (++asked < 3 ? { status: 500 } : page('Back'))
     const { site, reader } = await stageReader({ '/x': shaky })
@@ -280,13 +280,13 @@ describe('a server that fails', () => {
     expect(pathsOf(site)).toHaveLength(3)
   })
 
-  test('is asked no more than three times', async () => {
+  test('gets three requests at most', async () => {
     const { site, reader } = await stageReader({ '/x': { status: 500 } })
     expect(await reader.loadAll([`${site.origin}/x`])).toEqual([null])
     expect(pathsOf(site)).toHaveLength(3)
   })
 
-  test('is left alone when it asks for that', async () => {
+  test('gets no further requests while it asks to wait', async () => {
     const { site, reader } = await stageReader({ '/x': { status: 429, headers: { 'retry-after': '3600' } } })
     expect(await reader.loadAll([`${site.origin}/x`, `${site.origin}/x`])).toEqual([null, null])
     expect(pathsOf(site).length).toBeLessThan(3)
@@ -295,14 +295,14 @@ describe('a server that fails', () => {
     expect(pathsOf(site)).not.toContain('/y')
   })
 
-  test('is not asked again for what it says is not there', async () => {
+  test('is not retried after a 404 response', async () => {
     const { site, reader } = await stageReader({})
     await reader.loadAll([`${site.origin}/x`])
     expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/x'])
   })
 })
 
-test('fields are sent to the origin that was asked, and not to where it redirects', async () => {
+test('headers are sent to the requested origin, and not to a redirect target', async () => {
   const other = await stageOwnSite({ '/there': page('There') })
   const headers = { authorization: 'Bearer of news' }
   const { site, reader } = await stageReader({ '/here': redirect(`${other.origin}/there`) }, { headers })
@@ -316,7 +316,7 @@ describe('a page that is empty until its scripts have run', () => {
   const SHELL = '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>'
   const shown = (url: string): RenderOutcome => ({ type: 'rendered', snapshot: { url, body: page('Shown') } })
 
-  /** A reader whose library has a browser that makes this of every page, and what it was given. */
+  /** A reader with a fake browser that returns this outcome for every page, and the requests of that browser. */
   async function openRendering(render: 'auto' | 'chromium', outcome: (url: string) => RenderOutcome = shown) {
     const rendered: string[] = []
     const renderer = {
@@ -342,13 +342,13 @@ describe('a page that is empty until its scripts have run', () => {
     expect(pathsOf(site)).toEqual(['/app', '/notes.md', '/plain'])
   })
 
-  test('is rendered with chromium, as every HTML is', async () => {
+  test('is rendered with chromium, like every HTML page', async () => {
     const { reader, urls, rendered } = await openRendering('chromium')
     expect(titlesOf(await reader.loadAll(urls))).toEqual(['Shown', 'Shown', 'Notes'])
     expect(new Set(rendered)).toEqual(new Set(['/app', '/plain']))
   })
 
-  test('is a failure where the browser fails', async () => {
+  test('fails if the browser fails', async () => {
     const { reader, urls } = await openRendering('auto', () => ({
       type: 'failed',
       reason: 'timeout',
@@ -359,7 +359,7 @@ describe('a page that is empty until its scripts have run', () => {
     expect(reader.lastFailures[0]?.error.message).toContain('timeout, it never came to rest')
   })
 
-  test('is followed where its scripts lead on', async () => {
+  test('is followed to the target of its scripts', async () => {
     const { reader, urls, site } = await openRendering('auto', (url) => ({
       type: 'rendered',
       snapshot: { url: new URL('/plain', url).href, body: SHELL },
@@ -380,7 +380,7 @@ describe('a page that is empty until its scripts have run', () => {
     expect(pathsOf(site)).toEqual(['/app', '/app.js'])
   })
 
-  test('is a failure that says what it needs, without a browser', async () => {
+  test('fails without a browser, and the error names the need for one', async () => {
     const { site, reader } = await stageReader({ '/app': SHELL })
     expect(await reader.loadAll([`${site.origin}/app`])).toEqual([null])
     const [failure] = reader.lastFailures
@@ -390,20 +390,20 @@ describe('a page that is empty until its scripts have run', () => {
 })
 
 describe('a reader', () => {
-  test('says what it is', async () => {
+  test('describes itself', async () => {
     const reader = await openReader()
     expect([reader.className, reader.isRemote, reader.failOnError]).toEqual(['PharosReader', true, false])
     expect(reader.maxConcurrentRequests).toBe(5)
   })
 
-  test.each([0, 21, 1.5, Number.NaN])('refuses %s addresses at once', async (maxConcurrentRequests) => {
+  test.each([0, 21, 1.5, Number.NaN])('refuses a concurrency of %s', async (maxConcurrentRequests) => {
     await expect(openPharosReader({ maxConcurrentRequests })).rejects.toMatchObject({
       code: 'OPTION_INVALID',
       message: expect.stringContaining(`from 1 to 20, got ${maxConcurrentRequests}`),
     })
   })
 
-  test('of its own needs nothing but what it may reach, and names itself to sites', async () => {
+  test('opened by itself needs only an allowance, and identifies itself in the user agent', async () => {
     const site = await stageSite({ '/a': page('A') })
     const reader = await openPharosReader({ allowPrivate: ['127.0.0.1'] })
     try {
@@ -415,7 +415,7 @@ describe('a reader', () => {
     await expect(reader.loadData([`${site.origin}/a`])).rejects.toThrow('the reader is closed')
   })
 
-  test('leaves a library open that it was given', async () => {
+  test('does not close a library that was passed to it', async () => {
     const library = await stageLibrary()
     const reader = await openPharosReader({ library })
     await reader.close()
@@ -431,7 +431,7 @@ describe('a reader', () => {
 })
 
 describe('the pages of a source', () => {
-  test('are documents like those that are read', async () => {
+  test('are documents like those of a reader', async () => {
     const { site, library, source, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A') })
     await crawl()
     const documents = await listAll(loadSource(library, source.name))
@@ -444,7 +444,7 @@ describe('the pages of a source', () => {
     expect(read && withoutTime(read)).toEqual(documents[1] && withoutTime(documents[1]))
   })
 
-  test('have the status they came with after they were found unchanged', async () => {
+  test('keep their first status after a check found them unchanged', async () => {
     const { library, source, crawl } = await stage({ '/': page('Home') })
     await crawl()
     await crawl({ kind: 'recrawl' })
@@ -452,7 +452,7 @@ describe('the pages of a source', () => {
     expect(home?.metadata.status_code).toBe(200)
   })
 
-  test('are those of a source that there is', async () => {
+  test('require an existing source', async () => {
     const library = await stageLibrary()
     await expect(listAll(loadSource(library, 'nothing'))).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
   })

@@ -59,7 +59,7 @@ const SECTIONS = ['Wick', 'Lens', 'Oil'].map((name) => `## ${name}\n\n${`${name}
 const LONG = `# Lamps\n\n${SECTIONS.join('\n\n')}`
 
 describe('ingesting documents', () => {
-  test('cuts, embeds and writes them with the members of page and chunk', async () => {
+  test('splits, embeds and writes them with the fields of page and chunk', async () => {
     const options = { embedder, vectorStore }
     const results = await ingestDocuments([documentOf(URL_A, LONG), documentOf(URL_B, '# Oil\n\nColza.')], options)
     const pieces = textsOf(URL_A)
@@ -84,7 +84,7 @@ describe('ingesting documents', () => {
     expect(best?.score).toBeCloseTo(1, 5)
   })
 
-  test('replaces what an address had, and with the same text changes nothing', async () => {
+  test('replaces the old points of an address, and changes nothing for the same text', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, LONG)], options)
     const ids = [...(qdrant.pointsOf('pages')?.keys() ?? [])]
@@ -94,7 +94,7 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A)).toEqual(['# Lamps\n\nShort now.'])
   })
 
-  test('removes nothing where that is not wanted', async () => {
+  test('removes nothing without deduplication', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, LONG)], options)
     const before = textsOf(URL_A).length
@@ -104,7 +104,7 @@ describe('ingesting documents', () => {
     expect(qdrant.count(DELETE_POINTS)).toBe(0)
   })
 
-  test('is cut by the profile that is asked for', async () => {
+  test('splits documents by the requested profile', async () => {
     const paragraphs = Array.from({ length: 40 }, (_, i) => `Paragraph ${i}. ${'The lamp burns. '.repeat(20)}`)
     const document = documentOf(URL_A, paragraphs.join('\n\n'))
     await ingestDocuments([document], { embedder, vectorStore, chunks: 'library' })
@@ -113,7 +113,7 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A).length).toBeLessThan(fine)
   })
 
-  test('leaves out a chunk that cannot be embedded, names it, and replaces what was there by the others', async () => {
+  test('skips a chunk that cannot be embedded, names it, and replaces the old points by the others', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, 'Old.')], options)
     const paragraphs = Array.from({ length: 60 }, (_, i) => `## Part ${i}\n\n${`Part ${i} needs care. `.repeat(90)}`)
@@ -134,7 +134,7 @@ describe('ingesting documents', () => {
     expect(texts.join('\n')).not.toMatch(/Old|poison/)
   })
 
-  test('leaves what was there where only some chunks are embedded before the service fails', async () => {
+  test('keeps the old points if the service fails after some chunks were embedded', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, 'Old.')], options)
     tei.always('POST /embed', ({ text }) =>
@@ -147,7 +147,7 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A)).toEqual(['Old.'])
   })
 
-  test('leaves what was there where the service makes no vector of anything any more', async () => {
+  test('keeps the old points if the service cannot embed anything any more', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, 'Old.')], options)
     let isSpent = false
@@ -164,7 +164,7 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A)).toEqual(['Old.'])
   })
 
-  test('leaves what was there of a document that cannot be embedded, and goes on with the others', async () => {
+  test('keeps the old points of a document that cannot be embedded, and goes on with the others', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, LONG)], options)
     const before = textsOf(URL_A)
@@ -179,7 +179,7 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A)).toEqual(before)
   })
 
-  test('leaves what was there where the service of vectors or of points fails, or there is no text', async () => {
+  test('keeps the old points if the embedding service or the vector store fails, or there is no text', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, LONG)], options)
     const before = textsOf(URL_A)
@@ -197,13 +197,13 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A)).toEqual(before)
   })
 
-  test('tells of an address without its password', async () => {
+  test('names an address without its password', async () => {
     const [result] = await ingestDocuments([documentOf('http://me:secret@127.0.0.1/', '')], { embedder, vectorStore })
     const said = result?.type === 'failed' ? result.error.message : ''
     expect(said).toBe('http://…@127.0.0.1/ could not be read: there is no text')
   })
 
-  test('refuses vectors that say nothing', async () => {
+  test('refuses missing and zero vectors', async () => {
     const zeros: Pick<Embedder, 'space' | 'embed'> = {
       space: embedder.space,
       embed: async (texts) => texts.map(() => new Float32Array(DIMENSIONS)),
@@ -233,7 +233,7 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A)).toEqual(['New.'])
   })
 
-  test('stops when it is told to', async () => {
+  test('stops when it is aborted', async () => {
     const stop = new AbortController()
     stop.abort(new Error('enough'))
     const options = { embedder, vectorStore, signal: stop.signal }
@@ -250,7 +250,7 @@ describe('ingesting addresses', () => {
     crawl4ai = stage.later(await openCrawl4AIServer({ find }))
   })
 
-  test('reads them, writes their points, and tells which could not be read', async () => {
+  test('reads them, writes their points, and names those that could not be read', async () => {
     const reader = stage.later(
       await openCrawl4AIReader({ endpointUrl: crawl4ai.origin, allowPrivate: ['127.0.0.1'], vectorStore }),
     )
@@ -264,7 +264,7 @@ describe('ingesting addresses', () => {
     expect(textsOf(URL_A)[0]).toContain(`what stands at ${URL_A}`)
   })
 
-  test('keeps old points as the reader says, or as is asked for', async () => {
+  test('keeps old points as the reader is configured, or as the call requests', async () => {
     const options = { endpointUrl: crawl4ai.origin, allowPrivate: ['127.0.0.1'], enableDeduplication: false }
     const reader = stage.later(await openCrawl4AIReader(options))
     await ingestDocuments([documentOf(URL_A, LONG)], { embedder, vectorStore })
@@ -275,7 +275,7 @@ describe('ingesting addresses', () => {
     expect(textsOf(URL_A)).toHaveLength(1)
   })
 
-  test('takes a reader of LlamaIndex, with its vector store and its deduplication', async () => {
+  test('accepts a reader of LlamaIndex, with its vector store and its deduplication', async () => {
     const options = { endpointUrl: crawl4ai.origin, allowPrivate: ['127.0.0.1'], vectorStore }
     const keeping = stage.later(await LlamaIndexReader.open({ ...options, enableDeduplication: false }))
     const replacing = stage.later(
@@ -295,7 +295,7 @@ describe('ingesting addresses', () => {
     expect(textsOf(URL_A)).toHaveLength(1)
   })
 
-  test('needs a place to write to', async () => {
+  test('requires a vector store', async () => {
     const reader = { loadAll: async () => [null], lastFailures: [] }
     await expect(ingestUrls(reader, [URL_A], { embedder })).rejects.toThrow(TypeError)
     expect(await ingestUrls(reader, [URL_A], { embedder, vectorStore })).toMatchObject([
@@ -305,7 +305,7 @@ describe('ingesting addresses', () => {
 })
 
 describe('a store for points', () => {
-  test('says so where it cannot be opened', async () => {
+  test('reports if it cannot be opened', async () => {
     qdrant.addCollection('other', { size: 3, distance: 'Cosine' })
     const options = { url: qdrant.origin, collection: 'other', dimensions: DIMENSIONS }
     await expect(openQdrantStore(options)).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })

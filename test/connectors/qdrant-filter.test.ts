@@ -114,7 +114,7 @@ describe('filters', () => {
             const there = await index.nearest(query, limit, asked)
             // Only the SQLite store tells the number of a chunk.
             const all = (await store.vectors.nearest(query, 1000, asked)).map(({ number: _, ...chunk }) => chunk)
-            // Those that are equally near may come in any order.
+            // Chunks of equal similarity may come in any order.
             expect(there.map(({ similarity }) => similarity)).toEqual(
               all.slice(0, limit).map(({ similarity }) => similarity),
             )
@@ -130,7 +130,7 @@ describe('filters', () => {
     expect(found).toBeGreaterThan(100)
   })
 
-  test('leave to the store what cannot be compared as a value', () => {
+  test('leave conditions to the store that cannot be compared as a value', () => {
     const asked = { kind: 'go', contentType: 'code', language: 'EN' } as const
     const { filter: there, check } = splitFilter(POINTS, asked)
     expect(check).toBeUndefined()
@@ -145,7 +145,7 @@ describe('filters', () => {
     expect(splitFilter(POINTS, { heading: 'install' }).check).toBeDefined()
   })
 
-  test('know a language by all that it is a variant of', () => {
+  test('match a language by all of its parent tags', () => {
     expect(languagesOf('de-CH-1996')).toEqual(['de', 'de-ch', 'de-ch-1996'])
     expect(languagesOf(null)).toEqual([])
   })

@@ -32,7 +32,7 @@ interface Opened {
   readonly index: VectorIndex
 }
 
-/** Opens the copy of a library; of one whose id is as good as any. */
+/** Opens the copy of a library with the given id. */
 function openIndex(library = 'one', waits: { readonly searchMs?: number; readonly writeMs?: number } = {}): Opened {
   const { client, clock, server } = stage
   const opened = createQdrantCopy({ url: server.origin, collection: 'pharos', library, client, clock })
@@ -48,7 +48,7 @@ async function embedAll(into: VectorIndex = index, space: VectorSpace = SPACE): 
   )
 }
 
-/** What the model of a space makes of a text. */
+/** The vector of a text in a space. */
 function vectorOf(text: string, { dimensions }: VectorSpace): Float32Array {
   const vector = new Float32Array(dimensions)
   vector.set(countLetters(text).subarray(0, dimensions))
@@ -73,8 +73,8 @@ async function fill(path = '/a', texts: readonly string[] = TEXTS): Promise<stri
   return writePage(store, 'docs', path, texts.join('\n---\n'))
 }
 
-describe('what is written', () => {
-  test('goes to the store and the copy, with the nine members of its page and the five of its chunk', async () => {
+describe('writing vectors', () => {
+  test('writes to the store and the copy, with nine fields of the page and five of the chunk', async () => {
     const [first] = await fill()
     await embedAll()
     expect(await store.vectors.count()).toMatchObject({ embedded: 5 })
@@ -110,7 +110,7 @@ describe('what is written', () => {
     })
   })
 
-  test('of a folder tells of the file as well', async () => {
+  test('a chunk of a folder has the path of its file as well', async () => {
     const url = 'file:///home/notes/guide/oil.md'
     const record = recordOf(url, 'whale oil', { title: 'Oil' })
     const key = 'guide/oil.md'
@@ -131,7 +131,7 @@ describe('what is written', () => {
     expect(found).toHaveLength(1)
   })
 
-  test('is written to the store when the copy fails, and noted until it is in step', async () => {
+  test('vectors are written to the store if the copy fails, and the problem is reported until the copy is in sync', async () => {
     await fill()
     await stage.server.goDown()
     await embedAll()
@@ -148,14 +148,14 @@ describe('what is written', () => {
     expect(stage.server.count(QUERY)).toBe(1)
   })
 
-  test('is tried once, and not waited for longer than it is worth', async () => {
+  test('a failing copy is tried once, within a time limit', async () => {
     await fill()
     stage.server.always('GET /collections/:name', { type: 'answer', status: 503, text: '' })
     await embedAll()
     expect(stage.server.count()).toBe(1)
     expect(stage.clock.pauses).toEqual([])
     expect(copy.problem).toMatch(/answered 503/)
-    // Enough to be asked by on a busy machine.
+    // Long enough for a request to arrive on a busy machine.
     const hurried = openIndex('one', { writeMs: 300 })
     stage.server.heal()
     stage.server.always('GET /collections/:name', { type: 'hang' })
@@ -163,7 +163,7 @@ describe('what is written', () => {
     await embedAll(hurried.index)
     expect(hurried.copy.problem).toBe('it gave no answer within 0.3 s')
     expect(await store.vectors.count()).toMatchObject({ embedded: 6 })
-    // Not asked again at once, and what was wrong stays said.
+    // The copy is not requested again at once, and its problem stays reported.
     await fill('/c', ['still more'])
     await embedAll(hurried.index)
     expect(stage.server.count()).toBe(2)
@@ -175,7 +175,7 @@ describe('what is written', () => {
     expect(await store.vectors.countUncopied(copy.location)).toBe(8)
   })
 
-  test('leaves a copy that hangs as soon as the work is given up, and keeps what the store has', async () => {
+  test('an abort stops waiting for a copy that hangs, and keeps the vectors in the store', async () => {
     await fill()
     stage.server.always('GET /collections/:name', { type: 'hang' })
     const stop = new AbortController()
@@ -189,7 +189,7 @@ describe('what is written', () => {
     stop.abort(new Error('enough'))
     await writing
     expect(await store.vectors.count()).toMatchObject({ embedded: 5 })
-    // That says nothing about the service.
+    // An abort says nothing about the service.
     expect(copy.problem).toBeNull()
     stage.server.heal()
     await index.write(SPACE, written)
@@ -198,7 +198,7 @@ describe('what is written', () => {
     await expect(index.nearest(countLetters(SEA), 2, {}, given)).rejects.toThrow('enough')
   })
 
-  test('is not given up by one who has no more time while others wait for the same collection', async () => {
+  test('the timeout of one caller does not cancel the collection that other callers wait for', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     stage.server.always('GET /collections/:name', { type: 'wait', for: promise })
     const hurry = new AbortController()
@@ -213,7 +213,7 @@ describe('what is written', () => {
     await expect(copy.write(SPACE, [], hurry.signal)).rejects.toThrow('enough')
   })
 
-  test('is known by its place, however that is written', async () => {
+  test('the copy is identified by its address in any spelling', async () => {
     const { client, clock, server } = stage
     const place = { collection: 'pharos', library: 'one', client, clock }
     const [plain, slashed] = ['', '/'].map((end) => createQdrantCopy({ ...place, url: `${server.origin}${end}` }))
@@ -221,7 +221,7 @@ describe('what is written', () => {
     expect(plain?.location).toBe(slashed?.location)
   })
 
-  test('leaves out what is gone meanwhile', async () => {
+  test('chunks that were removed meanwhile are left out', async () => {
     await fill()
     const missing = await index.listMissing(10)
     await store.removeSource('docs')
@@ -235,10 +235,10 @@ describe('what is written', () => {
   })
 })
 
-describe('the nearest', () => {
+describe('nearest neighbours', () => {
   const names = (found: readonly ChunkName[]): string[] => found.map(({ chunkId }) => chunkId)
 
-  test('are looked for in the copy, and compared by the store', async () => {
+  test('come from the copy, and the store compares them', async () => {
     await fill()
     await embedAll()
     const found = await index.nearest(countLetters(SEA), 3)
@@ -246,7 +246,7 @@ describe('the nearest', () => {
     expect(found).toEqual(await store.vectors.nearest(countLetters(SEA), 3))
   })
 
-  test('are those of the store where there are none, no sources, or sources that nobody knows', async () => {
+  test('come from the store if there are no vectors, no sources, or only unknown sources', async () => {
     expect(await index.nearest(countLetters(SEA), 3)).toEqual([])
     await fill()
     await embedAll()
@@ -255,7 +255,7 @@ describe('the nearest', () => {
     expect(stage.server.count(QUERY)).toBe(0)
   })
 
-  test('never hold what is gone, nor points of others in the same collection', async () => {
+  test('never include removed chunks, nor points of other libraries in the same collection', async () => {
     const ids = await fill('/a')
     await fill('/b', ['lamp and lens and oil'])
     await embedAll()
@@ -274,12 +274,12 @@ describe('the nearest', () => {
     expect(found).toHaveLength(3)
     expect(found).not.toContain(ids[2])
     expect(copy.problem).toContain('it has 3 of 3 vectors, and 3 points of what is gone; `pharos embed sync`')
-    // Those of the other library stay when this one is brought in step.
+    // A sync of this library keeps the points of the other one.
     expect(await sync()).toMatchObject({ copied: 0, removed: 3 })
     expect(idsIn()).toBe(4)
   })
 
-  test('are those of the store while the copy fails, which is then left alone for a while', async () => {
+  test('come from the store while the copy fails, which gets no requests for a while', async () => {
     await fill()
     await embedAll()
     const expected = await store.vectors.nearest(countLetters(SEA), 2)
@@ -294,7 +294,7 @@ describe('the nearest', () => {
     expect(copy.problem).toBeNull()
   })
 
-  test('are those of the store when the copy does not answer in time', async () => {
+  test('come from the store if the copy does not answer in time', async () => {
     await fill()
     await embedAll()
     stage.server.always(QUERY, { type: 'hang' })
@@ -304,14 +304,14 @@ describe('the nearest', () => {
     expect(hurried.copy.problem).toMatch(/no answer within 0.05 s/)
   })
 
-  test('are those of the store while the copy lacks something that another program wrote', async () => {
+  test('come from the store while the copy lacks vectors that another program wrote', async () => {
     await fill('/a', ['harbour'])
     await embedAll()
     await fill('/b', TEXTS.slice(1))
     await embedAll(store.vectors)
     expect(await index.nearest(countLetters(SEA), 9)).toHaveLength(5)
     expect(stage.server.count(QUERY)).toBe(0)
-    // Not looked at again for a while, then found to be in step.
+    // The copy is not checked again for a while, and then found to be in sync.
     await sync()
     expect(await index.nearest(countLetters(SEA), 9)).toHaveLength(5)
     expect(stage.server.count(QUERY)).toBe(0)
@@ -320,7 +320,7 @@ describe('the nearest', () => {
     expect(stage.server.count(QUERY)).toBe(1)
   })
 
-  test('are those of the store where points of what is gone take the room of others', async () => {
+  test('come from the store if stale points take up the result limit', async () => {
     await fill(
       '/a',
       Array.from({ length: 80 }, (_, i) => `sea sea ${i}`),
@@ -329,7 +329,7 @@ describe('the nearest', () => {
     await embedAll()
     await writePage(store, 'docs', '/a', 'fog')
     await embedAll()
-    // As if they had gone since they were counted.
+    // Simulates points that disappeared after the count.
     stage.server.always(COUNT, { type: 'answer', status: 200, json: { result: { count: 4 }, status: 'ok', time: 0 } })
     const problems: (string | null)[] = []
     for (const filter of [{}, { path: '/' }]) {
@@ -342,13 +342,13 @@ describe('the nearest', () => {
     expect(stage.server.count(QUERY)).toBe(2)
   })
 
-  test('are those of the store where as many are missing as there are of what is gone, whoever wrote them', async () => {
+  test('come from the store if the copy has as many stale points as missing ones, whichever process wrote them', async () => {
     await fill('/a')
     await embedAll()
     await fill('/a', ['quartz', 'zinc', 'jade', 'onyx', 'opal'])
     await embedAll(store.vectors)
     expect(idsIn()).toBe(5)
-    // Opened by another process, which was told nothing.
+    // Another process opens the copy without knowing about the changes.
     const other = openIndex()
     expect(await other.index.nearest(countLetters('quartz'), 9)).toHaveLength(5)
     expect(stage.server.count(QUERY)).toBe(0)
@@ -360,11 +360,11 @@ describe('the nearest', () => {
     expect(other.copy.problem).toBeNull()
   })
 
-  test('are those of the store while something is known to be missing, however many points there are', async () => {
+  test('come from the store while points are known to be missing, whatever the count', async () => {
     await fill('/a')
     await embedAll()
     stage.server.script(PUT_POINTS, { type: 'answer', status: 400, text: 'no' })
-    // One page goes and leaves stale points, another comes and cannot be copied.
+    // One page leaves stale points, and another cannot be copied.
     await writePage(store, 'docs', '/a', 'lamp')
     await fill('/b', ['sea'])
     await embedAll()
@@ -375,8 +375,8 @@ describe('the nearest', () => {
   })
 })
 
-describe('bringing the copy in step', () => {
-  test('does nothing where there are no vectors, and nothing again where nothing changed', async () => {
+describe('syncing the copy', () => {
+  test('does nothing without vectors, and nothing again without changes', async () => {
     expect(await sync()).toEqual({ looked: 0, vectors: 0, copied: 0, removed: 0 })
     expect(stage.server.count()).toBe(0)
     await fill()
@@ -385,7 +385,7 @@ describe('bringing the copy in step', () => {
     expect(stage.server.count(PUT_POINTS)).toBe(1)
   })
 
-  test('writes what is missing or has changed, and removes what is stale, but nothing of others', async () => {
+  test('writes missing and changed points, and removes stale ones, but no points of other libraries', async () => {
     await fill('/a')
     await embedAll()
     const points = stage.server.pointsOf('pharos') as Map<unknown, KeptPoint>
@@ -407,7 +407,7 @@ describe('bringing the copy in step', () => {
     expect(points.size).toBe(6)
   })
 
-  test('writes everything anew before anything is removed', async () => {
+  test('a rebuild writes everything before it removes anything', async () => {
     await fill('/a')
     await embedAll()
     await writePage(store, 'docs', '/a', 'one text only')
@@ -419,7 +419,7 @@ describe('bringing the copy in step', () => {
     expect(idsIn()).toBe(1)
   })
 
-  test('loses nothing when it is killed between writing and removing, and ends the next time', async () => {
+  test('loses nothing if it is killed between writing and removing, and the next sync completes it', async () => {
     await fill('/a')
     await embedAll()
     await writePage(store, 'docs', '/a', 'one text only')
@@ -432,7 +432,7 @@ describe('bringing the copy in step', () => {
     expect(await sync()).toMatchObject({ copied: 0, removed: 5 })
   })
 
-  test('keeps what is written while it goes on', async () => {
+  test('keeps points that are written while it runs', async () => {
     await fill('/a')
     await embedAll()
     const run = syncVectors({ store, vectors: index, copy })
@@ -443,7 +443,7 @@ describe('bringing the copy in step', () => {
     expect(idsIn()).toBe(6)
   })
 
-  test('does not forget what could not be copied while it went on', async () => {
+  test('remembers vectors that could not be copied while it ran', async () => {
     await fill('/a')
     await embedAll()
     const run = syncVectors({ store, vectors: index, copy })
@@ -457,7 +457,7 @@ describe('bringing the copy in step', () => {
     expect(copy.problem).toBeNull()
   })
 
-  test('stops when it is told to', async () => {
+  test('stops when it is aborted', async () => {
     await fill('/a')
     await embedAll()
     const stop = new AbortController()
@@ -467,7 +467,7 @@ describe('bringing the copy in step', () => {
     await expect(run.next()).rejects.toThrow('enough')
   })
 
-  test('leaves the points of other libraries alone, though they be at the same path or of sources of the same id', async () => {
+  test('leaves the points of other libraries alone, even with the same path or the same source id', async () => {
     await fill('/a')
     await embedAll()
     const other = createMemoryStore()
@@ -486,7 +486,7 @@ describe('bringing the copy in step', () => {
     expect(await copy.count(SPACE)).toBe(1)
   })
 
-  test('finds the points of a source that was removed', async () => {
+  test('removes the points of a removed source', async () => {
     await fill('/a')
     await addSourceTo(store, 'more')
     await writePage(store, 'more', '/b', 'removed soon')
@@ -496,7 +496,7 @@ describe('bringing the copy in step', () => {
     expect(idsIn()).toBe(5)
   })
 
-  test('can be done by two at once', async () => {
+  test('can run in two processes at once', async () => {
     await fill('/a')
     await embedAll(store.vectors)
     const other = openIndex()
@@ -515,7 +515,7 @@ describe('another model', () => {
   const OTHER: VectorSpace = { model: 'other', fingerprint: 'b'.repeat(64), dimensions: 26 }
   const SHORT: VectorSpace = { model: 'short', fingerprint: 'c'.repeat(64), dimensions: 13 }
 
-  test('of the same dimensions is never mixed with the one before', async () => {
+  test('is never mixed with the previous one if it has the same dimensions', async () => {
     await fill('/a')
     await embedAll()
     await index.replaceSpace(OTHER)
@@ -531,7 +531,7 @@ describe('another model', () => {
     expect(idsIn()).toBe(5)
   })
 
-  test('of other dimensions is refused by the copy, which is made anew when that is asked for', async () => {
+  test('is refused by the copy until a rebuild if it has other dimensions', async () => {
     await fill('/a')
     await embedAll()
     await index.replaceSpace(SHORT)
@@ -546,7 +546,7 @@ describe('another model', () => {
     expect(stage.server.count(QUERY)).toBe(1)
   })
 
-  test('drops no collection that holds anything of others', async () => {
+  test('does not drop a collection that holds points of others', async () => {
     await fill('/a')
     await embedAll()
     await embedAll(openIndex('two').index)
@@ -568,7 +568,7 @@ describe('another model', () => {
     expect(idsIn()).toBe(5)
   })
 
-  test('and a collection that somebody dropped is made again', async () => {
+  test('a dropped collection is created again', async () => {
     await fill('/a')
     await embedAll()
     await fetch(`${stage.server.origin}/collections/pharos`, { method: 'DELETE' })

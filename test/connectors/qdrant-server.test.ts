@@ -125,7 +125,7 @@ describe('the strict Qdrant', () => {
     })
   })
 
-  test('tells what is done from what is only taken in', async () => {
+  test('answers `completed` with wait=true, and `acknowledged` otherwise', async () => {
     const body = { points: [1234] }
     const waited = await send('POST', `${POINTS}/delete?wait=true`, body)
     expect(waited.json).toMatchObject({ result: { status: 'completed' } })

@@ -6,7 +6,7 @@ import { openQdrantServer, type QdrantServer, type QdrantServerOptions } from '.
 /** A space of few dimensions. */
 export const SPACE: VectorSpace = { model: 'letters', fingerprint: 'a'.repeat(64), dimensions: 26 }
 
-/** A Qdrant and what reaches it. */
+/** A Qdrant server with a client. */
 export interface Stage {
   readonly server: QdrantServer
   readonly client: ServiceClient
@@ -25,7 +25,7 @@ export async function openStage(options: QdrantServerOptions = {}): Promise<Stag
   return { server, client, clock: createQuickClock(), close }
 }
 
-/** A vector of length 1 that says how often each letter occurs. */
+/** A vector of length 1 with the frequency of each letter. */
 export function countLetters(text: string): Float32Array {
   const counts = new Float32Array(SPACE.dimensions)
   for (const letter of text.toLowerCase().match(/[a-z]/g) ?? ['a']) {

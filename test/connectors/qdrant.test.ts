@@ -42,7 +42,7 @@ function pointsOf(url: string, count: number, text = 'text'): QdrantPoint[] {
 }
 
 describe('opening a collection', () => {
-  test('makes one for cosines with the indexes of its payload, and finds it again', async () => {
+  test('creates a cosine collection with its payload indexes, and reopens it', async () => {
     const stage = await stageOf()
     await openIn(stage)
     expect(stage.server.bodies('PUT /collections/:name')).toEqual([{ vectors: { size: 2, distance: 'Cosine' } }])
@@ -55,12 +55,12 @@ describe('opening a collection', () => {
     expect(stage.server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /collections/docs'])
   })
 
-  test('takes one that somebody else makes at the same moment', async () => {
+  test('accepts a collection that another client creates at the same moment', async () => {
     const stage = await stageOf()
     const opened = await Promise.all([openIn(stage), openIn(stage), openIn(stage)])
     expect(opened).toHaveLength(3)
     expect(stage.server.pointsOf('docs')?.size).toBe(0)
-    // The race for certain: nothing is there when it is looked for, and something when it is made.
+    // Forces the race: the collection is missing at the check and present at the creation.
     stage.server.script(GET_COLLECTION, { type: 'answer', status: 404, json: { status: { error: 'gone' } } })
     await openIn(stage)
   })
@@ -95,14 +95,14 @@ describe('opening a collection', () => {
     })
   })
 
-  test('says so where the collection is gone again at once', async () => {
+  test('reports a collection that is removed right after its creation', async () => {
     const stage = await stageOf()
     const gone = { type: 'answer', status: 404, json: { status: { error: 'gone' } } } as const
     stage.server.script(GET_COLLECTION, gone, gone)
     await expect(openIn(stage)).rejects.toThrow(/removed as soon as it was made/)
   })
 
-  test('sends the key, and says what is wrong with it', async () => {
+  test('sends the key, and reports a wrong key', async () => {
     const stage = await stageOf({ key: 'secret', readOnlyKey: 'reader' })
     await openIn(stage, { key: 'secret' })
     const details = expect.objectContaining({ advice: expect.stringContaining('qdrantKey') })
@@ -115,7 +115,7 @@ describe('opening a collection', () => {
     expect(failure).not.toContain('wrong')
   })
 
-  test('says so where something else answers', async () => {
+  test('reports a server that is not Qdrant', async () => {
     const stage = await stageOf()
     stage.server.always(GET_COLLECTION, { type: 'answer', status: 200, json: { hello: 'world' } })
     await expect(openIn(stage)).rejects.toThrow(/something that it is not known for/)
@@ -144,7 +144,7 @@ describe('points', () => {
     expect(sizes).toEqual([2, 2, 1])
   })
 
-  test('of no number are not sent at all', async () => {
+  test('an empty list sends no request', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     stage.server.forget()
@@ -153,7 +153,7 @@ describe('points', () => {
     expect(stage.server.count()).toBe(0)
   })
 
-  test('are sent in halves where a server on the way finds them too large', async () => {
+  test('are sent in halves after a 413 response', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const tooLarge = { type: 'answer', status: 413, text: 'Request Entity Too Large' } as const
@@ -164,7 +164,7 @@ describe('points', () => {
     await expect(collection.upsert(pointsOf('https://a.test/', 2))).rejects.toThrow(/413/)
   })
 
-  test('of other dimensions, not finite, or too large are refused by the service, and said so', async () => {
+  test('are refused by the service if they have other dimensions, non-finite values or too many bytes, and the error says so', async () => {
     const stage = await stageOf({ maxBytes: 1000 })
     const collection = await openIn(stage)
     const [point] = pointsOf('u', 1)
@@ -235,7 +235,7 @@ describe('the points of an address', () => {
     expect(stage.server.count(DELETE_POINTS)).toBe(1)
   })
 
-  test('are not those of a library, which are left alone', async () => {
+  test('do not include those of a library, which stay', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const [first, ...others] = pointsOf('https://a.test/', 3)
@@ -247,7 +247,7 @@ describe('the points of an address', () => {
     expect([...(stage.server.pointsOf('docs')?.keys() ?? [])]).toEqual([theirs.id])
   })
 
-  test('are replaced: new ones first, then those that are left over go', async () => {
+  test('are replaced: new ones are written first, then old ones removed', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     await collection.upsert([...pointsOf('https://a.test/', 5), ...pointsOf('https://b.test/', 2)])
@@ -259,7 +259,7 @@ describe('the points of an address', () => {
     for await (const { payload } of collection.scroll({ filter })) expect(payload['chunk_text']).toBe('anew')
   })
 
-  test('are all there when a write fails, and new ones are when a removal does', async () => {
+  test('all stay when a write fails, and new ones stay when a removal fails', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     await collection.upsert(pointsOf('https://a.test/', 5))
@@ -281,7 +281,7 @@ describe('the points of an address', () => {
     expect(await collection.replaceUrl('https://a.test/', pointsOf('https://a.test/', 3, 'anew'))).toBe(2)
   })
 
-  test('are the same whoever writes them, and however many at once', async () => {
+  test('are the same after concurrent writes of several clients', async () => {
     const stage = await stageOf()
     const [one, other] = await Promise.all([openIn(stage), openIn(stage)])
     const points = pointsOf('https://a.test/', 150)
@@ -294,13 +294,13 @@ describe('the points of an address', () => {
   })
 })
 
-describe('a service that fails', () => {
+describe('a failing service', () => {
   test.each([
     ['resets connections', { type: 'reset' }],
     ['answers 500', { type: 'answer', status: 500, json: { status: { error: 'Service internal error' }, time: 0 } }],
     ['answers 503', { type: 'answer', status: 503, text: '' }],
     ['cuts its answer', { type: 'cut' }],
-  ] as const)('and %s is asked again, with pauses', async (_what, fault) => {
+  ] as const)('is retried with pauses if it %s', async (_what, fault) => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     stage.server.script(PUT_POINTS, fault, fault)
@@ -309,7 +309,7 @@ describe('a service that fails', () => {
     expect(await collection.count()).toBe(2)
   })
 
-  test('and asks to be left alone is, for as long as it says', async () => {
+  test('gets no request for the time that its Retry-After header names', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const busy = { type: 'answer', status: 429, headers: { 'retry-after': '7' }, text: 'rate limit' } as const
@@ -318,7 +318,7 @@ describe('a service that fails', () => {
     expect(stage.clock.pauses).toEqual([7000])
   })
 
-  test('and hangs, is not there, or goes on failing is given up, with advice', async () => {
+  test('causes an error with advice if it hangs, is down or keeps failing', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const { server, client, clock } = stage
@@ -335,7 +335,7 @@ describe('a service that fails', () => {
     expect(await collection.count()).toBe(0)
   })
 
-  test('is asked once where that is wanted', async () => {
+  test('is not retried with zero retries', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage, { retries: 0 })
     stage.server.script('POST /collections/:name/points/query', { type: 'answer', status: 500, text: 'broken' })
@@ -345,7 +345,7 @@ describe('a service that fails', () => {
     expect(stage.clock.pauses).toEqual([])
   })
 
-  test('is left when the work is given up', async () => {
+  test('is abandoned when the caller aborts', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const stop = new AbortController()

@@ -1,16 +1,16 @@
 import type { Clock } from '../../src/crawl/ports.ts'
 
-/** A clock on which every pause is over at once, and which remembers them. */
+/** A clock that skips all pauses and records them. */
 export interface QuickClock extends Clock {
   /** In milliseconds. */
   readonly pauses: number[]
-  /** Goes on by so many milliseconds. */
+  /** Advances the clock by the given milliseconds. */
   advance(ms: number): void
-  /** Has somebody told of every pause before it is made. */
+  /** Registers a function that is called before every pause. */
   onSleep(tell: () => void): void
 }
 
-/** Creates one that stands at the beginning of 2026. */
+/** Creates a clock that starts at the beginning of 2026. */
 export function createQuickClock(): QuickClock {
   let now = Date.UTC(2026, 0, 1)
   let told: () => void = () => undefined

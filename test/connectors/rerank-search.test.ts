@@ -17,7 +17,7 @@ import type { FaultyServer } from './servers/faults.ts'
 import { openTeiRerankServer } from './servers/rerank.ts'
 
 const PAGES = 12
-/** The more often a page names the lamp, the better it is by words; its wick is what the reranker looks at. */
+/** The number of lamps in a text decides the rank by words, and its wick decides the judgement of the reranker. */
 const textOf = (page: number): string =>
   `${Array.from({ length: PAGES - page }, () => 'The lamp burns.').join(' ')} Its wick has number ${page}. ${filler(page)}`
 
@@ -45,7 +45,7 @@ let library: Library
 let seen: string[]
 const closing: (() => Promise<void>)[] = []
 
-// Every test has a copy of what was crawled once: what was judged lately is remembered for each library.
+// Every test has its own copy of one crawled library, because recent judgements are cached per library.
 beforeAll(async () => {
   const first = await openLibrary({ path: crawled, version: '0.0.0', allowPrivate: ['127.0.0.0/8'] })
   const { origin, close } = await openSite(site)
@@ -79,7 +79,7 @@ beforeEach(async () => {
   library = openWith(5000, 50)
 })
 
-/** The library with a reranker that has such a budget, and judges so many. */
+/** The library with a reranker of the given budget and number of candidates. */
 let openWith: (budgetMs: number, candidates: number) => Library
 
 afterEach(async () => {
@@ -93,7 +93,7 @@ const pagesFrom = (first: number, step: 1 | -1, count = PAGES): string[] =>
   Array.from({ length: count }, (_, i) => `Page ${first + i * step}`)
 
 describe('a reranker', () => {
-  test('puts hits in its own order, and the answer says so', async () => {
+  test('orders hits by its judgements, and the answer says so', async () => {
     const before = await ask({ fusion: 'words' })
     expect(titlesOf(before)).toEqual(pagesFrom(0, 1))
     expect(before.engines).toEqual(['words'])
@@ -112,13 +112,13 @@ describe('a reranker', () => {
     expect(seen.every((text) => /^Page \d+\n/.test(text) && text.includes('wick'))).toBe(true)
   })
 
-  test('judges no more than it may', async () => {
+  test('judges no more hits than its candidate limit', async () => {
     const answer = await ask({}, openWith(5000, 4))
     expect(titlesOf(answer)).toEqual([...pagesFrom(3, -1, 4), ...pagesFrom(4, 1, PAGES - 4)])
     expect(seen).toHaveLength(4)
   })
 
-  test('leaves what it judges alike in the order it had', async () => {
+  test('keeps the order of hits that it judges equal', async () => {
     server.always('POST /rerank', {
       type: 'answer',
       status: 200,
@@ -127,7 +127,7 @@ describe('a reranker', () => {
     expect(titlesOf(await ask())).toEqual(['Page 5', ...pagesFrom(0, 1, 5), ...pagesFrom(6, 1, PAGES - 6)])
   })
 
-  test('does not change how many reach the least score', async () => {
+  test('does not change the number of hits above the minimum score', async () => {
     const some = await ask({ minScore: 0.8, fusion: 'words' })
     const count = titlesOf(some).length
     expect(count).toBeGreaterThan(1)
@@ -149,7 +149,7 @@ describe('a reranker', () => {
     expect([...new Set(titles)]).toEqual(pagesFrom(PAGES - 1, -1))
   })
 
-  test('is asked once for all pages of an answer, so that it may go meanwhile', async () => {
+  test('is called once for all pages of an answer, so the following pages work without it', async () => {
     const first = await ask({ limit: 5 })
     await server.goDown()
     const second = await ask({ limit: 5, cursor: first.cursor ?? '' })
@@ -160,7 +160,7 @@ describe('a reranker', () => {
     expect(server.count('POST /rerank')).toBe(1)
   })
 
-  test('is asked again after a while, and an answer that goes on without it says so', async () => {
+  test('is called again when the cache has expired, and a following page without it says so', async () => {
     const clock = createQuickClock()
     const later = { ...library, clock }
     const first = await ask({ limit: 5 }, later)
@@ -174,14 +174,14 @@ describe('a reranker', () => {
     ])
   })
 
-  test('takes part in what goes on by a cursor that does not say what ranked the answers before', async () => {
+  test('takes part in a page whose cursor does not name the earlier ranking', async () => {
     const { cursor, passages } = await ask({ limit: 5 })
     const old = cursor?.replace(/-wr$/, '') ?? ''
     expect(old).not.toBe(cursor)
     expect(titlesOf(await ask({ limit: 5, cursor: old }))).toEqual(pagesFrom(PAGES - 1 - passages.length, -1, 5))
   })
 
-  test('takes no part in what goes on from an answer without it', async () => {
+  test('takes no part in a page that follows an answer without it', async () => {
     server.script('POST /rerank', { type: 'answer', status: 500 })
     const first = await ask({ limit: 5 })
     expect(first.engines).toEqual(['words'])
@@ -199,14 +199,14 @@ describe('a reranker', () => {
     expect(byWords.passages[0]?.explain?.reranker).toBeNull()
   })
 
-  test('is not asked about a single hit, nor about none', async () => {
+  test('is not called for a single hit, nor for none', async () => {
     expect((await ask({ query: 'word3x7' })).engines).toEqual(['words'])
     expect((await ask({ query: 'nowhere' })).engines).toEqual(['words'])
     expect(server.count()).toBe(0)
   })
 })
 
-describe('without its answer the first ranking stands, and the answer says so', () => {
+describe('a failing reranker', () => {
   const ranked = async (notice: string | RegExp, asked: Library = library): Promise<void> => {
     const answer = await ask({}, asked)
     expect(titlesOf(answer)).toEqual(pagesFrom(0, 1))
@@ -214,24 +214,24 @@ describe('without its answer the first ranking stands, and the answer says so', 
     expect(answer.notices).toEqual([expect.stringMatching(notice)])
   }
 
-  test('when its budget is over', async () => {
+  test('leaves the first ranking in place when its budget is over, and the answer says so', async () => {
     server.always('POST /rerank', { type: 'hang' })
     await ranked(/^the reranker gave no answer within 0\.04 s; ranked without it$/, openWith(40, 50))
   })
 
-  test('when it fails, or is not there', async () => {
+  test('leaves the first ranking in place when it fails or is down, and the answer says so', async () => {
     server.script('POST /rerank', { type: 'answer', status: 500, json: { error: 'no memory', error_type: 'Backend' } })
     await ranked(/^the reranker cannot be used: TEI answered 500: no memory; ranked without it$/)
     await server.goDown()
     await ranked(/^the reranker cannot be used: TEI: /)
   })
 
-  test('when it answers with a time that does not end, by whatever kind of reranker', async () => {
+  test('leaves the first ranking in place when a reranker of any kind never resolves', async () => {
     const hung: Reranker = { name: 'hung', candidates: 9, budgetMs: 30, rerank: () => new Promise(() => undefined) }
     await ranked(/within 0\.03 s/, { ...library, openReranker: async () => hung })
   })
 
-  test('but whoever gives up gets nothing', async () => {
+  test('does not return an answer after the caller aborted', async () => {
     server.always('POST /rerank', { type: 'hang' })
     const gone = new AbortController()
     const asked = searchLibrary(library, { query: 'lamp' }, gone.signal)

@@ -15,10 +15,10 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** A text says itself how good it is: `text 0.7`. */
+/** The text contains its own score: `text 0.7`. */
 const judge = (_query: string, text: string): number => Number(/[\d.]+$/.exec(text)?.[0] ?? 0)
 
-/** What every reranker here is opened with. */
+/** The options that all rerankers of these tests share. */
 function partsFor(origin: string, budgetMs = 5000) {
   const client = openServiceClient({ origins: [origin], userAgent: 'Pharos/test' })
   closing.push(() => client.close())
@@ -59,7 +59,7 @@ const textsOf = (count: number): string[] => Array.from({ length: count }, (_, i
 const judgementsOf = (count: number): number[] => Array.from({ length: count }, (_, i) => i / 128)
 
 describe('Text Embeddings Inference', () => {
-  test('judges texts, in their order whatever the order of its answer', async () => {
+  test('returns judgements in the order of the texts, whatever the order of the response', async () => {
     const { server, reranker } = await stageTei()
     expect(server.count()).toBe(0)
     expect(reranker).toMatchObject({ name: `TEI at 127.0.0.1:${server.port}`, candidates: 100, budgetMs: 5000 })
@@ -71,14 +71,14 @@ describe('Text Embeddings Inference', () => {
     expect(server.count()).toBe(1)
   })
 
-  test('is given no more at once than it takes by default', async () => {
+  test('gets batches of its default size at most', async () => {
     const { server, reranker } = await stageTei()
     expect(await reranker.rerank('which', textsOf(75))).toEqual(judgementsOf(75))
     const sizes = server.bodies('POST /rerank').map((body) => (body as { texts: unknown[] }).texts.length)
     expect(sizes.sort((a, b) => b - a)).toEqual([32, 32, 11])
   })
 
-  test('is given less from then on when it takes less', async () => {
+  test('gets smaller batches after it refused a larger one', async () => {
     const { server, reranker } = await stageTei({ maxClientBatchSize: 5 })
     expect(await reranker.rerank('which', textsOf(20))).toEqual(judgementsOf(20))
     server.forget()
@@ -88,7 +88,7 @@ describe('Text Embeddings Inference', () => {
     expect((await failureOf(small.reranker, ['x'.repeat(100)])).status).toBe(413)
   })
 
-  test.each([404, 405])('says of something else that it is no reranker (%s)', async (status) => {
+  test.each([404, 405])('reports that a server without the route is not a reranker (%s)', async (status) => {
     const { server, reranker } = await stageTei()
     server.script('POST /rerank', { type: 'answer', status })
     expect(await failureOf(reranker)).toMatchObject({
@@ -97,7 +97,7 @@ describe('Text Embeddings Inference', () => {
     })
   })
 
-  test('is shown its key', async () => {
+  test('gets its key', async () => {
     const { reranker } = await stageTei({ apiKey: 'open sesame' })
     expect(await reranker.rerank('which', ['a 0.1'])).toEqual([0.1])
     const { server } = await stageTei({ apiKey: 'open sesame' })
@@ -108,14 +108,14 @@ describe('Text Embeddings Inference', () => {
     })
   })
 
-  test('says that its model is none that judges', async () => {
+  test('reports that its model is not a reranker', async () => {
     const { reranker } = await stageTei({ isEmbedding: true })
     const failure = await failureOf(reranker)
     expect(failure.message).toBe('TEI answered 424: model is not a re-ranker model')
   })
 })
 
-describe('a service that fails', () => {
+describe('a failing service', () => {
   const answer = (json: unknown): Fault => ({ type: 'answer', status: 200, json })
 
   test.each<[string, Fault, Partial<ServiceFailure>]>([
@@ -157,7 +157,7 @@ describe('a service that fails', () => {
       answer([{ index: 1, score: 1 }]),
       { message: 'TEI answered with 1 judgements of 2 texts' },
     ],
-  ])('%s is asked once', async (_how, fault, told) => {
+  ])('gets one request when it fails %s', async (_how, fault, told) => {
     const { server, reranker } = await stageTei()
     server.script('POST /rerank', fault)
     expect(await failureOf(reranker)).toMatchObject(told)
@@ -165,13 +165,13 @@ describe('a service that fails', () => {
     expect(await reranker.rerank('which', ['a 0.5', 'b 0.6'])).toEqual([0.5, 0.6])
   })
 
-  test('by giving no answer is left when its budget is over', async () => {
+  test('causes a timeout after its budget if it does not answer', async () => {
     const { server, reranker } = await stageTei({}, 40)
     server.script('POST /rerank', { type: 'hang' })
     expect(await failureOf(reranker)).toMatchObject({ type: 'timeout' })
   })
 
-  test('by not being there is left alone after two times, until its time is over', async () => {
+  test('opens the circuit breaker after two calls if it is down', async () => {
     const port = await findClosedPort()
     const origin = `http://127.0.0.1:${port}`
     const reranker = openTeiReranker({ ...partsFor(origin), endpoint: origin })
@@ -180,7 +180,7 @@ describe('a service that fails', () => {
     await expect(reranker.rerank('which', ['a 1'])).rejects.toThrow(CircuitOpenError)
   })
 
-  test('is tried by one call after a while', async () => {
+  test('is retried by one call after a while', async () => {
     const { server, reranker, clock } = await stageTei()
     await server.goDown()
     for (const _ of [1, 2]) await failureOf(reranker)
@@ -191,7 +191,7 @@ describe('a service that fails', () => {
     expect(await reranker.rerank('which', ['a 1'])).toEqual([1])
   })
 
-  test('is not blamed for whoever gave up, but for time that ran out', async () => {
+  test('is not counted as failing when the caller aborts, only after a timeout', async () => {
     const { server, reranker } = await stageTei()
     server.always('POST /rerank', { type: 'hang' })
     for (const _ of [1, 2, 3]) {
@@ -208,7 +208,7 @@ describe('a service that fails', () => {
 })
 
 describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker with the shape of %s', (vendor) => {
-  test('judges texts and is sent nothing that it does not know', async () => {
+  test('judges texts and gets no unknown fields', async () => {
     const { server, reranker, route } = await stageHosted(vendor)
     expect(reranker.name).toBe(`${MODEL} at 127.0.0.1:${server.port}`)
     expect(await reranker.rerank('which', textsOf(50))).toEqual(judgementsOf(50))
@@ -216,7 +216,7 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
     expect(server.bodies(route)).toEqual([{ model: MODEL, query: 'which', documents: textsOf(50) }])
   })
 
-  test('refuses another key, which is not told to anybody, and another model', async () => {
+  test('refuses a wrong key without repeating it, and an unknown model', async () => {
     const { reranker } = await stageHosted(vendor, { key: 'wrong' })
     expect(await failureOf(reranker)).toMatchObject({ type: 'refused', status: 401 })
     expect((await failureOf(reranker)).message).toMatch(/^127\.0\.0\.1:\d+ answered 401: invalid api token: Bearer …$/)
@@ -224,7 +224,7 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
     expect(await failureOf(other.reranker)).toMatchObject({ type: 'refused', status: 404 })
   })
 
-  test('that answers without judgements is refused', async () => {
+  test('an answer without judgements is refused', async () => {
     const { server, reranker, route } = await stageHosted(vendor)
     server.script(route, { type: 'answer', status: 200, json: { ok: true } }, { type: 'answer', status: 200, text: '' })
     expect((await failureOf(reranker)).message).toContain('without a list of judgements')
@@ -240,7 +240,7 @@ describe('the strict servers', () => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
 
-  test('of TEI refuse what TEI refuses', async () => {
+  test('the TEI server refuses what TEI refuses', async () => {
     const { server } = await stageTei({ maxClientBatchSize: 2 })
     const right = { query: 'q', texts: ['a'] }
     const statuses = await Promise.all([
@@ -258,7 +258,7 @@ describe('the strict servers', () => {
     expect(statuses.map(({ status }) => status)).toEqual([405, 404, 415, 400, 422, 422, 422, 413, 413, 200])
   })
 
-  test('of hosted services refuse what those refuse', async () => {
+  test('the hosted servers refuse what the real services refuse', async () => {
     const { server } = await stageHosted('voyage')
     const right = { model: MODEL, query: 'q', documents: ['a'] }
     const statuses = await Promise.all([

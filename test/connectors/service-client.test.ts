@@ -37,7 +37,7 @@ const get = (url: string, more: Partial<ServiceRequest> = {}): ServiceRequest =>
   ...more,
 })
 
-/** What the error says that a request is rejected with. */
+/** The message of the error with which a request rejects. */
 async function problemOf(asked: Promise<unknown>): Promise<string> {
   const error = await asked.then(
     () => new Error('it was answered'),
@@ -48,7 +48,7 @@ async function problemOf(asked: Promise<unknown>): Promise<string> {
 }
 
 describe('a client for services', () => {
-  test('sends JSON to a configured origin and gives the answer as it came', async () => {
+  test('sends JSON to a configured origin and returns the response unchanged', async () => {
     const server = await openServer()
     const client = open([`${server.origin}/base/`])
     const body = JSON.stringify({ a: 1 })
@@ -72,13 +72,13 @@ describe('a client for services', () => {
     ])
   })
 
-  test('says no content type of a request without a body', async () => {
+  test('sends no content type for a request without a body', async () => {
     const server = await openServer()
     await open([server.origin]).request(get(`${server.origin}/thing`))
     expect(server.requests[0]?.headers['content-type']).toBeUndefined()
   })
 
-  test('asks nobody but the configured origins', async () => {
+  test('sends requests to configured origins only', async () => {
     const [server, other] = [await openServer(), await openServer()]
     const client = open([server.origin])
     expect(await problemOf(client.request(get(`${other.origin}/thing`)))).toBe(
@@ -91,7 +91,7 @@ describe('a client for services', () => {
     expect(other.requests).toEqual([])
   })
 
-  test('reaches a configured name wherever it leads, and no other name', async () => {
+  test('reaches a configured name at any address, and no other name', async () => {
     const server = await openServer()
     const asked: string[] = []
     const resolve = async (host: string) => {
@@ -104,7 +104,7 @@ describe('a client for services', () => {
     expect(asked).toEqual(['service.test'])
   })
 
-  test('gives a redirect as an answer, and follows none', async () => {
+  test('returns a redirect as a response, and does not follow it', async () => {
     const server = await openServer()
     const answer = await open([server.origin]).request(get(`${server.origin}/moved`))
     expect(answer).toMatchObject({ status: 302, headers: { location: 'http://127.0.0.1:1/' } })
@@ -121,7 +121,7 @@ describe('a client for services', () => {
     expect((await client.request(get(url, { maxBytes: 112 }))).status).toBe(200)
   })
 
-  test('gives up a service that does not answer in time, or not to the end', async () => {
+  test('aborts after a timeout, before and during the response', async () => {
     const server = await openServer()
     const client = open([server.origin])
     server.script('GET /thing', { type: 'hang' }, { type: 'slow', ms: 5000 })
@@ -169,7 +169,7 @@ describe('a client for services', () => {
     )
   })
 
-  test('refuses what is not HTTP, and encodings that it did not ask for', async () => {
+  test('refuses responses that are not HTTP, and encodings that it did not accept', async () => {
     const noise = createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))
     await new Promise<void>((resolve) => noise.listen(0, '127.0.0.1', resolve))
     closers.push(() => noise.close())
@@ -182,7 +182,7 @@ describe('a client for services', () => {
     )
   })
 
-  test('trusts no certificate that nobody vouches for', async () => {
+  test('refuses a self-signed certificate', async () => {
     const certificate = makeSelfSigned('service.test')
     const server = createHttpsServer(certificate, (_, response) => response.end('{}'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -200,7 +200,7 @@ describe('a client for services', () => {
     )
   })
 
-  test('says of a key that no field can hold that it is at fault', async () => {
+  test('reports a key that no header can hold', async () => {
     const server = await openServer()
     const client = open([server.origin])
     for (const key of ['a\nb', 'schlüssel – €', '\u0000']) {
@@ -210,7 +210,7 @@ describe('a client for services', () => {
     expect(server.count()).toBe(0)
   })
 
-  test('breaks what is under way when it is closed', async () => {
+  test('aborts requests under way when it is closed', async () => {
     const server = await openServer()
     server.script('GET /thing', { type: 'hang' })
     const client = open([server.origin])

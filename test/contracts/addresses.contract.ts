@@ -7,7 +7,7 @@ import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { classificationOf } from './classifications.ts'
 import { setPause } from './host-clocks.ts'
 
-/** What every view of the addresses does. Each test has a store of its own with two sources, `docs` and `more`. */
+/** Contract of every address view. Each test has its own store with two sources, `docs` and `more`. */
 export function describeAddresses(open: () => Promise<LibraryStore>): void {
   let store: LibraryStore
   let addresses: Addresses
@@ -22,7 +22,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
 
   const find = (finds: readonly (Partial<Find> & Pick<Find, 'url'>)[], now: number, sourceId = 'docs') =>
     store.offer(sourceId, `crawl of ${sourceId}`, finds.map(toFind), now)
-  /** Finds an address, unless it is known, and settles it. */
+  /** Records an address if it is unknown, and settles it. */
   const settle = async (
     url: string,
     now: number,
@@ -62,7 +62,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
   }
 
   describe('a list', () => {
-    test('tells what is known of each address', async () => {
+    test('gives the known facts about each address', async () => {
       await find([{ url: A('/found'), depth: 3, foundOn: A('/list') }], 50)
       await find([{ url: A('/refused'), refusal: { reason: 'excluded', pattern: '/re*', target: null } }], 40)
       await write(A('/page'), 60, 120)
@@ -129,7 +129,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       ])
     })
 
-    test('has an address where it was last asked, and no word of a page that is gone', async () => {
+    test('orders an address by its last check, and leaves out facts about a page that is gone', async () => {
       await write(A('/a'), 10, 5)
       await find([{ url: A('/b') }], 20)
       expect(await list()).toEqual([A('/b'), A('/a')])
@@ -141,7 +141,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await list({ minWordCount: 0 })).toEqual([])
     })
 
-    test('is given in parts of every size, both ways, across sources and equal moments', async () => {
+    test('is paged in every size, in both directions, across sources and equal times', async () => {
       await find(
         ['/5', '/1', '/3', '/2', '/4'].map((path) => ({ url: A(path) })),
         10,
@@ -157,7 +157,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(whole.map(({ url, sourceId }) => [url, sourceId])).toEqual([
         ['https://other.test/', 'more'],
         [A('/7'), 'more'],
-        // Those of one moment in the order in which they were found.
+        // Addresses of the same time come in the order in which they were found.
         [A('/6'), 'more'],
         [A('/1'), 'more'],
         [A('/3'), 'more'],
@@ -176,7 +176,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       }
     })
 
-    test('goes on behind a cursor that names an address instead of an entry', async () => {
+    test('continues after a cursor that names an address instead of an entry', async () => {
       await find([{ url: A('/1') }, { url: A('/2') }], 10)
       await find([{ url: A('/2') }, { url: A('/3') }], 10, 'more')
       expect(await list({ cursor: { at: 10, url: A('/2') } })).toEqual([A('/1')])
@@ -185,7 +185,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await list({ cursor: { at: 11, url: '' }, to: 9 })).toEqual([])
     })
 
-    test('begins a moment anew where the address that a cursor names is not there any more', async () => {
+    test('restarts at the beginning of a timestamp if the address of the cursor no longer exists', async () => {
       await find([{ url: A('/1') }, { url: A('/2') }], 10)
       await find([{ url: A('/0') }], 9)
       await fail(A('/2'), 20, 404)
@@ -195,7 +195,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       }
     })
 
-    test('is the same whatever the number of hosts below the one that is asked for', async () => {
+    test('is the same for any number of subdomains of the host', async () => {
       const urls = Array.from({ length: 80 }, (_, i) => `https://h${i}.many.test/`)
       await find(
         urls.map((url) => ({ url })),
@@ -220,7 +220,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await addresses.count(query, 1000)).toBe(82)
     })
 
-    test('misses nothing that stays and gives nothing twice while others are asked and found', async () => {
+    test('misses no stable address and repeats none while others are checked and found', async () => {
       const paths = Array.from({ length: 30 }, (_, i) => `/${10 + i}`)
       for (const [i, path] of paths.entries()) await find([{ url: A(path) }], 100 + i)
       let now = 1000
@@ -237,7 +237,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(asked.size).toBeGreaterThan(3)
       const still = paths.filter((path) => !asked.has(path)).map((path) => A(path))
       expect(seen).toEqual(expect.arrayContaining(still))
-      // From the oldest on, whatever is asked meanwhile comes once more at the end.
+      // From the oldest on, an address that is found meanwhile appears at the end.
       asked.clear()
       let rounds = 0
       const fromOldest = await listAll({ limit: 9, order: 'oldest' }, async () => {
@@ -246,7 +246,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(new Set(fromOldest.map(({ url }) => url)).size).toBe(await addresses.count({}, 1000))
     })
 
-    test('keeps what it asks for with many rows that do not pass', async () => {
+    test('fills its page even if many rows do not match', async () => {
       const many = Array.from({ length: 5000 }, (_, i) => ({ url: A(`/n/${i}`) }))
       await find(many, 10)
       await find([{ url: A('/first/needle') }], 5)
@@ -261,7 +261,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await addresses.count({ host: 'docs.test' }, 9999)).toBe(5003)
     })
 
-    test('leaves out a source that was removed', async () => {
+    test('leaves out a removed source', async () => {
       await find([{ url: A('/1') }], 10)
       await find([{ url: A('/2') }], 10, 'more')
       await store.removeSource('docs')
@@ -287,7 +287,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await addresses.count(filter, 1)).toBe(Math.min(1, urls.length))
     }
 
-    test('by source, state and reason', async () => {
+    test('selects addresses by source, state and reason', async () => {
       await expectOnly({ sourceId: 'docs' }, [A('/slow'), A('/lost'), A('/short'), A('/long')])
       await expectOnly({ sourceId: 'nobody' }, [])
       await expectOnly({ state: 'failed' }, [A('/slow'), A('/lost')])
@@ -299,7 +299,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await expectOnly({ reason: 'not-found', state: 'skipped' }, [])
     })
 
-    test('by host, with those below it where that is wanted', async () => {
+    test('selects addresses by host, with subdomains on request', async () => {
       const own = [A('/refused'), A('/slow'), A('/lost'), A('/short'), A('/long')]
       await expectOnly({ host: 'docs.test' }, own)
       await expectOnly({ host: 'DOCS.test' }, own)
@@ -311,7 +311,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await expectOnly({ host: '%', includeSubdomains: true }, [])
     })
 
-    test('by status, time and words', async () => {
+    test('selects addresses by status, time and word count', async () => {
       await expectOnly({ status: 404 }, [A('/lost')])
       await expectOnly({ status: 200 }, [A('/short'), A('/long')])
       await expectOnly({ from: 30, to: 40 }, [A('/slow'), A('/lost')])
@@ -323,7 +323,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await list({ from: 20, to: 40, limit: 1, cursor: { at: 30, url: A('/lost') } })).toEqual([A('/short')])
     })
 
-    test('by what kind of page it is, and how sure that is', async () => {
+    test('selects pages by class and confidence', async () => {
       const classify = (path: string, now: number, kind: PageClass, hint: PageClass, confidence: number) => {
         const combined = { hint, confidence, considered: 5 }
         const record = { ...recordOf(A(path), path, {}), classification: classificationOf(kind, { combined }) }
@@ -343,7 +343,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       const [entry] = await addresses.find(A('/front'))
       const combined = { combinedHint: 'article', combinedConfidence: 0.4 }
       expect(entry).toMatchObject({ classification: 'nav', confidence: 0.8, ...combined })
-      // The class goes with the page, and with the content it was told by.
+      // The class is removed together with the page, or with the content that it was derived from.
       await settle(A('/front'), 70, { state: 'indexed', record: recordOf(A('/front'), 'new', {}), status: 200 })
       await expectOnly({ classification: 'nav' }, [A('/list')])
       await settle(A('/list'), 80, { state: 'failed', reason: 'removed', status: 410, isProvenGone: true })
@@ -352,7 +352,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await expectOnly({ classification: 'nav' }, [])
     })
 
-    test('by a part of the address, whatever the case, and with no character that means another', async () => {
+    test('matches a part of the address, ignores case, and treats no character as a wildcard', async () => {
       await find([{ url: A('/100%_done') }, { url: A('/Upper[a]*?') }, { url: A("/it's") }, { url: A('/\u{e4}b') }], 70)
       await expectOnly({ text: '%' }, [A('/100%_done')])
       await expectOnly({ text: '_' }, [A('/100%_done')])
@@ -378,7 +378,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
     expect(await sourcesOf('no address')).toEqual([])
   })
 
-  test('failures that are alike are put together, the most frequent first', async () => {
+  test('failures of the same kind are grouped, the most frequent first', async () => {
     for (let i = 1; i <= 5; i++) await fail(A(`/${i}`), i, 404)
     await fail('https://more.test/1', 6, 404, 'elsewhere', 'more')
     await fail(A('/slow'), 7, null, 'too slow')
@@ -392,7 +392,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
     expect(groups[0]?.examples).toEqual(
       [5, 4, 3].map((i) => ({ url: A(`/${i}`), at: i, detail: `detail of ${A(`/${i}`)}` })),
     )
-    // Only the last ones are looked at, and what is well again is none of them.
+    // Only the latest failures are grouped, and addresses that work again are left out.
     expect((await addresses.groupErrors(3)).map(({ count }) => count)).toEqual([2, 1])
     await write(A('/slow'), 20, 5)
     expect((await addresses.groupErrors(2)).map(({ host }) => host)).toEqual(['docs.test', 'more.test'])
@@ -404,7 +404,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
   })
 
   describe('hosts', () => {
-    test('are described by what is known of their addresses, in all sources', async () => {
+    test('are described by the facts about their addresses, in all sources', async () => {
       await write(A('/page'), 10, 5)
       await write(A('/other'), 11, 5, 'more')
       await fail(A('/lost'), 12, 404)
@@ -439,7 +439,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await addresses.listHosts(9)).toEqual([])
     })
 
-    test('tell what is leased from what is pending', async () => {
+    test('count leased and pending addresses separately', async () => {
       await find([{ url: A('/1') }, { url: A('/2') }, { url: 'https://other.test/' }], 10)
       await setPause(store, 'docs.test', 1, 0)
       const statesOf = async (host: string) => (await addresses.describeHost(host))?.states
@@ -458,7 +458,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await statesOf('docs.test')).toMatchObject({ pending: 2, leased: 0 })
     })
 
-    test('are listed with those that were asked last first', async () => {
+    test('are listed by their last check, latest first', async () => {
       await fail('https://b.test/', 20, 404)
       await fail('https://a.test/', 30, 404, '', 'more')
       await find([{ url: 'https://never.test/' }], 99)

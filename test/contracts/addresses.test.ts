@@ -45,7 +45,7 @@ test('the addresses in SQLite are read by indexes, in their order', async () => 
   db.close()
 })
 
-test('the addresses of many hosts in SQLite are asked for with few questions', async () => {
+test('the addresses of many hosts in SQLite are listed with few queries', async () => {
   const db = openDatabase(':memory:')
   db.exec(FILL.replaceAll('i % 2', 'i % 500'))
   const countQuestions = recordQuestions(db)
@@ -59,7 +59,7 @@ test('the addresses of many hosts in SQLite are asked for with few questions', a
   db.close()
 })
 
-test('what is kept of hosts in SQLite is what their rows say', async () => {
+test('the host counters in SQLite equal the rows of the ledger', async () => {
   const db = openDatabase(':memory:')
   db.exec(FILL)
   db.exec(`
@@ -83,7 +83,7 @@ test('what is kept of hosts in SQLite is what their rows say', async () => {
   db.close()
 })
 
-test('what is kept of hosts in SQLite is not written when a row is leased or released, and once when it is settled', () => {
+test('the host counters in SQLite are not written by a lease or release, and once by a settlement', () => {
   const countWrites = (set: string, hasTrigger: boolean): number => {
     const db = openDatabase(':memory:')
     db.exec(FILL)
@@ -100,11 +100,11 @@ test('what is kept of hosts in SQLite is not written when a row is leased or rel
   expect(writesOf("state = 'indexed', page_hash = 'x', checked_at = 9000")).toBe(1)
 })
 
-/** Counts what is asked on a connection by statements that are prepared from now on. */
+/** Counts the queries on a connection by statements that are prepared from now on. */
 function recordQuestions(db: Database): () => number {
   let questions = 0
   const prepare = db.prepare.bind(db)
-  // The connection is that of the test alone.
+  // No other code uses this connection.
   Object.assign(db, {
     prepare: (sql: string) => {
       const statement = prepare(sql)

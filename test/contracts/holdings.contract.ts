@@ -20,26 +20,26 @@ export interface Held {
   listColumns(): Promise<readonly string[]>
 }
 
-/** What is no part of what a library holds, and why. */
+/** Columns that are not part of the content of a library, with the reason. */
 const LEFT_OUT: readonly RegExp[] = [
-  // Made of the rest.
+  // Derived from other columns.
   /^(?:ledger_counts|open_hosts|host_counts|chunk_counts|index_\w+)\./,
   /^(?:ledger\.at|pages\.(?:language|sections))$/,
-  // Of this place alone: who it is, what it takes in, what a service has a copy of.
+  // Specific to this database: its identity, its arrivals, the state of its copy in a service.
   /^(?:schema_version|library_identity|arrivals|copied_vectors)\./,
-  // Who is at work just now, and what they tell each other.
+  // State of running processes, and messages between them.
   /^(?:embedding_lease|workers|crawl_helpers|passed_on)\./,
   /^hosts\.(?:holder|token|leased_until|taken_at|wanted_at)$/,
   /^ledger\.(?:lease|leased_until)$/,
   /^crawls\.shared$/,
   /^crawl_jobs\.(?:worker|holder|asked_end|wants_pause|is_begun)$/,
-  // Says only in which order they came.
+  // Only an order of insertion.
   /^crawl_types\.id$/,
-  // Said where a library is copied to.
+  // Set only while a library is being copied into this one.
   /^sources\.is_removed$/,
 ]
 
-/** What every library that can be copied as a whole does. */
+/** Contract of every library that can be copied as a whole. */
 export function describeHoldings(open: () => Promise<Held>): void {
   let held: Held
   let store: LibraryStore & UnderstandingStore
@@ -73,7 +73,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
     store.holdings.arrivals.begin({ ...requestOf(more), isAlone: true, skipped: [] })
   const CLAIM = { origin: 'origin', holder: 'me', now: 200 }
 
-  test('knows every column there is, or why it is left out', async () => {
+  test('contains every column, or has a reason for leaving it out', async () => {
     const told = new Set(
       [...HELD_TABLES, SOURCES].flatMap(({ name, columns }) => columns.map((c) => `${name}.${c.name}`)),
     )
@@ -82,7 +82,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
     expect([...told].filter((column) => !columns.includes(column))).toEqual(['canonical_names.id'])
   })
 
-  test('gives long rows a few at a time', async () => {
+  test('reads long rows a few at a time', async () => {
     const body = 'x'.repeat(BYTES_AT_ONCE / 2 + 1)
     for (const name of ['a', 'b', 'c']) {
       await store.writeRobots({ origin: `https://${name}.test`, fetchedAt: 1, type: 'rules', status: 200, body })
@@ -97,7 +97,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
     expect(Math.max(...counts)).toBeLessThan(3)
   })
 
-  test('knows what has begun and not ended', async () => {
+  test('lists unfinished arrivals', async () => {
     await begin()
     const { arrivals } = store.holdings
     expect(await arrivals.listOpen()).toMatchObject([{ origin: 'origin', plan: { place: '/somewhere.db' } }])
@@ -105,12 +105,12 @@ export function describeHoldings(open: () => Promise<Held>): void {
     expect(await arrivals.listOpen()).toEqual([])
   })
 
-  test('tells itself from others', async () => {
+  test('has an identity of its own', async () => {
     expect(await store.holdings.readLibraryId()).toBe(await store.vectors.readLibraryId())
   })
 
   describe('a view', () => {
-    test('gives rows in the order of their keys, some at a time, and knows the last one', async () => {
+    test('returns rows in batches ordered by key, and knows the last one', async () => {
       await addSourceTo(store, 'docs')
       for (const path of ['/b', '/a', '/c']) await writePage(store, 'docs', path, `text of ${path}`)
       await store.holdings.view(async (view) => {
@@ -147,7 +147,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
       expect(cell(tableOf('chunks'), chunk, 'chunk_id')).toBe(id)
     })
 
-    test('shows the library as it was, whatever is written meanwhile', async () => {
+    test('shows the library as it was, despite concurrent writes', async () => {
       await addSourceTo(store, 'docs')
       await store.holdings.view(async (view) => {
         expect(await view.count(SOURCES)).toBe(1)
@@ -159,7 +159,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
   })
 
   describe('an arrival', () => {
-    test('gets numbers after those that were ever given, and others get those after it', async () => {
+    test('gets numbers after all earlier ones, and later rows get numbers after it', async () => {
       await addSourceTo(store, 'docs')
       await writePage(store, 'docs', '/a', 'text')
       const taken = Number((await readNow(tableOf('ledger'))).at(-1)?.[0])
@@ -175,7 +175,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
       expect(await store.holdings.arrivals.find('nobody')).toBeUndefined()
     })
 
-    test('is begun by one of two who want to at once, and anew when it has ended', async () => {
+    test('is begun by only one of two concurrent callers, and can be begun anew when it has ended', async () => {
       const [one, other] = await Promise.allSettled([begin(), begin({ holder: 'you' })])
       expect(new Set([one?.status, other?.status])).toEqual(new Set(['fulfilled', 'rejected']))
       const begun = await store.holdings.arrivals.find('origin')
@@ -186,7 +186,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
       expect((await begin()).plan.offsets['sources']).toBe(offset + 2)
     })
 
-    test('is seen by nobody before it ends, not even by who deletes what was removed, and then by all', async () => {
+    test('is invisible before it ends, also to the deletion of removed sources, and then visible to all', async () => {
       await addSourceTo(store, 'docs')
       const { plan } = await begin()
       const offset = plan.offsets['sources'] ?? 0
@@ -213,7 +213,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
       expect(await names()).toEqual(['two'])
     })
 
-    test('adds, changes and removes rows, and only for who has it', async () => {
+    test('adds, changes and removes rows, and only for its owner', async () => {
       const { plan } = await begin()
       const table = tableOf('url_aliases')
       const source = (plan.offsets['sources'] ?? 0) + 1
@@ -240,7 +240,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
       expect(await readNow(table, range)).toEqual([rowOf('a', false), rowOf('c', false)])
     })
 
-    test('is taken over with what has come to it since, and loses the sources that are gone', async () => {
+    test('can be taken over with its rows so far, and drops sources that are gone', async () => {
       const { plan } = await begin()
       const offset = plan.offsets['sources'] ?? 0
       const { arrivals } = store.holdings
@@ -252,7 +252,7 @@ export function describeHoldings(open: () => Promise<Held>): void {
       expect(hidden.map(([id]) => id)).toEqual([offset + 1, offset + 3])
     })
 
-    test('is not taken over where others have the numbers that it needs, and is given up without a trace', async () => {
+    test('is not taken over if others have the numbers that it needs, and is discarded without a trace', async () => {
       const { plan } = await begin()
       const { arrivals } = store.holdings
       const events = tableOf('queue_events')

@@ -18,7 +18,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'layouts.id': 'pages.id',
   'layouts.layout': 'pages.layout',
 }
-/** What counts rows is no column here. */
+/** Row numbers that are no columns in SQLite. */
 const ROW_IDS = ['crawl_jobs.number', 'analysis_runs.number', 'place_sources.number']
 
 describe('the SQLite store', () => {

@@ -1,7 +1,7 @@
 import { setFloor, takeSlot } from '../../src/crawl/host-clock.ts'
 import type { Ledger } from '../../src/crawl/ledger.ts'
 
-/** Gives a host a pause, met without any gentle beginning. */
+/** Sets the interval of a host, without a slow start. */
 export async function setPause(
   ledger: Pick<Ledger, 'changeClock'>,
   host: string,
@@ -11,7 +11,7 @@ export async function setPause(
   await ledger.changeClock(host, now, (clock) => setFloor(clock, ms, 0, now))
 }
 
-/** Reserves the next slot of a host and returns its moment. */
+/** Reserves the next slot of a host and returns its time. */
 export async function reserveSlot(ledger: Pick<Ledger, 'changeClock'>, host: string, now: number): Promise<number> {
   let moment = now
   await ledger.changeClock(host, now, (known) => {

@@ -5,7 +5,7 @@ import type { LibraryStore } from '../../src/library/library-store.ts'
 import { milestonesMet } from '../../src/library/operations/milestones-met.ts'
 import { event, frameOf, jobOf, KEEP_ALL, note } from './job-notes.ts'
 
-/** What every history of jobs does. Each test has one of its own. */
+/** Contract of every job history. Each test has its own. */
 export function describeJobLog(open: () => Promise<LibraryStore>): void {
   let store: LibraryStore
   let log: JobLog
@@ -25,7 +25,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
   const listed = async () => (await log.list(100)).items.map(({ id }) => id)
 
   describe('jobs', () => {
-    test('are found as they were added and changed, and others are not', async () => {
+    test('are found as they were added and changed, and unknown ones are not', async () => {
       const job = jobOf('a', { args: ['https://a.test/', '--depth=2'] })
       await log.add(job)
       expect(await log.find('a')).toEqual({ ...job, events: 0, lastEventAt: null })
@@ -54,7 +54,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect(await log.find('a')).toMatchObject({ url: 'https://a.test/' })
     })
 
-    test('are listed by when they began, newest first, those that wait before', async () => {
+    test('are listed by start time, newest first, after those that wait', async () => {
       await log.add(jobOf('late', { status: 'running', createdAt: 1, startedAt: 90 }))
       await log.add(jobOf('waiting', { createdAt: 5 }))
       await log.add(jobOf('early', { status: 'done', createdAt: 80, startedAt: 85, endedAt: 99 }))
@@ -67,7 +67,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect([total, items.map(({ id }) => id)]).toEqual([6, order.slice(0, 2)])
     })
 
-    test('that are open are listed with the oldest first, as they are kept', async () => {
+    test('are listed oldest first if they are open', async () => {
       const running = jobOf('running', { status: 'running', createdAt: 2, startedAt: 3 })
       await log.add(jobOf('done', { status: 'done', createdAt: 1, endedAt: 2 }))
       await log.add(jobOf('queued', { createdAt: 5 }))
@@ -77,7 +77,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect((await log.listOpen()).map(({ id }) => id)).toEqual(['queued'])
     })
 
-    test('know how many queue events they had and when the last one was', async () => {
+    test('have the number of their queue events and the time of the last one', async () => {
       await log.add(jobOf('a'))
       await log.add(jobOf('b'))
       await log.append([event('a', '/1', { at: 50 }), event('b', '/1', { at: 51 }), event('a', '/2', { at: 40 })])
@@ -93,7 +93,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
   })
 
   describe('queue events', () => {
-    test('are listed newest first, with everything that was told', async () => {
+    test('are listed newest first, with all their fields', async () => {
       await log.append([
         event('a', '/1', {
           at: 10,
@@ -119,7 +119,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect(found[0]?.id).toBeGreaterThan(found[1]?.id ?? 0)
     })
 
-    test('are given in parts, both ways, without gaps or doubles', async () => {
+    test('are paged in both directions, without gaps or duplicates', async () => {
       const paths = Array.from({ length: 7 }, (_, i) => `/${i + 1}`)
       for (const path of paths) await log.append([event('a', path), event('b', path)])
       expect(await urlsOf('a', { limit: 3 })).toEqual(['/7', '/6', '/5'])
@@ -133,7 +133,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect(await urlsOf('nobody')).toEqual([])
     })
 
-    test('are listed by what was done, in parts as well', async () => {
+    test('are filtered by action, with paging', async () => {
       const actions: QueueAction[] = ['enqueued', 'drop', 'enqueued', 'retry', 'enqueued', 'drop']
       await log.append(actions.map((action, i) => event('a', `/${i}`, { action })))
       expect(await urlsOf('a', { action: 'enqueued' })).toEqual(['/4', '/2', '/0'])
@@ -147,7 +147,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
     const list = async (filter: Parameters<JobLog['listProblems']>[0]) =>
       (await (type === 'problem' ? log.listProblems(filter) : log.listMilestones(filter))).map(({ target }) => target)
 
-    test('is kept with everything that was told, apart from the other kind', async () => {
+    test('is stored with all fields, separately from the other kind', async () => {
       const details = { hosts: ['a.test', 'b.test'], count: 2, nested: { quote: '"\n\u{1F600}' } }
       await log.append([
         { jobId: 'a', at: 5, type, data: { kind: 'k', scope: 's', target: 't', message: 'words', details } },
@@ -163,7 +163,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect(others).toEqual([])
     })
 
-    test('is found by every filter, and in parts both ways', async () => {
+    test('is found by every filter, with paging in both directions', async () => {
       await log.append([
         note(type, 'a', '1', { kind: 'robots', scope: 'x.test' }),
         note(type, 'b', '2', { kind: 'robots', scope: 'y.test' }),
@@ -194,7 +194,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
     expect(targets(await log.listProblems({ limit: 9 }))).toHaveLength(7)
   })
 
-  test('a host has met the milestones that any job has reached there', async () => {
+  test('a host has the milestones that any job reached there', async () => {
     await log.append([
       note('milestone', 'a', '1', { kind: 'depth2-coverage', scope: 'x.test' }),
       note('milestone', 'b', '2', { kind: 'downloads-1k', scope: 'x.test' }),
@@ -215,7 +215,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       await log.append(Array.from({ length: count }, (_, i) => event(jobId, `/${jobId}${i}`)))
     }
 
-    test('keeps all that the rule keeps', async () => {
+    test('keeps everything that the rule keeps', async () => {
       await fill('a', 3)
       expect(await log.trim(KEEP_ALL)).toBe(0)
       expect(await log.trim({ ...KEEP_ALL, eventsPerJob: 3, events: 3, jobs: 1 })).toBe(0)
@@ -231,7 +231,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect(await log.find('a')).toMatchObject({ events: 5 })
     })
 
-    test('keeps the newest events altogether', async () => {
+    test('keeps the newest events overall', async () => {
       await fill('a', 3)
       await fill('b', 3)
       expect(await log.trim({ ...KEEP_ALL, events: 4 })).toBe(2)
@@ -248,7 +248,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect(await idOf('/again')).toBeGreaterThan(last)
     })
 
-    test('takes the events of jobs that ended long ago, and nothing else of them', async () => {
+    test('removes the events of jobs that ended long ago, and keeps the jobs', async () => {
       await fill('old', 2, { status: 'done', endedAt: 99 })
       await fill('new', 2, { status: 'done', endedAt: 100 })
       await fill('open', 2, { status: 'running', startedAt: 1 })
@@ -259,14 +259,14 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect(await log.listProblems({ limit: 9 })).toHaveLength(1)
     })
 
-    test('keeps so many problems and as many milestones', async () => {
+    test('keeps the configured number of problems and of milestones', async () => {
       await log.append(['1', '2', '3'].flatMap((at) => [note('problem', 'a', at), note('milestone', at, at)]))
       expect(await log.trim({ ...KEEP_ALL, notes: 2 })).toBe(2)
       expect((await log.listProblems({ limit: 9 })).map(({ target }) => target)).toEqual(['3', '2'])
       expect((await log.listMilestones({ limit: 9 })).map(({ target }) => target)).toEqual(['3', '2'])
     })
 
-    test('takes the jobs that ended first with all they had, and never one that is open', async () => {
+    test('removes the jobs that ended first with all their notes, and never an open job', async () => {
       await fill('second', 2, { status: 'done', endedAt: 20 })
       await fill('first', 2, { status: 'failed', endedAt: 10 })
       await fill('last', 2, { status: 'stopped', endedAt: 30 })
@@ -283,7 +283,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
     })
   })
 
-  test('crawl types are there from the start', async () => {
+  test('crawl types exist from the start', async () => {
     const types = await log.listTypes()
     expect(types.map(({ name }) => name)).toEqual([
       'basic',

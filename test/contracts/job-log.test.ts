@@ -27,7 +27,7 @@ describe.each(Object.entries(STORES))('the history of jobs in %s', (_name, open)
 })
 
 describe('the history of jobs in SQLite', () => {
-  test('is written by several processes at once', async () => {
+  test('can be written by several processes concurrently', async () => {
     const path = newPath()
     const store = await openSqliteStore(path)
     await store.jobLog.add(jobOf('shared'))
@@ -35,7 +35,7 @@ describe('the history of jobs in SQLite', () => {
     expect(await store.jobLog.find('shared')).toMatchObject({ events: 1000 })
     const events = await store.jobLog.listQueueEvents('shared', { limit: 2000 })
     expect(new Set(events.map(({ url }) => url)).size).toBe(1000)
-    // What is appended together stands together, and in its order.
+    // Events that are appended together stay together, in their order.
     for (let i = 0; i < events.length; i += 5) {
       const [last, ...before] = events.slice(i, i + 5).map(({ url }) => Number(url.split('/')[2]))
       expect(before).toEqual([1, 2, 3, 4].map((steps) => (last ?? 0) - steps))
@@ -43,7 +43,7 @@ describe('the history of jobs in SQLite', () => {
     await store.close()
   })
 
-  test('keeps nothing of what there was no room for', async () => {
+  test('keeps no part of a write that did not fit on the disk', async () => {
     const { db, log } = openLog(newPath())
     await log.add(jobOf('a'))
     await log.append([event('a', '/first')])
@@ -59,7 +59,7 @@ describe('the history of jobs in SQLite', () => {
     db.close()
   })
 
-  test('leaves crawl types alone that an owner changed or made, and writes those that are missing', async () => {
+  test('keeps crawl types that an owner changed or created, and restores missing ones', async () => {
     const path = newPath()
     const change = (sql: string) => {
       const db = openDatabase(path)
@@ -74,7 +74,7 @@ describe('the history of jobs in SQLite', () => {
     }
     const seeds = await list()
     expect(seeds).toHaveLength(6)
-    // As an earlier version left it that knew fewer of them.
+    // Simulates a library of an earlier version that knew fewer crawl types.
     change(
       `DELETE FROM crawl_types WHERE name <> 'basic'; UPDATE crawl_types SET declaration = '{"depth":1}', description = NULL;
        INSERT INTO crawl_types (name, description, declaration) VALUES ('own', 'Mine.', '{}')`,
@@ -88,7 +88,7 @@ describe('the history of jobs in SQLite', () => {
     expect(await list()).toEqual(seeds)
   })
 
-  test('is read and trimmed by indexes, also when it is long', async () => {
+  test('is read and trimmed by indexes, also if it is large', async () => {
     const { db, log } = openLog(newPath())
     const plans = recordPlans(db)
     const traced = createJobLog(db, (work) => writeTo(db, work))
@@ -119,12 +119,13 @@ describe('the history of jobs in SQLite', () => {
     await traced.change('open', { problem: 'x' })
     await traced.append([event('open', '/')])
     const removed = await traced.trim({ eventsPerJob: 2000, events: 50_000, notes: 1000, eventsSince: 5, jobs: 31 })
-    // All of ten jobs, one of which had an event more; of the other thirty all but 2000 events; then all but 50,000 and 1000.
+    // All notes of ten jobs, one of which has an additional event. Then all but 2000 events of each of the other thirty, and finally all
+    // but 50,000 events and 1000 notes overall.
     expect(removed).toBe(10 * (2500 + 500 + 1) + 1 + 30 * 500 + (60_001 - 50_000) + (15_000 - 1000))
     expect((await log.list(1)).total).toBe(31)
     expect(await log.trim(KEEP_ALL)).toBe(0)
     expect(plans.listWalks()).toEqual([])
-    // Without an index of each it would not be.
+    // Without these indexes, the queries scan whole tables, so the plan check above is meaningful.
     for (const [index, table] of [
       ['crawl_problems_by_kind', 'crawl_problems'],
       ['crawl_milestones_by_scope', 'crawl_milestones'],

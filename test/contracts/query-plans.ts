@@ -1,15 +1,15 @@
 import type { Database } from '../../src/store/sqlite/database.ts'
 
-/** Remembers what is prepared on a connection from now on, and tells how SQLite would do it. */
+/** Records the statements prepared on a connection from now on, and gives their SQLite query plans. */
 export function recordPlans(db: Database): {
-  /** Steps that walk a whole table, or that sort what an index should have had in order. */
+  /** Steps that scan a whole table, or that sort rows that an index should return in order. */
   listWalks(): string[]
   /** All steps of the statements that begin like this. */
   listSteps(beginning: RegExp): string[]
 } {
   const seen = new Set<string>()
   const prepare = db.prepare.bind(db)
-  // The connection is that of the test alone.
+  // No other code uses this connection.
   Object.assign(db, {
     prepare: (sql: string) => {
       seen.add(sql)
@@ -26,7 +26,7 @@ export function recordPlans(db: Database): {
   return {
     listSteps: (beginning) => [...seen].filter((sql) => beginning.test(sql)).flatMap(explain),
     listWalks: () =>
-      // What is kept by triggers is small, whatever it counts.
+      // Tables that triggers maintain are small, so scanning them is fine.
       [...seen]
         .filter((sql) => /\b(?:ledger|queue_events|crawl_\w+)\b/.test(sql))
         .flatMap((sql) =>
@@ -37,14 +37,14 @@ export function recordPlans(db: Database): {
   }
 }
 
-/** Tables that grow without end, and what they are called in queries. */
+/** Tables that grow without limit, with their aliases in queries. */
 const GROWING = /^SCAN (?:queue_events|e|crawl_problems|crawl_milestones|crawl_jobs|j|ledger|l|page_analyses|a)\b/
 
 function isWalk(step: string, sql: string): boolean {
   if (/TEMP B-TREE/.test(step)) return true
-  // The first of all rows, in an order they are in: it goes no further than those.
+  // A query without conditions and with a limit reads only the first rows of an index.
   const isCutShort = !/\bWHERE\b/.test(sql) && /\bLIMIT \?$/.test(sql)
-  // There are never many jobs, and those of an index are fewer still.
+  // The number of jobs is limited, so scanning an index of jobs is fine.
   const isOfJobs = /^SCAN crawl_jobs USING /.test(step)
   return GROWING.test(step) && !isCutShort && !isOfJobs
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Runs a script of this folder in a process of its own, and returns what it complained about. */
+/** Runs a script of this folder in a separate process, and returns its stderr output. */
 export function runScript(name: string, ...args: readonly string[]): Promise<string> {
   const script = fileURLToPath(new URL(name, import.meta.url))
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { setPause } from './host-clocks.ts'
 
-// One of several processes that write to one library: offers what nobody else does, and settles whatever it gets.
+// One of several processes that write to one library. It offers addresses of its own, and settles every visit that it gets.
 const [, , path = '', name = ''] = process.argv
 const store = await openSqliteStore(path)
 const url = 'https://shared.test/'
@@ -19,7 +19,7 @@ const source = {
   createdAt: 1,
 }
 await store.addSource(source).catch((error: unknown) => {
-  // Another one was faster.
+  // Another process was faster.
   if (!(error instanceof Error && 'code' in error && error.code === 'SOURCE_EXISTS')) throw error
 })
 await setPause(store, 'shared.test', 1, 0)

@@ -39,9 +39,9 @@ const ADDRESSES = [
   { key: 'https://c.test/', host: 'c.test' },
 ]
 const HASHES = ['a'.repeat(64), 'b'.repeat(64), 'no-sha-256']
-/** Rows that one of the sources may have, so that there is not always room. */
+/** Row limit of one of the sources, so that the limit is reached sometimes. */
 const MOST_ROWS = 4
-/** A run without a sign of life for so long was interrupted. */
+/** A run without a heartbeat for this long counts as interrupted. */
 const STALE_MS = 10
 const KEYS = ADDRESSES.map(({ key }) => key)
 
@@ -52,7 +52,7 @@ test('the memory store and the SQLite store give the same answers to the same ca
   await fc.assert(fc.asyncProperty(steps, compareStores), { numRuns: LONG ? 5000 : 25 })
 })
 
-/** What is asked of both stores. Plain data, so that a failure can be read. */
+/** A call to both stores, as plain data, so that a failure is readable. */
 type Step = { readonly waitMs: number; readonly source: string; readonly crawl: string } & (
   | { readonly type: 'offer'; readonly finds: readonly Find[]; readonly aliases: readonly Alias[] }
   | { readonly type: 'checkAliases' }
@@ -71,7 +71,7 @@ type Step = { readonly waitMs: number; readonly source: string; readonly crawl: 
       readonly outcome: Outcome
       readonly dueMs: number | null
     }
-  /** Leases visits and settles them at once. */
+  /** Leases visits and settles them immediately. */
   | { readonly type: 'work'; readonly outcomes: readonly Outcome[] }
   | { readonly type: 'release'; readonly visits: readonly number[] }
   | { readonly type: 'adopt'; readonly find: Find; readonly record: PageRecord; readonly finds: readonly Find[] }
@@ -101,7 +101,7 @@ const ALL_FOUND: readonly Step[] = SOURCES.map((source) => ({
   }),
 }))
 
-/** What happens to the clock of a host, the last of it by a clock that is wrong. */
+/** Changes of the clock of a host. The last one simulates a process with a wrong clock. */
 const CLOCK_CHANGES = {
   open: (clock, now) => openClock(clock, 1, 10, now),
   slow: (clock, now) => slowClock(clock, now, now, { factor: 2 }),
@@ -112,7 +112,7 @@ const CLOCK_CHANGES = {
   astray: (clock, now) => ({ ...clock, nextAt: now + 1e9, heldUntil: now + 1e9 }),
 } as const satisfies Record<string, (clock: HostClock, now: number) => HostClock>
 
-/** What a settlement says besides what it is about. */
+/** The outcome part of a settlement. */
 type Outcome = Omit<Settlement, 'visit' | 'crawlId' | 'now' | 'dueAt'>
 
 async function compareStores(steps: readonly Step[]): Promise<void> {
@@ -136,7 +136,8 @@ async function compareStores(steps: readonly Step[]): Promise<void> {
     for (const source of SOURCES) {
       const [expected, actual] = await Promise.all([memory, sqlite].map(({ store }) => readContent(store, source)))
       expect(actual).toEqual(expected)
-      // Until what was proven gone, is linked nowhere any more or repeats another page is removed, its content may already be stored at another address.
+      // Pages that are proven gone, unlinked or duplicates keep their content until they are removed, and another address may already hold
+      // the same content.
       if (!JSON.stringify(steps).includes('"isProvenGone":true') && !isLeftBehind) {
         expect(actual?.hashes, 'a content is stored once').toBe(actual?.pages.length)
       }
@@ -146,14 +147,14 @@ async function compareStores(steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** A store, and the visits it gave: those that are under way, and those that came to an end. */
+/** A store with its visits: those under way, and those that were settled. */
 interface Client {
   readonly store: LibraryStore
   readonly leased: Visit[]
   readonly settled: Visit[]
 }
 
-/** Asks one store; tokens of leases are left out of the answer. */
+/** Makes a call to one store. The result leaves out lease tokens. */
 async function takeStep({ store, leased, settled }: Client, step: Step, now: number): Promise<unknown> {
   const { source } = step
   const crawlId = `${source}-${step.crawl}`
@@ -235,23 +236,23 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
   }
 }
 
-/** The id of the run that is so many before the newest of a source. */
+/** The id of a run of a source, counted back from the newest. */
 async function runOf(store: Store, source: string, back: number): Promise<string> {
   const run = (await store.listCrawls(source, 100)).at(back)
   return run?.id ?? 'unknown'
 }
 
-/** What a refusal is caught by. */
+/** The name by which an error is compared. */
 function nameFailure(error: unknown): string {
   return error instanceof PharosError ? error.code : String(error instanceof Error ? error.name : error)
 }
 
-/** The visit of a source that is so many before its newest. */
+/** A visit of a source, counted back from the newest. */
 function pick(visits: readonly Visit[], source: string, back: number): Visit | undefined {
   return visits.filter(({ sourceId }) => sourceId === source).at(-1 - back)
 }
 
-/** What can be seen of the ledger of a source. */
+/** The visible state of the ledger of a source. */
 async function look(store: Store, source: string, now: number) {
   return {
     rows: await store.listRows(source, { limit: 100 }),
@@ -265,12 +266,15 @@ async function look(store: Store, source: string, now: number) {
   }
 }
 
-/** Which of those that began at one moment is the newer is not told: here, one may write before it has begun. */
+/** The order of crawls with the same start time is undefined, so the id decides here. */
 function byBeginning(a: Crawl, b: Crawl): number {
   return b.startedAt - a.startedAt || compareUtf8(a.id, b.id)
 }
 
-/** A whole chunk: stores read its parts at the first use. Its path is the key of its page, which these records do not know. */
+/**
+ * A chunk with all fields, because stores read them lazily. It leaves out the path, which is the key of its page and unknown to these
+ * records.
+ */
 function readAll(chunk: Chunk): Omit<Chunk, 'path'> {
   const { id, shortId, contentHash, slug, kind, headingPath, symbol, address, assetPath, content } = chunk
   const { chunkIndex, startLine, endLine, tokenEstimate } = chunk
@@ -280,7 +284,7 @@ function readAll(chunk: Chunk): Omit<Chunk, 'path'> {
   }
 }
 
-/** What a source holds, however it got there. */
+/** The content of a source, independent of its history. */
 async function readContent(store: LibraryStore, source: string) {
   const hits = await searchHits(store, { query: 'word', limit: 100, filter: { sourceIds: [source] }, explain: true })
   const pages = await collect(store.listPages(source))
@@ -298,7 +302,7 @@ async function readContent(store: LibraryStore, source: string) {
   }
 }
 
-/** Every address is in exactly one state, and every page has its address. */
+/** Expects that every address is in exactly one state, and that every page has its address. */
 function expectBalance({ rows, counts, content }: Awaited<ReturnType<typeof look>>): void {
   const sum = LEDGER_STATES.reduce((sum, state) => sum + counts.states[state], 0)
   expect([counts.total, sum]).toEqual([rows.length, rows.length])

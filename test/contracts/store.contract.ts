@@ -12,7 +12,7 @@ import { type ChunkFilter, type Crawl, FOCUSED_KEPT, type Store } from '../../sr
 import { classificationOf } from './classifications.ts'
 import { reserveSlot, setPause } from './host-clocks.ts'
 
-/** What every store does. Each test has a store of its own with one source, `docs`. */
+/** Contract of every store. Each test has its own store with one source, `docs`. */
 export function describeStore(open: () => Promise<Store>): void {
   let store: Store
 
@@ -43,7 +43,7 @@ export function describeStore(open: () => Promise<Store>): void {
   }
   const settle = (visit: Visit, more: Partial<Settlement> & Pick<Settlement, 'state'>) =>
     store.settle({ visit, crawlId: 'c1', now: 300, ...more })
-  /** Finds, leases and settles an address at once. */
+  /** Offers, leases and settles an address. */
   const visit = async (
     path: string,
     more: Partial<Settlement> & Pick<Settlement, 'state'>,
@@ -64,7 +64,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listSources()).toEqual([source('docs'), second])
     })
 
-    test('are refused when name and version are there, and only then', async () => {
+    test('are refused if name and version exist already, and only then', async () => {
       await expect(store.addSource({ ...source('other'), name: 'docs' })).rejects.toMatchObject({
         code: 'SOURCE_EXISTS',
         details: { source: 'docs' },
@@ -95,7 +95,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listSources()).toEqual([{ ...source('docs'), version: '2', settings }])
     })
 
-    test('take everything with them when they are removed, and nothing else', async () => {
+    test('are removed with everything they own, and nothing else', async () => {
       await store.addSource(source('two'))
       await store.offer('two', 'c9', [find('/kept')], 100)
       const [kept] = await lease({ sourceId: 'two' })
@@ -121,7 +121,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.removeSource('nobody')).toEqual({ pages: 0, chunks: 0 })
     })
 
-    test('have to be there to be written to', async () => {
+    test('must exist to be written to', async () => {
       await expect(store.offer('nobody', 'c1', [find('/a')], 1)).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
       expect(await store.listRows('nobody', { limit: 10 })).toEqual([])
       expect(await store.countContent('nobody')).toEqual({ pages: 0, chunks: 0 })
@@ -129,7 +129,7 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   describe('crawls', () => {
-    test('are kept with what was asked for and what they came to, newest first', async () => {
+    test('are stored with their options and results, newest first', async () => {
       expect(await store.beginCrawl(crawl('c1', 1000), 60_000)).toEqual(crawl('c1', 1000))
       await store.endCrawl('c1', summary('c1', 'completed'), 2000)
       await store.beginCrawl(crawl('c2', 3000), 60_000)
@@ -141,7 +141,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listRunning()).toEqual([crawl('c2', 3000)])
     })
 
-    test('over a part of a source are many, and the last of them are kept beside all others', async () => {
+    test('are trimmed to the latest ones if they cover a part of a source, and all other crawls stay', async () => {
       const part = (id: string, at: number) => {
         const { options, ...rest } = crawl(id, at)
         return { ...rest, options: { ...options, isFocused: true } }
@@ -165,7 +165,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listCrawls('two', 10)).toHaveLength(1)
     })
 
-    test('are refused while another one of the source is alive', async () => {
+    test('are refused while another crawl of the source is alive', async () => {
       await store.beginCrawl(crawl('c1', 1000), 500)
       await store.touchCrawl('c1', 5000)
       await expect(store.beginCrawl(crawl('c2', 5499), 500)).rejects.toMatchObject({
@@ -177,7 +177,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await store.beginCrawl({ ...crawl('c3', 5000), sourceId: 'two' }, 500)
     })
 
-    test('close a stale one as cancelled, which is told so', async () => {
+    test('close a stale crawl as cancelled, and report it', async () => {
       await store.beginCrawl(crawl('c1', 1000), 500)
       await store.touchCrawl('c1', 5000)
       await store.beginCrawl(crawl('c2', 5500), 500)
@@ -193,14 +193,14 @@ export function describeStore(open: () => Promise<Store>): void {
       expect((await store.listCrawls('docs', 10))[1]).toMatchObject({ state: 'cancelled', summary: null })
     })
 
-    test('with a sign of life from the future are as stale as with one from long ago', async () => {
+    test('are stale with a heartbeat in the future as well as with an old one', async () => {
       await store.beginCrawl(crawl('c1', 1000), 500)
       await store.touchCrawl('c1', 9000)
       await expect(store.beginCrawl(crawl('c2', 8501), 500)).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
       expect(await store.beginCrawl(crawl('c2', 8500), 500, 'c1')).toMatchObject({ id: 'c1', heartbeatAt: 8500 })
     })
 
-    test.each([undefined, 'c1'])('find due what a clock that was wrong put off for too long (%s)', async (resume) => {
+    test.each([undefined, 'c1'])('make rows due that a wrong clock had delayed for too long (%s)', async (resume) => {
       const late = 5000 + 20 * 60_000
       await store.beginCrawl(crawl('c1', 1000), 500)
       await visit('/near', { state: 'pending', reason: 'timeout', dueAt: late })
@@ -211,7 +211,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease({ now: 5000, until: 9000, horizon: 6000 }))).toEqual(['/far'])
     })
 
-    test.each(['stale', 'cancelled'])('go on as they began when they are %s', async (how) => {
+    test.each(['stale', 'cancelled'])('resume with their original options when they are %s', async (how) => {
       const begun = { ...crawl('c1', 1000), options: { ...crawl('c1').options, full: true } }
       await store.beginCrawl(begun, 500)
       if (how === 'cancelled') await store.endCrawl('c1', summary('c1', 'cancelled'), 1100)
@@ -221,7 +221,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listCrawls('docs', 10)).toEqual([resumed])
     })
 
-    test('do not go on when they ended, belong elsewhere or are alive', async () => {
+    test('do not resume if they have ended, belong to another source or are alive', async () => {
       await store.beginCrawl(crawl('c1', 1000), 500)
       await expect(store.beginCrawl(crawl('c2', 1200), 500, 'c1')).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
       await store.endCrawl('c1', summary('c1', 'completed'), 1100)
@@ -232,7 +232,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await expect(store.beginCrawl(crawl('c2', 99_000), 500, 'c5')).rejects.toThrow(TypeError)
     })
 
-    test('go on with another runner when theirs is gone, and only then', async () => {
+    test('are taken over by another runner if theirs is gone, and only then', async () => {
       const begun = { ...crawl('c1', 1000), runner: 'one' }
       await store.beginCrawl(begun, 60_000)
       const asked = { ...crawl('c2', 1100), runner: 'two' }
@@ -240,7 +240,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await expect(store.beginCrawl(asked, 60_000, 'c1')).rejects.toMatchObject(running)
       await expect(store.beginCrawl(asked, 60_000, 'c1', 'three')).rejects.toMatchObject(running)
       expect(await store.beginCrawl(asked, 60_000, 'c1', 'one')).toEqual({ ...begun, runner: 'two', heartbeatAt: 1100 })
-      // Whoever was thought gone notices, and ends nothing.
+      // The runner that was presumed gone notices it, and cannot end the crawl.
       expect(await store.touchCrawl('c1', 1200, 'one')).toBe(false)
       await store.endCrawl('c1', summary('c1', 'cancelled'), 1300, 'one')
       expect(await store.touchCrawl('c1', 1400, 'two')).toBe(true)
@@ -248,14 +248,14 @@ export function describeStore(open: () => Promise<Store>): void {
       await expect(store.beginCrawl(asked, 60_000, undefined, 'one')).rejects.toMatchObject(running)
     })
 
-    test('that are broken off are cancelled without a summary', async () => {
+    test('are cancelled without a summary when they are interrupted', async () => {
       await store.beginCrawl(crawl('c1', 1000), 60_000)
       await store.endCrawl('c1', null, 1100)
       expect(await store.listCrawls('docs', 10)).toMatchObject([{ state: 'cancelled', endedAt: 1100, summary: null }])
       expect(await store.beginCrawl(crawl('c2', 1200), 60_000, 'c1')).toMatchObject({ id: 'c1', state: 'running' })
     })
 
-    test('that are new prove everything themselves; those that go on need not', async () => {
+    test('need proofs of their own if they are new, and keep theirs if they are resumed', async () => {
       await index('/a', 'one')
       await store.beginCrawl(crawl('c2', 1000), 60_000)
       await visit('/a', { state: 'pending', reason: 'not-found', awaitsConfirmation: true }, 'c2')
@@ -269,7 +269,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/a')).toMatchObject({ isConfirmation: false, attempts: 0 })
     })
 
-    test.each(['ended', 'replaced'])('write nothing any more when they are %s', async (how) => {
+    test.each(['ended', 'replaced'])('write nothing any more after they were %s', async (how) => {
       await store.beginCrawl(crawl('c1', 1000), 500)
       await index('/page', 'one')
       await visit('/proven', { state: 'indexed', record: record('/proven', 'two') })
@@ -298,7 +298,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 2, chunks: 2 })
     })
 
-    test('take back what was leased before them', async () => {
+    test('take back rows that were leased before them', async () => {
       await offer([find('/a')])
       const first = await leaseOne('/a')
       await store.beginCrawl(crawl('c1', 500), 1000)
@@ -308,7 +308,7 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   describe('a find', () => {
-    test('makes a row that waits, or one that says why not', async () => {
+    test('creates a pending row, or one with the reason for its refusal', async () => {
       const refused = find('/b', { refusal: { reason: 'blocked', pattern: '/b*', target: at('/c') } })
       expect(await offer([find('/a', { depth: 2 }), refused, find('/a')])).toEqual(['admitted', 'refused', 'known'])
       expect(await row('/a')).toEqual({
@@ -340,7 +340,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/b')).toMatchObject({ state: 'skipped', reason: 'blocked', pattern: '/b*', target: at('/c') })
     })
 
-    test('of a later crawl admits a settled row again and keeps how it was first found', async () => {
+    test('requeues a row that an earlier crawl settled and keeps its first discovery', async () => {
       await index('/a', 'one', { etag: '"1"' })
       await visit('/b', { state: 'failed', reason: 'timeout', detail: 'slow' })
       const again = { discovery: 'sitemap', foundOn: null, url: `${at('/b')}#x`, depth: 3 } as const
@@ -357,13 +357,13 @@ export function describeStore(open: () => Promise<Store>): void {
       })
     })
 
-    test('of the same crawl leaves a settled row alone', async () => {
+    test('leaves a row alone that the same crawl settled', async () => {
       await index('/a', 'one')
       expect(await offer([find('/a')])).toEqual(['known'])
       expect(await row('/a')).toMatchObject({ state: 'indexed' })
     })
 
-    test('that admits what the gate refused counts as the first', async () => {
+    test('counts as the first discovery if it admits a refused address', async () => {
       await offer([find('/a', { depth: 9, refusal: { reason: 'max-depth', pattern: '3', target: null } })])
       const better = find('/a', { depth: 2, discovery: 'sitemap', foundOn: at('/map.xml'), url: `${at('/a')}?` })
       expect(await offer([better])).toEqual(['admitted'])
@@ -378,7 +378,7 @@ export function describeStore(open: () => Promise<Store>): void {
       })
     })
 
-    test('that is refused never touches content', async () => {
+    test('never changes content if it is refused', async () => {
       await index('/a', 'one')
       const refused = find('/a', { refusal: { reason: 'out-of-scope', pattern: null, target: null } })
       expect(await offer([refused], 'c2')).toEqual(['known'])
@@ -386,7 +386,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test.each(['path-trap', 'calendar-trap', 'same-content'] as const)(
-      'that is refused as a trap, for %s, has a page asked for again that is there',
+      'admits a stored page although the address is refused as a trap, for %s',
       async (reason) => {
         await index('/a', 'one')
         const trap = { refusal: { reason, pattern: 'x/#', target: null } }
@@ -397,7 +397,7 @@ export function describeStore(open: () => Promise<Store>): void {
       },
     )
 
-    test('beyond the rows a source may have is not recorded, and what is known goes on', async () => {
+    test('is not recorded beyond the row limit of a source, and known rows are still updated', async () => {
       const offerUpTo = (maxRows: number, paths: readonly string[], crawlId = 'c1') =>
         store.offer(
           'docs',
@@ -426,7 +426,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.offer('two', 'c9', [find('/a')], 100, [], 1)).toEqual(['admitted'])
     })
 
-    test('takes the least depth of a crawl, for rows that wait', async () => {
+    test('sets the smallest depth of the crawl on pending rows', async () => {
       await offer([find('/a', { depth: 5 })])
       await offer([find('/a', { depth: 3 })])
       await offer([find('/a', { depth: 4 })])
@@ -437,7 +437,7 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   describe('a lease', () => {
-    test('gives a visit with all it needs', async () => {
+    test('gives a visit with all its fields', async () => {
       await offer([find('/a', { depth: 2, discovery: 'sitemap', foundOn: at('/list.xml') })])
       const [first, ...others] = await lease()
       expect(others).toEqual([])
@@ -468,7 +468,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await lease()).toEqual([])
     })
 
-    test('goes by depth, then by age, up to the limit', async () => {
+    test('is ordered by depth, then by age, up to the limit', async () => {
       await offer([
         find('/c', { depth: 2 }),
         find('/b', { depth: 1 }),
@@ -479,7 +479,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease({ limit: 3 }))).toEqual(['/c'])
     })
 
-    test('goes by weight before all else, the least first', async () => {
+    test('is ordered by weight first, smallest first', async () => {
       await offer([
         find('/plain', { depth: 0 }),
         find('/late', { depth: 0, weight: 7 }),
@@ -491,7 +491,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease())).toEqual(['/soon too', '/plain', '/late'])
     })
 
-    test('goes by weight within a level where levels are finished one by one', async () => {
+    test('is ordered by weight within a level if levels are finished one by one', async () => {
       await offer([
         find('/b', { depth: 1 }),
         find('/deep', { depth: 2, weight: -9 }),
@@ -509,7 +509,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease({ ...level, now: 500 }))).toEqual(['/due', '/host', '/c'])
     })
 
-    test('goes by weight among hosts as well', async () => {
+    test('is ordered by weight across hosts', async () => {
       await setPause(store, 'docs.test', 100, 200)
       await offer([find('/a'), find('/b', { weight: -1 }), find('/x', { weight: 5, host: 'x.test' })])
       await offer([find('/y', { weight: -2, host: 'y.test' })])
@@ -519,7 +519,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease(clocks))).toEqual(['/x'])
     })
 
-    test('takes the least weight that a crawl found for a row, and that of the find which admits it', async () => {
+    test('uses the smallest weight that a crawl found for a row, and that of the find that admits it', async () => {
       await offer([find('/a', { weight: 4 }), find('/b', { weight: 3 }), find('/c', { refusal: BLOCKED })])
       await offer([find('/a', { weight: 1 }), find('/b', { weight: 9 }), find('/c', { weight: 2 })])
       expect(pathsOf(await lease())).toEqual(['/a', '/c', '/b'])
@@ -528,14 +528,14 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease())).toEqual(['/e', '/d'])
     })
 
-    test('is of one source', async () => {
+    test('contains rows of one source only', async () => {
       await store.addSource(source('two'))
       await store.offer('two', 'c9', [find('/a')], 1)
       expect(await lease()).toEqual([])
       expect(await lease({ sourceId: 'two' })).toHaveLength(1)
     })
 
-    test('runs out, and whoever had it has lost the row', async () => {
+    test('expires, and its holder has lost the row', async () => {
       await offer([find('/a')])
       const first = await leaseOne('/a', { now: 200, until: 300 })
       expect(await lease({ now: 299 })).toEqual([])
@@ -559,13 +559,13 @@ export function describeStore(open: () => Promise<Store>): void {
       })
     })
 
-    test('that ran out still settles while nobody else has the row', async () => {
+    test('can still be settled after it expired, while the row is not leased again', async () => {
       await offer([find('/a')])
       const first = await leaseOne('/a', { until: 300 })
       expect(await settle(first, { state: 'skipped', reason: 'empty', now: 900 })).toMatchObject({ type: 'settled' })
     })
 
-    test('of a running crawl does not run out', async () => {
+    test('does not expire while its crawl runs', async () => {
       await store.beginCrawl(crawl('c1', 100), 1000)
       await offer([find('/a')])
       const first = await leaseOne('/a', { crawlId: 'c1', now: 200, until: 300 })
@@ -579,7 +579,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease({ now: 7000 }))).toEqual(['/b'])
     })
 
-    test('can be given back', async () => {
+    test('can be released', async () => {
       await visit('/a', { state: 'pending', reason: 'timeout', dueAt: 250 })
       const second = await leaseOne('/a', { now: 260 })
       await store.release([second])
@@ -592,7 +592,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'pending' })
     })
 
-    test('waits until a row is due', async () => {
+    test('skips a row until it is due', async () => {
       await visit('/a', { state: 'pending', reason: 'timeout', dueAt: 500 })
       expect(await lease({ now: 499 })).toEqual([])
       expect(await store.countOpen('docs', 499)).toMatchObject({ pending: 1, leased: 0, nextAt: 500 })
@@ -611,7 +611,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await reserveSlot(store, 'docs.test', 5000)).toBe(5000)
     })
 
-    test('puts each slot off by a jitter of its own, and reserves none beyond the horizon', async () => {
+    test('adds jitter to each slot, and reserves none beyond the horizon', async () => {
       await setPause(store, 'docs.test', 100, 0)
       await offer(['/a', '/b', '/c', '/d', '/e'].map((path) => find(path)))
       const draws = [30, 40, 25.5, 50, 30]
@@ -622,7 +622,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await lease({ now: 1395, horizon: 1400, jitter: () => 50 })).toMatchObject([{ notBefore: 1395.5 }])
     })
 
-    test('of a host without a pause has no jitter', async () => {
+    test('has no jitter at a host without an interval', async () => {
       await offer([find('/a'), find('/b')])
       expect(await lease({ now: 1000, horizon: 1000, jitter: () => 50 })).toMatchObject([
         { notBefore: 1000 },
@@ -630,7 +630,7 @@ export function describeStore(open: () => Promise<Store>): void {
       ])
     })
 
-    test('leaves a host alone that is held, others not', async () => {
+    test('skips a held host, and no others', async () => {
       await hold('docs.test', 5000)
       await offer([find('/a'), find('/b'), find('/c', { host: 'other.test', depth: 2 })])
       expect(pathsOf(await lease({ now: 1000, horizon: 4999 }))).toEqual(['/c'])
@@ -638,7 +638,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await lease({ now: 4500, horizon: 5500 })).toMatchObject([{ notBefore: 5000 }, { notBefore: 5000 }])
     })
 
-    test('takes no notice of a hold that a clock wrote which was wrong', async () => {
+    test('ignores a hold that a wrong clock wrote', async () => {
       await hold('docs.test', 1e11)
       await offer([find('/a')])
       expect(await store.readClock('docs.test', 1000)).toMatchObject({ heldUntil: 1000 })
@@ -646,7 +646,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await lease({ now: 1000, horizon: 1000 })).toMatchObject([{ notBefore: 1000 }])
     })
 
-    test('passes over a host that is busy in favour of others', async () => {
+    test('prefers other hosts to a busy one', async () => {
       await setPause(store, 'slow.test', 1000, 0)
       const slow = ['/1', '/2', '/3', '/4'].map((path) => find(path, { host: 'slow.test', depth: 0 }))
       await offer([...slow, find('/5', { depth: 1 }), find('/6', { depth: 1 })])
@@ -654,7 +654,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await lease({ limit: 3, now: 0, horizon: 10 })).toEqual([])
     })
 
-    test('takes confirmations when nothing else is left', async () => {
+    test('takes confirmations if nothing else is left', async () => {
       await offer([find('/a', { depth: 0 }), find('/b', { depth: 1 }), find('/c', { depth: 1 })])
       const gone = { state: 'pending', reason: 'not-found', awaitsConfirmation: true } as const
       await settle(await leaseOne('/a'), gone)
@@ -673,7 +673,7 @@ export function describeStore(open: () => Promise<Store>): void {
       ])
     })
 
-    test('finishes a level before the next when asked to', async () => {
+    test('finishes a level before the next on request', async () => {
       await offer([find('/a', { depth: 1 }), find('/b', { depth: 2 }), find('/c', { depth: 1 })])
       const [a, c, ...others] = await lease({ isLevelled: true })
       expect([a?.key, c?.key, others.length]).toEqual([at('/a'), at('/c'), 0])
@@ -686,7 +686,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(pathsOf(await lease({ isLevelled: true, now: 900 }))).toEqual(['/b', '/d'])
     })
 
-    test('takes the first depths as one level when asked to, by weight', async () => {
+    test('treats the first depths as one level on request, ordered by weight', async () => {
       await offer([
         find('/listed', { depth: 0, weight: 1 }),
         find('/link', { depth: 1 }),
@@ -697,13 +697,13 @@ export function describeStore(open: () => Promise<Store>): void {
       const visits = await lease(level)
       expect(pathsOf(visits)).toEqual(['/first', '/link', '/listed'])
       expect(await lease(level)).toEqual([])
-      // The same where hosts are looked at one by one, because something was put off.
+      // The order is the same if hosts are scanned one by one, because a row was delayed.
       for (const visit of visits) await settle(visit, { state: 'pending', reason: 'timeout', dueAt: 500 })
       expect(pathsOf(await lease({ ...level, now: 500, limit: 2 }))).toEqual(['/first', '/link'])
       expect(pathsOf(await lease({ ...level, now: 500 }))).toEqual(['/listed'])
     })
 
-    test('gives validators where an answer that nothing changed would be enough', async () => {
+    test('contains validators if a 304 response would be enough', async () => {
       await index('/a', 'one', { etag: '"1"', lastModified: 'Mon' })
       await visit('/b', { state: 'failed', reason: 'timeout', etag: '"2"', contentHash: sha('two') })
       await offer([find('/a'), find('/b')], 'c2')
@@ -713,7 +713,7 @@ export function describeStore(open: () => Promise<Store>): void {
       ])
     })
 
-    test('gives those of a former duplicate while its content is where it was', async () => {
+    test('contains the validators of a former duplicate while its content is unchanged', async () => {
       await index('/a', 'same')
       await index('/a/b', 'same', { etag: '"dup"' })
       await offer([find('/a/b')], 'c2')
@@ -732,7 +732,7 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   describe('the open work', () => {
-    test('counts leases that ran out as pending', async () => {
+    test('counts expired leases as pending', async () => {
       expect(await store.countOpen('docs', 0)).toMatchObject({ pending: 0, leased: 0, nextAt: null })
       await offer([find('/a'), find('/b')])
       await lease({ limit: 1, now: 200, until: 300 })
@@ -740,7 +740,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countOpen('docs', 300)).toMatchObject({ pending: 2, leased: 0, nextAt: 300 })
     })
 
-    test('is next when the first host is free', async () => {
+    test('is due when the first host is free', async () => {
       await setPause(store, 'slow.test', 1000, 0)
       await reserveSlot(store, 'slow.test', 0)
       await offer([find('/a', { host: 'slow.test' })])
@@ -749,7 +749,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 600 })
     })
 
-    test('is next when a host that is held is free again, where there is no other', async () => {
+    test('is due when a held host is free again, if there is no other', async () => {
       expect(await store.countOpen('docs', 10)).toEqual({ pending: 0, leased: 0, nextAt: null })
       await offer([find('/a', { host: 'b.test' }), find('/b', { host: 'a.test' })])
       await hold('a.test', 700)
@@ -758,7 +758,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 700 })
     })
 
-    test('names the hosts that are held and that something waits for', async () => {
+    test('lists the held hosts that have pending rows', async () => {
       const a = ['/a', '/b'].map((path) => find(path, { host: 'a.test' }))
       await offer([find('/z', { host: 'z.test' }), ...a, find('/c', { host: 'c.test' }), find('/free')])
       await offer([find('/wrong', { host: 'wrong.test' })])
@@ -775,7 +775,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listHeldHosts('docs', 10, 700)).toEqual(['c.test', 'z.test'])
     })
 
-    test('whose lease ran out is next at its host too', async () => {
+    test('is due when its host is free, also after a lease expired', async () => {
       await offer([find('/a')])
       await lease({ now: 100, until: 200 })
       await hold('docs.test', 5000)
@@ -788,7 +788,7 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   describe('a settlement', () => {
-    test('may say where its content is read from then on', async () => {
+    test('can record the address from which the content is read from then on', async () => {
       await index('/a', 'one')
       expect(await row('/a')).toMatchObject({ url: at('/a') })
       await index('/a', 'two', { url: at('/a?v=2'), crawlId: 'c2' })
@@ -845,7 +845,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/b')).toMatchObject({ state: 'pending' })
     })
 
-    test('is counted by what its chunks are', async () => {
+    test('counts chunks by type', async () => {
       const code = ['```js', 'one()', 'two()', '```'].join('\n')
       await store.addSource({ ...source('two'), createdAt: 2 })
       await index('/a', `apples\n---\npears\n---\n${code}`)
@@ -858,7 +858,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect((await store.countContentTypes()).get('docs')).toEqual({ prose: 1, code: 0 })
     })
 
-    test('of new content replaces the old as a whole', async () => {
+    test('replaces the old content completely by new content', async () => {
       await index('/a', 'apples pears\n---\nplums')
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
       await index('/a', 'cherries', { crawlId: 'c2', now: 900 })
@@ -868,7 +868,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ changedAt: 900, contentHash: sha('cherries') })
     })
 
-    test('that nothing changed keeps the page and takes new links', async () => {
+    test('keeps an unchanged page and stores new links', async () => {
       await index('/a', 'one', { etag: '"1"' })
       await visit('/a', { state: 'unchanged', now: 900, status: 304 }, 'c2')
       expect(await row('/a')).toMatchObject({
@@ -885,7 +885,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.readPage('docs', at('/a'))).toMatchObject({ page: record('/a', 'one').page })
     })
 
-    test('that only what is said about a page changed replaces that, and keeps the content', async () => {
+    test('replaces only the metadata if nothing else changed, and keeps the content', async () => {
       await index('/a', 'apples\n---\npears')
       await searchHits(store, { query: 'anything', limit: 1 })
       const { page, chunks } = record('/a', 'apples\n---\npears')
@@ -903,7 +903,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
     })
 
-    test.each(['skipped', 'failed', 'pending'] as const)('as %s keeps the links it is given', async (state) => {
+    test.each(['skipped', 'failed', 'pending'] as const)('stores its links as %s', async (state) => {
       await visit('/a', { state, reason: 'noindex', links: [at('/x'), at('/y')] })
       expect(await store.readLinks('docs', at('/a'))).toEqual([at('/x'), at('/y')])
       await offer([find('/a')], 'c2')
@@ -915,7 +915,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/b')).toMatchObject({ hasLinks: false })
     })
 
-    test('remembers whether it was rendered until it is told otherwise', async () => {
+    test('remembers whether the page was rendered until a later one changes it', async () => {
       await index('/a', 'one', { isShell: true })
       expect(await row('/a')).toMatchObject({ isShell: true })
       await offer([find('/a')], 'c2')
@@ -929,14 +929,14 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'indexed', isShell: false })
     })
 
-    test('that nothing changed where nothing is asks again without validators', async () => {
+    test('requests the page again without validators if it is unchanged without stored content', async () => {
       const settled = await visit('/a', { state: 'unchanged', status: 304 })
       expect(settled).toMatchObject({ type: 'settled', state: 'pending', reason: null, target: null })
       expect(await row('/a')).toMatchObject({ state: 'pending', dueAt: null })
       expect(await leaseOne('/a')).toMatchObject({ isFinal: true, etag: null, lastModified: null })
     })
 
-    test.each(['skipped', 'failed'] as const)('as %s keeps the page', async (state) => {
+    test.each(['skipped', 'failed'] as const)('keeps the page as %s', async (state) => {
       await index('/a', 'one')
       await visit('/a', { state, reason: 'http-server-error', pattern: 'p', status: 503, contentHash: sha('x') }, 'c2')
       expect(await row('/a')).toMatchObject({
@@ -953,7 +953,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/a')).toMatchObject({ attempts: 0 })
     })
 
-    test('that puts a row back counts attempts', async () => {
+    test('counts attempts if it requeues a row', async () => {
       await visit('/a', { state: 'pending', reason: 'timeout', dueAt: 400, status: null, detail: 'slow' })
       expect(await row('/a')).toMatchObject({
         state: 'pending',
@@ -968,7 +968,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'indexed', reason: null, attempts: 0, dueAt: null })
     })
 
-    test('records what was found as far as the source may have rows', async () => {
+    test('records finds up to the row limit of the source', async () => {
       const found = { finds: [find('/b'), find('/a'), find('/c')], maxRows: 2 }
       expect(await index('/a', 'one', found)).toMatchObject({
         state: 'indexed',
@@ -978,7 +978,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'indexed', hasPage: true })
     })
 
-    test('as indexed needs content, and writes nothing without', async () => {
+    test('requires content as indexed, and writes nothing without it', async () => {
       await offer([find('/a')])
       const first = await leaseOne('/a')
       await expect(settle(first, { state: 'indexed', finds: [find('/b')] })).rejects.toThrow(TypeError)
@@ -988,7 +988,7 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   describe('the same content', () => {
-    test('stays where it is when the address there is better', async () => {
+    test('stays at its address if that is better', async () => {
       await index('/a', 'same')
       expect(await index('/a/b', 'same')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
       expect(await row('/a/b')).toMatchObject({
@@ -1003,7 +1003,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
     })
 
-    test('a better address does not count as settled what an earlier crawl settled', async () => {
+    test('a better address does not report a row as demoted that an earlier crawl settled', async () => {
       await index('/a/b', 'same')
       expect(await index('/a', 'same', { crawlId: 'c2' })).toMatchObject({ state: 'indexed', demoted: null })
     })
@@ -1025,7 +1025,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await searchHits(store, { query: 'same', limit: 9 })).toMatchObject([{ url: at('/a') }])
     })
 
-    test('is taken from a row that waits without moving it', async () => {
+    test('is taken from a pending row without moving it', async () => {
       await index('/a/b', 'same')
       await offer([find('/a/b')], 'c2')
       await offer([find('/a')], 'c2')
@@ -1034,12 +1034,12 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
     })
 
-    test('at a row that holds other content leaves that until the crawl ends well', async () => {
+    test('leaves other content of a row in place until the crawl completes', async () => {
       await index('/a', 'same')
       await index('/a/b', 'own', { etag: '"own"' })
       const settled = await index('/a/b', 'same', { crawlId: 'c2', now: 900, etag: '"same"' })
       expect(settled).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
-      // Of what it holds nothing was told, so that it is as old as it was.
+      // The check says nothing about the content that the row still holds, so its time of check stays.
       const left = { state: 'skipped', reason: 'duplicate', hasPage: true, contentHash: sha('same'), checkedAt: 300 }
       expect(await row('/a/b')).toMatchObject(left)
       expect(await searchHits(store, { query: 'own', limit: 9 })).toHaveLength(1)
@@ -1047,11 +1047,11 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.removeProven('docs', 'c2', false, 950)).toBe(1)
       expect(await row('/a/b')).toMatchObject({ state: 'skipped', reason: 'duplicate', hasPage: false })
       expect(await searchHits(store, { query: 'own', limit: 9 })).toEqual([])
-      // It still leads where it leads, and may say tomorrow that nothing has changed.
+      // The row keeps its links.
       expect(await store.readLinks('docs', at('/a/b'))).toEqual(record('/a/b', 'same').links)
     })
 
-    test('at a row that keeps other content is no reason to ask whether it changed since', async () => {
+    test('gives no validators to a row that keeps other content', async () => {
       await index('/a', 'same')
       await index('/a/b', 'own', { etag: '"own"' })
       await index('/a/b', 'same', { crawlId: 'c2', etag: '"same"' })
@@ -1063,7 +1063,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countRemovable('docs', 'c3', false)).toEqual({ removable: 0, pages: 2 })
     })
 
-    test('at a row with other content removes nothing when it is not where it was any more', async () => {
+    test('leaves a row with other content alone when the better copy is gone', async () => {
       await index('/a', 'same')
       await index('/a/b', 'own')
       await index('/a/b', 'same', { crawlId: 'c2' })
@@ -1073,7 +1073,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/a/b')).toMatchObject({ isFinal: true, hasPage: true })
     })
 
-    test('in another source is another matter', async () => {
+    test('is stored separately in another source', async () => {
       await index('/a', 'same')
       await store.addSource(source('two'))
       await store.offer('two', 'c9', [find('/a/b')], 1)
@@ -1093,7 +1093,7 @@ export function describeStore(open: () => Promise<Store>): void {
       return store.adopt({ sourceId: 'docs', crawlId, now, find: found, record: record(path, text, { links }), finds })
     }
 
-    test('stores a page nobody asked for', async () => {
+    test('stores a page without a visit', async () => {
       expect(await adopt('/a', 'one')).toEqual({
         type: 'settled',
         state: 'indexed',
@@ -1117,7 +1117,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/found')).toMatchObject({ state: 'pending' })
     })
 
-    test('of what is there confirms it and takes its links', async () => {
+    test('confirms known content and stores its links', async () => {
       await index('/a', 'one')
       expect(await adopt('/a', 'one', { crawlId: 'c2', now: 900, links: [at('/z')] })).toMatchObject({
         state: 'unchanged',
@@ -1139,7 +1139,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ changedAt: 900, contentHash: sha('two'), isShell: false })
     })
 
-    test('keeps content once', async () => {
+    test('stores content once', async () => {
       await index('/a', 'same')
       expect(await adopt('/a/b', 'same')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
       await adopt('/x/y', 'other')
@@ -1147,7 +1147,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/x/y')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/x') })
     })
 
-    test('for which there is no row and no room stores nothing', async () => {
+    test('stores nothing without a row and beyond the row limit', async () => {
       await index('/a', 'one')
       const adoptUpTo = (maxRows: number, path: string, text: string) =>
         store.adopt({
@@ -1173,7 +1173,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countLedger('docs')).toMatchObject({ total: 2 })
     })
 
-    test('voids the lease of whoever is fetching it', async () => {
+    test('invalidates the lease of a process that fetches the page', async () => {
       await offer([find('/a')])
       const first = await leaseOne('/a')
       await adopt('/a', 'one')
@@ -1185,8 +1185,8 @@ export function describeStore(open: () => Promise<Store>): void {
     })
   })
 
-  describe('what is done to many rows', () => {
-    test('skipping takes what waits out of the frontier, pages kept', async () => {
+  describe('bulk changes', () => {
+    test('skipping removes pending rows from the frontier, and keeps pages', async () => {
       await index('/page', 'one')
       await offer([find('/a'), find('/leased', { depth: 0 })])
       await lease({ limit: 1 })
@@ -1199,7 +1199,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countOpen('docs', 500)).toMatchObject({ pending: 0, leased: 1 })
     })
 
-    test('skipping what a list names leaves its pages, other lists and links waiting', async () => {
+    test('skipping the finds of a list leaves its pages, other lists and links pending', async () => {
       const list = 'https://docs.test/sitemap.xml'
       const listed = { discovery: 'sitemap', foundOn: list } as const
       await index('/page', 'one')
@@ -1219,7 +1219,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await offer([find('/a', listed)])).toEqual(['admitted'])
     })
 
-    test('giving up a host fails what waits for it, pages kept', async () => {
+    test('parking a host fails its pending rows, and keeps pages', async () => {
       await index('/page', 'one')
       await offer([find('/page')], 'c2')
       await offer([find('/leased', { depth: 0 })])
@@ -1241,12 +1241,12 @@ export function describeStore(open: () => Promise<Store>): void {
         nextAt: 900,
       })
       expect(await store.failPending('docs', 'c2', 'docs.test', 'host-parked', null)).toBe(0)
-      // What was given up is asked for again by a crawl that retries.
+      // A crawl that retries requests these addresses again.
       expect(await store.requeue('docs', 'c3', 'failed', 1000)).toBe(3)
       expect(await leaseOne('/gone', { now: 1000 })).toMatchObject({ isConfirmation: false })
     })
 
-    test('giving up a host is left to the crawl that runs', async () => {
+    test('parking a host is left to the running crawl', async () => {
       await store.beginCrawl(crawl('c1', 100), 1000)
       await offer([find('/a')])
       await store.endCrawl('c1', null, 200)
@@ -1254,7 +1254,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'pending' })
     })
 
-    test('requeueing takes pages or failures', async () => {
+    test('requeueing selects pages or failures', async () => {
       await index('/page', 'one')
       await visit('/failed', { state: 'failed', reason: 'timeout' })
       await visit('/skipped', { state: 'skipped', reason: 'noindex' })
@@ -1266,7 +1266,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/skipped')).toMatchObject({ state: 'skipped', reason: 'noindex' })
     })
 
-    test('requeueing takes unseen pages, and addresses that answered, one link from the start', async () => {
+    test('requeueing selects unseen pages, and addresses that answered, one link from the start', async () => {
       const redirected = { depth: 0, discovery: 'redirect' } as const
       await index('/page', 'one')
       await offer([
@@ -1287,7 +1287,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(0)
     })
 
-    test('orphaned duplicates are fetched as they are, once a crawl', async () => {
+    test('orphaned duplicates are fetched for themselves, once per crawl', async () => {
       await index('/a', 'same')
       await index('/a/b', 'same', { etag: '"1"' })
       expect(await store.requeueOrphanedAliases('docs', 'c1', 500)).toMatchObject({ requeued: 0 })
@@ -1305,7 +1305,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/a/b', 'same')
       await visit('/a', { state: 'failed', reason: 'removed', isProvenGone: true }, 'c2')
       await visit('/a/b', { state: 'unchanged' }, 'c2')
-      // Nothing holds it any more, so that it is asked for as it is.
+      // No page holds the content any more, so the address is requested for itself.
       const waiting = await leaseOne('/a/b')
       expect(waiting).toMatchObject({ isFinal: true })
       await settle(waiting, { state: 'indexed', record: record('/a/b', 'same'), crawlId: 'c2' })
@@ -1327,7 +1327,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'gone', reason: 'unlinked', hasPage: false })
     })
 
-    test('a page that was thought gone and is not takes its content back', async () => {
+    test('a page that was presumed gone and answers takes its content back', async () => {
       await index('/a', 'same')
       await visit('/a', { state: 'failed', reason: 'removed', isProvenGone: true }, 'c2')
       await visit('/a/b', { state: 'indexed', record: record('/a/b', 'same') }, 'c2')
@@ -1343,7 +1343,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await searchHits(store, { query: 'same', limit: 9 })).toHaveLength(1)
     })
 
-    test('duplicates follow their content to a third address without being asked', async () => {
+    test('duplicates follow their content to a third address without a request', async () => {
       await index('/a/b/c', 'same')
       await index('/a/b', 'same')
       await index('/a', 'same')
@@ -1352,7 +1352,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a/b/c')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
     })
 
-    test('stays final while it is put back, and no longer', async () => {
+    test('a row stays final while it is requeued, and no longer', async () => {
       await visit('/a', { state: 'unchanged' })
       await settle(await leaseOne('/a'), { state: 'pending', reason: 'timeout' })
       const again = await leaseOne('/a')
@@ -1362,7 +1362,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/a')).toMatchObject({ isFinal: false })
     })
 
-    test('orphaned canonicals are those whose target holds nothing, one step further at most', async () => {
+    test('orphaned canonicals are rows whose target holds no content, one step further at most', async () => {
       const canonical = (path: string, target: string) =>
         visit(path, { state: 'skipped', reason: 'canonical', target: at(target) })
       await index('/held', 'one')
@@ -1397,14 +1397,14 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.removeProven('docs', 'c2', false, 900)).toBe(0)
     })
 
-    test('leaves what a later answer proved to be there', async () => {
+    test('keeps pages that a later response proved to exist', async () => {
       await index('/a', 'one')
       await visit('/a', { state: 'failed', reason: 'not-found', isProvenGone }, 'c2')
       await visit('/a', { state: 'failed', reason: 'timeout' }, 'c3')
       expect(await store.countRemovable('docs', 'c2', false)).toMatchObject({ removable: 0 })
     })
 
-    test.each(['redirect', 'canonical'] as const)('of a %s waits for its target', async (reason) => {
+    test.each(['redirect', 'canonical'] as const)('waits for the target of a %s', async (reason) => {
       await index('/old', 'one')
       await visit('/old', { state: 'skipped', reason, target: at('/new'), isProvenGone }, 'c2')
       expect(await store.countRemovable('docs', 'c2', false)).toEqual({ removable: 0, pages: 1 })
@@ -1414,7 +1414,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/old')).toMatchObject({ state: 'skipped', reason, target: at('/new'), hasPage: false })
     })
 
-    test('takes what a complete crawl did not see, when asked to', async () => {
+    test('removes pages that a complete crawl did not see, on request', async () => {
       await index('/seen', 'one')
       await index('/unseen', 'two')
       await visit('/failed', { state: 'failed', reason: 'timeout' })
@@ -1464,7 +1464,7 @@ export function describeStore(open: () => Promise<Store>): void {
       })
     })
 
-    test('knows how many pages a crawl has taken in', async () => {
+    test('counts the pages that a crawl has stored', async () => {
       await index('/a', 'one')
       await index('/b', 'two')
       await visit('/b', { state: 'unchanged' }, 'c2')
@@ -1498,7 +1498,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect((await store.listRows('docs', { limit: 1 }))[0]).toEqual(await row('/a'))
     })
 
-    test('keeps one alias of two addresses, with what was said last', async () => {
+    test('stores one alias per pair of addresses, with the latest facts', async () => {
       await visit('/a', { state: 'skipped', reason: 'redirect', aliases: [alias('/a', '/b'), alias('/a', '/c')] })
       const later = { ...alias('/a', '/b'), classification: 'canonical', reason: 'rel' } as const
       await visit('/a', { state: 'skipped', reason: 'canonical', aliases: [later] }, 'c2')
@@ -1509,7 +1509,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listAliases('docs', at('/none'))).toEqual([])
     })
 
-    test('tells what became of the addresses that others stand for, once it was looked up', async () => {
+    test('gives the state of the targets of aliases after they were checked', async () => {
       const taught = ['page', 'lost', 'away', 'odd', 'wait', 'shut'].map((name) => stripped(`/${name}`))
       await offer([find('/wait'), find('/shut', { refusal: BLOCKED })])
       await store.offer('docs', 'c1', [], 100, [...taught, stripped('/never'), stripped('/page', '?key=2')])
@@ -1542,7 +1542,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await told('/shut')).toEqual(looked('/shut', null, { state: 'skipped', reason: 'blocked' }))
       expect(await told('/never')).toEqual(looked('/never', null, {}))
 
-      // What is told of the same two addresses again does not undo it, and the next look finds what is new.
+      // Another report of the same alias keeps the result, and the next check finds the new state.
       await visit('/wait', { state: 'failed', reason: 'removed', status: 410, aliases: [stripped('/wait')] }, 'c2')
       expect(await told('/wait')).toEqual(looked('/wait', null, { state: 'pending' }))
       await store.checkAliases('docs', 950)
@@ -1550,7 +1550,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.checkAliases('nobody', 1)).toBe(0)
     })
 
-    test('looks up as many of them as there are', async () => {
+    test('checks all aliases, however many there are', async () => {
       const paths = Array.from({ length: 1203 }, (_, i) => `/${i}`)
       await offer(paths.map((path) => find(path)))
       await store.offer(
@@ -1567,7 +1567,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
   })
 
-  test('lists that hold pages are kept by address, and their pages confirmed at once', async () => {
+  test('lists with pages are stored by address, and their pages confirmed together', async () => {
     const url = at('/llms-full.txt')
     const list = {
       url,
@@ -1613,7 +1613,7 @@ export function describeStore(open: () => Promise<Store>): void {
     expect(await store.readList('docs', url)).toBeUndefined()
   })
 
-  test('lists are known that named what leads to content and was not seen again', async () => {
+  test('lists are known that named addresses with content that were not seen again', async () => {
     const on = (path: string, list: string, discovery: Find['discovery'] = 'sitemap') =>
       find(path, { discovery, foundOn: at(list) })
     await offer([
@@ -1651,7 +1651,7 @@ export function describeStore(open: () => Promise<Store>): void {
     expect(await reserveSlot(store, 'b.test', 100)).toBe(100)
   })
 
-  test('a host is free sooner when its pause gets shorter, and one whose clock is hours ahead is free at once', async () => {
+  test('a host is free sooner when its interval shrinks, and one whose clock is hours ahead is free at once', async () => {
     await setPause(store, 'a.test', 60_000, 0)
     await reserveSlot(store, 'a.test', 0)
     await setPause(store, 'a.test', 200, 1000)
@@ -1664,7 +1664,7 @@ export function describeStore(open: () => Promise<Store>): void {
     expect(await lease({ now: 3000, horizon: 4000 })).toMatchObject([{ notBefore: 3000 }])
   })
 
-  test('the clock of a host is kept as it was changed, and given back as it is', async () => {
+  test('the clock of a host is stored and returned as it was changed', async () => {
     const free = { nextAt: 0, intervalMs: 0, floorMs: -1, heldUntil: 0, slowedAt: 0, strikes: 0 }
     expect(await store.readClock('a.test', 100)).toEqual(free)
     const clock = { nextAt: 1.25, intervalMs: 262.144, floorMs: 200, heldUntil: 9000.5, slowedAt: 90, strikes: 2 }
@@ -1687,7 +1687,7 @@ export function describeStore(open: () => Promise<Store>): void {
     expect(await store.readClock('a.test', 100)).toEqual(later)
   })
 
-  test('of many changes to a clock none is lost, and no two get one slot', async () => {
+  test('concurrent changes to a clock are all applied, and no two get the same slot', async () => {
     await setPause(store, 'a.test', 100, 0)
     const slots = await Promise.all(Array.from({ length: 50 }, () => reserveSlot(store, 'a.test', 1000)))
     expect([...slots].sort((a, b) => a - b)).toEqual(slots.map((_, i) => 1000 + i * 100))
@@ -1719,7 +1719,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(seen).toEqual(paths.map(at))
     })
 
-    test('is read by chunk id or by a beginning of it that is unique', async () => {
+    test('is read by chunk id or by a unique prefix of it', async () => {
       const id = (tail: string) => `${'0123456789ab'}${tail.padEnd(52, '0')}`
       const [first, second, third] = [id('c1'), id('c2'), `f${id('c3').slice(1)}`]
       const base = record('/a', 'x')
@@ -1755,7 +1755,7 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   describe('the text of a page', () => {
-    test('comes with its sections and with where its chunks stand', async () => {
+    test('has its sections and the positions of its chunks', async () => {
       const base = record('/a', 'one\n---\ntwo')
       const section = { title: 'One', level: 1, anchor: 'one', startLine: 1, endLine: 3, children: [] }
       const links = [{ url: at('/b'), text: 'b', rel: [], isContent: true }]
@@ -1792,7 +1792,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.findPages('nobody', 'two')).toEqual([])
     })
 
-    test('tells how it is related to others, as it is now, as long as it is there', async () => {
+    test('lists its current relations to other pages, as long as it exists', async () => {
       const base = record('/a', 'one')
       const alternates = [
         { url: at('/a'), language: 'en', type: null },
@@ -1821,7 +1821,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect([await store.readLikenesses(places), await listed()]).toEqual([[undefined, undefined], []])
     })
 
-    test('has an excerpt with the anchors it has now', async () => {
+    test('has an excerpt with its current anchors', async () => {
       const base = record('/a', 'one')
       const section = { title: 'One', level: 1, anchor: 'old', startLine: 1, endLine: 1, children: [] }
       await visit('/a', { state: 'indexed', record: { ...base, page: { ...base.page, sections: [section] } } })
@@ -1838,7 +1838,7 @@ export function describeStore(open: () => Promise<Store>): void {
         url.slice(17),
       )
 
-    test('finds chunks by what they say, best first', async () => {
+    test('finds chunks by their text, best first', async () => {
       await index('/often', 'parser parser parser')
       await index('/once', `parser ${'padding words here '.repeat(20)}`)
       for (const path of ['/1', '/2', '/3']) await index(path, `something else ${path}`)
@@ -1895,7 +1895,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await find9('shared', ['nobody'])).toEqual([])
     })
 
-    test('tells which terms matched, and where the score comes from', async () => {
+    test('explains which terms matched, and the parts of the score', async () => {
       await index('/a', 'He connects databases to the network.')
       await index('/b', 'Nothing of the kind.')
       const [hit, ...others] = await searchHits(store, { query: 'the connection, network', limit: 9, explain: true })
@@ -1913,7 +1913,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect((await searchHits(store, { query: 'network', limit: 1 }))[0]).not.toHaveProperty('explain')
     })
 
-    test('adds to the score where words stand side by side', async () => {
+    test('adds to the score if words are adjacent', async () => {
       await index('/apart', 'alpha one beta')
       await index('/together', 'alpha beta one')
       const [together, apart] = await searchHits(store, { query: 'alpha beta', limit: 9, explain: true })
@@ -1923,7 +1923,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect((together?.score ?? 0) - (apart?.score ?? 0)).toBeCloseTo(near - far, 12)
     })
 
-    test('scores as if nothing else had ever been there', async () => {
+    test('scores as if removed content had never existed', async () => {
       const look = async () =>
         (await searchHits(store, { query: 'parser title', limit: 9 })).map(({ url, score }) => [url, score])
       await index('/1', 'parser one')
@@ -1941,7 +1941,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await look()).toEqual(before)
     })
 
-    test('gives the chunks that are asked for besides after the best, with what their words score', async () => {
+    test('returns additionally requested chunks after the best ones, with their word scores', async () => {
       await index('/best', 'parser parser parser')
       await index('/next', 'A parser among many other words that say nothing about it at all.')
       await index('/other', 'Something else.')
@@ -1972,7 +1972,7 @@ export function describeStore(open: () => Promise<Store>): void {
         })
       }
 
-      test('finds only what its page and path are', async () => {
+      test('finds only chunks whose page and path match', async () => {
         await add('/guide/a', {}, { language: 'en-GB' })
         await add('/guide/deep/b', {}, { language: 'de' })
         await add('/api/größe', {}, { language: null })
@@ -1988,7 +1988,7 @@ export function describeStore(open: () => Promise<Store>): void {
         expect(await filtered({ language: 'de', path: '/guide/*' })).toEqual([])
       })
 
-      test('finds only what the chunk itself is', async () => {
+      test('finds only chunks that match', async () => {
         const code = ['word', '```js', 'one()', 'two()', '```'].join('\n')
         await add('/prose', {
           headingPath: ['Getting started', 'On Linux'],
@@ -2020,7 +2020,7 @@ export function describeStore(open: () => Promise<Store>): void {
         expect(await filtered({ kind: 'markdown', contentType: 'code', symbol: 'x' })).toEqual([])
       })
 
-      test('finds what is asked for behind everything that matches better', async () => {
+      test('finds matching chunks behind everything with a better score', async () => {
         for (let i = 0; i < 30; i++) await index(`/better/${i}`, `word word word w${i}x`)
         await index('/asked/1', `word ${'and so on '.repeat(30)}`)
         expect(
@@ -2031,14 +2031,14 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test.each(['', '   ', '"', '" OR "', 'NEAR(a b)', 'zebra:', '*', '-', '🙂', 'x AND NOT y', "'", '\0', '^x'])(
-      'takes %j as words and nothing else',
+      'treats %j as plain words',
       async (query) => {
         await index('/a', 'plain words')
         await expect(searchHits(store, { query, limit: 9 })).resolves.toEqual([])
       },
     )
 
-    test('finds all there is once the index has been tended', async () => {
+    test('finds everything once the index has been maintained', async () => {
       const progress = async () => {
         await store.tendIndex()
         return store.readIndexState()
@@ -2069,7 +2069,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
   })
 
-  describe('a row that may hide something', () => {
+  describe('a row with possibly unread links', () => {
     const findUnread = async (crawlId = 'c1') =>
       (await store.findUnread('docs', crawlId, ['http-client-error', 'login', 'too-many-links']))?.key
 
@@ -2085,7 +2085,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await expect(store.findUnread('nobody', 'c1', ['login'])).resolves.toBeUndefined()
     })
 
-    test('is none that was read before, even where it led nowhere', async () => {
+    test('is not one that was read before, even if it had no links', async () => {
       await index('/a', 'words')
       await visit('/b', { state: 'skipped', reason: 'noindex', links: [] })
       for (const path of ['/a', '/b']) {
@@ -2094,7 +2094,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await expect(findUnread('c2')).resolves.toBeUndefined()
     })
 
-    test('is one that was read but for some of its links', async () => {
+    test('is one of which some links were not read', async () => {
       await index('/a', 'words', { reason: 'too-many-links' })
       await expect(findUnread()).resolves.toBe(at('/a'))
       await expect(row('/a')).resolves.toMatchObject({ state: 'indexed', reason: 'too-many-links' })
@@ -2103,12 +2103,12 @@ export function describeStore(open: () => Promise<Store>): void {
     })
   })
 
-  test('what finds taught about equal addresses is kept with them', async () => {
+  test('aliases learned from finds are stored with them', async () => {
     await store.offer('docs', 'c1', [], 100, [alias('/old', '/new')])
     await expect(store.listAliases('docs', at('/new'))).resolves.toEqual([alias('/old', '/new')])
   })
 
-  test('the address that gave a content is told to whoever visits it again, until another does', async () => {
+  test('a visit names the address that gave the content, until another one does', async () => {
     await index('/a', 'words', { etag: '"1"', contentUrl: at('/a.md') })
     await offer([find('/a')], 'c2')
     const again = await leaseOne('/a')
@@ -2200,7 +2200,7 @@ function alias(from: string, to: string) {
 
 const BLOCKED = { reason: 'blocked', pattern: '/x', target: null } as const
 
-/** An address with a query that says nothing. */
+/** An alias of an address with a tracking parameter. */
 function stripped(path: string, query = '?s=1') {
   return { url: at(path + query), aliasUrl: at(path), classification: 'superfluous-query', reason: 's' } as const
 }

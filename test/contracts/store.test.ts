@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { describeStore } from './store.contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-store-'))
-/** The tables are made once, because that takes longer than most tests. */
+/** The empty database is created once, because that takes longer than most tests. */
 const empty = join(folder, 'empty.db')
 let files = 0
 

@@ -8,7 +8,7 @@ import type { HubVerdict, LearnedPattern } from '../../src/plan/plan-memory.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { classificationOf } from './classifications.ts'
 
-/** Looks at what is kept, beside whoever else does, by SQL that every store of it knows. */
+/** Reads the stored rows over a connection of its own, with SQL that every store understands. */
 export interface Look {
   all(text: string): Promise<readonly unknown[]>
   run(text: string): Promise<unknown>
@@ -68,7 +68,7 @@ const patternOf = (pattern: string, more: Partial<LearnedPattern> = {}): Learned
   ...more,
 })
 
-/** What a store keeps of what is understood, and what goes with what. */
+/** Contract for the analysis data of a store, and for its removal together with pages and sources. */
 export function describeUnderstanding(open: () => Promise<Understanding>): void {
   let store: LibraryStore & UnderstandingStore
   let look: Look
@@ -120,7 +120,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
     const read = () =>
       look.all('SELECT kind, hint, analysis_version AS version, analysis FROM page_analyses ORDER BY page')
     const countPlaces = () => count('article_places')
-    /** As a run over what is stored leaves it. */
+    /** Writes the result of an analysis run. */
     const analyse = async () => {
       await look.run(
         `UPDATE page_analyses SET analysis_version = 1, gazetteer_revision = 'r', analysed_at = 1, analysis = '{}'`,
@@ -132,7 +132,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
     const fresh = (kind: string) => ({ kind, hint: kind, version: null, analysis: null })
     const analysed = (kind: string) => ({ kind, hint: kind, version: 1, analysis: '{}' })
 
-    test('is written with its content, and what was found in the old one goes with it', async () => {
+    test('is written with its content, and replaces the findings about the old content', async () => {
       await index('/a', classificationOf('article'))
       expect(await read()).toEqual([fresh('article')])
       const [kept] = (await look.all('SELECT classification FROM page_analyses')) as { classification: string }[]
@@ -142,12 +142,12 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       await settle('/a', 'c2', { state: 'indexed', record: other })
       expect(await read()).toEqual([fresh('nav')])
       expect(await countPlaces()).toBe(0)
-      // Nobody has looked at the third: what was said of the second says nothing of it.
+      // No run has analysed the third content, and the class of the second does not apply to it.
       await settle('/a', 'c3', { state: 'indexed', record: recordWith('/a', 'third') })
       expect(await read()).toEqual([])
     })
 
-    test('alone is written where the content is as it was, unless what an analysis repeats is another', async () => {
+    test('is written alone if the content is unchanged, and outdates the analysis only if a field that the analysis uses changed', async () => {
       await index('/a', classificationOf('article'))
       await analyse()
       const record = recordWith('/a', 'words of /a', classificationOf('nav'))
@@ -159,12 +159,12 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
         state: 'unchanged',
         record: { ...record, page: { ...record.page, section: 'World' } },
       })
-      // The next run looks again; until then, what it found before is shown.
+      // The next run analyses the page again. Until then the earlier findings stay.
       expect(await read()).toEqual([{ ...analysed('nav'), version: null }])
       expect(await countPlaces()).toBe(1)
     })
 
-    test('of a page that came without a visit is written as well', async () => {
+    test('is written for a page without a visit as well', async () => {
       const find = {
         key: at('/a'),
         url: at('/a'),
@@ -188,7 +188,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect(await read()).toEqual([fresh('other')])
     })
 
-    test('goes with the page', async () => {
+    test('is removed with the page', async () => {
       await index('/a', classificationOf('article'))
       await analyse()
       await settle('/a', 'c2', { state: 'failed', reason: 'removed', isProvenGone: true })
@@ -200,7 +200,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
   describe('place hubs', () => {
     const list = async (query: object = {}) => store.placeHubs.list({ offset: 0, limit: 10, ...query })
 
-    test('are kept, and what is known of one is not replaced by nothing', async () => {
+    test('are stored, and known fields are not overwritten by empty ones', async () => {
       await store.placeHubs.write([hubOf('/world/chad')], 50)
       const plain = { topicSlug: null, topicLabel: null, topicKind: null, title: null } as const
       await store.placeHubs.write(
@@ -215,7 +215,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect(await store.placeHubs.find(at('/none'))).toBeUndefined()
     })
 
-    test('are listed by host, place, kind and topic, in parts', async () => {
+    test('are listed by host, place, kind and topic, with paging', async () => {
       await store.placeHubs.write(
         [
           hubOf('/world/niger', { placeId: 8, placeSlug: 'niger' }),
@@ -240,7 +240,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       ])
     })
 
-    test('go with the last page that is theirs', async () => {
+    test('are removed with their last page', async () => {
       const pages = ['/world/chad', '/world/chad?page=2', '/world/chad/page/3']
       for (const page of [...pages, '/world/chad/news']) await index(page)
       await store.placeHubs.write([hubOf('/world/chad'), hubOf('/world/mali')], 50)
@@ -257,7 +257,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect((await list()).total).toBe(1)
     })
 
-    test('of a site that another source has too stay as long as it has the page', async () => {
+    test('stay as long as one of two sources of the site has the page', async () => {
       await addSourceTo(store, 'more')
       await index('/world/chad')
       await index('/world/mali')
@@ -270,7 +270,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect(pathsOf((await list()).items)).toEqual(['/world/chad'])
     })
 
-    test('cover so many countries, and what is missing is told', async () => {
+    test('cover a number of countries, and missing ones are listed', async () => {
       expect(await store.placeHubs.coverage(HOST)).toEqual({
         host: HOST,
         hubs: 0,
@@ -312,7 +312,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect(await store.placeHubs.findVerdict(at('/c/none'))).toBeUndefined()
     })
 
-    test('that were only supposed are missing once a place, and not where it has one under another spelling', async () => {
+    test('are missing once per place if they were only guessed, and not if the place has one under another spelling', async () => {
       await addPlaces()
       const missing = { state: 'missing', status: 404 } as const
       const niger = { placeId: 8, placeSlug: 'niger' }
@@ -329,12 +329,12 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
         verdictOf('/world/more-2'),
       ])
       const { missing: told, missingCount } = await store.placeHubs.coverage(HOST)
-      // Whatever the site itself names is missing, each address of it.
+      // Every address that the site itself lists is missing.
       expect(pathsOf(told)).toEqual(['/world/africa', '/world/tchad', '/world/ne'])
       expect([missingCount, told[2]?.placeId]).toEqual([3, 8])
     })
 
-    test('that are missing are told up to a bound, with how many there are', async () => {
+    test('are listed as missing up to a limit, with the total number', async () => {
       const verdicts = Array.from({ length: 503 }, (_, i) =>
         verdictOf(`/c/${i}`, { placeId: null, origin: 'listed', state: 'missing', status: 404 }),
       )
@@ -344,8 +344,8 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
     })
   })
 
-  describe('what plans remember', () => {
-    test('are patterns and verdicts of a host, the last of each', async () => {
+  describe('the memory of plans', () => {
+    test('holds the latest patterns and verdicts of a host', async () => {
       const memory = store.planMemory
       expect(await memory.readPatterns(HOST)).toEqual([])
       await memory.writePatterns(HOST, [patternOf('/a'), patternOf('/b', { seen: 9 })], 10)
@@ -360,7 +360,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect(await memory.readVerdicts('more.test')).toEqual([])
     })
 
-    test('are hubs, once they are confirmed and as long as they are', async () => {
+    test('holds hubs as long as they are confirmed', async () => {
       await store.placeHubs.write([hubOf('/world/chad')], 50)
       await store.planMemory.writeVerdicts(HOST, [
         verdictOf('/world/chad'),
@@ -379,7 +379,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect(await store.placeHubs.find(at('/world/chad'))).toBeUndefined()
     })
 
-    test('are addresses of earlier crawls, evenly, without what was not there', async () => {
+    test('holds an even sample of addresses of earlier crawls, without missing ones', async () => {
       const memory = store.planMemory
       expect(await memory.sampleAddresses('docs', 10)).toEqual([])
       await index('/story', classificationOf('article'))
@@ -407,7 +407,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       expect(await memory.sampleAddresses('nobody', 10)).toEqual([])
     })
 
-    test('are the milestones of a crawl, each once', async () => {
+    test('holds the milestones of a crawl, each once', async () => {
       await store.planMemory.writeReached('c1', ['b', 'a'])
       await store.planMemory.writeReached('c1', ['b', 'c'])
       expect(await store.planMemory.readReached('c1')).toEqual(['a', 'b', 'c'])
@@ -415,7 +415,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
     })
   })
 
-  test('a host has met what a crawl of its source has reached, also where no job tells of it', async () => {
+  test('a host has the milestones that a crawl of its source reached, also without a job', async () => {
     const [source] = await store.listSources()
     const host = new URL(source?.siteUrl ?? '').host
     const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
@@ -429,7 +429,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
     expect(await milestonesMet({ store, jobLog, planMemory }, 'more.test', kinds)).toEqual({ met: [], unmet: kinds })
   })
 
-  test('what was reached before a site was removed is not reached when it is added again', async () => {
+  test('milestones of a removed site do not count when it is added again', async () => {
     const { jobLog, planMemory } = store
     const data = { kind: 'full-understanding', scope: HOST, target: null, message: null, details: null }
     await jobLog.append([{ jobId: 'a', at: 5, type: 'milestone', data }])
@@ -445,7 +445,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
     expect(await met()).toEqual([data.kind])
   })
 
-  test('what was learnt of a site goes with its last source', async () => {
+  test('the memory of a site is removed with its last source', async () => {
     await addSourceTo(store, 'more')
     await index('/a', classificationOf('nav'))
     await store.planMemory.writePatterns(HOST, [patternOf('/world/{country}')], 10)

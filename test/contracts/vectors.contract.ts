@@ -12,7 +12,7 @@ const EAST = Float32Array.of(0, 1, 0, 0)
 /** Between both, nearer to the north. */
 const NORTH_EAST = Float32Array.of(0.8, 0.6, 0, 0)
 
-/** Reads a page of `docs` again: its text is as it was, but these things are said about it now. */
+/** Settles a page of `docs` as unchanged with other metadata. */
 async function readAgain(store: VectorStore, path: string, text: string, said: Partial<Page>): Promise<void> {
   const url = `https://docs.test${path}`
   const crawlId = `crawl after ${path}, ${JSON.stringify(said)}`
@@ -32,7 +32,7 @@ async function readAgain(store: VectorStore, path: string, text: string, said: P
   expect(await store.settle(settled)).toMatchObject({ state: 'unchanged' })
 }
 
-/** What a copy repeats of what a page says about itself. */
+/** Metadata of a page that a copy contains. */
 const COPIED_FACTS: Readonly<Record<string, Partial<Page>>> = {
   title: { title: 'Another' },
   description: { description: 'New' },
@@ -45,7 +45,7 @@ function linkTo(path: string): Pick<Page, 'links'> {
   return { links: [{ url: `https://docs.test${path}`, text: path, rel: [], isContent: true }] }
 }
 
-/** What holds for the vectors of every store; each test opens a library of its own. */
+/** Contract of the vectors of every store. Each test opens its own library. */
 export function describeVectors(open: () => Promise<VectorStore>): void {
   let store: VectorStore
 
@@ -60,7 +60,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
   const missing = async (limit = 100, sourceIds?: readonly string[]) =>
     new Set((await store.vectors.listMissing(limit, sourceIds)).map(({ chunkId }) => chunkId))
 
-  test('are missing at first, with the language and the text that is to get them: title, headings, content without addresses', async () => {
+  test('are missing at first, listed with the language and the text to embed: title, headings, content without addresses', async () => {
     const content = '# Lights\n\nSee [the tower](https://docs.test/tower "Tower") and ![it](a(b).png).'
     const [id] = await writePage(store, 'docs', '/a', content, { title: 'Guide', headingPath: ['Guide', 'Lights'] })
     expect(await store.vectors.readSpace()).toBeUndefined()
@@ -73,7 +73,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 2, refused: 0 })
   })
 
-  test('are known to be copied or not, by the place of the copy, until they are written anew or go', async () => {
+  test('are marked as copied per copy, until they are rewritten or removed', async () => {
     await addSourceTo(store, 'more')
     const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     const [third] = await writePage(store, 'more', '/b', 'three')
@@ -87,7 +87,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     await store.vectors.markCopied('here', SPACE, [name(first), name(third, 'more'), name(first, 'nobody')])
     expect(await count()).toBe(1)
     expect(await count('there')).toBe(3)
-    // Neither what has no vector nor what is of another space can have been copied.
+    // Chunks without a vector, or with one of another space, cannot have been copied.
     const [bare] = await writePage(store, 'docs', '/bare', 'four')
     await store.vectors.markCopied('here', SPACE, [name(bare)])
     await store.vectors.markCopied('here', OTHER, [name(second)])
@@ -106,7 +106,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
   })
 
   test.each(Object.entries(COPIED_FACTS))(
-    'are not known to be copied once their page has another %s',
+    'are no longer marked as copied once their page has another %s',
     async (_fact, said) => {
       const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
       const [other = ''] = await writePage(store, 'docs', '/b', 'three')
@@ -119,7 +119,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     },
   )
 
-  test('know their library from all others', async () => {
+  test('belong to their library only', async () => {
     const other = await open()
     const ids = [await store.vectors.readLibraryId(), await other.vectors.readLibraryId()]
     await other.close()
@@ -139,7 +139,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.count(['docs'])).toEqual({ embedded: 0, chunks: 3, refused: 0 })
   })
 
-  test('are listed as missing from one on, so that all of them are seen once', async () => {
+  test('are listed as missing from a cursor on, so that each is seen once', async () => {
     await addSourceTo(store, 'more')
     const parts = Array.from({ length: 9 }, (_, i) => `part ${i}`)
     const docs = await writePage(store, 'docs', '/a', parts.join('\n---\n'))
@@ -148,7 +148,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     let after: ChunkName | undefined
     do {
       const some = await store.vectors.listMissing(2, undefined, after)
-      // Whether one got its vector meanwhile, or was removed, changes nothing for those behind it.
+      // A vector or a removal in between does not affect the following chunks.
       if (seen.length === 4) await write('docs', some[0]?.chunkId, NORTH)
       seen.push(...some.map(({ chunkId }) => chunkId))
       after = some.at(-1)
@@ -158,7 +158,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.listMissing(9, ['nobody'], { sourceId: 'docs', chunkId: docs[0] ?? '' })).toEqual([])
   })
 
-  test('are made by one at a time, as long as that one says so', async () => {
+  test('are made by one process at a time, as long as it renews its lease', async () => {
     const { vectors } = store
     expect(await vectors.lease('one', 1000, 500)).toBe(true)
     expect(await vectors.lease('two', 1100, 500)).toBe(false)
@@ -170,7 +170,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await vectors.lease('one', 2000, 500)).toBe(true)
   })
 
-  test('are there once they are written, and bring their space with them', async () => {
+  test('exist once they are written, and set their space', async () => {
     const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     await write('docs', first, NORTH)
     expect(await missing()).toEqual(new Set([second]))
@@ -179,7 +179,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.count(['docs'])).toEqual({ embedded: 1, chunks: 2, refused: 0 })
   })
 
-  test('are compared with a query, those that are not there not at all', async () => {
+  test('are compared with a query, and missing ones are not', async () => {
     const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     await write('docs', first, NORTH_EAST)
     const names = [second, first, 'nobody'].map((chunkId) => ({ sourceId: 'docs', chunkId: chunkId ?? '' }))
@@ -197,7 +197,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 1, refused: 0 })
   })
 
-  test('of a batch are all refused when one of them is not fit to be kept', async () => {
+  test('are all refused if one of the batch is invalid', async () => {
     const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     const bad = [Float32Array.of(0, 0, 0, 0), Float32Array.of(1, 0, 0), Float32Array.of(Number.NaN, 1, 0, 0)]
     for (const vector of [...bad, Float32Array.of(2, 0, 0, 0), Float32Array.of(0.5, 0.5, 0.5, 0.5)]) {
@@ -214,7 +214,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.readSpace()).toBeUndefined()
   })
 
-  test('of another space are refused, and take the place of all others where that is wanted', async () => {
+  test('are refused in another space, or replace all others on request', async () => {
     const [first, second] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
     await write('docs', first, NORTH)
     await expect(write('docs', second, EAST, OTHER)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
@@ -224,14 +224,14 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await missing()).toEqual(new Set([first, second]))
     await write('docs', second, EAST, OTHER)
     await expect(write('docs', first, NORTH)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
-    // A process that comes later with the same space takes nothing away.
+    // A later process with the same space removes nothing.
     await store.vectors.replaceSpace(OTHER)
     expect(await missing()).toEqual(new Set([first]))
-    // What was crawled is as it was.
+    // The crawled content is unchanged.
     expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
   })
 
-  test('go with their chunk when its page is written anew', async () => {
+  test('are removed with their chunk when its page is rewritten', async () => {
     const [id] = await writePage(store, 'docs', '/a', 'one')
     await write('docs', id, NORTH)
     const [changed] = await writePage(store, 'docs', '/a', 'other words')
@@ -240,7 +240,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect(await store.vectors.nearest(NORTH, 10)).toEqual([])
   })
 
-  test('go with their source, those of others stay', async () => {
+  test('are removed with their source, and those of others stay', async () => {
     await addSourceTo(store, 'more')
     const [gone] = await writePage(store, 'docs', '/a', 'one')
     const [kept] = await writePage(store, 'more', '/b', 'two')
@@ -251,20 +251,20 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     expect((await store.vectors.nearest(NORTH, 10)).map(({ chunkId }) => chunkId)).toEqual([kept])
   })
 
-  test('of chunks that are gone meanwhile are not kept', async () => {
+  test('are not stored for chunks that were removed meanwhile', async () => {
     await writePage(store, 'docs', '/a', 'one')
     await write('docs', 'nobody', NORTH)
     await write('nobody', 'nobody', NORTH)
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 1, refused: 0 })
   })
 
-  describe('that the model does not make', () => {
+  describe('that the model refuses', () => {
     const refuse = (sourceId: string, chunkId = '', problem = 'too long', space = SPACE) =>
       store.vectors.refuse(space, [{ sourceId, chunkId, problem }])
     const refused = async (limit = 100, sourceIds?: readonly string[]) =>
       new Map((await store.vectors.listRefused(limit, sourceIds)).map(({ chunkId, problem }) => [chunkId, problem]))
 
-    test('are not missing any more, and the reason is known', async () => {
+    test('are not missing any more, and the reason is stored', async () => {
       const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
       await refuse('docs', first)
       expect(await missing()).toEqual(new Set([second]))
@@ -275,7 +275,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
       expect(await refused()).toEqual(new Map([[first, 'no words']]))
     })
 
-    test('are listed up to a limit and by source, and forgotten by source', async () => {
+    test('are listed up to a limit and by source, and reset by source', async () => {
       await addSourceTo(store, 'more')
       const docs = await writePage(store, 'docs', '/a', 'one\n---\ntwo\n---\nthree')
       const [more = ''] = await writePage(store, 'more', '/b', 'four')
@@ -292,18 +292,18 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
       expect(await missing()).toEqual(new Set([...docs, more]))
     })
 
-    test('are there when somebody makes them after all', async () => {
+    test('are stored if a process makes them later', async () => {
       const [first = '', second = ''] = await writePage(store, 'docs', '/a', 'one\n---\ntwo')
       await refuse('docs', first)
       await write('docs', first, NORTH)
       expect(await store.vectors.count()).toEqual({ embedded: 1, chunks: 2, refused: 0 })
-      // By one who was slower, and found that it cannot be made.
+      // A slower process reports that the vector cannot be made.
       await refuse('docs', first)
       expect(await refused()).toEqual(new Map())
       expect(await missing()).toEqual(new Set([second]))
     })
 
-    test('are tried again with another model, and of another space are not noted', async () => {
+    test('are retried with another model, and not recorded for another space', async () => {
       const [id = ''] = await writePage(store, 'docs', '/a', 'one')
       await refuse('docs', id)
       await expect(refuse('docs', id, 'other', OTHER)).rejects.toMatchObject({ code: 'VECTOR_SPACE_OTHER' })
@@ -313,7 +313,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
       expect(await missing()).toEqual(new Set([id]))
     })
 
-    test('are forgotten with their chunk, and with their source', async () => {
+    test('are removed with their chunk, and with their source', async () => {
       await addSourceTo(store, 'more')
       const [id] = await writePage(store, 'docs', '/a', 'one')
       const [more] = await writePage(store, 'more', '/b', 'two')
@@ -328,7 +328,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
       expect(await refused()).toEqual(new Map())
     })
 
-    test('change nothing for words', async () => {
+    test('do not affect word search', async () => {
       const [id = ''] = await writePage(store, 'docs', '/a', 'a quarantined lighthouse')
       await refuse('docs', id)
       const [hit] = await searchHits(store, { query: 'lighthouse', limit: 5 })
@@ -336,7 +336,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     })
   })
 
-  test('are listed as they are kept, from one on, in the order of those that are missing', async () => {
+  test('are listed as stored, from a cursor on, in the order of missing ones', async () => {
     await addSourceTo(store, 'more')
     const docs = await writePage(store, 'docs', '/a', 'one\n---\ntwo\n---\nthree\n---\nfour\n---\nfive')
     const more = await writePage(store, 'more', '/b', 'six\n---\nseven')
@@ -363,7 +363,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
   describe('that are nearest', () => testNearest(() => store))
 }
 
-/** What holds for those that are nearest, of a library with an empty source; each test opens one of its own. */
+/** Contract of nearest-neighbour search in a library with an empty source. Each test opens its own library. */
 export function describeNearest(open: () => Promise<VectorStore>): void {
   let store: VectorStore
 
@@ -379,7 +379,7 @@ function testNearest(store: () => VectorStore): void {
   const write = (sourceId: string, chunkId: string | undefined, vector: Float32Array) =>
     store().vectors.write(SPACE, [{ sourceId, chunkId: chunkId ?? '', vector }])
 
-  test('come first, up to a limit', async () => {
+  test('are sorted by similarity, up to a limit', async () => {
     const [a, b, c, d] = await writePage(store(), 'docs', '/a', 'one\n---\ntwo\n---\nthree\n---\nfour')
     await write('docs', a, EAST)
     await write('docs', b, NORTH)
@@ -391,7 +391,7 @@ function testNearest(store: () => VectorStore): void {
     expect(d).toBeDefined()
   })
 
-  test('are those that are there now, however often it is asked', async () => {
+  test('are current at every query', async () => {
     const nearest = async () => (await store().vectors.nearest(NORTH, 10)).map(({ chunkId }) => chunkId)
     expect(await nearest()).toEqual([])
     const [first] = await writePage(store(), 'docs', '/a', 'one')
@@ -413,7 +413,7 @@ function testNearest(store: () => VectorStore): void {
     expect(found).toMatchObject({ chunkId: first, similarity: expect.closeTo(0.6, 2) })
   })
 
-  test('hold every filter', async () => {
+  test('match every filter', async () => {
     await addSourceTo(store(), 'more')
     const [prose] = await writePage(store(), 'docs', '/guide/a', 'just words', { headingPath: ['Install', 'On Linux'] })
     const [code] = await writePage(store(), 'docs', '/api/b', '```c\nint x;\nint y;\n```', { language: 'de' })
@@ -435,12 +435,12 @@ function testNearest(store: () => VectorStore): void {
   })
 }
 
-/** What holds for those of stores that keep a library where others find it too. */
+/** Contract of stores whose library other processes can open too. */
 export function describeKeptVectors(
   makePlace: () => Promise<string>,
   openAt: (place: string) => Promise<VectorStore>,
 ): void {
-  test('are as they were when the library is opened again, and are seen by others at once', async () => {
+  test('are the same when the library is opened again, and visible to others at once', async () => {
     const place = await makePlace()
     const first = await openAt(place)
     const second = await openAt(place)
@@ -459,7 +459,7 @@ export function describeKeptVectors(
     await third.close()
   })
 
-  test('stay copied when nothing is said of their page that a copy repeats', async () => {
+  test('stay copied if no metadata that a copy contains has changed', async () => {
     const store = await openAt(await makePlace())
     await addSourceTo(store, 'docs')
     const [id = ''] = await writePage(store, 'docs', '/a', 'one')
@@ -469,7 +469,7 @@ export function describeKeptVectors(
     expect(await store.vectors.countUncopied('here')).toBe(0)
     await readAgain(store, '/a', 'one', linkTo('/b'))
     await store.vectors.markCopied('here', SPACE, [{ sourceId: 'docs', chunkId: id }])
-    // It tells how many there are, not which.
+    // A copy contains the number of links, not their targets.
     await readAgain(store, '/a', 'one', linkTo('/c'))
     expect(await store.vectors.countUncopied('here')).toBe(0)
     await store.close()

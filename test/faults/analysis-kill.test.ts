@@ -11,7 +11,7 @@ import { readUnderstood, type Understood } from '../analysis/understood.ts'
 import { type Child, startNode } from '../sites/children.ts'
 import { isLong } from './bounded.ts'
 
-/* Runs over a library that are killed at moments that nobody chose. */
+/* Analysis runs over a library that are killed at random moments. */
 
 const PAGES = isLong ? 3000 : 300
 const KILLS = isLong ? 20 : 2
@@ -21,7 +21,7 @@ const CHILD = fileURLToPath(new URL('../analysis/run-child.ts', import.meta.url)
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-analysis-'))
 const filled = join(folder, 'filled.db')
-/** What a run that nobody kills leaves. */
+/** The result of a run that is not killed. */
 let whole: Understood
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const path = join(folder, 'whole.db')
   copyFileSync(filled, path)
   const copy = await openLibrary({ path, version: '0' })
-  // Another size of batches must not be seen in what is left.
+  // The batch size must not affect the result.
   for await (const _ of analyseLibrary(copy, { batch: 64 }));
   await copy.close()
   whole = readUnderstood(path)
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Kills a process when it has told so many steps, or lets it come to its end. */
+/** Kills a process after the given number of steps, or lets it end. */
 async function killAfter(child: Child, steps: number): Promise<void> {
   // It may end before.
   await child.told('progress', steps).catch(() => undefined)
@@ -48,7 +48,7 @@ async function killAfter(child: Child, steps: number): Promise<void> {
   await child.ended
 }
 
-/** Kills a run again and again; undefined when it came to its end before, because this machine was busy with something else. */
+/** Kills a run repeatedly. Returns undefined if the run ended earlier, because the machine was busy. */
 async function breakOff(path: string, moments: readonly number[]): Promise<'broken' | undefined> {
   copyFileSync(filled, path)
   for (const [kill, steps] of moments.entries()) {
@@ -62,7 +62,7 @@ async function breakOff(path: string, moments: readonly number[]): Promise<'brok
   return 'broken'
 }
 
-test(`a run that is killed ${KILLS} times goes on and leaves what one leaves that is not`, {
+test(`a run that is killed ${KILLS} times resumes, and gives the same result as an undisturbed one`, {
   timeout: 300_000,
 }, async () => {
   const path = join(folder, 'killed.db')

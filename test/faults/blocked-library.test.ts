@@ -19,7 +19,7 @@ import { goOn } from './go-on.ts'
 const LONG = process.env['TEST_LONG'] !== undefined
 const SIZE = LONG ? 300 : 24
 const DISK_MB = LONG ? 64 : 16
-/** Nobody has to wait for the pauses between tries of pages. */
+/** A fast clock, so that the tests do not wait for retry pauses. */
 const QUICK: ChildOptions = { speed: 4, since: Date.now(), patienceMs: 300 }
 
 let site: Site
@@ -50,10 +50,10 @@ async function expectToGoOn(path: string): Promise<void> {
   await expect(readDump(path, site.origin)).resolves.toEqual(whole)
 }
 
-/** Expects that a crawl that waits tells how it stands and asks for nothing any more. */
+/** Expects that a waiting crawl still reports progress and sends no request. */
 async function expectToWait(child: Child): Promise<void> {
   const told = () => child.lines.filter(({ type }) => type === 'progress').length
-  // What was under way when it began to wait comes to its end.
+  // Requests under way when the crawl paused complete first.
   await sleep(400)
   const [asked, before] = [site.requests.length, told()]
   await sleep(800)
@@ -81,7 +81,7 @@ describe('a disk that is full', () => {
     await expectSameEnd(child, disk.path)
   })
 
-  test('is no reason to lose anything when the process is killed meanwhile', async () => {
+  test('loses nothing if the process is killed meanwhile', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path)
     await child.told('settled', 5)
@@ -96,7 +96,7 @@ describe('a disk that is full', () => {
     await expectToGoOn(disk.path)
   })
 
-  test('for longer than there is patience ends the crawl, which can go on later', async () => {
+  test('ends the crawl after the time limit, and the crawl can be resumed later', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path, { ...QUICK, limits: { fullMs: 3000 } })
     await child.told('settled', 5)
@@ -110,7 +110,7 @@ describe('a disk that is full', () => {
     await expectToGoOn(disk.path)
   })
 
-  test('lets nobody begin a library, and is named', async () => {
+  test('prevents the creation of a library, and the error says why', async () => {
     const disk = mountDisk()
     disk.fill()
     const options = { path: disk.path, version: '0.0.0' }
@@ -127,7 +127,7 @@ describe('a disk that is full', () => {
   })
 })
 
-test('the command line says in a line each what it waits for, that it goes on, and what it cannot begin', async () => {
+test('the command line reports in one line each that it waits, that it continues, and that it cannot start', async () => {
   const disk = mountDisk()
   const answers: string[] = []
   const notes: string[] = []
@@ -204,7 +204,7 @@ describe('a library that another process keeps locked', () => {
 })
 
 describe('a library on a disk that can only be read', () => {
-  test('is named, and goes on when it can be written again', async () => {
+  test('gives a clear error, and continues when it can be written again', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path)
     await child.told('settled', 5)
@@ -218,7 +218,7 @@ describe('a library on a disk that can only be read', () => {
     await expectToGoOn(disk.path)
   })
 
-  test('is opened for reading, whatever was left beside it, unless it is older than the program', async () => {
+  test('is opened for reading with any leftover files beside it, unless it is older than the program', async () => {
     const disk = mountDisk()
     const at = (name: string) => join(disk.folder, `${name}.db`)
     const store = await openSqliteStore(disk.path)
@@ -234,7 +234,7 @@ describe('a library on a disk that can only be read', () => {
     const root = Number(old.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'ledger_by_key'").pluck().get())
     const size = Number(old.pragma('page_size', { simple: true }))
     old.close()
-    // As when somebody wrote while it was copied: one page is of another moment.
+    // Simulates a write during the copy: one page is from another moment.
     const torn = openSync(at('torn'), 'r+')
     writeSync(torn, Buffer.alloc(size), 0, size, (root - 1) * size)
     closeSync(torn)
@@ -243,7 +243,7 @@ describe('a library on a disk that can only be read', () => {
     for (const path of [disk.path, at('killed'), at('moved')]) {
       const notices: string[] = []
       const reader = await openSqliteStore(path, undefined, (text) => notices.push(text))
-      // Only what cannot be read as it is, for want of a file for its locks, is read from a copy.
+      // A copy is read only if the original cannot be opened because its lock file is missing.
       expect(notices).toEqual(path === at('killed') ? [] : [expect.stringContaining(`${path}: a copy of it is read`)])
       expect(await reader.search({ query: 'lighthouse', limit: 5 })).toHaveLength(1)
       expect((await reader.jobLog.listTypes()).map(({ name }) => name)).toContain('docs')
@@ -283,7 +283,7 @@ interface Disk {
 
 const mounted: string[] = []
 
-// After the processes that use them are gone: what is registered last is done first.
+// Runs after the processes that use the disks have ended, because hooks run in reverse order of their registration.
 afterEach(() => {
   vi.unstubAllEnvs()
   for (const folder of mounted.splice(0)) {

@@ -1,11 +1,9 @@
-/**
- * Runs the built program as often as it is told to, each time with other arguments, and tells what came of it.
- */
+/** Runs the built program once per message, with the arguments of that message, and sends back the result. */
 import { readFileSync } from 'node:fs'
 import type { Streams } from '../../src/cli/terminal.ts'
 import { PROGRAM } from '../e2e/program.ts'
 
-/** What a run gave. */
+/** The result of a run. */
 export interface BoundedRun {
   readonly code: number | null
   readonly stdout: string
@@ -32,7 +30,7 @@ process.on('message', async (args: readonly string[]) => {
   process.send?.({ code, ...output, maxRssMb, cpuSeconds: cpuSeconds() - before } satisfies BoundedRun)
 })
 
-/** What the system tells of resources begins with the memory of whoever started this process. */
+/** Peak memory from /proc, because the resource usage that the system reports starts with the memory of the parent process. */
 function peakMb(): number {
   return Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024
 }

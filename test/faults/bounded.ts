@@ -9,21 +9,21 @@ import type { BoundedRun } from './bounded-child.ts'
 
 /* Runs of the program that have to end well, in time and in bounded memory. */
 
-/** Full sizes are tried; otherwise a form that fits into a short run. */
+/** Whether tests use full sizes instead of the short form. */
 export const isLong: boolean = process.env['TEST_LONG'] !== undefined
 
 /** Names a file for the figures of every run. */
 const reportFile = process.env['TEST_REPORT']
 
-/** Ends a run that hangs, however busy the machine is. */
+/** Timeout of a hanging run, even on a busy machine. */
 const SECONDS = isLong ? 600 : 250
 
-/** CPU time of a run at most, which depends little on what else the machine does. */
+/** Limit for the CPU time of a run, which depends little on other load. */
 const MAX_CPU_SECONDS = 60
 
 const SCRIPT = fileURLToPath(new URL('./bounded-child.ts', import.meta.url))
 
-/** The program is stopped first, so that what failed is what is said. */
+/** Sets the test timeout to twice the time limit of the program, so that the program fails first and its error is reported. */
 export function allowTime(): void {
   vi.setConfig({ testTimeout: 2 * SECONDS * 1000 })
 }
@@ -36,7 +36,7 @@ export class BoundedProgram {
   readonly #shop: Workshop
   readonly #maxRssMb: number
   #child: ChildProcess | undefined
-  /** What came from the process and not from a run. */
+  /** Output of the process outside of a run. */
   #stray = ''
 
   constructor(shop: Workshop, maxRssMb: number) {
@@ -44,7 +44,7 @@ export class BoundedProgram {
     this.#maxRssMb = maxRssMb
   }
 
-  /** Runs the program, which has to do what it is told, holds it to its bounds and returns what it printed. */
+  /** Runs the program, expects success within its limits, and returns its output. */
   async run(args: readonly string[]): Promise<string> {
     const { code, signal, stdout, stderr } = await this.tryOut(args)
     if (code !== 0) await this.end()
@@ -52,7 +52,7 @@ export class BoundedProgram {
     return stdout
   }
 
-  /** Runs the program, which may refuse what it is told, and holds it to its bounds. */
+  /** Runs the program, which may fail, and checks its limits. */
   async tryOut(args: readonly string[]): Promise<Outcome> {
     let isSpent = true
     try {
@@ -80,11 +80,11 @@ export class BoundedProgram {
     await ended
   }
 
-  /** Resolves with what a run gave, or with how its process ended. */
+  /** Resolves with the result of a run, or with the end of its process. */
   #ask(args: readonly string[]): Promise<Outcome & BoundedRun> {
     this.#child ??= this.#start()
     const child = this.#child
-    // What reads documents is a process that it starts.
+    // Documents are read in a child process, so its memory is watched too.
     const endWatch = watchMemory(child.pid ?? 0)
     return new Promise((resolve) => {
       const timer = setTimeout(() => child.kill('SIGKILL'), SECONDS * 1000)

@@ -11,7 +11,7 @@ const DAY = 86_400_000
 const SCOPE = { maxDepth: 50 }
 
 let site: Site
-/** What a crawl of it comes to whose clock nobody sets. */
+/** The result of a crawl without clock changes. */
 let whole: Dump
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function stageClock() {
   return { source, dump, jump, library: { ...library, clock } }
 }
 
-/** Crawls until so many pages are settled, as a process that is killed then: nobody writes that it is over. */
+/** Crawls until the given number of pages is settled, like a process that is killed then: the end of the crawl is not recorded. */
 async function breakOff(library: OpenLibrary, source: Parameters<typeof crawlSource>[1], settled: number) {
   const store = { ...library.store, endCrawl: async () => undefined }
   let left = settled
@@ -47,8 +47,8 @@ async function breakOff(library: OpenLibrary, source: Parameters<typeof crawlSou
     if (type === 'settled' && --left === 0) break
 }
 
-describe('a clock that is set', () => {
-  test.each([DAY, -DAY, 3 * 60_000])('by %i ms between two runs changes nothing', async (ms) => {
+describe('a clock change', () => {
+  test.each([DAY, -DAY, 3 * 60_000])('has no effect between two runs, by %i ms', async (ms) => {
     const { library, source, dump, jump } = await stageClock()
     jump(-ms)
     await breakOff(library, source, 15)
@@ -61,7 +61,7 @@ describe('a clock that is set', () => {
     expect(await dump()).toEqual(whole)
   })
 
-  test('ahead while it runs changes nothing', async () => {
+  test('has no effect during a run if it goes into the future', async () => {
     const { library, source, dump, jump } = await stageClock()
     let settled = 0
     const store = {

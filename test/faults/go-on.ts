@@ -7,7 +7,7 @@ import type { Site } from '../sites/site.ts'
 /** Goes on with a crawl that another process broke off, as the next process would, but inside this one, which spares its start. */
 export async function goOn(path: string, site: Site, { speed, since }: ChildOptions): Promise<Crawled> {
   const library = quicken(await stageLibrary(path, { concurrency: 4 }), speed, since)
-  // Whoever was killed early had not even added it.
+  // A process that was killed early may not have added the source yet.
   const [source = await addSource(library, { url: `${site.origin}/` })] = await library.store.listSources()
   return runCrawl(library, source, { kind: 'add' }, site.origin)
 }

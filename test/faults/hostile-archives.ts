@@ -4,11 +4,11 @@ import { docx } from '../documents/written.ts'
 import { endOfContent, type RawMember, writeDirectory, writeTar, writeZip } from '../trees/archive-bytes.ts'
 import { isLong } from './bounded.ts'
 
-/** An archive that nobody would write. */
+/** A malicious archive. */
 export interface HostileArchive {
   /** Writes it: some are large. */
   readonly write: () => Uint8Array
-  /** What the ledger says of what is in it, beside the good file; or why all of it is refused. */
+  /** Expected state of each entry besides the good file, or the reason for refusing the whole archive. */
   readonly outcome: Readonly<Record<string, string>> | string
 }
 
@@ -56,7 +56,7 @@ function overlapping(): HostileArchive {
   }
 }
 
-/** As 42.zip is made: five layers of sixteen archives, the lowest of which hold a file of zeros. */
+/** Like 42.zip: five layers of sixteen archives, with files of zeros in the lowest one. */
 function nested(): Record<string, HostileArchive> {
   let layer = zipSync({ '0.md': Buffer.alloc(MEGABYTE) })
   for (let i = 0; i < 5; i++) {
@@ -95,7 +95,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'c:x.md': ABSOLUTE,
   '..\\outside\\up.md': BACKSLASH,
   '\\\\host\\share.md': BACKSLASH,
-  // Signs that look like those that matter, or are made into them by somebody.
+  // Characters that look like path separators and dots, or that decoding turns into them.
   '．．/x.md': 'indexed',
   '..∕x.md': 'indexed',
   '%2e%2e%2fx.md': 'indexed',
@@ -125,7 +125,7 @@ function names(): Record<string, HostileArchive> {
             link('character.md', '3'),
             link('block.md', '4'),
             link('pipe.md', '6'),
-            // What follows would be written through a link by whoever writes links.
+            // A program that extracts links would write this entry through the link.
             link('folder', '2', '../outside'),
             { name: 'folder/through.md', content: '# Through\n' },
             twice,
@@ -146,11 +146,11 @@ function names(): Record<string, HostileArchive> {
   }
 }
 
-/** Archives that say more than they have. */
+/** Archives with false headers. */
 function liars(): Record<string, HostileArchive> {
   const zip = writeZip([GOOD])
   const start = endOfContent(zip)
-  // The end of a large archive, which tells of a million members.
+  // The end record of a large archive that claims a million members.
   const many = writeDirectory(
     Array.from({ length: 65_536 }, () => ({ name: '', content: '' })),
     start,
@@ -172,12 +172,12 @@ function liars(): Record<string, HostileArchive> {
       write: () => writeTar([GOOD, { name: 'x', content: 'x', size: 2 ** 32, type: 'x' }]),
       outcome: 'it is damaged',
     },
-    // A part that says that two gigabytes are needed to unpack it.
+    // A frame that claims to need two gigabytes for decompression.
     'window.tar.zst': { write: () => Buffer.from('28b52ffd00a8010000', 'hex'), outcome: 'it is damaged' },
   }
 }
 
-/** Files that are something else than their names say. */
+/** Files whose content differs from their extension. */
 function mistaken(): Record<string, HostileArchive> {
   const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), Buffer.alloc(2000, 7)])
   return {
@@ -191,13 +191,13 @@ function mistaken(): Record<string, HostileArchive> {
   }
 }
 
-/** Archives of a million members, and of names that stand for more than they are long. */
+/** Archives with a million members, and with very long names. */
 function crowds(): Record<string, HostileArchive> {
   const many = (count: number, nameOf: (i: number) => string) =>
     Array.from({ length: count }, (_, i) => ({ name: nameOf(i), content: '' }))
   const members = () => many(1_000_000, (i) => `docs/${i}.md`)
   const named = Array.from({ length: 200_000 }, (_, i) => [
-    // As GNU writes what does not fit: the next member is called so.
+    // GNU long name: the content is the name of the next member.
     { name: 'long', content: `${i}${'n'.repeat(900)}`, type: 'L' },
     { name: 'x', content: '' },
   ])
@@ -218,7 +218,7 @@ function crowds(): Record<string, HostileArchive> {
   }
 }
 
-/** Archives of a few files each, which are cut off at as many places. */
+/** Archives of a few files each, for truncation at many positions. */
 export function wholeArchives(): Readonly<Record<string, Uint8Array>> {
   const files = [
     GOOD,

@@ -3,9 +3,9 @@ import { docx, docxParagraph, epub, pdf, pdfLines, pdfPages, relation, relations
 import { writeTar } from '../trees/archive-bytes.ts'
 import { isLong } from './bounded.ts'
 
-/** What a document would have to reach to do harm. */
+/** Targets that a malicious document tries to reach. */
 export interface Bait {
-  /** An address of the web that nobody may ask for. */
+  /** A web address that must not be requested. */
   readonly url: string
   /** The path of a file outside of all that is read. */
   readonly file: string
@@ -13,7 +13,7 @@ export interface Bait {
   readonly program: string
 }
 
-/** A file that nobody would write, and what the ledger has to say of it. */
+/** A malicious file and its expected state in the ledger. */
 export interface HostileFile {
   readonly content: string | Uint8Array
   /** Its state, its reason and what explains it; those of a file of several pages are `skipped container`. */
@@ -23,7 +23,7 @@ export interface HostileFile {
 /** Text of scripts that is to be found nowhere. */
 export const SCRIPT = 'stealTheLamp()'
 
-/** The full number, or a hundredth of it where time is short. */
+/** The full number, or a hundredth of it in the short form. */
 function many(count: number): number {
   return isLong ? count : count / 100
 }
@@ -208,7 +208,7 @@ function data({ url, file, program }: Bait): Record<string, HostileFile> {
   }
 }
 
-/** Files that are something else than their names say. */
+/** Files whose content differs from their extension. */
 function mistaken(): Record<string, HostileFile> {
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
   const tar = writeTar([{ name: 'a.md', content: '# A\n' }])

@@ -8,10 +8,10 @@ import { Workshop } from '../e2e/program.ts'
 import { allowTime, BoundedProgram, isLong } from './bounded.ts'
 
 /*
- * Files nobody would write, packed by the built program in a process that is not this one, beside two good files. Every one of
- * them has to give chunks or a warning, in time and in bounded memory, and the good files have to be in the pack.
- * With TEST_LONG each is tried alone, in a process of its own, at the full size of the limits, also of raised ones;
- * otherwise those of a kind are packed together at a small part of it. TEST_REPORT names a file for the figures.
+ * Malicious files, packed by the built program in a separate process, beside two good files. Each of them must give chunks or a warning, in
+ * time and in bounded memory, and the good files must be in the pack. With TEST_LONG each file runs alone in a process of its own, at the
+ * full size of the limits and of raised limits. Otherwise files of a kind are packed together at a small part of that size. TEST_REPORT
+ * names a file for the figures.
  */
 
 const MB = 2 ** 20
@@ -48,7 +48,7 @@ interface Packed {
   readonly longestChunk: number
 }
 
-/** Packs the folder, holds the program to its bounds and looks into the pack. */
+/** Packs the folder, checks the limits of the program, and reads the pack. */
 async function pack(flags: readonly string[] = []): Promise<Packed> {
   const args = ['pack', 'source', '--out', 'out.zip', '--no-cache', '--json', ...flags]
   const stdout = await program.run(args)
@@ -69,7 +69,7 @@ function isCode(name: string): boolean {
   return CODE.includes(extname(name).slice(1))
 }
 
-/** Repeats a text up to a size in bytes, or as near as whole copies come. */
+/** Repeats a text up to a size in bytes, in whole copies. */
 function fill(text: string, bytes: number): string {
   return text.repeat(Math.floor(bytes / Buffer.byteLength(text)))
 }
@@ -80,17 +80,17 @@ function noise(bytes: number): Buffer {
   return Buffer.concat(blocks).subarray(0, bytes)
 }
 
-/** Name → content, from the size that is asked for. Each is a file by itself. */
+/** Content by name, as a function of its size. Each one is a file of its own. */
 type Cases = Readonly<Record<string, (bytes: number) => string | Uint8Array>>
 
 const DEPTH = 100_000
-/** What a parser makes of nesting grows faster than the text. */
+/** Parsing time grows faster than the nesting depth. */
 const CODE_DEPTH = isLong ? DEPTH : 10_000
-/** On lines of their own they are parsed, until that takes too much work. */
+/** Nesting on separate lines is parsed until it takes too much work. */
 const FOLDS = isLong ? DEPTH : 5000
 const CODE = ['js', 'ts', 'tsx', 'py', 'c', 'cpp', 'go', 'rs', 'java', 'rb', 'sh']
 
-/** Tried at the full size of the limit also when time is short; text on one line is, beyond it. */
+/** Files that the short form tries at the full size of the limit, too. */
 const FULL = ['array.json']
 
 /** Whose content is no text: nothing is lost without a chunk. */
@@ -134,7 +134,7 @@ const LARGE: Cases = {
   ...Object.fromEntries(['md', 'js', 'json', 'html'].map((kind) => [`noise.${kind}`, noise])),
 }
 
-/** Nesting that parsers of code are made to build. */
+/** Nesting that code parsers build. */
 const SHAPES: Readonly<Record<string, string>> = {
   round: '('.repeat(CODE_DEPTH) + ')'.repeat(CODE_DEPTH),
   square: '['.repeat(CODE_DEPTH) + ']'.repeat(CODE_DEPTH),
@@ -191,7 +191,7 @@ const PATTERNS: Cases = {
   'passwords.txt': (bytes) => fill('password="abcdefghij"\n', bytes),
 }
 
-/** Names that are packed together: alone when there is time, else a few of a kind. */
+/** Cases that are packed together: each alone in the long form, otherwise a few of a kind. */
 function group(cases: Cases): [string, string[]][] {
   const most = isLong ? 1 : 4
   const kinds = Object.values(Object.groupBy(Object.keys(cases), (name) => extname(name)))
@@ -230,7 +230,7 @@ describe('at the default limits', () => {
   test.each(
     Object.entries(Object.groupBy(Object.keys(DEEP), (name) => (isLong || !isCode(name) ? extname(name) : 'code'))),
   )('every deep file of the kind %s gives chunks', async (kind, names = []) => {
-    // Its parsers need most of the memory there may be: none of it is to be what others left.
+    // Code parsers need most of the memory limit, so the process starts fresh.
     if (kind === 'code') await program.end()
     shop.write(Object.fromEntries(names.map((name) => [`source/${name}`, DEEP[name]?.(0) ?? ''])))
     const { files, longestChunk } = await pack()
@@ -248,7 +248,7 @@ describe('at the default limits', () => {
     expect(await pack()).toMatchObject({ warnings: ['binary'], files: ['a.md'] })
   })
 
-  test('UTF-16 is read by its mark, and half a character costs its file', async () => {
+  test('UTF-16 is detected by its byte order mark, and half a character makes the file unreadable', async () => {
     const text = Buffer.from('\ufeff# Titel\n\nWörter\n', 'utf16le')
     shop.write({
       'source/le.md': text,
@@ -258,7 +258,7 @@ describe('at the default limits', () => {
     expect(await pack()).toMatchObject({ warnings: ['utf8'], files: ['be.md', 'le.md'] })
   })
 
-  test('links in a circle are passed over', async () => {
+  test('circular links are skipped', async () => {
     fs.mkdirSync(shop.path('source/sub'))
     fs.symlinkSync('..', shop.path('source/sub/up'))
     fs.symlinkSync('b', shop.path('source/a'))
@@ -266,7 +266,7 @@ describe('at the default limits', () => {
     expect(await pack()).toMatchObject({ warnings: [], files: [] })
   })
 
-  test('thousands of small files are all there', async () => {
+  test('thousands of small files are all packed', async () => {
     const count = isLong ? 20_000 : 1000
     shop.write(Object.fromEntries(Array.from({ length: count }, (_, i) => [`source/${i % 100}/${i}.md`, `# ${i}\n`])))
     expect((await pack()).files).toHaveLength(count)

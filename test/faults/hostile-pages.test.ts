@@ -5,12 +5,12 @@ import { Workshop } from '../e2e/program.ts'
 import { allowTime, BoundedProgram, isLong } from './bounded.ts'
 
 /*
- * Pages nobody would write, extracted by the built program in a process that is not this one. Each has to give Markdown
- * or a reason why there is none, in time, in bounded memory, and its words have to be there. TEST_LONG tries them at the
- * full sizes, each in a process of its own; TEST_REPORT names a file for the figures.
+ * Malicious pages, extracted by the built program in a separate process. Each must give Markdown with its words, or a reason why there is
+ * none, in time and in bounded memory. TEST_LONG runs them at full size, each in a process of its own. TEST_REPORT names a file for the
+ * figures.
  */
 
-/** How many there are of what is many. */
+/** Factor for all repetitions. */
 const SCALE = isLong ? 10 : 0.25
 /** How deep things are nested: more than a stack has room for. */
 const DEPTH = isLong ? 100_000 : 10_000
@@ -36,7 +36,7 @@ const PROSE = '<p>The visible paragraph, which has enough words to be the conten
 const fill = (text: string, count: number) => text.repeat(count * SCALE)
 const nest = (text: string) => text.repeat(DEPTH)
 
-/** What surrounds or contains the paragraph that has to come out. */
+/** HTML around or containing the paragraph that must be extracted. */
 const PAGES: Readonly<Record<string, () => string>> = {
   'nested elements': () => `${nest('<div>')}${PROSE}${nest('</div>')}`,
   'elements never closed': () => `${nest('<b><div><i>')}${PROSE}`,
@@ -93,12 +93,12 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'line breaks': () => `<p>${fill('<br>', 200_000)}x</p>${PROSE}`,
 }
 
-test.each(Object.keys(PAGES))('%s', async (name) => {
+test.each(Object.keys(PAGES))('the paragraph is extracted from a page with %s', async (name) => {
   const markdown = await extract(`<!doctype html><title>T</title><body>${PAGES[name]?.() ?? ''}</body>`)
   expect(markdown).toContain('The visible paragraph')
 })
 
-describe('any bytes', () => {
+describe('random sequences', () => {
   const names = 'html head body p div a b td tr table ul li dl dt pre code h1 img style script svg math details summary'
   const tag = fc
     .tuple(
@@ -121,7 +121,7 @@ describe('any bytes', () => {
     )
   })
 
-  test('at random give a page or a reason', () => {
+  test('of bytes give a page or a reason', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 4000 }),

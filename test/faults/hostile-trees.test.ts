@@ -14,10 +14,10 @@ import { GOOD, hostileArchives, wholeArchives } from './hostile-archives.ts'
 import { type Bait, hostileDocuments, SCRIPT } from './hostile-documents.ts'
 
 /*
- * Trees that somebody made to do harm, taken in by the built program in a process that is not this one. Whatever is in them, it ends in
- * time and in bounded memory, the ledger says what became of every file and why, the good file beside them is there, nothing is
- * written elsewhere, nothing runs, and nobody on the network is asked, who would answer. With TEST_LONG at full numbers, each in
- * a process of its own; TEST_REPORT names a file for the figures.
+ * Malicious trees, added by the built program in a separate process. The program must end in time and in bounded memory. The ledger must
+ * give the state and reason of every file, and the good file beside them must be indexed. Nothing may be written elsewhere, no program may
+ * run, and no server on the network may be contacted. TEST_LONG uses full sizes, each in a process of its own. TEST_REPORT names a file for
+ * the figures.
  */
 
 /** Resident memory of the program at its worst moment. */
@@ -27,7 +27,7 @@ const SECRET = 'the-word-that-nobody-may-read'
 
 allowTime()
 
-/** A workshop whose temporary files can be counted, and whose programs may ask this machine for whatever they like. */
+/** A workshop whose temporary files can be counted, and whose programs may contact this machine. */
 class WatchedWorkshop extends Workshop {
   readonly variables: Record<string, string> = {}
 
@@ -65,12 +65,12 @@ afterAll(async () => {
 
 let libraries = 0
 
-/** What the program is told to take a tree into a library. */
+/** Arguments that add a tree to a library. */
 function commandOf(name: string, library: string): string[] {
   return ['add', name, '--json', '--max-file-bytes', '60MB', '--library', library]
 }
 
-/** Takes a tree in, which has to end well, and gives what the library holds of it then. */
+/** Adds a tree, expects success, and returns its content in the library. */
 async function add(name: string): Promise<Holdings> {
   const path = shop.path(`library/${libraries++}.db`)
   await program.run(commandOf(name, path))
@@ -99,7 +99,7 @@ async function refusalOf(name: string): Promise<string> {
   return `${error.code}: ${error.message.replace(/^.* cannot be used: /, '')}`
 }
 
-/** Nothing is left of a run, and nothing that it was given got out of it. */
+/** Expects that a run left no files behind, and that no content escaped. */
 function expectNoTrace(): void {
   const here = fs.readdirSync(shop.folder).filter((name) => name !== 'cache')
   expect(here.filter((name) => !['library', 'outside', 'source', 'temporary'].includes(name))).toEqual([])
@@ -117,7 +117,7 @@ function statesOf({ rows }: Holdings): Record<string, string> {
   )
 }
 
-test('documents of every format', async () => {
+test('hostile documents of every format get the expected state', async () => {
   const files = hostileDocuments(bait)
   fs.rmSync(shop.path('source'), { recursive: true, force: true })
   shop.write(Object.fromEntries(Object.entries(files).map(([name, { content }]) => [`source/docs/${name}`, content])))
@@ -144,16 +144,19 @@ describe('archives', () => {
 })
 
 describe('an archive that is cut off', () => {
-  test.each(Object.entries(wholeArchives()))('is told to be so wherever it is, %s', async (ending, bytes) => {
-    const places = isLong ? 100 : 10
-    const reasons = new Set<string>()
-    for (let i = 1; i < places; i++) {
-      const name = `source/cut-${i}.${ending}`
-      shop.write({ [name]: bytes.subarray(0, Math.floor((bytes.length * i) / places)) })
-      reasons.add(await refusalOf(name))
-    }
-    expect([...reasons]).toEqual(['SOURCE_UNREADABLE: it is cut off'])
-  })
+  test.each(Object.entries(wholeArchives()))(
+    'is reported as truncated at every position, %s',
+    async (ending, bytes) => {
+      const places = isLong ? 100 : 10
+      const reasons = new Set<string>()
+      for (let i = 1; i < places; i++) {
+        const name = `source/cut-${i}.${ending}`
+        shop.write({ [name]: bytes.subarray(0, Math.floor((bytes.length * i) / places)) })
+        reasons.add(await refusalOf(name))
+      }
+      expect([...reasons]).toEqual(['SOURCE_UNREADABLE: it is cut off'])
+    },
+  )
 })
 
 test('a repository that would have programs run and other repositories fetched', async () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readPack } from '../../src/ingest/pack-input.ts'
 import { PROGRAM, Workshop } from '../e2e/program.ts'
 
-/* Whatever stops a run, the pack that was there before is there after, whole, and nothing else is. */
+/* An interrupted run must leave the previous pack complete, and no other files. */
 
 let shop: Workshop
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => shop.remove())
 
-/** Packs the source over the pack that is there, up to the moment when the new one is being written. */
+/** Packs the source over the existing pack, up to the moment at which the new one is being written. */
 async function startWriting(out: string) {
   await shop.runHere(['pack', 'first', '--out', out])
   const run = shop.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', out, '--no-cache'], {})
@@ -33,13 +33,13 @@ function expectFirstPack(out: string): void {
   ])
 }
 
-/** Whether a process has asked for the last of the signals that end a run; Node asks for the others by itself. */
+/** Checks whether a process handles SIGHUP. Node installs handlers for the other signals itself. */
 function hearsHangup(pid: number | undefined): boolean {
   const [, caught = '0'] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return (BigInt(`0x${caught}`) & 1n) === 1n
 }
 
-/** What ends a run while a pack is written: in the short form each signal once. */
+/** Signals that end a run while a pack is written. The short form tries each signal once. */
 const ALL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const SIGNALS =
   process.env['TEST_LONG'] === undefined
@@ -55,7 +55,7 @@ describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
     expect(shop.leftovers()).toEqual([])
   })
 
-  test('kill -9 leaves the pack that was there, and the next run takes away the rest', async () => {
+  test('kill -9 leaves the previous pack, and the next run removes leftovers', async () => {
     const { child, ended } = await startWriting(out)
     child.kill('SIGKILL')
     expect((await ended).signal).toBe('SIGKILL')
@@ -68,7 +68,7 @@ describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
 
 test('Ctrl-C before anything is written ends the run the same way', async () => {
   const run = shop.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', 'out.zip', '--verbose'], {})
-  // Not before the program listens, which it does before it looks at the folder.
+  // Waits until the program handles signals, which it does before it reads the folder.
   while (!hearsHangup(run.child.pid)) await sleep(2)
   run.child.kill('SIGINT')
   const { code, stderr } = await run.ended
@@ -81,7 +81,7 @@ describe('a disk that is full', () => {
   test.each(['out.zip', 'out'])('refuses %s in one line, leaving all as it was', async (out) => {
     const disk = shop.path('disk')
     fs.mkdirSync(disk)
-    // A disk of its own where that is allowed; elsewhere no file may grow beyond a size, which fails the same way.
+    // A small disk of its own if mounting is allowed. Otherwise a file size limit fails in the same way.
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0
     try {
       await shop.runHere(['pack', 'first', '--out', `disk/${out}`])
@@ -98,12 +98,12 @@ describe('a disk that is full', () => {
     }
   })
 
-  test('does not keep a pack from being made when only the cache has no room', async () => {
+  test('does not prevent a pack if only the cache is full', async () => {
     const disk = shop.path('cache')
     fs.mkdirSync(disk)
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=100k', 'tmpfs', disk]).status === 0
     if (!isMounted) fs.chmodSync(disk, 0o500)
-    // What was written a moment ago would not be remembered anyway.
+    // The cache does not store files that were modified a moment ago.
     await sleep(2100)
     try {
       expect(await shop.runHere(['pack', 'source', '--out', 'out.zip'])).toMatchObject({ code: 0, stdout: 'out.zip\n' })

@@ -6,13 +6,13 @@ import { messySite, sitemapOf } from '../sites/messy-site.ts'
 import { type Answer, openSite, type Site } from '../sites/site.ts'
 import { isLong } from './bounded.ts'
 
-/* Crawl processes and servers that are killed at moments that nobody chose, while a crawl is under way. */
+/* Crawl processes and servers that are killed at random moments during a crawl. */
 
 const KILLS = isLong ? 30 : 3
 const SIZE = isLong ? 400 : 40
-/** Servers that are killed as soon as they have taken a crawl. */
+/** Number of servers that are killed right after they accepted a crawl. */
 const KILLED_AT_ONCE = isLong ? 10 : 1
-/** What is killed, in turns. */
+/** The processes to kill, in turns. */
 const VICTIMS = ['child', 'server', 'both'] as const
 /** Requests until the next kill, at most. */
 const MOST_REQUESTS = 12
@@ -20,7 +20,7 @@ const MOST_REQUESTS = 12
 const DELAY_MS = 25
 
 let site: Site
-/** What an undisturbed crawl comes to. */
+/** The result of an undisturbed crawl. */
 let whole: Dump
 let workshop: Workshop
 let server: ServerProcess
@@ -28,7 +28,7 @@ let server: ServerProcess
 beforeAll(async () => {
   site = await openSite(messySite(SIZE))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
-  // What fails for a while is asked for again, with pauses that a person would wait for.
+  // Temporary failures would be retried after long pauses.
   site.pages.delete('/broken')
   whole = await readUninterrupted(site, {}, false)
   for (const [path, answer] of site.pages) site.pages.set(path, slowly(answer))
@@ -66,7 +66,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Waits until the site was asked so often, or the crawl is over. */
+/** Waits until the site has received the given number of further requests, or the crawl has ended. */
 async function untilAsked(times: number, jobId: string): Promise<void> {
   const before = site.requests.length
   await until(
@@ -80,7 +80,7 @@ async function jobOf(id: string): Promise<{ readonly status: string; readonly pi
   return (await server.get(`/api/crawls/${id}`)) as { status: string; pid: number | null }
 }
 
-/** Kills a process of the crawl, or the server, or both, and starts a server again where there is none. */
+/** Kills the crawl process, the server, or both, and restarts a killed server. */
 async function kill(victim: (typeof VICTIMS)[number], jobId: string): Promise<void> {
   const { pid } = await jobOf(jobId)
   if (victim !== 'server' && pid !== null && isAlive(pid)) process.kill(pid, 'SIGKILL')
@@ -90,8 +90,8 @@ async function kill(victim: (typeof VICTIMS)[number], jobId: string): Promise<vo
   server = await start()
 }
 
-describe('what a server was asked for', () => {
-  test('is there after it was killed right after its answer', async () => {
+describe('a request to a server', () => {
+  test('is stored even if the server is killed right after its response', async () => {
     const asked: string[] = []
     for (let i = 0; i < KILLED_AT_ONCE; i++) {
       const startUrl = `${site.origin}/?round=${i}`
@@ -107,7 +107,7 @@ describe('what a server was asked for', () => {
 })
 
 describe('a crawl of a server', { timeout: isLong ? 900_000 : 120_000 }, () => {
-  test('goes on after every kill, and comes to the end of one that nobody disturbed', async () => {
+  test('continues after every kill, and gives the same result as an undisturbed one', async () => {
     const { jobId } = (await server.post('/api/sources', { url: `${site.origin}/`, name: 'site' })) as { jobId: string }
     const moments: string[] = []
     for (let i = 0; i < KILLS; i++) {

@@ -1,7 +1,7 @@
 /**
- * Crawls sources of one library over and over, several at once, and searches meanwhile, until stdin is closed. Its argument is
- * {@link SoakOptions} as JSON. Tells on stdout what came of each crawl and what it uses, a line of JSON each. Anything that must
- * not happen ends it.
+ * Crawls the sources of one library repeatedly and concurrently, and searches meanwhile, until stdin is closed. The argument is {@link
+ * SoakOptions} as JSON. The process writes the result of each crawl and its resource usage to stdout, one JSON object per line. Any
+ * violation ends it.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,40 +12,40 @@ import { searchHits } from '../../src/library/hits.ts'
 import type { Source } from '../../src/library/source.ts'
 import { addSource, crawlSource, findSource, type OpenLibrary, openLibrary, reportSource } from '../../src/node.ts'
 
-/** What it is told. */
+/** Options of the process. */
 export interface SoakOptions {
   readonly path: string
   /** Starts of its sources. */
   readonly urls: readonly string[]
-  /** No crawl is begun later than this after the beginning of a round. */
+  /** No crawl starts later than this after the start of a round. */
   readonly roundMs: number
-  /** How long it does nothing after each round. */
+  /** Idle time after each round. */
   readonly restMs: number
   /** Whether the library is closed after each round, and opened again. */
   readonly isReopening: boolean
 }
 
-/** What the process uses at one moment. */
+/** Resource usage of the process at one moment. */
 export interface Sample {
   readonly type: 'sample'
   /** `resting`: no crawl is under way. `closed`: nor is a library open. */
   readonly point: 'working' | 'resting' | 'closed'
   readonly atMs: number
   readonly rssMb: number
-  /** Of that, what is no part of a file. */
+  /** The part that is not mapped from files. */
   readonly anonymousMb: number
   readonly heapMb: number
   readonly buffersMb: number
   readonly files: number
   readonly threads: number
   readonly children: number
-  /** What keeps the process running, sorted; without what is due at once and its own pipes. */
+  /** Active resources of the process, sorted, without immediates and its own pipes. */
   readonly resources: readonly string[]
   readonly libraryMb: number
   readonly walMb: number
 }
 
-/** What came of one crawl. */
+/** The result of one crawl. */
 export interface Crawled {
   readonly type: 'crawled'
   readonly url: string
@@ -61,9 +61,9 @@ export interface Crawled {
 }
 
 const SAMPLE_MS = 5000
-/** Connections take a moment to be gone. */
+/** Connections take a moment to close. */
 const CLOSING_MS = 250
-/** Every so many crawls are cancelled after so long. */
+/** Every ninth crawl is cancelled after a delay. */
 const CANCEL_EVERY = 9
 const CANCEL_MS = 400
 const KINDS: readonly CrawlKind[] = ['recrawl', 'refresh', 'recrawl', 'retry']
@@ -71,7 +71,7 @@ const QUERIES = ['heron marsh', 'about willow', 'quartz', 'nothing of the kind',
 const MB = 2 ** 20
 
 const { path, urls, roundMs, restMs, isReopening } = JSON.parse(process.argv[2] ?? '') as SoakOptions
-/** Lasts as long as the process, as it would in a server: crawls must leave nothing behind at it. */
+/** Lives as long as the process, like in a server. Crawls must leave no listeners on it. */
 const lasting = new AbortController()
 const crawls = new Map<string, number>()
 
@@ -118,7 +118,7 @@ async function crawlAgain(url: string, until: number): Promise<void> {
   while (performance.now() < until && !lasting.signal.aborted)
 }
 
-/** Goes on with what was interrupted; otherwise all kinds of crawls take turns. */
+/** Resumes an interrupted crawl. Otherwise all kinds of crawls take turns. */
 async function crawlOnce(source: Source): Promise<void> {
   const { crawl, isInterrupted } = await reportSource(library, source)
   const count = crawls.get(source.id) ?? 0
@@ -170,7 +170,7 @@ async function search(until: number): Promise<void> {
 }
 
 function tellSample(point: Sample['point']): void {
-  // What nobody holds any more is no leak, nor is room that the heap keeps for what comes next.
+  // Garbage and reserve space of the heap do not count as a leak.
   void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: point === 'working' ? 'regular' : 'last-resort' })
   const { rss, heapUsed, arrayBuffers } = process.memoryUsage()
   const threads = readdirSync('/proc/self/task')
@@ -199,7 +199,7 @@ function readAnonymousKb(): number {
   return Number(kilobytes)
 }
 
-/** Processes that a thread has started; a thread that has ended meanwhile has none. */
+/** Child processes of a thread, or none if the thread has ended. */
 function readChildren(thread: string): string[] {
   try {
     return readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean)

@@ -13,17 +13,17 @@ import { openTroubledSite, type TroubledSite, type TroubledSiteOptions } from '.
 
 const MINUTE_MS = 60_000
 const SOAK_MS = isLong ? Number(process.env['SOAK_MINUTES'] ?? 30) * MINUTE_MS : 3300
-/** How long a process lives before it is killed. */
+/** Lifetime of a process before it is killed. */
 const LIFE_MS = isLong ? SOAK_MS / 6 : SOAK_MS / 2
 const TURN_MS = isLong ? 20_000 : 1000
-/** For processes to come up and to finish what they are at. */
+/** Time for processes to start and to finish their work. */
 const MARGIN_MS = 120_000
 const SCRIPT = fileURLToPath(new URL('./soak-child.ts', import.meta.url))
 
 /** Large enough for a thread of its own. */
 const LARGE_BYTES = isLong ? 1_200_000 : 300_000
 
-/** Whoever answers that it is too busy is asked less often for minutes: those shares are small, so that there is something to do. */
+/** The sites. Shares of "too busy" responses are small, because each slows down the crawl for minutes. */
 const SITES: readonly Omit<TroubledSiteOptions, 'largeBytes'>[] = [
   { address: '127.0.0.1', size: isLong ? 200 : 40, troubles: { error: 0.03 } },
   { address: '127.0.0.2', size: isLong ? 200 : 40, troubles: { error: 0.02, reset: 0.01, slow: 0.01 } },
@@ -32,10 +32,10 @@ const SITES: readonly Omit<TroubledSiteOptions, 'largeBytes'>[] = [
   { address: '127.0.0.5', size: isLong ? 40 : 20, troubles: { slow: 0.05, reset: 0.02, busy: 0.002 } },
 ]
 
-/** One process never ends and never closes its library, so that whatever it gathers is seen. */
+/** One process never restarts and never closes its library, so every leak is visible. */
 const STEADY: Omit<SoakOptions, 'path' | 'urls'> = {
   roundMs: isLong ? 12_000 : 1200,
-  // By then connections and the thread for large pages have been given up.
+  // Long enough for connections and the thread for large pages to close.
   restMs: isLong ? 12_000 : 0,
   isReopening: false,
 }
@@ -45,13 +45,13 @@ const MORTAL: Omit<SoakOptions, 'path' | 'urls'> = { roundMs: isLong ? 6000 : 20
 /** The log is cut back to 64 MB; a transaction of some pages may make it longer for a moment. */
 const MOST_WAL_MB = 80
 const MOST_RSS_MB = 700
-/** What memory may grow by, a minute; and the heap by itself, which is less restless, or altogether in a short time. */
+/** Limits for the growth of memory per minute: for all memory, for the less noisy heap, and for the heap in a short run. */
 const MOST_SLOPE_MB = 1
 const MOST_HEAP_SLOPE_MB = 0.5
 const MOST_HEAP_MB = 2
 const MOST_DRIFT = 1.1
 const MOST_REST_MB = 8
-/** Of each life, what is not looked at: caches fill and code is compiled. */
+/** Share of each process lifetime that is ignored, because caches fill and code is compiled. */
 const WARM_UP_SHARE = 1 / 3
 const WARM_UP_MS = Math.min(MINUTE_MS, SOAK_MS / 6)
 
@@ -61,7 +61,7 @@ afterEach(async () => {
   for (const site of sites) await site.close()
 })
 
-test('crawls that go on and on use no more and more of anything', { timeout: SOAK_MS + 2 * MARGIN_MS }, async () => {
+test('continuous crawls use no growing amount of any resource', { timeout: SOAK_MS + 2 * MARGIN_MS }, async () => {
   sites = await Promise.all(SITES.map((site) => openTroubledSite({ ...site, largeBytes: LARGE_BYTES })))
   const path = await stagePath()
   const urls = sites.map(({ origin }) => `${origin}/`)
@@ -97,7 +97,7 @@ test('crawls that go on and on use no more and more of anything', { timeout: SOA
   expect(mortals.length).toBeGreaterThan(1)
   for (const child of children) expectCrawls(child)
   for (const child of children) expectBounds(child)
-  // What a closed library leaves is what was there before it was opened.
+  // A closed library must leave the resource usage as before it was opened.
   for (const child of children) expectSameUse(samplesOf(child, 'closed'))
   for (const child of children) expectSmallRest(samplesOf(child, 'closed'))
   if (isLong) {
@@ -111,7 +111,7 @@ function startSoak(options: SoakOptions): Child {
   return startNode(['--expose-gc', SCRIPT, JSON.stringify(options)])
 }
 
-/** Waits, but no longer than until one of some processes that are to go on ends. */
+/** Waits for a time, and fails if one of the processes ends earlier. */
 async function endsWithin(ms: number, children: readonly Child[]): Promise<void> {
   const isOver = new AbortController()
   const early = children.map(async ({ ended }) => {
@@ -121,7 +121,7 @@ async function endsWithin(ms: number, children: readonly Child[]): Promise<void>
   try {
     await Promise.race([sleep(ms, undefined, { signal: isOver.signal }), ...early])
   } finally {
-    // Those that are killed later are no news.
+    // The end of processes that are killed from here on is expected.
     isOver.abort()
   }
 }
@@ -143,7 +143,7 @@ function samplesOf(child: Child, point?: Sample['point']): Sample[] {
   return samples.filter((sample) => point === undefined || sample.point === point)
 }
 
-/** Every crawl came to an end, and to the one it had to come to. */
+/** Expects that every crawl ended as required. */
 function expectCrawls(child: Child): void {
   const crawls = crawlsOf(child)
   expect(crawls.length).toBeGreaterThan(0)
@@ -163,7 +163,7 @@ function expectBounds(child: Child): void {
   }
 }
 
-/** At the same point of each round the same is open, and as many threads run. */
+/** Expects the same open resources and the same number of threads at the same point of each round. */
 function expectSameUse(samples: readonly Sample[]): void {
   const [first, ...others] = samples.map(({ files, threads, resources }) => ({ files, threads, resources }))
   for (const other of others) expect(other).toEqual(first)
@@ -178,7 +178,7 @@ function expectSmallRest(samples: readonly Sample[]): void {
 /** Memory grows neither by its slope nor from its second quarter to its last. */
 function expectSteadyMemory(samples: readonly Sample[]): void {
   const { rss, heap, minutes, early, late } = describeMemory(samples)
-  // How much of its memory the runtime hands back at once is chance: twice the error of the slope is granted.
+  // The runtime returns memory at random times, so twice the error of the slope is tolerated.
   expect(rss.slope - 2 * rss.error, `${JSON.stringify(rss)} in ${minutes} minutes`).toBeLessThan(MOST_SLOPE_MB)
   expect(heap.slope).toBeLessThan(Math.max(MOST_HEAP_SLOPE_MB, MOST_HEAP_MB / minutes))
   expect(late).toBeLessThan(early * MOST_DRIFT)
@@ -247,7 +247,7 @@ function tellFigures(children: readonly Child[], memory: readonly Sample[]): voi
   console.log(figures.join('\n'))
 }
 
-/** Once all is calm, a crawl of each source finds what its site has, and nothing else is left of all that was. */
+/** After the end of all faults, a crawl of each source must find exactly the pages of its site. */
 async function expectWhole(path: string): Promise<void> {
   expectSound(path)
   const library = quicken(await stageLibrary(path))

@@ -2,23 +2,23 @@ import { gzipSync } from 'node:zlib'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { type Answer, type AnswerParts, openSite, page, redirect, sitemap, text } from '../sites/site.ts'
 
-/** What goes wrong on a site: shares of the requests for its pages, one after the other. */
+/** Faults of a site, as consecutive shares of the requests for its pages. */
 export interface Troubles {
   /** Takes 0.2 to 2 s. */
   readonly slow?: number
   /** 500. */
   readonly error?: number
-  /** 503, to come back in a second. */
+  /** 503 with a Retry-After of one second. */
   readonly busy?: number
-  /** 429, without a word on when to come back. */
+  /** 429 without Retry-After. */
   readonly limited?: number
   /** The connection is reset. */
   readonly reset?: number
-  /** No answer before everybody has given up. */
+  /** No response before the client times out. */
   readonly silent?: number
 }
 
-/** What a troubled site is made from. */
+/** Options of a troubled site. */
 export interface TroubledSiteOptions {
   readonly address: string
   /** How many pages it has; a multiple of 20. */
@@ -28,7 +28,7 @@ export interface TroubledSiteOptions {
   readonly troubles: Troubles
 }
 
-/** A real web site on loopback that is never quite well, and never the same for long. */
+/** A real web site on loopback with constantly changing faults. */
 export interface TroubledSite {
   readonly origin: string
   /** Requests it got so far. */
@@ -44,10 +44,10 @@ export interface TroubledSite {
 
 /** Pages in a section. */
 const SECTION = 20
-/** Every tenth page comes and goes: never so many at once that a crawl would not remove them unasked. */
+/** Every tenth page appears and disappears, never so many at once that the loss gate would keep them. */
 const FLEETING = 10
 const LARGE_PAGES = 2
-/** Longer than anybody waits for the first byte. */
+/** Longer than the timeout for the first byte. */
 const SILENT_MS = 12_000
 
 const WORDS =
@@ -55,7 +55,7 @@ const WORDS =
     ' ',
   )
 
-/** Opens a troubled site. Whatever happens on it follows from the path and from how often that was asked for. */
+/** Opens a troubled site. Its faults depend only on the path and on the number of earlier requests for it. */
 export async function openTroubledSite(options: TroubledSiteOptions): Promise<TroubledSite> {
   const { address, size, largeBytes, troubles } = options
   const site = await openSite({}, { address })
@@ -94,7 +94,7 @@ export async function openTroubledSite(options: TroubledSiteOptions): Promise<Tr
     if (i % 3 !== 0) return body
     return { headers: { 'content-encoding': 'gzip' }, body: gzipSync(body, { level: 1 }) }
   }
-  /** Writes a page once for each of its versions: the site must not be what takes the time. */
+  /** Renders each version of a page once, so that the site is not the bottleneck. */
   const writer = (one: SitePage, i: number) => {
     let [version, written]: [number, string | AnswerParts] = [0, writePage(one, i)]
     return () => {
@@ -171,7 +171,7 @@ function wordAt(...parts: readonly (string | number)[]): string {
   return WORDS[Math.floor(draw(...parts) * WORDS.length)] ?? ''
 }
 
-/** A number from 0 up to 1 that is always the same for the same parts, and looks like chance. */
+/** A deterministic pseudo-random number from 0 up to 1 for the given parts. */
 function draw(...parts: readonly (string | number)[]): number {
   return hashOf(parts.join(' ')) / 2 ** 32
 }
@@ -179,7 +179,7 @@ function draw(...parts: readonly (string | number)[]): number {
 function hashOf(seed: string): number {
   let hash = 2_166_136_261
   for (let i = 0; i < seed.length; i++) hash = Math.imul(hash ^ seed.charCodeAt(i), 16_777_619)
-  // The last characters alone would change little else than the last bits.
+  // Without this step, the last characters would change only the last bits.
   hash = Math.imul(hash ^ (hash >>> 16), 2_246_822_507)
   hash = Math.imul(hash ^ (hash >>> 13), 3_266_489_909)
   return (hash ^ (hash >>> 16)) >>> 0

@@ -14,13 +14,13 @@ const LONG = process.env['TEST_LONG'] !== undefined
 const SIZE = LONG ? 300 : 18
 const KILLS = LONG ? 50 : 1
 const IMAGES = LONG ? 10 : 1
-/** Nobody has to wait for the pauses between tries. */
+/** A fast clock, so that the tests do not wait for retry pauses. */
 const QUICK: ChildOptions = { speed: 10, since: Date.now() }
 
 let site: Site
-/** What an uninterrupted crawl of it comes to. */
+/** The result of an uninterrupted crawl. */
 let whole: Dump
-/** How long a process takes for that, in milliseconds. */
+/** Duration of an uninterrupted crawl in milliseconds. */
 let wholeMs: number
 
 beforeAll(async () => {
@@ -50,17 +50,17 @@ async function expectSameEnd(path: string, broken: Child): Promise<void> {
   expect(summary.end).toBe('completed')
   const dump = await readDump(path, site.origin)
   expect(dump.pages).toEqual(whole.pages)
-  // After a crawl that came to its end another one finds nothing new.
+  // A crawl after a completed one finds nothing new.
   if (isOver) return
   expect(dump.rows).toEqual(whole.rows)
   const hasBegun = broken.lines.some(({ type }) => type === 'started')
   if (hasBegun) expect(events[0]).toMatchObject({ type: 'started', isResumed: true })
 }
 
-describe('a process that is killed', { timeout: LONG ? 300_000 : 60_000 }, () => {
-  // The moment stands in the name, so that it is told when it was a bad one.
+describe('a killed process', { timeout: LONG ? 300_000 : 60_000 }, () => {
+  // The title contains the random moment, so that a failure report names it.
   const moments = Array.from({ length: KILLS }, () => Math.random())
-  test.each(moments)('after %f of its time loses nothing', async (moment) => {
+  test.each(moments)('loses nothing when it is killed after %f of its time', async (moment) => {
     const path = await stagePath()
     const child = crawl(path)
     await sleep(moment * wholeMs)
@@ -68,7 +68,7 @@ describe('a process that is killed', { timeout: LONG ? 300_000 : 60_000 }, () =>
     await expectSameEnd(path, child)
   })
 
-  test('again and again comes to the same end', async () => {
+  test('gives the same result after many kills', async () => {
     const path = await stagePath()
     let child = crawl(path)
     for (let i = 0; i < (LONG ? 20 : 2); i++) {
@@ -80,7 +80,7 @@ describe('a process that is killed', { timeout: LONG ? 300_000 : 60_000 }, () =>
     await expectSameEnd(path, child)
   })
 
-  test('while it begins, however early, leaves a library that can be used', async () => {
+  test('leaves a usable library when it is killed during its start', async () => {
     const path = await stagePath()
     const began = performance.now()
     const first = crawl(path)
@@ -98,7 +98,7 @@ describe('a process that is killed', { timeout: LONG ? 300_000 : 60_000 }, () =>
 
 describe('a process that is killed while it removes a source', () => {
   test.each(Array.from({ length: LONG ? 20 : 1 }, () => Math.random()))(
-    '(%f) leaves it whole or out of sight, and the rest to the next one',
+    '(%f) leaves the source complete or invisible, and the next process finishes the removal',
     async (moment) => {
       const { path, library, source, ...staged } = await stageOn(site, '/', {}, { concurrency: 4 })
       await staged.crawl()
@@ -131,33 +131,36 @@ describe('a process that is killed while it removes a source', () => {
   )
 })
 
-describe('what a power loss leaves', () => {
-  test.each(Array.from({ length: IMAGES }, () => Math.random()))('with %f of its log goes on', async (share) => {
-    const path = await stagePath()
-    const image = await stagePath()
-    const child = crawl(path)
-    await child.told('settled', 3 + Math.floor(Math.random() * SIZE))
-    child.process.kill('SIGSTOP')
-    await untilStopped(child)
-    const isOver = child.lines.some(({ type }) => type === 'ended')
-    expect(isOver).toBe(false)
-    copyFileSync(path, image)
-    expect(existsSync(`${path}-wal`)).toBe(true)
-    // What was not on the disk yet is lost, and where it was to be is anything.
-    const log = readFileSync(`${path}-wal`)
-    const torn = log.subarray(0, Math.floor(log.length * share))
-    const garbage = Buffer.from(Array.from({ length: 5000 }, () => Math.floor(Math.random() * 256)))
-    writeFileSync(`${image}-wal`, Buffer.concat([torn, garbage]))
-    await kill(child)
-    // Even that the crawl had begun may be lost.
-    await expectSameEnd(image, { ...child, lines: [] })
-  })
+describe('a power loss', () => {
+  test.each(Array.from({ length: IMAGES }, () => Math.random()))(
+    'leaves a library that continues, with %f of the log on disk',
+    async (share) => {
+      const path = await stagePath()
+      const image = await stagePath()
+      const child = crawl(path)
+      await child.told('settled', 3 + Math.floor(Math.random() * SIZE))
+      child.process.kill('SIGSTOP')
+      await untilStopped(child)
+      const isOver = child.lines.some(({ type }) => type === 'ended')
+      expect(isOver).toBe(false)
+      copyFileSync(path, image)
+      expect(existsSync(`${path}-wal`)).toBe(true)
+      // The unwritten part of the log is lost, and its place contains random bytes.
+      const log = readFileSync(`${path}-wal`)
+      const torn = log.subarray(0, Math.floor(log.length * share))
+      const garbage = Buffer.from(Array.from({ length: 5000 }, () => Math.floor(Math.random() * 256)))
+      writeFileSync(`${image}-wal`, Buffer.concat([torn, garbage]))
+      await kill(child)
+      // Even that the crawl had begun may be lost.
+      await expectSameEnd(image, { ...child, lines: [] })
+    },
+  )
 })
 
-describe('a process that stands still', () => {
+describe('a frozen process', () => {
   const options: ChildOptions = { limits: { leaseMs: 1000, aliveMs: 1500 } }
 
-  test('for longer than its leases goes on as if nothing had been', async () => {
+  test('continues normally after more than the time of its leases', async () => {
     const path = await stagePath()
     const child = crawl(path, options)
     await child.told('settled', 5)
@@ -168,7 +171,7 @@ describe('a process that stands still', () => {
     await expect(readDump(path, site.origin)).resolves.toEqual(whole)
   })
 
-  test('while another one takes its crawl over leaves everything to it', async () => {
+  test('leaves its crawl to another process that has taken it over', async () => {
     const path = await stagePath()
     const first = crawl(path, options)
     await first.told('settled', 5)
@@ -184,13 +187,13 @@ describe('a process that stands still', () => {
     first.process.kill('SIGCONT')
     await expect(first.ended).resolves.toMatchObject({ code: 0, stderr: '' })
     expect(await readDump(path, site.origin)).toEqual(before)
-    // What it had in hand was not its own any more.
+    // The visits of the frozen process no longer belonged to it.
     const late = first.lines.slice(told).filter(({ type }) => type === 'settled')
     expect(late).toEqual([])
   })
 })
 
-test('a server that vanishes and returns has all its pages read', async () => {
+test('all pages of a server that disappears and returns are read', async () => {
   const path = await stagePath()
   const port = Number(new URL(site.origin).port)
   const child = crawl(path, { speed: 25 })
@@ -207,7 +210,7 @@ test('a server that vanishes and returns has all its pages read', async () => {
   await expect(readDump(path, site.origin)).resolves.toEqual(whole)
 })
 
-/** Resolves when a process that was told to has really stopped. */
+/** Resolves when a process is really stopped by SIGSTOP. */
 async function untilStopped({ process: { pid } }: Child): Promise<void> {
   for (;;) {
     const [, state] = /^\d+ \(.*\) (\w)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []

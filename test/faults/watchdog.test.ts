@@ -17,7 +17,7 @@ const SPEED = 600
 const PAGES = { '/': page('Home heron', ['/a', '/stuck', '/b']), '/a': page('Alpha'), '/b': page('Beta') }
 const NEVER = new Promise<never>(() => undefined)
 
-/** A fetcher that does not answer at some paths, whatever its signal says, until `release` is called. */
+/** A fetcher that does not answer at some paths until `release` is called, regardless of its signal. */
 function holdUp(fetcher: Fetcher, isHeld: (path: string) => boolean) {
   let release = (): void => undefined
   const released = new Promise<void>((resolve) => {
@@ -32,7 +32,7 @@ function holdUp(fetcher: Fetcher, isHeld: (path: string) => boolean) {
   return { fetcher: { fetch }, release }
 }
 
-/** A stage whose time runs fast, for all its crawls: what one writes about hosts is in the time of the next. */
+/** A stage with a fast clock for all its crawls, because times stored for hosts must fit the next crawl. */
 async function stageQuick(pages: Readonly<Record<string, Answer>>, input: StageInput = {}, speed = SPEED) {
   const { site, source, library } = await stage(pages, input)
   const quick = quicken(library, speed)
@@ -41,8 +41,8 @@ async function stageQuick(pages: Readonly<Record<string, Answer>>, input: StageI
   return { site, source, library: quick, crawl }
 }
 
-describe('a crawl in which nothing happens any more', () => {
-  test('because a fetch never ends fails, and says which', async () => {
+describe('a stalled crawl', () => {
+  test('fails and names the address if a fetch never ends', async () => {
     const { library, source, site, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
     const { fetcher, release } = holdUp(library.fetcher, (path) => path === '/stuck')
     const { summary, rows } = await crawl({ fetcher })
@@ -54,7 +54,7 @@ describe('a crawl in which nothing happens any more', () => {
     })
     expect(rows.get('/stuck')).toMatchObject({ state: 'leased' })
     await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'failed', summary }])
-    // What comes after all comes too late.
+    // A late result is ignored.
     release()
     await sleep(200)
     await expect(library.store.countContent(source.id)).resolves.toMatchObject({ pages: 3 })
@@ -63,7 +63,7 @@ describe('a crawl in which nothing happens any more', () => {
     expect(next.rows.get('/stuck')).toMatchObject({ state: 'indexed' })
   })
 
-  test('because a page is never read fails, and says which', async () => {
+  test('fails and names the address if reading a page never ends', async () => {
     const { library, source, site, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
     const readPage: OpenLibrary['readPage'] = (snapshot, key) =>
       key.endsWith('/stuck') ? NEVER : library.readPage(snapshot, key)
@@ -73,8 +73,8 @@ describe('a crawl in which nothing happens any more', () => {
     await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'failed' }])
   })
 
-  test('because nobody reads what it tells is over, and goes on later', async () => {
-    // More than is kept for a reader, and some that are left to be visited, in vain.
+  test('ends if its caller does not read events, and can be resumed', async () => {
+    // More events than the buffer holds, and some more addresses to visit.
     const links = Array.from({ length: 1500 }, (_, i) => `${i % 50 === 0 ? '' : 'https://other.example'}/p${i}`)
     const { library, source, crawl } = await stageQuick({ ...PAGES, '/b': page('Beta', links) })
     const events = crawlSource(library, source, { kind: 'add' }, new AbortController().signal)
@@ -93,7 +93,7 @@ describe('a crawl in which nothing happens any more', () => {
     expect(summary.end).toBe('completed')
   })
 
-  test('is stopped without waiting for what does not', async () => {
+  test('stops without waiting for what hangs', async () => {
     const { library, source, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
     const stop = new AbortController()
     const { fetcher } = holdUp(library.fetcher, (path) => {
@@ -106,8 +106,8 @@ describe('a crawl in which nothing happens any more', () => {
   })
 })
 
-describe('a crawl that waits', () => {
-  test('for a host that is left alone goes on', async () => {
+describe('a waiting crawl', () => {
+  test('continues after a host was held', async () => {
     let asked = 0
     const { crawl } = await stageQuick(
       {
@@ -121,7 +121,7 @@ describe('a crawl that waits', () => {
     expect(rows.get('/stuck')).toMatchObject({ state: 'indexed' })
   })
 
-  test('for a row that is due later goes on', async () => {
+  test('continues after a row was not yet due', async () => {
     const pages = { ...PAGES, '/stuck': page('Stuck') }
     const { library, crawl } = await stageQuick(pages, { limits: { stallMs: 60_000 } })
     let isPutOff = false
@@ -141,7 +141,7 @@ describe('a crawl that waits', () => {
     expect(rows.get('/stuck')).toMatchObject({ state: 'indexed' })
   })
 
-  test('while its machine sleeps goes on', async () => {
+  test('continues after its machine slept', async () => {
     const pages = { ...PAGES, '/stuck': page('Stuck') }
     const { library, crawl } = await stageQuick(pages, { limits: { stallMs: 30_000 } }, 1)
     let ahead = 0
@@ -161,8 +161,8 @@ describe('a crawl that waits', () => {
   })
 })
 
-describe('a crawl whose store fails', () => {
-  test('for no known reason is broken off and goes on later', async () => {
+describe('a crawl with a failing store', () => {
+  test('stops at an unknown error, and can be resumed', async () => {
     const { library, source, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
     let settlements = 0
     const store: Store = {
@@ -179,7 +179,7 @@ describe('a crawl whose store fails', () => {
     expect(summary).toMatchObject({ end: 'completed', ledger: { states: { indexed: 4, pending: 0 } } })
   })
 
-  test('is told so when what was before has been read, however late', async () => {
+  test('reports the error after all earlier events were read, however late', async () => {
     const { library, source } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
     let settlements = 0
     const settle = () => {
@@ -206,13 +206,13 @@ describe('a crawl whose store fails', () => {
     await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'cancelled' }])
   })
 
-  test('for a while, whatever it was writing, comes to the same end', async () => {
+  test('gives the same result after temporary failures of every write', async () => {
     const { site } = await stage(messySite(40))
     site.pages.set('/sitemap.xml', sitemapOf(site.origin))
     const scope = { maxDepth: 50 }
     const { library, source, holds } = await stageOn(site, '/', { scope }, { concurrency: 4 })
     const failed = new Map<PropertyKey, number>()
-    /** The first uses of each verb that writes fail; those that begin and read do not. */
+    /** The first calls of each writing method fail. Methods that begin a crawl or read do not fail. */
     const store = new Proxy(library.store, {
       get(target, name) {
         const method: unknown = Reflect.get(target, name)
@@ -234,7 +234,7 @@ describe('a crawl whose store fails', () => {
     expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site, scope))
   })
 
-  test('until there is no patience left is broken off in words, and goes on later', async () => {
+  test('stops with a message after the time limit, and can be resumed', async () => {
     const { library, source, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') }, {}, 3600)
     let settlements = 0
     const refuse = (): never => {

@@ -15,14 +15,14 @@ import { page, type SeenRequest, type Site } from '../sites/site.ts'
 const SIZE = 40
 const PATHS = Array.from({ length: SIZE }, (_, n) => `/page-${n}`)
 
-/** A site whose start leads to many pages, each of which takes a moment. */
+/** A site whose start links to many slow pages. */
 function slowSite(delayMs: number): Record<string, { body: string; delayMs: number }> {
   return Object.fromEntries(
     ['/', ...PATHS].map((path) => [path, { body: page(`Page ${path}`, path === '/' ? PATHS : []), delayMs }]),
   )
 }
 
-/** Resolves when a site was asked so often. */
+/** Resolves when a site has received the given number of requests. */
 function askedFor(site: Site, times: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`the site was asked fewer than ${times} times`)), 120_000)
@@ -37,7 +37,7 @@ function askedFor(site: Site, times: number): Promise<void> {
   })
 }
 
-/** Resolves when a number has stood still for so long. */
+/** Resolves when a number has not changed for the given time. */
 async function untilStill(read: () => number, stillMs: number): Promise<number> {
   const until = Date.now() + 30_000
   for (let before = -1; ; ) {
@@ -66,8 +66,8 @@ function crawlWith(library: OpenLibrary, source: Source, switches: Switches, mor
   return collect(crawlSource(library, source, input, new AbortController().signal))
 }
 
-describe('a crawl that is paused', () => {
-  test('asks for nothing, is not taken for stalled, and goes on', async () => {
+describe('a paused crawl', () => {
+  test('sends no request, does not count as stalled, and continues', async () => {
     const { site, library, source } = await stage(slowSite(20), {
       limits: { concurrency: 4, stallMs: 600, aliveMs: 600 },
     })
@@ -77,7 +77,7 @@ describe('a crawl that is paused', () => {
     await reached
     switches.obey('PAUSE')
     const pausedAt = Date.now()
-    // Longer than it may stand still, and than it counts as alive without a sign of life.
+    // Waits longer than the stall limit and the heartbeat limit.
     const asked = await untilStill(() => site.requests.length, 400)
     await pass(900)
     expect(site.requests.length).toBe(asked)
@@ -99,7 +99,7 @@ describe('a crawl that is paused', () => {
     expect(states.at(-1)).toBe(false)
   })
 
-  test('from the very beginning asks for nothing, and can be stopped', async () => {
+  test('sends no request if it is paused from the beginning, and can be stopped', async () => {
     const { site, library, source } = await stage(slowSite(0))
     const switches = createSwitches()
     switches.obey('PAUSE')
@@ -112,7 +112,7 @@ describe('a crawl that is paused', () => {
     expect((await crawling).at(-1)).toMatchObject({ type: 'ended', summary: { end: 'cancelled' } })
   })
 
-  test('of a folder reads no file more', async () => {
+  test('reads no further file of a folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pharos-paused-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     for (const path of PATHS) writeFileSync(join(folder, `${path}.md`), `# About ${path}\n\nSome words on ${path}.\n`)
@@ -149,7 +149,7 @@ describe('a crawl that is paused', () => {
   })
 })
 
-test('visits at once can be fewer than the limit, and change while a crawl runs', async () => {
+test('the concurrency can be lower than the limit, and change while a crawl runs', async () => {
   const delayMs = 40
   let under = 0
   let most = 0
@@ -175,7 +175,7 @@ test('visits at once can be fewer than the limit, and change while a crawl runs'
   expect(most).toBeLessThanOrEqual(4)
 })
 
-test('lines that are no commands change nothing', () => {
+test('lines that are not commands change nothing', () => {
   const { control, obey } = createSwitches()
   for (const line of [
     '',

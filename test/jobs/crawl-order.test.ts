@@ -7,7 +7,7 @@ import { isSameStart } from '../../src/library/dispatch/tracked-job.ts'
 
 const DEFAULTS = { libraryPath: '/data/library.db' }
 
-/** What a process reads of what it is told. */
+/** The job that a process parses from its arguments. */
 function readArgs(args: readonly string[]): CrawlJob {
   const command = addJobOptions(new Command('crawl-job'))
   command.parse([...args, '--job-id=1b4e28ba-2fa1-11d2-883f-0016d3cca427', '--library=/data/library.db'], {
@@ -16,7 +16,7 @@ function readArgs(args: readonly string[]): CrawlJob {
   return readJob(command, command.args[0])
 }
 
-/** What a crawl is asked for in the end. */
+/** The job that results from a request body. */
 function readBody(body: Readonly<Record<string, unknown>>): CrawlJob {
   return readArgs(readCrawlOrder({ startUrl: 'https://docs.example/', ...body }, DEFAULTS).args)
 }
@@ -27,14 +27,14 @@ function askOf(body: Readonly<Record<string, unknown>>) {
   return ask
 }
 
-/** The settings that differ from those without anything in the body. */
+/** The settings that differ from those of an empty body. */
 function changesOf(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const [usual, given] = [readBody({}), readBody(body)].map(({ config }) => new Map(Object.entries(config.values)))
   return Object.fromEntries([...(given ?? [])].filter(([name, value]) => value !== usual?.get(name)))
 }
 
-describe('a body that asks for a crawl', () => {
-  test('with nothing but a start asks for that, and nothing else', () => {
+describe('a request body for a crawl', () => {
+  test('gives a job without options if it has only a start', () => {
     expect(readCrawlOrder({ startUrl: ' https://docs.example/a#b ', mode: 'fast', unknown: 1 }, DEFAULTS)).toEqual({
       url: 'https://docs.example/a',
       args: ['https://docs.example/a'],
@@ -75,14 +75,14 @@ describe('a body that asks for a crawl', () => {
     [{ preferCache: false }, { maxAgeMs: 0 }],
   ]
 
-  test.each(inputs)('%j asks the crawl for %j', (body, expected) => {
+  test.each(inputs)('%j gives the crawl %j', (body, expected) => {
     expect(askOf(body).input).toEqual({ ...askOf({}).input, ...expected })
   })
 
   const settings: readonly (readonly [Record<string, unknown>, Record<string, unknown>])[] = [
     [{ concurrency: 3 }, { concurrency: 3 }],
     [{ maxPages: 70 }, { maxSitemapEntries: 70 }],
-    // The queue is on disk: no page may be left out for good because it was long for a while.
+    // The queue is on disk, so a limit on its length must not drop pages.
     [{ maxQueue: 20_000 }, {}],
     [{ maxQueue: 10 }, {}],
     [{ requestTimeoutMs: 4000 }, { answerTimeout: 4000, firstByteTimeout: 4000 }],
@@ -100,7 +100,7 @@ describe('a body that asks for a crawl', () => {
     [{ fastStart: true }, {}],
   ]
 
-  test('asks for a pause that holds on this machine too', () => {
+  test('requests an interval that applies on this machine too', () => {
     expect(readBody({ slow: true }).leastPauseMs).toBe(1000)
     expect(readBody({}).leastPauseMs).toBe(0)
   })
@@ -117,7 +117,7 @@ describe('a body that asks for a crawl', () => {
     plannerVerbosity: 2,
   }
 
-  test('has planner options only where something is planned', () => {
+  test('has planner options only for planned crawls', () => {
     const { intMaxSeeds: maxSeeds, intTargetHosts: targetHosts, plannerVerbosity: verbosity, ...rest } = PLANNER
     const expected = { ...rest, maxSeeds, targetHosts, verbosity }
     for (const crawlType of ['intelligent', 'history']) {
@@ -169,7 +169,7 @@ describe('a body that asks for a crawl', () => {
     expect(failure.message).not.toContain('secret')
   })
 
-  test('names no other library where that of the server is in PostgreSQL', () => {
+  test('cannot name another library if the server uses PostgreSQL', () => {
     const defaults = { libraryPath: 'postgres://me@db.example/pharos' }
     const start = { startUrl: 'https://docs.example/' }
     expect(readCrawlOrder({ ...start, dbPath: defaults.libraryPath }, defaults).args).toEqual([start.startUrl])
@@ -179,12 +179,12 @@ describe('a body that asks for a crawl', () => {
     }
   })
 
-  test('starts where the server says when it does not say', () => {
+  test('uses the default start of the server if it has none', () => {
     const order = readCrawlOrder(undefined, { ...DEFAULTS, defaultStartUrl: 'https://home.example/' })
     expect(order.url).toBe('https://home.example/')
   })
 
-  test('has values that nobody takes for flags', () => {
+  test('has values that cannot be taken for flags', () => {
     const { args } = readCrawlOrder({ startUrl: 'https://docs.example/?--library=/x', crawlType: 'docs' }, DEFAULTS)
     expect(args).toEqual(['https://docs.example/?--library=/x', '--crawl-type=docs'])
     expect(readArgs(args).config.values.library).toBe('/data/library.db')
@@ -209,7 +209,7 @@ describe('a crawl of a source', () => {
     isFresh: true,
   }
 
-  test('is asked for what the options say', () => {
+  test('gets the given options', () => {
     const { ask } = readArgs(['--source=abc', '--kind=refresh', `--options=${JSON.stringify(options)}`])
     expect(ask).toEqual({ type: 'source', source: 'abc', input: { kind: 'refresh', maxAgeMs: 0, ...options } })
   })
@@ -221,7 +221,7 @@ describe('a crawl of a source', () => {
     },
   )
 
-  test('is not one of a start too', () => {
+  test('cannot have a start too', () => {
     expect(catchError(() => readArgs(['https://docs.example/', '--source=abc']))).toMatchObject({ code: 'USAGE' })
     expect(catchError(() => readArgs([]))).toMatchObject({ code: 'USAGE' })
   })
@@ -233,7 +233,7 @@ test.each([
   ['https://docs.example/guide#top', true],
   ['https://docs.example/guides', false],
   ['http://docs.example/guide', false],
-])('one start is known by whatever address of its source: %s', (startUrl, isSame) => {
+])('isSameStart compares starts by the address of their source: %s', (startUrl, isSame) => {
   const order = readCrawlOrder({ startUrl: 'https://docs.example/guide' }, DEFAULTS)
   const other = readCrawlOrder({ startUrl }, DEFAULTS)
   expect(isSameStart(order, { order: other, sourceId: null })).toBe(isSame)

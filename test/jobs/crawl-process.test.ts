@@ -40,7 +40,7 @@ const PLAIN_SITE: Readonly<Record<string, Answer>> = {
   '/deeper': page('Deeper', ['/deepest']),
 }
 
-/** A site with a start that leads to many pages, each of which takes a moment. */
+/** A site whose start links to many slow pages. */
 async function stageMany(delayMs: number): Promise<Site> {
   const site = await stageSite({ '/': page('Start', PATHS) })
   for (const path of PATHS) site.pages.set(path, { body: page(`Page ${path}`), delayMs })
@@ -53,7 +53,7 @@ function pass(ms: number): Promise<void> {
   })
 }
 
-/** Resolves when a site was asked for so many of its pages. */
+/** Resolves when a site has received the given number of requests for its pages. */
 async function untilAsked(site: Site, pages: number): Promise<void> {
   const until = Date.now() + 30_000
   while (site.requests.filter(({ path }) => path.startsWith('/page-')).length < pages) {
@@ -116,7 +116,7 @@ test('the frames of a crawl balance with its ledger', async () => {
   const queue = child.all('QUEUE')
   const enqueued = queue.filter(({ action }) => action === 'enqueued')
   expect(last?.found).toBe(enqueued.length)
-  // The last word about an address is what became of it; one that was dropped for its query has no row.
+  // The last event of an address equals its final state. An address that was dropped for its query has no row.
   const words = new Map(queue.map((frame) => [frame.url, frame]))
   const dropped = [...words.values()].filter(({ action, reason }) => action === 'drop' && reason !== 'query-skip')
   expect(dropped.length).toBe(ledger.states.skipped)
@@ -163,13 +163,13 @@ test('a crawl stops at SIGTERM', async () => {
   const since = Date.now()
   child.process.kill('SIGTERM')
   expect(await child.ended).toMatchObject({ code: 130, signal: null })
-  // Half a second is usual; what cannot be stopped is waited for ten.
+  // A stop usually takes half a second, and ten seconds if something cannot be stopped.
   expect(Date.now() - since).toBeLessThan(9000)
   expect(child.errors.at(-1)).toContain('nothing is lost')
   expect((await readLast(path))?.state).toBe('cancelled')
 })
 
-test.each(['stdin', 'stdout'] as const)('a crawl stops when nobody is left at its %s', async (stream) => {
+test.each(['stdin', 'stdout'] as const)('a crawl stops when its %s is closed', async (stream) => {
   const site = await stageMany(10)
   const path = await stagePath()
   const { command, args, env } = CRAWL_JOB
@@ -183,10 +183,10 @@ test.each(['stdin', 'stdout'] as const)('a crawl stops when nobody is left at it
   expect((await readLast(path))?.state).toBe('cancelled')
 })
 
-test('what was killed is ended by the next process with the same library', async () => {
+test('the next process with the same library resumes and ends a killed crawl', async () => {
   const site = await stageSite(messySite(12))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
-  // What fails for now would be waited for.
+  // A temporary failure would be retried after a pause.
   site.pages.delete('/broken')
   for (const [key, answer] of site.pages)
     if (typeof answer === 'string') site.pages.set(key, { body: answer, delayMs: 10 })
@@ -215,7 +215,7 @@ test('what was killed is ended by the next process with the same library', async
   expect(comparable(found, site.origin)).toEqual(comparable(expected, site.origin))
 })
 
-test('whoever does not read does not hold a crawl up', async () => {
+test('a client that does not read output does not block a crawl', async () => {
   const links = (name: string) =>
     Array.from({ length: 400 }, (_, n) => `https://${name}.example/${'long-'.repeat(200)}${n}`)
   const site = await stageSite({ '/': page('Start', ['/a', ...links('one')]), '/a': page('More', links('two')) })
@@ -242,7 +242,7 @@ test('whoever does not read does not hold a crawl up', async () => {
   expect(frames.findLast(({ type }) => type === 'PROGRESS')?.data).toMatchObject({ visited: 2, saved: 2, queueSize: 0 })
 })
 
-test('a crawl that cannot begin says why, once', async () => {
+test('a crawl that cannot start reports why, once', async () => {
   const child = startProcess(['http://10.0.0.1/', `--library=${await stagePath()}`])
   expect(await child.ended).toMatchObject({ code: 3, signal: null })
   expect(child.errors).toHaveLength(1)

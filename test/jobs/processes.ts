@@ -4,7 +4,7 @@ import type { CrawlProcess, ProcessEnd } from '../../src/library/dispatch/runner
 import { closeLater } from '../close-later.ts'
 import { PROGRAM } from '../e2e/program.ts'
 
-/** How the program is started, in such a way that it may fetch from this machine. */
+/** The command that starts the program with permission to fetch from this machine. */
 export const CRAWL_JOB: SpawnOptions & { readonly env: NodeJS.ProcessEnv } = {
   command: process.execPath,
   args: [PROGRAM, 'crawl-job'],
@@ -13,7 +13,7 @@ export const CRAWL_JOB: SpawnOptions & { readonly env: NodeJS.ProcessEnv } = {
 
 const runner = createSpawnRunner(CRAWL_JOB)
 
-/** A process that crawls, and what it has said. */
+/** A crawl process with its output. */
 export interface TestProcess {
   readonly process: CrawlProcess
   readonly frames: readonly Frame[]
@@ -22,12 +22,12 @@ export interface TestProcess {
   readonly errors: readonly string[]
   /** Data of all frames of a kind. */
   all<T extends FrameType>(type: T): Extract<Frame, { type: T }>['data'][]
-  /** Resolves when it has said something. */
+  /** Resolves when the process has written a matching frame. */
   said(isIt: (frame: Frame) => boolean): Promise<void>
   readonly ended: Promise<ProcessEnd>
 }
 
-/** Starts a process that crawls; it is gone after the test. */
+/** Starts a crawl process. It is killed after the test. */
 export function startProcess(args: readonly string[]): TestProcess {
   const frames: Frame[] = []
   const lines: string[] = []
@@ -48,7 +48,7 @@ export function startProcess(args: readonly string[]): TestProcess {
     frames,
     lines,
     errors,
-    // Whatever has this type has data of that kind.
+    // The type of a frame determines the type of its data.
     all: (type) => frames.filter((frame) => frame.type === type).map(({ data }) => data as never),
     said: (isIt) =>
       new Promise((resolve, reject) => {

@@ -6,7 +6,7 @@ import { page, sitemap } from '../sites/site.ts'
 
 const URL_OF_SITE = 'https://docs.example/guide/'
 
-test('a start that is new becomes a source of its whole host, two links deep', async () => {
+test('a new start becomes a source of its whole host, two links deep', async () => {
   const library = await stageLibrary()
   const { source, input } = await takeUpStart(library, { url: URL_OF_SITE, scope: { maxPages: 9 }, maxAgeMs: 5 })
   expect(source).toMatchObject({
@@ -18,7 +18,7 @@ test('a start that is new becomes a source of its whole host, two links deep', a
   expect(input).toEqual({ kind: 'add', maxAgeMs: 5 })
 })
 
-test('a start that is known keeps its source, and only what differs holds for this crawl', async () => {
+test('a known start keeps its source, and different options apply to this crawl only', async () => {
   const library = await stageLibrary()
   const known = await addSource(library, { url: URL_OF_SITE, name: 'guide', scope: { maxPages: 9 } })
   const asked = { url: `${URL_OF_SITE}#top`, scope: { maxPages: 9, maxDepth: 1 }, crawlType: 'basic' as const }
@@ -29,7 +29,7 @@ test('a start that is known keeps its source, and only what differs holds for th
   expect(await library.store.listSources()).toEqual([known])
 })
 
-test('a name that is taken does not keep a start out', async () => {
+test('a name that is taken does not prevent adding a start', async () => {
   const library = await stageLibrary()
   for (const url of [URL_OF_SITE, 'http://docs.example/guide/', 'https://docs.example/guide/?v=2']) {
     await takeUpStart(library, { url, scope: {} })
@@ -38,7 +38,7 @@ test('a name that is taken does not keep a start out', async () => {
   expect(new Set(names)).toEqual(new Set(['docs.example/guide', 'docs.example/guide-2', 'docs.example/guide-3']))
 })
 
-test('a history of what is not understood leaves no source behind, and one that is forced is of one crawl', async () => {
+test('a history crawl of an unprepared site is refused without leaving a source, and a forced one applies to one crawl only', async () => {
   const library = await stageLibrary()
   const asked = { url: URL_OF_SITE, scope: {}, crawlType: 'history' } as const
   await expect(takeUpStart(library, asked)).rejects.toMatchObject({ code: 'CRAWL_UNPREPARED' })
@@ -46,12 +46,12 @@ test('a history of what is not understood leaves no source behind, and one that 
   const forced = await takeUpStart(library, { ...asked, force: true })
   expect(forced.source.settings.crawlType).toBe('intelligent')
   expect(forced.input).toEqual({ kind: 'add', crawlType: 'history', force: true })
-  // Nor does it become what is usual for a source that is there.
+  // The forced type does not become the default of an existing source either.
   const again = await takeUpStart(library, { ...asked, force: true })
   expect(again.input).toEqual({ kind: 'recrawl', scope: {}, crawlType: 'history', force: true })
 })
 
-test('another type of crawl holds for one run, and proves nothing gone', async () => {
+test('another crawl type applies to one run only, and that run removes nothing', async () => {
   const { site, library, source, crawl } = await stage(
     { '/': page('Start', ['/linked']), '/linked': page('Linked') },
     { settings: { crawlType: 'basic' } },
@@ -63,7 +63,7 @@ test('another type of crawl holds for one run, and proves nothing gone', async (
   const crawled = await runCrawl(library, source, input, site.origin)
   expect(statesOf(crawled)).toMatchObject({ '/': 'unchanged', '/linked': 'indexed', '/mapped': 'indexed' })
   expect(crawled.summary.removed).toBe(0)
-  // The next one goes by what the source has, and is allowed to conclude.
+  // The next run uses the type of the source, and may remove pages.
   const next = await crawl({ kind: 'recrawl' })
   expect(statesOf(next)).toMatchObject({ '/linked': 'unchanged', '/mapped': 'gone unlinked' })
 })

@@ -6,7 +6,7 @@ import { connect } from './ledgers.ts'
 import { openLossyWay } from './lossy-way.ts'
 import { addSource, openStore } from './stores.ts'
 
-test('what was written is not written again where the server is away for a moment after it', async () => {
+test('a committed write is not repeated if the server is unreachable right after the commit', async () => {
   const way = await openLossyWay(await createLibrary())
   const store = await openStore(way.address, 'one')
   way.loseCommit(500)
@@ -15,7 +15,7 @@ test('what was written is not written again where the server is away for a momen
   expect(await store.listSources()).toHaveLength(1)
 })
 
-test('what the server is still at is not run again beside itself', async () => {
+test('a transaction that the server is still running is not started a second time', async () => {
   const address = await createLibrary()
   const way = await openLossyWay(address)
   const db = await openDatabase(way.address, { patienceMs: 500 })

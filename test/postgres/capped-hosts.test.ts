@@ -3,7 +3,7 @@ import { createLibrary } from './databases.ts'
 import { findOf } from './ledgers.ts'
 import { addSource, lease, NOW, openStore } from './stores.ts'
 
-test('a process that may have few hosts takes those that others have left, also where they are fewer than it may have', async () => {
+test('a process with a low host limit takes the hosts that others left, also if these are fewer than its limit', async () => {
   const address = await createLibrary()
   const [one, two] = [await openStore(address, 'one'), await openStore(address, 'two')]
   await addSource(one, 'docs')

@@ -31,7 +31,7 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const isLong = process.env['TEST_LONG'] === '1'
-/** What a job has that has not come to its end. */
+/** Fields of a job that has not ended. */
 const NO_END = { endedAt: null, crawlId: null, sourceId: null, restarts: 0, progress: null, problem: null }
 
 const newFile = () => join(folder, `${files++}.db`)
@@ -57,7 +57,7 @@ beforeAll(async () => {
   wholeFile = await filled(newFile(), { isWhole: true })
 })
 
-/** A library in a file with all that one can hold; it is known by the same as all others of its kind. */
+/** A copy of a library file with rows in every table. All such copies have the same library id. */
 function wholeCopy(): string {
   const path = newFile()
   copyFileSync(wholeFile, path)
@@ -96,7 +96,7 @@ async function expectSame(one: string, other: string): Promise<void> {
   for (const [table, rows] of Object.entries(expected)) expect([table, found[table]]).toEqual([table, rows])
 }
 
-/** What is found by words, with scores. */
+/** Chunks found by words, with scores. */
 async function search(path: string): Promise<unknown> {
   const hits = await searchHits((await open(path)).store, { query: 'kiln tower nobody', limit: 10 })
   return hits.map(({ chunk, score }) => [chunk.id, score])
@@ -110,7 +110,7 @@ describe('a copy', () => {
     database = await filled(await createLibrary(), { isWhole: true })
   })
 
-  test('is of libraries with rows in every table', async () => {
+  test('the tested libraries have rows in every table', async () => {
     for (const path of [file, database]) {
       const { holdings } = await open(path)
       const empty = await holdings.view(async (view) => {
@@ -125,7 +125,7 @@ describe('a copy', () => {
   test.each([
     ['a file', 'database', () => file, [createLibrary, createLibrary, async () => newFile()]],
     ['a database', 'file', () => database, [async () => newFile(), async () => newFile(), createLibrary]],
-  ])('of %s into a %s, into another and back is the same to the byte, and finds the same', async (...args) => {
+  ])('is identical to the byte and finds the same, of %s into a %s, into another and back', async (...args) => {
     const [, , from, ways] = args
     const places = [from()]
     const results: CopyResult[] = []
@@ -145,7 +145,7 @@ describe('a copy', () => {
     for (const place of places) expect(await search(place)).toEqual(found)
   })
 
-  test('of a site that was crawled, in a file of an older version, has every page by its hash, there and back', async () => {
+  test('keeps the hash of every page of a crawled site, from a file of an older version and back', async () => {
     const site = await stageSite(
       Object.fromEntries(
         ['', 'a', 'b', 'c'].map((path) => [
@@ -168,11 +168,11 @@ describe('a copy', () => {
       expect(verified.find(({ table }) => table.name === 'pages')).toMatchObject({ rows: 4, hashed: 4, different: 0 })
     }
     await expectSame(back, from)
-    // Likenesses are made of what is stored, the same in both.
+    // Similarity data is derived from stored content, so it is the same in both.
     expect(await fill(back)).toEqual(await fill(there))
   })
 
-  test('has jobs that had not ended as over, from its first row on: nobody who works on it begins with them', async () => {
+  test('marks unfinished jobs as ended from its first row on, so no worker starts them', async () => {
     const from = newFile()
     const library = await open(from)
     await fillLibrary(library, { pages: 1 })
@@ -200,7 +200,7 @@ describe('a copy', () => {
     }
   })
 
-  test('goes on as a library of its own: what is written to it gets numbers of its own', async () => {
+  test('works as an independent library: new rows get numbers of their own', async () => {
     const target = await createLibrary()
     await copy(file, target)
     const before = await dump(file)
@@ -211,7 +211,7 @@ describe('a copy', () => {
     expect(await dump(file)).toEqual(before)
   })
 
-  test('that is complete is only compared when it is asked for again, and refused once something has changed', async () => {
+  test('is only verified if it is complete and requested again, and refused after a change', async () => {
     const from = await filled(newFile())
     const to = await createLibrary()
     const first = await copy(from, to)
@@ -222,7 +222,7 @@ describe('a copy', () => {
     await expect(copy(from, to)).rejects.toMatchObject({ code: 'COPY_REFUSED' })
   })
 
-  test('replaces a NUL, which PostgreSQL cannot hold, and says whose hash is another then', async () => {
+  test('replaces NUL characters, which PostgreSQL cannot store, and reports rows whose hash changed', async () => {
     const from = newFile()
     const library = await open(from)
     await fillLibrary(library, { pages: 1 })
@@ -232,7 +232,7 @@ describe('a copy', () => {
     expect(chunksOf(await copy(from, newFile()))).toMatchObject({ rows: 3, hashed: 3, different: 0 })
   })
 
-  test('of a library that is being crawled has what was visited as due, and the crawl as one that can go on', async () => {
+  test('makes leased addresses due if the library has a running crawl, which can be resumed in the copy', async () => {
     const from = wholeCopy()
     const library = await open(from)
     const many = (await library.store.listSources()).find(({ name }) => name === 'many')?.id ?? ''
@@ -252,7 +252,7 @@ describe('a copy', () => {
 })
 
 describe('a library that is not empty', () => {
-  test('is left alone unless that was asked for', async () => {
+  test('is refused as a target without the option to add', async () => {
     const from = await filled(newFile())
     for (const to of [
       await filled(await createLibrary(), { name: 'other' }),
@@ -267,7 +267,7 @@ describe('a library that is not empty', () => {
     }
   })
 
-  test('is not added to where a name would mean two sources', async () => {
+  test('is refused if a name would mean two sources', async () => {
     const from = await filled(newFile())
     const to = await filled(await createLibrary())
     const before = await dump(to)
@@ -278,7 +278,7 @@ describe('a library that is not empty', () => {
     expect(await dump(to)).toEqual(before)
   })
 
-  test('has both afterwards, and what it had is as it was', async () => {
+  test('contains both libraries afterwards, with its own rows unchanged', async () => {
     const from = wholeCopy()
     for (const to of [
       await filled(await createLibrary(), { name: 'other' }),
@@ -306,7 +306,7 @@ describe('a library that is not empty', () => {
     }
   })
 
-  test('keeps the places and vectors it has, and says what is left out', async () => {
+  test('keeps its own places and vectors, and reports what was left out', async () => {
     const [from, to] = [await filled(newFile(), { pages: 1 }), await createLibrary()]
     await copy(wholeFile, to)
     const origin = await open(from)
@@ -329,7 +329,7 @@ describe('a library that is not empty', () => {
     expect((await (await open(to)).vectors?.readSpace())?.model).toBe('four')
   })
 
-  test('is never the library itself, nor one that was made of it by other means, which may be begun with', async () => {
+  test('cannot be the source library itself, nor a file copy of it, unless that copy was made when it was empty', async () => {
     const from = newFile()
     await (await openLibrary({ path: from, version: '0.0.0' })).close()
     const [twin, late] = [newFile(), newFile()]
@@ -346,17 +346,17 @@ describe('a library that is not empty', () => {
   })
 })
 
-describe('a copy that is broken off', () => {
+describe('an interrupted copy', () => {
   test.each([
     ['into a database', createLibrary, [30]],
     ['into a file', async () => newFile(), [60]],
-  ])('%s at any moment goes on, and ends as if nothing had been', async (_name, openTarget, steps) => {
+  ])('%s resumes after an interruption at any moment, with the same result', async (_name, openTarget, steps) => {
     const from = wholeCopy()
     const [to, whole] = [await openTarget(), await openTarget()]
     // Among the rows, or while all is compared.
     for (const step of isLong ? [1, 8, 20, 36, 50, 70] : steps) {
       await killAt(step, from, to)
-      // Nobody sees a part of it.
+      // Readers do not see a partial copy.
       expect(await (await open(to)).store.listSources()).toEqual([])
     }
     await copy(from, to)
@@ -365,7 +365,7 @@ describe('a copy that is broken off', () => {
     expect(await search(to)).toEqual(await search(from))
   })
 
-  test('gives signs of life while it only compares what is there', async () => {
+  test('sends heartbeats while it only verifies', async () => {
     const [from, to] = [await filled(newFile(), { pages: 2 }), newFile()]
     const stop = new AbortController()
     const onProgress = ({ step }: CopyProgress) => {
@@ -393,7 +393,7 @@ describe('a copy that is broken off', () => {
     expect([...steps]).toContain('copying')
   })
 
-  test('goes on with what has changed in the origin since', async () => {
+  test('resumes with the changes of the original since then', async () => {
     const from = wholeCopy()
     const [to, whole] = [await createLibrary(), await createLibrary()]
     await breakOff(from, to, 'vector')
@@ -410,7 +410,7 @@ describe('a copy that is broken off', () => {
     expect(await search(to)).toEqual(await search(whole))
   })
 
-  test('is not taken over while somebody is at it', async () => {
+  test('is not taken over while its process is alive', async () => {
     const from = await filled(newFile())
     const to = await createLibrary()
     await breakOff(from, to, 'chunk')
@@ -424,7 +424,7 @@ describe('a copy that is broken off', () => {
   test.each([
     ['a database', createLibrary],
     ['a file', async () => newFile()],
-  ])('is given up in %s without a trace of what it brought', async (_name, openTarget) => {
+  ])('can be discarded in %s without leaving a trace', async (_name, openTarget) => {
     const from = wholeCopy()
     const to = await filled(await openTarget(), { name: 'other', pages: 2 })
     const before = await dump(to)
@@ -433,7 +433,7 @@ describe('a copy that is broken off', () => {
     await breakOff(from, to, 'canonical name', true)
     expect(await dump(to)).not.toEqual(before)
     expect(await discard('/elsewhere.db')).toEqual({ isDiscarded: false, others: [from] })
-    // What it was copied from may be gone.
+    // Discarding works even if the original is gone.
     expect(await discard(from)).toEqual({ isDiscarded: true, others: [] })
     const after = await dump(to)
     const known = new Set([
@@ -475,7 +475,7 @@ describe('pharos copy', () => {
   })
   afterAll(() => shop.remove())
 
-  test('says what was copied and verified, and where to', async () => {
+  test('reports what was copied and verified, and the target', async () => {
     const from = await filled(newFile())
     const to = await createLibrary()
     const { code, stdout } = await shop.runHere(['copy', from, to.replace('//pharos@', '//pharos:wintergreen@')])
@@ -495,7 +495,7 @@ describe('pharos copy', () => {
     })
   })
 
-  test('refuses what is not there, and what it was not asked to add to', async () => {
+  test('refuses a missing library, and a target that is not empty without the option to add', async () => {
     const missing = await shop.runHere(['copy', shop.path('nothing.db'), shop.path('new.db')])
     expect([missing.code, missing.stderr]).toEqual([3, expect.stringContaining('there is no file at')])
     const nothing = await shop.runHere(['copy', `${addressOf('postgres')}&schema=unused`, shop.path('new.db')])
@@ -511,7 +511,7 @@ describe('pharos copy', () => {
     expect(added.code).toBe(0)
   })
 
-  test('gives up a copy of a library that is gone, which is named to whoever copies another', async () => {
+  test('discards a copy of a library that is gone, and names it when another library is copied', async () => {
     const [gone, other, to] = [await filled(newFile()), await filled(newFile()), await createLibrary()]
     await breakOff(gone, to, 'chunk')
     for (const library of opened.splice(0)) await library.close()

@@ -2,14 +2,14 @@ import { connect, createServer, type Socket } from 'node:net'
 import { inject } from 'vitest'
 import { closeLater } from '../close-later.ts'
 
-/** Where a library is reached through somebody who counts the statements on their way. */
+/** A library behind a proxy that counts statements. */
 export interface CountedLibrary {
   readonly address: string
   /** Statements that a piece of work has sent. */
   count(work: () => Promise<unknown>): Promise<number>
 }
 
-/** Puts somebody who counts between a program and the PostgreSQL of this run. */
+/** Puts a counting proxy between a program and the PostgreSQL of this run. */
 export async function countStatements(address: string): Promise<CountedLibrary> {
   let statements = 0
   const server = createServer((client) => {
@@ -39,10 +39,13 @@ export async function countStatements(address: string): Promise<CountedLibrary> 
   }
 }
 
-/** Messages that run a statement, by their first byte: Query, and Execute of one that was prepared. */
+/** Types of messages that run a statement: Query, and Execute of a prepared one. */
 const RUNS: ReadonlySet<number> = new Set(['Q'.charCodeAt(0), 'E'.charCodeAt(0)])
 
-/** Reads what a client of PostgreSQL sends (Frontend/Backend Protocol 3.0: a byte of type, four of length, and so many less four). */
+/**
+ * Parses the messages of a PostgreSQL client (Frontend/Backend Protocol 3.0: a type byte, a length of four bytes that includes itself, and
+ * the body).
+ */
 class StatementReader {
   readonly #tell: () => void
   #unread: Buffer = Buffer.alloc(0)

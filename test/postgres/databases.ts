@@ -15,7 +15,7 @@ export async function createLibrary(): Promise<string> {
   return addressOf(await copyDatabase('pharos_empty'))
 }
 
-/** What makes libraries that hold the same: one is filled, when it is first asked, and the others are copies. */
+/** Returns a function that creates libraries with the same content. The first call fills one, and the others copy it. */
 export function createFilled(fill: (address: string) => Promise<void>): () => Promise<string> {
   let filled: Promise<string> | undefined
   const make = async () => {
@@ -29,7 +29,7 @@ export function createFilled(fill: (address: string) => Promise<void>): () => Pr
   }
 }
 
-/** Makes a copy of a database that nobody is connected to; its name. Copying tables is faster than making them. */
+/** Copies a database without connections and returns the name of the copy. Copying tables is faster than creating them. */
 async function copyDatabase(from: string): Promise<string> {
   const name = newName()
   await execute(`CREATE DATABASE ${name} TEMPLATE ${from} STRATEGY file_copy`)
@@ -40,7 +40,7 @@ function newName(): string {
   return `t${process.pid}_${made++}`
 }
 
-/** Gives a database that nobody is connected to another name. */
+/** Renames a database without connections. */
 export async function renameDatabase(from: string, to: string): Promise<void> {
   await execute(`ALTER DATABASE ${from} RENAME TO ${to}`)
 }
@@ -52,7 +52,7 @@ export async function createDatabase(): Promise<string> {
   return name
 }
 
-/** Runs a statement as whoever may do everything. */
+/** Runs a statement as superuser. */
 export async function execute(text: string, database = 'postgres'): Promise<void> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: addressOf(database) })

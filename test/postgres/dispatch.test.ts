@@ -28,7 +28,7 @@ const runner = createSpawnRunner({
   env: { ...process.env, NO_PROGRESS: JSON.stringify(NO_PROGRESS) },
 })
 
-/** Makes libraries that have a queue, which takes longer to make than to copy. */
+/** Creates libraries with a queue by copying, because creating a queue takes longer. */
 const createQueued = createFilled(async (address) => (await openQueue(placeOf(address))).close())
 
 const closing: (() => Promise<void>)[] = []
@@ -55,7 +55,7 @@ function placeOf(address: string): Parameters<typeof openQueue>[0] {
 
 interface Server {
   readonly dispatcher: Dispatcher
-  /** All events of one name so far, as they are told. */
+  /** All events of one name so far, as sent to clients. */
   told(name: FeedEvent['name']): Record<string, unknown>[]
 }
 
@@ -85,7 +85,7 @@ async function openServer(
 /** As behind a pooler that passes no notifications on. */
 const DEAF: Pick<Workers, 'listen'> = { listen: () => async () => undefined }
 
-/** A worker that takes jobs; gives what makes it go. */
+/** Opens a worker that takes jobs. Returns a function that makes it leave. */
 async function openWorker(
   address: string,
   slots = 1,
@@ -112,7 +112,7 @@ async function openWorker(
   return leave
 }
 
-/** What a job is that nobody has begun. */
+/** Fields of a job that has not started. */
 const nothing = {
   ...{ process: null, createdAt: 1, startedAt: null, endedAt: null, crawlId: null, sourceId: null },
   ...{ restarts: 0, progress: null, problem: null },
@@ -120,7 +120,7 @@ const nothing = {
 
 let orders = 0
 
-/** What is to be crawled by a process that behaves so; each starts elsewhere. */
+/** Creates an order for a fake crawl process with the given behaviour. Each order has another start. */
 function order(behaviour: string, ...args: string[]): CrawlOrder {
   return { url: `https://site.example/${orders++}`, args: [behaviour, ...args] }
 }
@@ -135,7 +135,7 @@ async function until<T>(look: () => T | undefined | false | Promise<T | undefine
   }
 }
 
-/** Resolves when the process of a job has said where it stands. */
+/** Resolves when the process of a job has reported its state. */
 function untilRunning({ dispatcher }: Server, id: string) {
   return until(() => dispatcher.find(id)?.stage === 'running' && dispatcher.find(id))
 }
@@ -144,7 +144,7 @@ function linesOf({ told }: Server): unknown[] {
   return told('log').map(({ line }) => line)
 }
 
-test('what a process of a worker says is told by every server, up to its good end', async () => {
+test('every server reports the events of a worker process until it completes', async () => {
   const address = await createQueued()
   const [server, other] = [await openServer(address), await openServer(address)]
   await openWorker(address)
@@ -169,7 +169,7 @@ test('what a process of a worker says is told by every server, up to its good en
   }
 })
 
-test('pause, resume and stop reach the process of a worker, from whichever server', async () => {
+test('pause, resume and stop reach the process of a worker from every server', async () => {
   const address = await createQueued()
   const [server, other] = [await openServer(address), await openServer(address)]
   await openWorker(address)
@@ -188,7 +188,7 @@ test('pause, resume and stop reach the process of a worker, from whichever serve
   await expect(server.dispatcher.stop(randomUUID())).rejects.toMatchObject({ code: 'JOB_UNKNOWN' })
 })
 
-test('one that does not stop when it is asked to is ended', async () => {
+test('a process that does not stop on request is killed', async () => {
   const address = await createQueued()
   const server = await openServer(address)
   await openWorker(address)
@@ -198,7 +198,7 @@ test('one that does not stop when it is asked to is ended', async () => {
   expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'cancelled' })
 })
 
-test('what is to begin at once is refused without room, and what crawls the same waits for its turn', async () => {
+test('begin is refused without a free slot, and a job for the same start waits in the queue', async () => {
   const address = await createQueued()
   const server = await openServer(address)
   const { dispatcher } = server
@@ -225,9 +225,9 @@ test('what is to begin at once is refused without room, and what crawls the same
   expect(await dispatcher.wait(another.id)).toMatchObject({ status: 'stopped' })
 })
 
-test('each job is run once, however many take them and ask for them at the same moment', async () => {
+test('each job runs once, however many workers take jobs and clients request them concurrently', async () => {
   const address = await createLibrary()
-  // All of them make the queue at once.
+  // All of them create the queue concurrently.
   const servers = await Promise.all([openServer(address), openServer(address)])
   const leave = await Promise.all([1, 2, 3].map(() => openWorker(address, 2)))
   const asked = await Promise.all(
@@ -248,7 +248,7 @@ test('each job is run once, however many take them and ask for them at the same 
   for (const go of leave) await go()
 })
 
-test('what a worker that goes has not ended goes on with another, and a server that comes disturbs nothing', async () => {
+test('another worker resumes the jobs of a worker that leaves, and a new server does not disturb them', async () => {
   const address = await createQueued()
   const server = await openServer(address)
   const go = await openWorker(address)
@@ -272,7 +272,7 @@ test('what a worker that goes has not ended goes on with another, and a server t
   expect(await server.dispatcher.wait(id)).toMatchObject({ status: 'stopped' })
 })
 
-test('a worker that has lost a job changes it no more, and is not believed', async () => {
+test('a worker that lost a job cannot change it any more', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
@@ -293,12 +293,12 @@ test('a worker that has lost a job changes it no more, and is not believed', asy
   await until(() => server.told('progress').length > 0)
   expect(server.told('progress')).toMatchObject([{ visited: 9 }])
   expect(server.dispatcher.find(id)).toMatchObject({ restarts: 7, pid: 9 })
-  // Neither worker is there: whoever stops it need not wait for one.
+  // Neither worker is alive, so stopping the job does not wait for one.
   expect(await server.dispatcher.stop(id)).toEqual({ stopped: true, escalatesInMs: 0 })
   expect(await workers.take(id, 'quick')).toBeUndefined()
 })
 
-test('one whose job was taken from it says nothing of what becomes of its process', async () => {
+test('a worker that lost a job does not report the end of its process', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
@@ -315,7 +315,7 @@ test('one whose job was taken from it says nothing of what becomes of its proces
   expect(linesOf(server).filter((line) => /ended by|failed|is done/.test(String(line)))).toEqual([])
 })
 
-test('one that is given its own job again ends the old process first', async () => {
+test('a worker that gets its own job again ends the old process first', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
@@ -337,7 +337,7 @@ test('one that is given its own job again ends the old process first', async () 
   expect(await workers.logOf('nobody').find(id)).toMatchObject({ status: 'stopped', problem: null })
 })
 
-/** A worker that is given what it is told to; gives what gives it a crawl. */
+/** Opens a worker with a fake queue. Returns a function that hands it a crawl. */
 async function openGiven(
   address: string,
   further: Partial<WorkerOptions> = {},
@@ -356,7 +356,7 @@ async function openGiven(
   return take
 }
 
-test('a job whose crawl is over is not run once more', async () => {
+test('a job whose crawl has ended does not run again', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const summary = { visited: 7, indexed: 6, unchanged: 0, skipped: 1, failed: 0, bytes: 70 }
@@ -376,7 +376,7 @@ test('a job whose crawl is over is not run once more', async () => {
   expect(await log.find('job-c2')).toMatchObject({ status: 'failed', process: null, problem: 'it found nothing' })
 })
 
-test('workers are listed with what they do, and those that are gone for a while', async () => {
+test('workers are listed with their jobs, and workers that left stay listed for a while', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
@@ -387,7 +387,7 @@ test('workers are listed with what they do, and those that are gone for a while'
   expect(worker).toMatchObject({ slots: 3, state: 'working', isServer: false, version: '0', leases: 0 })
   expect(worker.holders).toEqual([`test/${server.dispatcher.find(id)?.pid}`])
   const counted = await until(async () => (await workers.list()).find(({ visits }) => visits === 3))
-  // What others have done for its crawl is not its own.
+  // Work that other workers did for its crawl does not count as its own.
   expect(counted).toMatchObject({ id: worker.id, bytes: 30 })
   expect(server.dispatcher.find(id)?.progress).toMatchObject({ visited: 9, bytes: 90 })
   expect(writeWorkerLines([counted]).at(-1)).toMatch(/^ {2}test\/\w{4} {2}1 of 3 crawls, 0 hosts, .* 3 visits, 30 B$/)
@@ -396,7 +396,7 @@ test('workers are listed with what they do, and those that are gone for a while'
   expect(await workers.list()).toEqual([])
 })
 
-test('where no notification comes through, all of it is found by looking', async () => {
+test('jobs and commands are found by polling if notifications are lost', async () => {
   const address = await createQueued()
   const server = await openServer(address, { hears: false })
   const { workers } = await connect(address)
@@ -410,7 +410,7 @@ test('where no notification comes through, all of it is found by looking', async
   await until(() => server.told('done').length > 0)
 })
 
-test('a job that no queue knows is found, and run', async () => {
+test('a job missing from the queue is found and run', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const { url, args } = order('finish')
@@ -421,7 +421,7 @@ test('a job that no queue knows is found, and run', async () => {
   expect(await until(async () => (await log.find(id))?.status === 'done' && log.find(id))).toMatchObject({ id })
 })
 
-test('a job that its worker does not know of is found, and run', async () => {
+test('a job that its worker does not know is found and run', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const about = { id: 'idle', name: 'idle/1', version: '0', isServer: false, slots: 1, state: 'working' } as const
@@ -442,7 +442,7 @@ test('a job that its worker does not know of is found, and run', async () => {
   await until(async () => (await workers.logOf('nobody').find(id))?.status === 'done')
 })
 
-test('what crawls bring is given vectors by whoever can, once for all that waits', async () => {
+test('a worker with an embedder embeds new chunks, once for all pending requests', async () => {
   const address = await createQueued()
   const server = await openServer(address)
   await openWorker(address)
@@ -458,7 +458,7 @@ test('what crawls bring is given vectors by whoever can, once for all that waits
   expect(embedded).toBe(1)
 })
 
-test('one that is taken again and again and comes to nothing is given up, unless it is to pause', async () => {
+test('a job that was taken nine times without an end fails, unless it is paused', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
@@ -479,7 +479,7 @@ test('one that is taken again and again and comes to nothing is given up, unless
   expect(await workers.logOf('nobody').find(paused.id)).toMatchObject({ status: 'stopped' })
 })
 
-test('a machine whose clock is wrong ends jobs as others do', async () => {
+test('a machine with a wrong clock ends jobs like others', async () => {
   const address = await createQueued()
   const late = { ...systemClock, now: () => Date.now() - 120_000 }
   const { dispatcher } = await openServer(address, { clock: late })
@@ -488,7 +488,7 @@ test('a machine whose clock is wrong ends jobs as others do', async () => {
   expect(await dispatcher.wait(id)).toMatchObject({ status: 'cancelled' })
 })
 
-test('what crawls the same source waits for its turn, also where it was asked for by another address', async () => {
+test('a job for the same source waits in the queue, also with another address of that source', async () => {
   const address = await createQueued()
   const server = await openServer(address)
   const { dispatcher } = server
@@ -497,7 +497,7 @@ test('what crawls the same source waits for its turn, also where it was asked fo
   const first = await dispatcher.begin(order('run'))
   await until(async () => (await workers.listJobs(0))[0]?.record.sourceId === 'source-1')
   const same = await dispatcher.enqueue({ ...order('finish'), sourceId: 'source-1' })
-  // It would be taken before this one if it could be.
+  // The job above would run before this one if its source were free.
   const other = await dispatcher.enqueue(order('finish'))
   expect(await dispatcher.wait(other.id)).toMatchObject({ status: 'done' })
   expect(dispatcher.find(same.id)).toMatchObject({ status: 'queued', pid: null })
@@ -505,7 +505,7 @@ test('what crawls the same source waits for its turn, also where it was asked fo
   expect(await dispatcher.wait(same.id)).toMatchObject({ status: 'done' })
 })
 
-test('work that the queue thinks is over is sent once, however many find it', async () => {
+test('work that the queue considers done is sent once, however many servers find it', async () => {
   const address = await createQueued()
   const { workers, queue } = await connect(address)
   const [id, last] = [randomUUID(), randomUUID()]
@@ -522,13 +522,13 @@ test('work that the queue thinks is over is sent once, however many find it', as
     [1, 2, 3].map(() => workers.inTurn((run) => queue.sendAgain('crawl', { id, key: 'k' }, run))),
   ).then(() => undefined)
   await goOn
-  // What has the same key comes after all of them.
+  // Work with the same key runs after all of these.
   await queue.send('crawl', { id: last, key: 'k' })
   await until(() => taken.includes(last))
   expect(taken).toEqual([id, id, last])
 })
 
-test('a run of analysis that was recorded and never sent is found, and one that goes on is waited for', async () => {
+test('an analysis run that was recorded but not sent is found, and a running one is waited for', async () => {
   const address = await createQueued()
   const events: string[] = []
   const left = randomUUID()
@@ -550,7 +550,7 @@ test('a run of analysis that was recorded and never sent is found, and one that 
   expect(events).toEqual(['takes true', 'is done', 'is closed'])
 })
 
-test('what happens in one job is kept while another is held up', async () => {
+test('notes of one job are written while another job is locked', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const log = workers.logOf('nobody')

@@ -1,7 +1,7 @@
 import { PROGRAM, type Workshop } from '../e2e/program.ts'
 import { childrenOf, signal } from './server.ts'
 
-/** Workers that share a library, as processes of their own, which may be killed and made to stand still. */
+/** Worker processes that share a library, and that a test can kill and freeze. */
 export class Fleet {
   readonly #shop: Workshop
   readonly #flags: readonly string[]
@@ -16,24 +16,24 @@ export class Fleet {
     this.#environment = environment
   }
 
-  /** Workers that are there, by the numbers of their processes. */
+  /** Process ids of the running workers. */
   get pids(): readonly number[] {
     return [...this.#ended.keys()]
   }
 
-  /** Those that have jobs and are awake. */
+  /** Workers that have jobs and are not frozen. */
   get busy(): readonly number[] {
     return this.pids.filter((pid) => !this.#frozen.has(pid) && this.jobsOf(pid).length > 0)
   }
 
-  /** Jobs that a worker runs, as it has told: whoever asks the library learns nothing while that is away. */
+  /** Jobs that a worker runs, read from its log, because the library cannot be queried while its server is down. */
   jobsOf(pid: number): readonly string[] {
     const running = childrenOf(pid)
     const started = [...this.#said.matchAll(/was started as process (\d+) job=(\S+)/g)]
     return started.flatMap(([, process, job]) => (running.includes(Number(process)) && job !== undefined ? [job] : []))
   }
 
-  /** What all of them have said so far. */
+  /** Log output of all workers so far. */
   get said(): string {
     return this.#said
   }
@@ -52,18 +52,18 @@ export class Fleet {
     void ended.then(() => this.#ended.delete(pid))
   }
 
-  /** Kills a worker, its crawls, or both, without a word. Another worker comes for one that is killed. */
+  /** Kills a worker, its crawls, or both. A new worker replaces a killed one. */
   async kill(pid: number, victim: Victim): Promise<void> {
     const crawls = victim === 'worker' ? [] : childrenOf(pid)
     const ended = this.#ended.get(pid)
-    // The worker first: it would tell how its crawls have ended.
+    // The worker is killed first, because it would report the end of its crawls.
     for (const one of victim === 'crawls' ? crawls : [pid, ...crawls]) signal(one, 'SIGKILL')
     if (victim === 'crawls') return
     await ended
     this.start()
   }
 
-  /** Makes a worker and its crawls stand still; gives what wakes them up. */
+  /** Freezes a worker and its crawls. Returns a function that resumes them. */
   freeze(pid: number): () => void {
     const all = [pid, ...childrenOf(pid)]
     for (const one of all) signal(one, 'SIGSTOP')
@@ -74,7 +74,7 @@ export class Fleet {
     }
   }
 
-  /** Ends all of them, as somebody does who wants to go on later. */
+  /** Ends all workers with a signal. */
   async close(how: NodeJS.Signals): Promise<void> {
     const all = [...this.#ended]
     for (const [pid] of all) for (const one of how === 'SIGKILL' ? [...childrenOf(pid), pid] : [pid]) signal(one, how)
@@ -82,5 +82,5 @@ export class Fleet {
   }
 }
 
-/** What is killed. */
+/** The processes to kill. */
 export type Victim = 'worker' | 'crawls' | 'both'

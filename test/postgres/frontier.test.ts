@@ -59,7 +59,7 @@ const INDEXES = [
 
 const PATHS = Array.from({ length: 40 }, (_, number) => `/${number}`)
 
-test('a crawl does not end while somebody writes for it', async () => {
+test('a crawl does not end during a concurrent write to its source', async () => {
   const address = await createLibrary()
   const [db, store] = [await connect(address), await openStore(address, 'one')]
   await addSource(store, 'docs')
@@ -76,7 +76,7 @@ test('a crawl does not end while somebody writes for it', async () => {
 })
 
 describe('two connections', () => {
-  test('that lease from one source at once never get the same row', async () => {
+  test('concurrent leases from one source never get the same row', async () => {
     const { one, two } = await open()
     await one.offer(PATHS)
     const visits = (
@@ -86,7 +86,7 @@ describe('two connections', () => {
     expect(visits).toHaveLength(PATHS.length)
   })
 
-  test('that settle one visit at once: the first does, and the other has lost it', async () => {
+  test('one of two concurrent settlements of a visit succeeds, and the other is lost', async () => {
     const { db, one, two } = await open()
     await one.offer(['/a'])
     const [visit] = await one.lease()
@@ -97,7 +97,7 @@ describe('two connections', () => {
     expect(await db.get('SELECT count(*) AS n FROM chunks')).toEqual({ n: 1 })
   })
 
-  test('that settle the same content at once keep it once, under the better address', async () => {
+  test('concurrent settlements of the same content store it once, under the better address', async () => {
     const { db, one, two } = await open()
     await one.offer(['/b', '/a?q=1', '/longer/path', '/c/d/e'])
     const visits = await one.lease()
@@ -118,14 +118,14 @@ describe('two connections', () => {
     expect(await listMiscounts(db)).toEqual([])
   })
 
-  test('that offer the same addresses at once make one row of each', async () => {
+  test('concurrent offers of the same addresses create one row each', async () => {
     const { db, one, two } = await open()
     const offered = await Promise.all([one, two, one, two].map((ledger) => ledger.offer(PATHS)))
     expect(offered.flat().filter((result) => result === 'admitted')).toHaveLength(PATHS.length)
     expect(await db.get('SELECT count(*) AS n FROM ledger')).toEqual({ n: PATHS.length })
   })
 
-  test('do not make one source wait for another', async () => {
+  test('writes to one source do not wait for writes to another', async () => {
     const { db, one } = await open()
     const other = await addLedger(db, 'other')
     await one.offer(['/a'])
@@ -137,7 +137,7 @@ describe('two connections', () => {
     })
   })
 
-  test('give no slot of a host twice that two sources share', async () => {
+  test('a slot of a host that two sources share is never given twice', async () => {
     const { db, one } = await open()
     const other = await addLedger(db, 'other')
     await changeClock(db, 'x.test', 50)
@@ -149,7 +149,7 @@ describe('two connections', () => {
   })
 })
 
-test('eight who write at once to three sources with common hosts never stand in each other’s way', async () => {
+test('eight concurrent writers to three sources with common hosts cause no deadlock', async () => {
   const address = await createLibrary()
   const db = await connect(address)
   const ledgers = await Promise.all(['a', 'b', 'c'].map((name) => addLedger(db, name)))
@@ -162,7 +162,7 @@ test('eight who write at once to three sources with common hosts never stand in 
     for (let round = 0; round < (isLong ? 60 : 25); round++) {
       const ledger = mine[(writer + round) % mine.length]
       if (ledger === undefined) continue
-      // In another order each time: whoever takes clocks one by one as they come would wait for somebody who waits for them.
+      // The random order would cause a deadlock if clocks were locked one by one as they come.
       const visits = await ledger.lease({ limit: 4, jitter: () => Math.random() })
       await changeClock(own, hosts[(writer * 5 + round) % hosts.length] ?? '', 1)
       for (const [place, visit] of visits.entries()) {
@@ -173,7 +173,7 @@ test('eight who write at once to three sources with common hosts never stand in 
     return mine.map(({ runs }) => runs)
   }
   const runs = (await Promise.all(Array.from({ length: 8 }, (_, writer) => work(writer)))).flat()
-  // Nothing had to be done again.
+  // No transaction had to be repeated.
   expect(runs.reduce((sum, { begun }) => sum + begun, 0)).toBe(runs.reduce((sum, { done }) => sum + done, 0))
   expect(await listMiscounts(db)).toEqual([])
   expect(await Promise.all(ledgers.map((ledger) => ledger.isDone()))).toEqual([true, true, true])
@@ -184,7 +184,7 @@ test('eight who write at once to three sources with common hosts never stand in 
   expect(stored).toEqual(pages)
 })
 
-test('a connection that is killed in the middle of a settlement leaves nothing', async () => {
+test('a connection that is killed during a settlement leaves no rows', async () => {
   const { db, one, two } = await open()
   await one.offer(['/a', '/b'])
   const [first, visit] = await one.lease()
@@ -213,7 +213,7 @@ test('a connection that is killed in the middle of a settlement leaves nothing',
   expect(await listMiscounts(db)).toEqual([])
 })
 
-test('a NUL in what others say is kept as the sign for what cannot be written', async () => {
+test('a NUL character from a site is stored as the replacement character', async () => {
   const { db, one } = await open()
   await one.offer(['/a'])
   const [visit] = await one.lease()
@@ -226,7 +226,7 @@ test('a NUL in what others say is kept as the sign for what cannot be written', 
   })
 })
 
-test('finds of one address in one go do what they would one after the other', async () => {
+test('several finds of one address in one call have the same effect as consecutive calls', async () => {
   const { db, one } = await open()
   const store = createMemoryStore()
   await store.addSource({ id: 's' } as Parameters<typeof store.addSource>[0])
@@ -266,7 +266,7 @@ test('finds of one address in one go do what they would one after the other', as
   expect(await listMiscounts(db)).toEqual([])
 })
 
-test('leases from more hosts than visits are wanted go by weight, depth and age, past hosts that are busy', async () => {
+test('leases from many hosts are ordered by weight, depth and age, and skip busy hosts', async () => {
   const { db, one } = await open()
   const hosts = Array.from({ length: 30 }, (_, number) => `h${number}.test`)
   await one.write((sql) => offerAll(sql, one, hosts, 3))
@@ -278,11 +278,11 @@ test('leases from more hosts than visits are wanted go by weight, depth and age,
   const firsts = (from: number, to: number, path: string) => hosts.slice(from, to).map((host) => `${host}${path}`)
   // All are free, and depth counts more than age.
   expect(await keysOf(4, false)).toEqual(firsts(0, 4, '/0'))
-  // Those that come first are busy, too many of them to see the next among the first rows.
+  // The first hosts are busy, too many of them for the next one to be among the first rows.
   for (const host of hosts.slice(0, 25)) await changeClock(db, host, 1000, 100_000)
   expect(await keysOf(2, false)).toEqual(firsts(25, 27, '/0'))
   expect(await keysOf(2, true)).toEqual(firsts(25, 27, '/0'))
-  // A row comes by its own weight, once it is due.
+  // A row is ordered by its own weight as soon as it is due.
   await db.run(`UPDATE ledger SET due_at = 250, weight = -1 WHERE key = 'https://h29.test/2'`)
   expect(await keysOf(2, false)).toEqual(firsts(25, 27, '/0'))
   expect(await keysOf(2, false, 250)).toEqual(['h29.test/2', 'h25.test/0'])
@@ -290,7 +290,7 @@ test('leases from more hosts than visits are wanted go by weight, depth and age,
   expect(await listMiscounts(db)).toEqual([])
 })
 
-test('a process that may have few hosts does not look at all there are', async () => {
+test('a process with a low host limit does not scan all hosts', async () => {
   const { db, one } = await open()
   await fill(db, one, 3000)
   const holder = new HostHolder('capped')
@@ -321,7 +321,7 @@ test('a process that may have few hosts does not look at all there are', async (
 })
 
 describe('with many rows', () => {
-  test('everything that is done at every visit is done by indexes, in few statements', async () => {
+  test('every operation of a visit uses indexes and few statements', async () => {
     const { db, one } = await open()
     const others = await Promise.all(['2', '3', '4', '5', '6', '7', '8'].map((name) => addLedger(db, name)))
     await fill(db, one, 250)
@@ -453,7 +453,7 @@ function settlementOf(url: string, place: number) {
   return { state: 'indexed', record: recordOf(url, `content ${url.length * place}`), finds } as const
 }
 
-/** 2,500 rows of all kinds on so many hosts. */
+/** 2,500 rows in all states on the given number of hosts. */
 async function fill(db: Database, { source, crawl }: TestLedger, hosts: number): Promise<void> {
   await db.run(
     `INSERT INTO ledger (source, crawl, key, url, host, discovery, first_seen_at, checked_at, depth, weight, state, reason,

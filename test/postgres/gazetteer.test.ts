@@ -26,12 +26,12 @@ describe('the PostgreSQL store', () => {
     open: (address) => openPostgresStore(address),
     look: (address) => openDatabase(address),
   })
-  // How files are read has nothing to do with stores; what is read, and what is given back, is compared below.
+  // Reading files does not depend on the store. The comparison below covers what is read and returned.
   if (isLong) describeOwnFiles(async () => openPostgresStore(await createLibrary()))
 })
 
 describe('PostgreSQL and SQLite', () => {
-  /** What both answer after the same was done to them. */
+  /** Runs the same work on both stores and compares the results. */
   async function compare(
     [file, address]: readonly [file: string, address: string],
     work: (gazetteer: Gazetteer) => Promise<unknown>,
@@ -43,7 +43,7 @@ describe('PostgreSQL and SQLite', () => {
     expect(answers[1]).toEqual(answers[0])
   }
 
-  test('keep the same of all countries and the cities of one', async () => {
+  test('store the same for all countries and the cities of one', async () => {
     const text = readFileSync(await installData('cities', { folder: DATA_FOLDER }), 'utf8')
     const least = isLong ? 0 : 5000
     const cities = text.split('\n').filter((line) => line.includes('\tIE\t') && Number(line.split('\t')[14]) >= least)
@@ -56,7 +56,7 @@ describe('PostgreSQL and SQLite', () => {
     )
   })
 
-  test.each(isLong ? [1, 2, 3, 4, 5, 6] : [1])('keep and refuse the same of strange records (%i)', async (seed) =>
+  test.each(isLong ? [1, 2, 3, 4, 5, 6] : [1])('store and refuse the same strange records (%i)', async (seed) =>
     compare([':memory:', await createLibrary()], (gazetteer) => importStrange(gazetteer, seed)),
   )
 })

@@ -31,7 +31,7 @@ const hostsOf = (visits: readonly Visit[]) => [...new Set(visits.map(({ host }) 
 const SIX = ['a.test', 'b.test', 'c.test', 'd.test', 'e.test', 'f.test']
 
 describe('two processes on one library', () => {
-  test('never have a host at once, and what one has the other passes over', async () => {
+  test('never hold the same host, and skip the hosts of the other', async () => {
     const { one, two } = await openTwo('docs')
     await offer(one, 'docs', SIX)
     const first = await lease(one, 'docs', NOW, { maxHosts: 2 })
@@ -45,7 +45,7 @@ describe('two processes on one library', () => {
     expect(await one.countOpen('docs', NOW)).toMatchObject({ pending: 0, leased: 0 })
   })
 
-  test('that ask at once share all hosts of very many between them', async () => {
+  test('divide very many hosts between them when they lease concurrently', async () => {
     const { one, two, db } = await openTwo('docs')
     const many = Array.from({ length: 80 }, (_, at) => `h${at}.test`)
     await offer(one, 'docs', many, 2)
@@ -64,7 +64,7 @@ describe('two processes on one library', () => {
     ])
   })
 
-  test('move on within the lease of one that has died, and refuse what it brings later', async () => {
+  test('take over the hosts of a dead process when its lease expires, and refuse its late results', async () => {
     const { one, two, db } = await openTwo('docs')
     await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
     await offer(one, 'docs', ['a.test'], 2)
@@ -85,7 +85,7 @@ describe('two processes on one library', () => {
     for (const one of again) expect(await settle(two, one)).toMatchObject({ type: 'settled', state: 'indexed' })
   })
 
-  test('refuse what comes late of a host that another source has got meanwhile', async () => {
+  test('refuse late results for a host that another source has leased meanwhile', async () => {
     const { one, two } = await openTwo('docs', 'blog')
     await offer(one, 'docs', ['a.test'], 1)
     await offer(one, 'blog', ['a.test'], 1)
@@ -93,12 +93,12 @@ describe('two processes on one library', () => {
     if (visit === undefined) throw new Error('nothing was leased')
     expect(await lease(two, 'blog', NOW + ALIVE_MS)).toHaveLength(1)
     expect(await settle(one, visit)).toMatchObject({ type: 'lost' })
-    // Its address waits again, for whoever gets the host next.
+    // The address is pending again, for the next holder of the host.
     expect(await lease(one, 'docs', NOW + ALIVE_MS + 1)).toEqual([])
     expect(await one.countOpen('docs', NOW + ALIVE_MS + 2)).toMatchObject({ pending: 1, leased: 0 })
   })
 
-  test('keep a host as long as they give a sign of life, and lose none that they have something under way at', async () => {
+  test('keep a host as long as they send heartbeats, and lose none with requests under way', async () => {
     const { one, two } = await openTwo('docs', 'blog')
     await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
     await offer(one, 'docs', ['a.test'], 1)
@@ -115,14 +115,14 @@ describe('two processes on one library', () => {
     expect(await lease(two, 'blog', NOW + 3 * ALIVE_MS)).toHaveLength(1)
   })
 
-  test('keep a host that a lease is just taking while they give a sign of life', async () => {
+  test('keep a host that a concurrent lease takes during a heartbeat', async () => {
     const { one, two, db } = await openTwo('docs')
     await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
     await offer(one, 'docs', ['a.test'], 4)
     const [first] = await lease(one, 'docs', NOW, { limit: 1 })
     if (first === undefined) throw new Error('nothing was leased')
     await settle(one, first)
-    // Whoever looks at the host makes both of them wait, the lease before the sign of life.
+    // A row lock on the host makes both wait, the lease before the heartbeat.
     const [leasing, touching] = await db.transaction(async (sql) => {
       await sql.get(`SELECT 1 FROM hosts WHERE host = 'a.test' FOR UPDATE`)
       const leasing = lease(one, 'docs', NOW + 1000, { limit: 1 })
@@ -138,7 +138,7 @@ describe('two processes on one library', () => {
     expect(await settle(one, visit)).toMatchObject({ type: 'settled' })
   })
 
-  test('take turns where both want one host', async () => {
+  test('take turns if both want one host', async () => {
     const { one, two, db } = await openTwo('docs', 'blog')
     await offer(one, 'docs', ['a.test'], 40)
     await offer(one, 'blog', ['a.test'], 40)
@@ -155,13 +155,13 @@ describe('two processes on one library', () => {
     }
     expect(turns.length).toBeGreaterThanOrEqual(6)
     expect(turns.every((name, at) => name !== turns[at - 1])).toBe(true)
-    // Each turn is as long as a turn is: nobody is kept from a host for longer, nor is it passed around at every visit.
+    // Each turn has the configured length: no process waits longer, and the host does not change hands at every visit.
     expect(turns.length).toBeLessThanOrEqual(13)
     const [state] = await db.all<{ token: number }>('SELECT token FROM hosts')
     expect(state?.token).toBe(turns.length)
   })
 
-  test('ask for hosts of each other also where there are more than can be taken at once', async () => {
+  test('request hosts of each other also if there are more than one lease can take', async () => {
     const { one, two, db } = await openTwo('docs', 'blog')
     const many = Array.from({ length: 40 }, (_, at) => `h${at}.test`)
     for (const source of ['docs', 'blog']) await offer(one, source, many, 1)
@@ -171,14 +171,14 @@ describe('two processes on one library', () => {
     expect(wanted).toEqual({ hosts: 32 })
   })
 
-  test('take no lease for one that points further ahead than any does', async () => {
+  test('ignore a lease that ends further in the future than any valid lease', async () => {
     const { one, two, db } = await openTwo('docs')
     await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
     await one.shareCrawl?.('crawl of docs', { siteUrl: 'https://x.test/', isFullKnown: false }, 'one')
     const many = Array.from({ length: 9 }, (_, at) => `h${at}.test`)
     await offer(one, 'docs', many, 2)
     const [visit] = await lease(one, 'docs', NOW, { limit: 1, maxHosts: 1 })
-    // The clock of whoever had it was years ahead.
+    // The clock of the holder was years ahead.
     await db.run(`UPDATE hosts SET leased_until = $1 WHERE holder IS NOT NULL`, [NOW + 1e11])
     await db.run(
       `INSERT INTO hosts (host, holder, token, leased_until) SELECT unnest($1::text[]), 'gone', 1, $2
@@ -192,7 +192,7 @@ describe('two processes on one library', () => {
     expect(found[0]?.key).toBe(visit?.key)
   })
 
-  test('begin nothing new at a host that others want, and give it back when nothing is under way any more', async () => {
+  test('start no new visits at a host that others want, and release it when nothing is under way', async () => {
     const { one, two } = await openTwo('docs', 'blog')
     await offer(one, 'docs', ['a.test'], 5)
     await offer(one, 'blog', ['a.test'], 5)
@@ -204,39 +204,39 @@ describe('two processes on one library', () => {
     await settle(one, first)
     expect(await lease(one, 'docs', later + 1)).toEqual([])
     expect(await lease(two, 'blog', later + 1)).toEqual([])
-    // Nothing of it was lost.
+    // The first process can still settle its last visit.
     expect(await settle(one, second)).toMatchObject({ type: 'settled' })
     expect(await lease(one, 'docs', later + 2)).toEqual([])
     expect(await lease(two, 'blog', later + 3)).toHaveLength(5)
   })
 
-  test('of one crawl do not want each other’s hosts: the work is done by whoever has them', async () => {
+  test('do not request hosts of each other if they work on one crawl', async () => {
     const { one, two, db } = await openTwo('docs')
     await offer(one, 'docs', ['a.test'], 5)
     await lease(one, 'docs', NOW, { limit: 1 })
     expect(await lease(two, 'docs', NOW + TURN_MS)).toEqual([])
     expect(await db.get('SELECT wanted_at AS "wantedAt" FROM hosts')).toEqual({ wantedAt: 0 })
-    // Whoever has to wait does not ask without a pause.
+    // A process that has to wait does not poll without a pause.
     const { nextAt } = await two.countOpen('docs', NOW + TURN_MS)
     expect(nextAt).toBe(NOW + TURN_MS + 500)
   })
 })
 
 describe('a process', () => {
-  test('has no more hosts at once than it may, and takes the next when it is done with one', async () => {
+  test('holds no more hosts than its limit, and takes the next when it is done with one', async () => {
     const { one } = await openTwo('docs')
     await offer(one, 'docs', SIX, 2)
     const capped = { maxHosts: 2 }
     const first = await lease(one, 'docs', NOW, capped)
     expect(hostsOf(first)).toEqual(['a.test', 'b.test'])
     expect(await lease(one, 'docs', NOW + 1, capped)).toEqual([])
-    // It is as good as nothing until one of them is done.
+    // The process has nothing to do until one of its hosts is done.
     expect(await one.countOpen('docs', NOW + 1)).toMatchObject({ nextAt: NOW + 501 })
     for (const visit of first.filter(({ host }) => host === 'a.test')) await settle(one, visit)
     expect(hostsOf(await lease(one, 'docs', NOW + 2, capped))).toEqual(['c.test'])
   })
 
-  test('of very many hosts has no more than it may, and goes on with those it has', async () => {
+  test('holds no more hosts than its limit out of very many, and continues with those it holds', async () => {
     const { one, db } = await openTwo('docs')
     const many = Array.from({ length: isLong ? 50 : 15 }, (_, at) => `h${at}.test`)
     await offer(one, 'docs', many, 4)
@@ -257,7 +257,7 @@ describe('a process', () => {
     expect(await one.countOpen('docs', NOW)).toMatchObject({ pending: 0, leased: 0 })
   })
 
-  test('gives back hosts that are left alone for long, and takes others instead', async () => {
+  test('releases hosts that are held for long, and takes others instead', async () => {
     const { one } = await openTwo('docs')
     await offer(one, 'docs', ['a.test', 'b.test'], 2)
     const capped = { maxHosts: 1 }
@@ -270,7 +270,7 @@ describe('a process', () => {
   })
 
   test.each(['ends its crawl', 'ends it with something under way', 'is closed'])(
-    'gives its hosts back when it %s',
+    'releases its hosts when it %s',
     async (how) => {
       const { address, two } = await openTwo('docs', 'blog')
       const store = await openPostgresStore(address)
@@ -287,7 +287,7 @@ describe('a process', () => {
     },
   )
 
-  test('leaves nothing leased to nobody where the answer to its lease is lost', async () => {
+  test('leaves no orphaned lease if the response to its lease is lost', async () => {
     const { address, db } = await openTwo('docs')
     const way = await openLossyWay(address)
     const store = await openStore(way.address, 'far')
@@ -301,7 +301,7 @@ describe('a process', () => {
     for (const visit of visits) expect(await settle(store, visit)).toMatchObject({ type: 'settled' })
   })
 
-  test('knows a request again that is made once more by whoever waited for the library', async () => {
+  test('gets the same visits for a repeated lease request with the same id', async () => {
     const { one, db } = await openTwo('docs')
     await offer(one, 'docs', ['a.test'], 3)
     const [lost] = await lease(one, 'docs', NOW, { id: 'the same' })
@@ -312,13 +312,13 @@ describe('a process', () => {
     expect(await settle(one, lost)).toMatchObject({ type: 'settled' })
   })
 
-  test('that has stood still past its lease asks no host out of turn when it wakes up', async () => {
+  test('sends no request out of turn when it resumes after a freeze past its lease', async () => {
     const { one, two } = await openTwo('docs')
     await one.changeClock('a.test', NOW, (clock) => setFloor(clock, 1000, 0, NOW))
     const asked: { readonly who: string; readonly at: number }[] = []
     let now = NOW
     let naps = 0
-    // Both have the clock of the library; the frozen one sleeps for as long as it is frozen.
+    // Both processes use the clock of the library. The frozen one sleeps as long as it is frozen.
     const clock = (oversleepsMs: number) => ({
       now: () => now,
       sleep: async (ms: number) => {
@@ -335,16 +335,16 @@ describe('a process', () => {
       expect(await pacer.enter('a.test', slot, undefined, lease)).toMatchObject({ host: 'a.test' })
       asked.push({ who, at: now })
     }
-    // The other takes the host over and goes on, second after second.
+    // The other process takes over the host and sends a request every second.
     now = NOW + 4 * ALIVE_MS
     const awake = pacerOf(two)
     for (const next of await lease(two, 'docs', now, { limit: 3, horizon: now + 3000 })) {
       await ask('two', awake, next.notBefore, next.lease)
     }
-    // Now the first one wakes up, with a slot of long ago. For its visit it asks nothing: the host is another's.
+    // The first process resumes with an old slot. It sends no request for its visit, because another process holds the host.
     const woken = pacerOf(one, 4 * ALIVE_MS)
     expect(await woken.enter('a.test', visit.notBefore, undefined, visit.lease)).toBe('later')
-    // For a list, which is nobody's, it takes another slot; and is frozen once more while it waits for that.
+    // For a list, which belongs to no lease, it takes another slot. It freezes once more while it waits for that slot.
     naps = 0
     const asking = ask('one', woken, visit.notBefore)
     await asking

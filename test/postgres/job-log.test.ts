@@ -10,7 +10,7 @@ const open = async (): Promise<LibraryStore> => openPostgresStore(await createLi
 describe('the history of jobs in PostgreSQL', () => {
   describeJobLog(open)
 
-  test('is written by several at once, and what is appended together stands together', async () => {
+  test('can be written by several processes concurrently, and notes of one call stay together', async () => {
     const address = await createLibrary()
     const [first, second] = await Promise.all([openPostgresStore(address), openPostgresStore(address)])
     await first.jobLog.add(jobOf('shared'))

@@ -21,7 +21,7 @@ import { findOf } from './ledgers.ts'
 
 const LIMITS: Partial<CrawlLimits> = { concurrency: 4, memoryBytes: 4 * 2 ** 30 }
 
-/** Hosts are lost after so long without a sign of life, where somebody is to lose some. */
+/** A short lease, for tests in which a process loses its hosts. */
 const SHORT_LIVED: Partial<CrawlLimits> = { ...LIMITS, aliveMs: 4000 }
 
 async function open(path: string, limits: Partial<CrawlLimits> = {}): Promise<OpenLibrary> {
@@ -35,20 +35,20 @@ async function open(path: string, limits: Partial<CrawlLimits> = {}): Promise<Op
   return library
 }
 
-/** A source whose addresses are on many hosts of this machine: a site, and others that somebody has named. */
+/** A source with addresses on many hosts of this machine: a site, and other hosts as seeds. */
 interface Farm {
   readonly sites: readonly Site[]
   readonly start: string
   /** Records the source in a library, with all its addresses. */
   plant(library: OpenLibrary): Promise<Source>
-  /** Every address that was asked for more than once, but for lists. */
+  /** Every address that was requested more than once, except for lists. */
   repeated(): string[]
   /** How many requests all hosts have got. */
   count(): number
 }
 
 const PAGES = Array.from({ length: 10 }, (_, at) => `/${at}`)
-/** Those of each host of a farm. */
+/** The pages of each host of a farm. */
 const FARMED = isLong ? PAGES : PAGES.slice(0, 6)
 
 async function openFarm(hosts: number, delayMs: number): Promise<Farm> {
@@ -81,7 +81,7 @@ async function openFarm(hosts: number, delayMs: number): Promise<Farm> {
   }
 }
 
-/** What a library holds of a source. */
+/** Comparable content of a source in a library. */
 async function dump(path: string, library: OpenLibrary, source: Source, isLevelled = false): Promise<Dump> {
   return comparable(await readHoldings(path, library, source, NOWHERE), NOWHERE, isLevelled)
 }
@@ -98,13 +98,13 @@ async function crawlAlone(farm: Farm): Promise<{ readonly dump: Dump; readonly s
   return { dump: await dump(path, library, source), summary }
 }
 
-/** A farm that no test changes, and what one process has brought of it. */
+/** A farm that no test changes, and the content that a single process crawled from it. */
 const stageKnown = stageOnce(async () => {
   const farm = await openFarm(6, 80)
   return { farm, alone: await crawlAlone(farm) }
 })
 
-/** The same, and nobody has asked it for anything yet. */
+/** The shared farm, with its recorded requests cleared. */
 async function stageFarm(): ReturnType<typeof stageKnown> {
   const staged = await stageKnown()
   for (const site of staged.farm.sites) site.forget()
@@ -127,7 +127,7 @@ function crawl(library: OpenLibrary, source: Source, input: Partial<CrawlInput> 
   return run(crawlSource(library, source, { kind: 'add', ...input }, new AbortController().signal))
 }
 
-/** The same, once whoever has it gives no sign of life any more. */
+/** Crawls a source as soon as its previous crawl sends no heartbeats any more. */
 async function crawlWhenFree(library: OpenLibrary, source: Source): Promise<Ran> {
   for (;;) {
     try {
@@ -165,7 +165,7 @@ function settledBy({ events }: Pick<Ran, 'events'>): string[] {
 
 const DELAY_MS = 40
 
-/** A site whose start leads to another host, with pages at both. */
+/** A site whose start redirects to another host, with pages on both. */
 async function openMoved(): Promise<{ readonly from: Site; readonly to: Site }> {
   const [from, to] = [await openSite({}, { address: '127.0.0.1' }), await openSite({}, { address: '127.0.0.2' })]
   for (const site of [from, to]) closeLater(() => site.close())
@@ -216,8 +216,8 @@ async function helpByChild() {
   return { farm, alone, path, beginner, source, child, ending }
 }
 
-describe('a crawl that further processes take part in', () => {
-  test('is the same as that of one, its counts are those of all, and every page is asked for once', async () => {
+describe('a crawl that further processes join', () => {
+  test('gives the same result as one process, counts the work of all, and requests every page once', async () => {
     const { farm, alone } = await stageFarm()
     const path = await createLibrary()
     const [beginner, ...others] = await Promise.all([1, 2, 3].map(() => open(path, { hosts: 2 })))
@@ -239,23 +239,23 @@ describe('a crawl that further processes take part in', () => {
     expect(await dump(path, beginner, source)).toEqual(alone.dump)
     const [kept] = await beginner.store.listCrawls(source.id, 1)
     expect(kept?.summary).toEqual(summary)
-    // Nobody may take part in what is over.
+    // A crawl that has ended cannot be joined.
     expect(await beginner.store.listSharable?.(beginner.clock.now())).toEqual([])
     await expect(join(beginner, id)).rejects.toMatchObject({ code: 'CRAWL_NOT_RUNNING' })
   })
 
-  test('is shared when its start has answered, and who takes part learns later what its lists hold', async () => {
+  test('can be joined once its start has answered, and the joined process learns the content of lists later', async () => {
     const farm = await openFarm(2, 0)
     const [first, second] = farm.sites
     first?.pages.set('/llms.txt', { status: 404, delayMs: 1000 })
-    // It is asked after the first one, and the crawl is not over before somebody has looked.
+    // These pages are requested after the first host and answer slowly, so the crawl is still running when another process joins.
     for (const at of FARMED) second?.pages.set(at, { delayMs: 1000, body: page(`Page ${at}`, []) })
     const path = await createLibrary()
     const [beginner, other] = [await open(path, { hosts: 1 }), await open(path)]
     const source = await farm.plant(beginner)
     const begun = crawl(beginner, source)
     const id = await findSharable(beginner)
-    // What comes after the first of the lists has not been asked for.
+    // Lists after the first one have not been requested yet.
     expect(first?.requests.map((request) => request.path)).not.toContain('/llms-full.txt')
     const joined = await other.store.joinCrawl?.(id)
     expect(joined?.shared).toEqual({ siteUrl: farm.start, isFullKnown: false })
@@ -265,7 +265,7 @@ describe('a crawl that further processes take part in', () => {
     expect((await begun).summary).toMatchObject({ end: 'completed', problem: null })
   })
 
-  test('of a site that has moved goes on where it is now, for all of them, and removes what is gone', async () => {
+  test('follows a moved site in all processes, and removes missing pages', async () => {
     const { from, to } = await openMoved()
     const first = await Promise.all([false, true].map((isShared) => openReading(from, isShared)))
     const [alone, shared] = first
@@ -275,7 +275,7 @@ describe('a crawl that further processes take part in', () => {
     expect(added.shared.dump).toEqual(added.alone.dump)
     expect(countsOf(added.shared.summary)).toEqual(countsOf(added.alone.summary))
     expect(added.shared.summary.indexed).toBe(1 + 3 * PAGES.length)
-    // Whoever has read what.
+    // The milestones do not depend on which process read a page.
     expect(added.alone.milestones).toEqual(['depth2-coverage'])
     expect(added.shared.milestones).toEqual(['depth2-coverage'])
 
@@ -290,19 +290,19 @@ describe('a crawl that further processes take part in', () => {
     expect(countsOf(again.shared.summary)).toEqual(countsOf(again.alone.summary))
   })
 
-  test('loses and repeats nothing of a process that is killed while it takes part', async () => {
+  test('loses and repeats nothing if a joined process is killed', async () => {
     const { farm, alone, path, beginner, source, child, ending } = await helpByChild()
     child.process.kill('SIGKILL')
     await child.ended
     const { summary } = await ending()
     expect(summary).toMatchObject({ end: 'completed', problem: null })
-    // Only what it had under way is asked for once more; what it had told is counted.
+    // Only requests under way at the kill are repeated, and reported results are counted.
     expect(countsOf(summary)).toMatchObject({ ...countsOf(alone.summary), bytes: expect.any(Number) })
     expect(farm.repeated().length).toBeLessThanOrEqual(4)
     expect(await dump(path, beginner, source)).toEqual(alone.dump)
   })
 
-  test('loses and repeats nothing of a process that stands still past its lease', async () => {
+  test('loses and repeats nothing if a joined process is frozen past its lease', async () => {
     const { alone, path, beginner, source, child, ending } = await helpByChild()
     child.process.kill('SIGSTOP')
     const { summary } = await ending()
@@ -312,11 +312,11 @@ describe('a crawl that further processes take part in', () => {
     expect(summary).toMatchObject({ end: 'completed', problem: null })
     expect(countsOf(summary)).toMatchObject({ ...countsOf(alone.summary), bytes: expect.any(Number) })
     expect(after).toEqual(alone.dump)
-    // What it brought when it woke up came too late.
+    // Results that the process sent after it resumed came too late.
     expect(await dump(path, beginner, source)).toEqual(after)
   })
 
-  test('goes on when whoever began it is killed, and ends with whoever takes it up', async () => {
+  test('continues if its first process is killed, and ends with the process that resumes it', async () => {
     const { farm, alone } = await stageFarm()
     const path = await createLibrary()
     const helper = await open(path, { hosts: 2 })
@@ -335,7 +335,7 @@ describe('a crawl that further processes take part in', () => {
     expect(summary).toMatchObject({ end: 'completed', problem: null })
     const { summary: helped, ...ran } = await joined
     expect(helped).toMatchObject({ end: 'completed', problem: null })
-    // What the helper had under way when the crawl was taken up stayed its own.
+    // The helper kept its visits that were under way when the crawl was resumed.
     expect(settledBy(ran)).toHaveLength(helped.visited)
     expect(settledBy(ran)).toEqual(expect.arrayContaining(begun))
     expect(farm.repeated().filter((url) => begun.includes(url))).toEqual([])
@@ -343,7 +343,7 @@ describe('a crawl that further processes take part in', () => {
     expect(await dump(path, helper, source)).toEqual(alone.dump)
   })
 
-  test('is taken from whoever began it and stands still, who changes nothing when it wakes up', {
+  test('is taken over from a frozen process, which changes nothing when it resumes', {
     timeout: 120_000,
   }, async () => {
     const { farm, alone } = await stageFarm()
@@ -370,7 +370,7 @@ describe('a crawl that further processes take part in', () => {
     ['a cap on pages', { scope: { maxPages: 1000 } }],
     ['fields of its own', { headers: { 'x-key': 'secret' } }],
     ['a plan', { crawlType: 'intelligent' }],
-  ] as const)('is none where it has %s', async (_, input) => {
+  ] as const)('cannot be joined if it has %s', async (_, input) => {
     const farm = await openFarm(1, 0)
     const path = await createLibrary()
     const library = await open(path)
@@ -388,7 +388,7 @@ describe('a crawl that further processes take part in', () => {
   })
 })
 
-test('two crawls of one host both go on, in turns', async () => {
+test('two crawls of one host take turns, and both complete', async () => {
   const long = Array.from({ length: 100 }, (_, at) => `/long/${at}`)
   const short = Array.from({ length: 6 }, (_, at) => `/short/${at}`)
   const answer = (path: string, links: readonly string[] = []) => ({ delayMs: DELAY_MS, body: page(path, links) })

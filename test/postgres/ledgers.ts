@@ -16,7 +16,7 @@ export async function connect(address: string): Promise<Database> {
   return db
 }
 
-/** All ledgers of a test are of one process, unless it says otherwise. */
+/** All ledgers of a test belong to one process by default. */
 const HOLDER = new HostHolder('tests')
 
 /** A request for visits, as a process makes it. */
@@ -28,7 +28,7 @@ export function askingOf(request: LeaseRequest, holder: HostHolder = HOLDER): As
 export interface TestLedger {
   readonly source: number
   readonly crawl: CrawlOf
-  /** Runs a piece of work as everything that writes to a source does; counts in `runs` how often it was begun. */
+  /** Runs work in a transaction like every write to a source, and counts in `runs` how often it started and completed. */
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   offer(paths: readonly string[], more?: Partial<Find>): Promise<unknown>
   lease(more?: Partial<LeaseRequest>): Promise<Visit[]>
@@ -38,7 +38,7 @@ export interface TestLedger {
   readonly runs: { begun: number; done: number }
 }
 
-/** Adds a source with a crawl, and tells how to reach it. */
+/** Adds a source with a crawl, and returns a ledger for it. */
 export async function addLedger(db: Database, name: string): Promise<TestLedger> {
   const source = await db.get<{ id: number }>(
     `INSERT INTO sources (uuid, name, url, site_url, scope, settings, created_at)
@@ -148,7 +148,7 @@ export function recordOf(url: string, text: string, links: readonly string[] = [
   }
 }
 
-/** What triggers count wrongly, as text. */
+/** Lists counters that differ from the rows that triggers count, as text. */
 export async function listMiscounts(db: Database): Promise<unknown[]> {
   const differ = (counted: string, kept: string) =>
     `((${counted}) EXCEPT ALL (${kept})) UNION ALL ((${kept}) EXCEPT ALL (${counted}))`

@@ -4,7 +4,7 @@ import { createHoldings } from '../../src/store/postgres/holdings.ts'
 import { createLibrary } from './databases.ts'
 import { connect } from './ledgers.ts'
 
-test('after a long row, short ones are read many at a time again', async () => {
+test('short rows are read in large batches again after a long row', async () => {
   const db = await connect(await createLibrary())
   const robots = HELD_TABLES.find(({ name }) => name === 'robots')
   if (robots === undefined) throw new Error('there is no such table')

@@ -6,21 +6,21 @@ export interface LossyWay {
   /** The address of the database by this way. */
   readonly address: string
   /**
-   * Cuts the connection on which the next transaction is to be ended, once the server has done so and before anybody hears of it. The
-   * server cannot be reached for so long after that, in milliseconds.
+   * Cuts the connection of the next COMMIT after the server has executed it and before the client gets the response. The server stays
+   * unreachable for the given time in milliseconds.
    */
   loseCommit(awayMs?: number): void
-  /** The same before the server hears of it. */
+  /** Cuts the connection before the server gets the COMMIT. */
   loseBeforeCommit(): void
-  /** The same, and the server does not even hear that there is nobody any more. */
+  /** Cuts the connection before the server gets the COMMIT, and the server does not notice the disconnect. */
   leaveBeforeCommit(): void
-  /** Lets nothing pass any more on connections that are open; nobody is told. */
+  /** Drops all data on open connections without closing them. */
   fallSilent(): void
-  /** How often that has happened. */
+  /** Number of COMMITs that were lost. */
   lost(): number
 }
 
-/** What a client sends that ends a transaction: a simple query, with its length. */
+/** The message with which a client commits: a simple query with its length. */
 const COMMIT = Buffer.concat([Buffer.from('Q'), Buffer.from([0, 0, 0, 11]), Buffer.from('COMMIT\0')])
 
 /** Opens another way to the server at an address. It closes with the test. */

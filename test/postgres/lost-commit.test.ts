@@ -21,7 +21,7 @@ const JOB: JobRecord = {
   problem: null,
 }
 
-/** A process that reaches its library by a way on which the answer to the end of a transaction gets lost when it is told to. */
+/** Opens a library over a connection that can lose the response to a COMMIT. */
 async function open() {
   const address = await createLibrary()
   const way = await openLossyWay(address)
@@ -38,8 +38,8 @@ async function prepareVisit(store: Store) {
   return visit
 }
 
-describe('where the answer to the end of a transaction is lost, it is done once', () => {
-  test('to add a source, and to begin a crawl', async () => {
+describe('a transaction whose COMMIT response is lost', () => {
+  test('adds a source once, and begins a crawl once', async () => {
     const { way, store } = await open()
     way.loseCommit()
     await addSource(store, 'docs')
@@ -49,7 +49,7 @@ describe('where the answer to the end of a transaction is lost, it is done once'
     expect(await store.listCrawls('docs', 5)).toMatchObject([{ state: 'running', runner: 'one' }])
   })
 
-  test('to settle a visit', async () => {
+  test('settles a visit once', async () => {
     const { way, store } = await open()
     const visit = await prepareVisit(store)
     way.loseCommit()
@@ -57,7 +57,7 @@ describe('where the answer to the end of a transaction is lost, it is done once'
     expect(way.lost()).toBe(1)
   })
 
-  test('to admit a job, and to keep what happened in it', async () => {
+  test('admits a job once, and writes its notes once', async () => {
     const { way, store, db } = await open()
     const { workers, jobLog } = store
     let checks = 0
@@ -83,7 +83,7 @@ describe('where the answer to the end of a transaction is lost, it is done once'
     expect(await store.analyses.listEvents('run', 10)).toHaveLength(1)
   })
 
-  test('and done again where it was not written', async () => {
+  test('is repeated if it was not committed', async () => {
     const { way, store } = await open()
     way.loseBeforeCommit()
     await addSource(store, 'docs')

@@ -20,26 +20,26 @@ import { Fleet, type Victim } from './fleet.ts'
 import { OUTLIVES_KILLS, type PostgresServer, startPostgres } from './server.ts'
 import { until } from './until.ts'
 
-/* Many sites at once, read by workers that are killed, or stand still, and on a database that is killed, at moments that nobody chose. */
+/* Many sites crawled at once by workers that are killed or frozen at random moments, on a database that is killed too. */
 
 const WORKERS = isLong ? 4 : 3
 const SITES = isLong ? 12 : 3
-/** Crawls that one worker runs at once: while others are gone, what they had finds room. */
+/** Concurrent crawls per worker, enough to take over the jobs of workers that are gone. */
 const SLOTS = isLong ? 4 : 2
 /** In each round, each fault happens once. */
 const ROUNDS = isLong ? 4 : 1
-/** The pause that each site asks for. */
+/** The Crawl-delay of each site. */
 const PAUSE_MS = 1000
 /**
- * How late a request may reach a site on a machine on which so many processes want to run; a new one has to connect first. Two that
- * come in one pause are still told from one that is late.
+ * How late a request may arrive at a site on a machine with so many processes. A new process has to connect first. The value is small
+ * enough to tell two requests within one interval from a late one.
  */
 const TOLERANCE_MS = isLong ? 300 : 900
-/** How long each answer takes, so that there is something under way. */
+/** Response time, so that requests are under way when a fault happens. */
 const ANSWER_MS = 60
-/** Visits of a crawl at once. It takes as many more ahead. */
+/** Concurrent visits of a crawl. It leases as many more ahead. */
 const CONCURRENCY = 2
-/** How long what stands still does so at least: longer than a host is its holder's without a sign of life. */
+/** Minimum duration of a freeze, longer than the lease of a host. */
 const STANDSTILL_MS = isLong ? 32_000 : 0
 const PATIENCE_MS = isLong ? 900_000 : 150_000
 
@@ -47,9 +47,9 @@ const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 1e6))
 
 interface Known {
   readonly site: Site
-  /** What a library holds that one process read it into. */
+  /** Comparable content of a library that a single process crawled. */
   readonly dump: Dump
-  /** What it was asked for then, sorted. */
+  /** Requested paths of that crawl, sorted. */
   readonly asked: readonly string[]
 }
 
@@ -85,7 +85,7 @@ async function openPacedSite(address: string): Promise<Site> {
 }
 
 function largeSite(): Record<string, Answer> {
-  // What fails for a while is asked for again, with pauses that a person would wait for.
+  // Temporary failures would be retried after long pauses.
   const { '/broken': _, ...pages } = messySite(60)
   return pages
 }
@@ -142,11 +142,11 @@ interface Works {
 /** Works with a job for each site, in the order of the sites. */
 interface BusyWorks extends Works {
   readonly jobs: readonly string[]
-  /** What the workers had said before. */
+  /** Log output of the workers before this test. */
   readonly saidBefore: string
 }
 
-/** Works that a test has left as it found them: it takes long until all of them have started. */
+/** Workers that a test left idle, because starting them all takes long. */
 let idle: Works | undefined
 
 /** Has works read all sites. They close with the test, unless it leaves them to the next one. */
@@ -188,7 +188,7 @@ async function startWorks(): Promise<Works> {
   return { postgres, address, server, fleet, close }
 }
 
-/** Leaves works to the next test, without what they have read. */
+/** Leaves the workers to the next test, and removes their sources. */
 async function leaveIdle({ jobs: _, saidBefore: __, ...works }: BusyWorks): Promise<void> {
   const library = await openLibrary({ path: works.address, version: '0' })
   try {
@@ -205,7 +205,7 @@ interface Job {
   readonly problem: string | null
 }
 
-/** How jobs are; undefined while nobody can tell, as the database is away. */
+/** The state of a job, or undefined while the database is down. */
 function jobOf({ server }: Works, id: string): Promise<Job | undefined> {
   // The answer of the route.
   return server.get(`/api/crawls/${id}`).then(
@@ -225,7 +225,7 @@ async function untilDone(works: BusyWorks): Promise<void> {
   }
 }
 
-/** What the library holds of each site is what one process has brought, and nothing is there twice. */
+/** Expects that the library holds the same content as after a crawl by one process, without duplicates. */
 async function expectSameContent({ address }: Works): Promise<void> {
   const library = await openLibrary({ path: address, version: '0' })
   try {
@@ -248,12 +248,12 @@ async function expectSameContent({ address }: Works): Promise<void> {
   }
 }
 
-/** No site was asked more often than it wants to be, by whomever. */
+/** Expects that all processes together kept the pace of each site. */
 function expectPolite(): void {
   for (const { site } of known) expectPaced(arrivals(site), PAUSE_MS, 25, TOLERANCE_MS)
 }
 
-/** Says how often sites were asked, and how soon after each other. */
+/** Logs the number of requests and the gaps between them. */
 function reportRequests(): void {
   const gaps = known.flatMap(({ site }) => gapsOf(arrivals(site)))
   const repeated = known.flatMap(repeatedAt)
@@ -261,7 +261,7 @@ function reportRequests(): void {
   report([`shortest pause ${Math.min(...gaps)} ms of ${PAUSE_MS}`])
 }
 
-/** What a site was asked for more often than by one process that nobody disturbed. */
+/** Requests of a site beyond those of an undisturbed crawl by one process. */
 function repeatedAt({ site, asked }: Known): string[] {
   const left = [...asked]
   return site.asked().filter((path) => {
@@ -271,7 +271,7 @@ function repeatedAt({ site, asked }: Known): string[] {
   })
 }
 
-test(`${WORKERS} workers read ${SITES} sites at once: every page once, each site at its own pace`, {
+test(`${WORKERS} workers crawl ${SITES} sites concurrently: every page once, each site at its own pace`, {
   timeout: PATIENCE_MS,
 }, async () => {
   const works = await beginReading()
@@ -283,15 +283,15 @@ test(`${WORKERS} workers read ${SITES} sites at once: every page once, each site
   await leaveIdle(works)
 })
 
-/** Kills, one after the other in each round. That of a worker alone has a test of its own in any case (`worker.test.ts`). */
+/** Kills in each round, in order. `worker.test.ts` tests the kill of a worker alone. */
 const VICTIMS: readonly Victim[] = isLong ? ['both', 'worker', 'crawls'] : ['both', 'crawls']
 
-/** Does everything to those works that can happen to them. */
+/** Causes all kinds of faults. */
 class Misfortune {
   readonly #works: BusyWorks
   readonly #random: () => number
   readonly #began = performance.now()
-  /** What was done, and when. */
+  /** The faults so far, with their times. */
   readonly told: string[] = []
 
   constructor(works: BusyWorks, random: () => number) {
@@ -321,7 +321,7 @@ class Misfortune {
     this.#tell('the database is back')
   }
 
-  /** A worker and its crawls stand still until others have what they had. */
+  /** Freezes a worker and its crawls until other workers have taken over its jobs. */
   async #freeze(): Promise<void> {
     await this.#wait(1500)
     const pid = await this.#chooseBusy()
@@ -365,7 +365,7 @@ interface WorkerItem {
   readonly jobs: readonly { readonly id: string }[]
 }
 
-/** Workers, as the server tells; none while the database is away. */
+/** Workers as listed by the server, or none while the database is down. */
 function listWorkers({ server }: Works): Promise<readonly WorkerItem[]> {
   // The answer of the route.
   return server.get('/api/workers').then(
@@ -374,12 +374,12 @@ function listWorkers({ server }: Works): Promise<readonly WorkerItem[]> {
   )
 }
 
-/** Visits are repeated only where a process was lost with them: what it was about to ask for, and nothing that it had brought. */
+/** Expects that only visits of lost processes are repeated: those under way, and none that was settled. */
 function expectFewRepeats({ fleet, saidBefore }: BusyWorks): void {
   for (const one of known) {
     const { origin } = one.site
     const processes = fleet.said.slice(saidBefore.length).split(`the crawl of ${origin}/ was started`).length - 1
-    // Whoever makes a visit once more also looks once more whether there is Markdown of it.
+    // A repeated visit also repeats its request for a Markdown variant.
     const repeated = repeatedAt(one).filter((path) => !path.endsWith('.md'))
     expect(repeated.length, `${origin} in ${processes} processes: ${repeated}`).toBeLessThanOrEqual(
       2 * CONCURRENCY * (processes - 1),
@@ -387,7 +387,7 @@ function expectFewRepeats({ fleet, saidBefore }: BusyWorks): void {
   }
 }
 
-test(`whatever happens to ${WORKERS} workers and their database, nothing is lost, and no site is asked too often`, {
+test(`faults of ${WORKERS} workers and their database lose no page, and no site is requested too often`, {
   timeout: PATIENCE_MS,
 }, async () => {
   const works = await beginReading()
@@ -409,7 +409,7 @@ test(`whatever happens to ${WORKERS} workers and their database, nothing is lost
   }
 })
 
-test('a crawl that is begun while its database is away waits for it', { timeout: PATIENCE_MS }, async () => {
+test('a crawl that starts while its database is down waits for it', { timeout: PATIENCE_MS }, async () => {
   const postgres = startPostgres(OUTLIVES_KILLS)
   closeLater(() => postgres.stop())
   postgres.crash()
@@ -421,7 +421,7 @@ test('a crawl that is begun while its database is away waits for it', { timeout:
     '--library',
     postgres.addressOf('postgres'),
   ]
-  // It stops when nobody is there any more whom it reads from.
+  // The process stops when its stdin closes.
   const child = spawn(process.execPath, [PROGRAM, ...args, '--allow-private=127.0.0.0/8'], { env: shop.environment })
   closeLater(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit')

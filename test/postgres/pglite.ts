@@ -5,18 +5,18 @@ import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
 
-/** A PostgreSQL with pgvector, inside this process. It has one session, which whoever is connected shares: one at a time. */
+/** A PostgreSQL with pgvector inside this process. It has a single session that all connections share, one at a time. */
 export interface PgliteServer {
-  /** Runs statements, and forgets what the last who was connected had prepared. */
+  /** Runs statements, and drops the prepared statements of the last connection. */
   execute(text: string): Promise<void>
-  /** The address of a library of its own that nobody has made yet. */
+  /** The address of a new library that does not exist yet. */
   addressOfNew(): string
   stop(): Promise<void>
 }
 
 const MODULES = join(import.meta.dirname, '../../node_modules')
 
-/** A database with nothing in it. To make one takes seconds of work, so that the first is kept for the runs that follow. */
+/** An empty database. Creating one takes seconds, so the first is cached for later runs. */
 async function createEmpty(): Promise<PGlite> {
   const { version } = JSON.parse(readFileSync(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8'))
   const kept = join(MODULES, `.cache/pharos-pglite-${version}.tar`)
@@ -28,7 +28,7 @@ async function createEmpty(): Promise<PGlite> {
   return db
 }
 
-/** Starts it on a socket in a temporary folder; the extension is there, and nobody has asked for it yet. */
+/** Starts the server on a socket in a temporary folder. The pgvector extension is available but not created. */
 export async function startPglite(): Promise<PgliteServer> {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-pglite-'))
   const db = await createEmpty()

@@ -9,7 +9,7 @@ import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { type PgliteServer, startPglite } from './pglite.ts'
 import { recordPlans } from './query-plans.ts'
 
-/** One connection at a time, and nobody looks whether it is still answered: that would take another. */
+/** A single connection without a liveness check, because that check would need a second connection. */
 const ALONE = { connections: 1, quietMs: 3_600_000 }
 
 let server: PgliteServer
@@ -25,14 +25,14 @@ async function open(address = server.addressOfNew()): Promise<VectorStore> {
   return openPostgresStore(address, ALONE)
 }
 
-/** Asks the database of a library that nobody else has open. */
+/** Queries the database of a library that is not open elsewhere. */
 async function ask<T>(address: string, work: (db: Database) => Promise<T>): Promise<T> {
   await server.execute('SELECT 1')
   const db = await connectDatabase(address, ALONE)
   return work(db).finally(() => db.close())
 }
 
-/** The indexes of pgvector that can be asked. */
+/** The valid indexes of pgvector. */
 function listIndexes(address: string): Promise<string[]> {
   return ask(address, async (db) =>
     (
@@ -84,7 +84,7 @@ async function fill(store: VectorStore, sourceId: string): Promise<void> {
   }
 }
 
-/** Address of a library with all sources and an index, made when it is first asked for. Making one takes long. */
+/** Address of a library with all sources and an index, created once because that takes long. */
 let filled: string | undefined
 async function stageFilled(): Promise<string> {
   if (filled !== undefined) return filled
@@ -122,7 +122,7 @@ async function measureRecall(vectors: VectorIndex, filter: { sourceIds?: readonl
 }
 
 describe('without pgvector', () => {
-  test('the nearest are found all the same, and whoever embeds takes it up where the server has it', async () => {
+  test('the nearest neighbours are found, and the next embedding run creates the extension if the server has it', async () => {
     await server.execute('DROP EXTENSION IF EXISTS vector CASCADE')
     const address = server.addressOfNew()
     const before = await open(address)
@@ -133,7 +133,7 @@ describe('without pgvector', () => {
 
     const store = await open(address)
     await store.vectors.tendNearest?.()
-    // They come while there is an index.
+    // These vectors are written while an index exists.
     await fill(store, 'more')
     expect(await measureRecall(store.vectors)).toBeGreaterThan(0.95)
     expect(await measureRecall(store.vectors, { sourceIds: ['more'] })).toBe(1)
@@ -149,7 +149,7 @@ describe('with pgvector', () => {
 
   describe('the vectors that are nearest', () => describeNearest(open))
 
-  test('is seen by whoever looks at the database', async () => {
+  test('is reported by the inspector', async () => {
     const address = await stageFilled()
     await server.execute('SELECT 1')
     const inspector = await openInspector(address)
@@ -157,7 +157,7 @@ describe('with pgvector', () => {
     expect({ pgvector, isPgvectorFit }).toEqual({ pgvector: expect.stringMatching(/^0\.\d+\./), isPgvectorFit: true })
   })
 
-  test('finds the nearest by walking its index', async () => {
+  test('finds the nearest neighbours with its index', async () => {
     const address = await stageFilled()
     const indexes = await ask(address, async (db) => {
       await db.run('ANALYZE vectors')
@@ -172,7 +172,7 @@ describe('with pgvector', () => {
     expect(indexes).not.toContain('vectors_by_source')
   })
 
-  test('gets an index anew that was given up in the middle', async () => {
+  test('rebuilds an index whose creation was interrupted', async () => {
     const address = await stageFilled()
     const name = `vectors_nearest_${DIMENSIONS}`
     await ask(address, (db) =>
@@ -187,7 +187,7 @@ describe('with pgvector', () => {
     expect(await listIndexes(address)).toEqual([name])
   })
 
-  test('has an index for the model of the library alone', async () => {
+  test('has an index only for the model of the library', async () => {
     const address = await stageFilled()
     // It has none of these vectors afterwards.
     filled = undefined

@@ -5,13 +5,13 @@ import { findOf } from './ledgers.ts'
 import { openPooler, type PoolMode } from './pooler.ts'
 import { ALIVE_MS, addSource, crawlOf, lease, NOW, openStore, settle } from './stores.ts'
 
-/** A database that nobody has used, behind a pooler. */
+/** A new database behind a pooler. */
 async function open(mode: PoolMode) {
   const name = await createDatabase()
   return { name, address: await openPooler(addressOf(name), mode) }
 }
 
-/** Two processes crawl a source together, and a third reads what they have made of it. */
+/** Two processes crawl a source together, and a third reads the result. */
 async function use(address: string): Promise<void> {
   const stores = [await openStore(address, 'one'), await openStore(address, 'two')] as const
   const [one, two] = stores
@@ -28,11 +28,11 @@ async function use(address: string): Promise<void> {
 }
 
 describe('a library behind a pooler', () => {
-  test('is used where a connection keeps its session', async () => {
+  test('works if a connection keeps its session', async () => {
     await use((await open('session')).address)
   })
 
-  test('is refused where it does not, and nothing is written anywhere', async () => {
+  test('is refused if a connection changes its session, and nothing is written', async () => {
     const { name, address } = await open('transaction')
     for (let i = 0; i < 2; i++) {
       await expect(openDatabase(address)).rejects.toMatchObject({
@@ -48,7 +48,7 @@ describe('a library behind a pooler', () => {
     expect(tables).toEqual([{ schema: 'other' }])
   })
 
-  test('is used there too where every session knows the schema by itself', async () => {
+  test('works with changing sessions if every session has the schema by default', async () => {
     const { name, address } = await open('transaction')
     await execute(`ALTER DATABASE ${name} SET search_path TO pharos`)
     await use(address)

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net'
 import { listenBeside } from './beside.ts'
 
-/** For how long a pooler gives a session to a connection. */
+/** How long a pooler assigns a session to a connection. */
 export type PoolMode = 'session' | 'transaction'
 
-/** What a server says when a connection can be used (Protocol 3.0): authenticated, the number of the session, ready. */
+/** Messages of a server when a connection is ready (Protocol 3.0): authenticated, the session key, ready. */
 const AUTHENTICATED = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0])
 const MADE_UP_SESSION = Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 1])
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
@@ -16,8 +16,8 @@ interface Session {
 }
 
 /**
- * Opens a pooler before the server at an address, and tells its own. The session that was used last is given first, as by PgBouncer, or
- * they go round, as by one that is told to. It closes with the test.
+ * Opens a pooler in front of the server at an address, and returns its own address. It assigns the session used last first, like PgBouncer,
+ * or rotates sessions with `goRound`. It closes with the test.
  */
 export async function openPooler(address: string, mode: PoolMode, goRound = false): Promise<string> {
   const free: Session[] = []
@@ -50,7 +50,7 @@ export async function openPooler(address: string, mode: PoolMode, goRound = fals
   return beside.address
 }
 
-/** Greets the server as a client did, and passes on what it says once it is ready. */
+/** Sends the startup message of a client to the server, and passes on its responses once it is ready. */
 async function openSession(
   socket: Socket,
   greeting: Buffer,

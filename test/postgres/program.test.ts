@@ -52,7 +52,7 @@ async function pharos(line: string, library = address): Promise<Outcome> {
   return outcome
 }
 
-/** The same on a library in PostgreSQL and on one in a file, which have to say the same but for where they are. */
+/** Runs a command on a library in PostgreSQL and on one in a file, and expects the same output except for the address. */
 async function onBoth(line: string, code = 0): Promise<string> {
   const [one, other] = [await pharos(line), await pharos(line, file)]
   expect(levelled(one)).toEqual(levelled(other))
@@ -106,7 +106,7 @@ async function dump(path: string): Promise<unknown> {
 }
 
 describe('the program on a library in PostgreSQL', () => {
-  test('crawls a site as it does into a file, and every verb tells the same of it', async () => {
+  test('crawls a site as into a file, and every command gives the same output', async () => {
     const added = await onBoth('add {}/docs/ --name guide')
     expect(added).toMatch(/^guide: 3 pages, \d+ chunks in the library\n/)
     expect(await dump(address)).toEqual(await dump(file))
@@ -135,7 +135,7 @@ describe('the program on a library in PostgreSQL', () => {
     expect(await pharos('stats')).toMatchObject({ code: 0, stdout: expect.stringContaining(addressShown()) })
   })
 
-  test('takes its address from the configuration file', async () => {
+  test('reads its address from the configuration file', async () => {
     shop.write({ 'pharos.config.json': JSON.stringify({ library: address }) })
     const { code, stdout } = await shop.runHere(['list', '--json'])
     shop.write({ 'pharos.config.json': '{}' })
@@ -149,7 +149,7 @@ describe('the program on a library in PostgreSQL', () => {
     expect(stderr).toContain(`pharos add <url> --library '${empty.replace(`:${PASSWORD}`, '')}'`)
   })
 
-  test('is checked by doctor, which makes nothing', async () => {
+  test('is checked by doctor without creating anything', async () => {
     const { stdout } = await pharos('doctor')
     expect(stdout).toMatch(
       /^ok {4}library: postgres:\/\/pharos@\S+ is PostgreSQL \d+\.\d+, UTF8, has schema \d+, .*, no pgvector, /m,
@@ -161,7 +161,7 @@ describe('the program on a library in PostgreSQL', () => {
     }
   })
 
-  test('is refused, and doctor says why, where this program cannot keep it', async () => {
+  test('is refused if this program cannot use it, and doctor explains why', async () => {
     await execute('DROP DATABASE IF EXISTS ascii')
     await execute(`CREATE DATABASE ascii ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
     const ascii = withPassword(addressOf('ascii'))
@@ -179,7 +179,7 @@ describe('the program on a library in PostgreSQL', () => {
     }
   })
 
-  test('says what is wrong with an address, and does not wait for ever', async () => {
+  test('explains a wrong address, and does not wait forever', async () => {
     await execute('DROP ROLE IF EXISTS guarded')
     await execute(`CREATE ROLE guarded LOGIN PASSWORD 'another'`)
     const plain = addressOf('postgres')
@@ -201,7 +201,7 @@ describe('the program on a library in PostgreSQL', () => {
     }
   })
 
-  test('gives up a server that never says a word', async () => {
+  test('times out on a server that never answers', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const bound = silent.address()
@@ -213,7 +213,7 @@ describe('the program on a library in PostgreSQL', () => {
 })
 
 describe('a server on a library in PostgreSQL', () => {
-  test('crawls, searches and tells how it is, and nobody sees the password', async () => {
+  test('crawls, searches and reports its state without showing the password', async () => {
     site.serve({ ...PAGES })
     const library = withPassword(await createLibrary())
     const settings = { ...NO_BROWSER, PHAROS_ALLOW_PRIVATE: '127.0.0.1' }

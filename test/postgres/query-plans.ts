@@ -8,12 +8,12 @@ interface Step {
   readonly Plans?: readonly Step[]
 }
 
-/** Remembers what is asked from now on, and tells how PostgreSQL does it, whatever the values are. */
+/** Records all statements from now on, and gives their generic query plans, independent of parameter values. */
 export function recordPlans(sql: Sql): {
   readonly sql: Sql
   /** How many statements were run. */
   count(): number
-  /** Steps that walk a whole table of those that grow. */
+  /** Steps that scan a whole growing table. */
   listWalks(): Promise<string[]>
   /** Indexes that are used. */
   listIndexes(): Promise<string[]>

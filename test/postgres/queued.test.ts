@@ -22,7 +22,7 @@ function pharos(address: string, ...args: string[]): Promise<Outcome> {
   return shop.runHere(args, { PHAROS_LIBRARY: address, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
-test('without a server a crawl is left to whichever worker comes, and what is said of it is true', async () => {
+test('a detached crawl waits for any worker if there is no server, and status reports it correctly', async () => {
   const address = await createLibrary()
   const left = await pharos(address, 'add', `${site.origin}/docs/`, '--name', 'guide', '--detach')
   expect([left.code, left.stdout]).toEqual([
@@ -49,13 +49,13 @@ test('without a server a crawl is left to whichever worker comes, and what is sa
   )
   worker.child.kill('SIGTERM')
   const { stdout, stderr } = await worker.ended
-  // Whoever collects the log reads JSON, and nothing else.
+  // The log must be JSON only, because log collectors parse it.
   const lines = `${stdout}${stderr}`.trim().split('\n')
   expect(lines.map((line) => typeof JSON.parse(line))).toEqual(lines.map(() => 'object'))
   expect(stderr).toContain('"message":"takes nothing new')
 })
 
-test('a password of the file for passwords is used without a word', async () => {
+test('a password from the password file is used silently', async () => {
   // The only role of this server that needs one; other tests make it too.
   await execute(
     `DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'another'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
@@ -71,7 +71,7 @@ test('a password of the file for passwords is used without a word', async () => 
   expect(stderr.trim().split('\n')).toHaveLength(1)
 })
 
-test('what is nearly an address makes no file, and copy names what it has', async () => {
+test('an invalid address creates no file, and copy names the wrong argument', async () => {
   const folder = inject('postgres')
   for (const [args, problem] of [
     [['stats', '--library', 'mysql://me:secret@h/d'], '--library: expected a file, or an address'],

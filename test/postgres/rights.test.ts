@@ -14,7 +14,7 @@ const role = `colleague${process.pid}`
 const nameOf = (address: string) => /\/(\w+)\?/.exec(address)?.[1] ?? ''
 const as = (address: string, other: string) => address.replace('pharos@', `${other}@`)
 
-test('a role without rights is told which, with the statement that grants them', async () => {
+test('errors about missing rights name the GRANT statement', async () => {
   const address = await createLibrary()
   const mine = as(address, role)
   await execute(`CREATE ROLE ${role} LOGIN`)
@@ -41,7 +41,7 @@ test('a role without rights is told which, with the statement that grants them',
   const again = await openInspector(mine)
   const facts = await again.inspect().finally(() => again.close())
   expect(facts).toMatchObject({ mayWrite: false, mayQueue: false, role })
-  // It may not make the schema of the queue, and not use one that is there.
+  // The role may not create the schema of the queue, nor use an existing one.
   const queue = { ...parsePlace(mine), warn: () => undefined }
   await expect(openQueue(queue)).rejects.toMatchObject({
     entry: { advice: expect.stringContaining(`CREATE SCHEMA "pharos_jobs" AUTHORIZATION "${role}"`) },
@@ -64,18 +64,18 @@ test('a role without rights is told which, with the statement that grants them',
   })
 })
 
-test('a database that is not there is made by the command that is told', async () => {
+test('the error about a missing database names the command that creates it', async () => {
   await expect(openDatabase(addressOf('absent'))).rejects.toMatchObject({
     message: expect.stringContaining(`make it with: createdb -h ${inject('postgres')} -U pharos absent`),
   })
 })
 
-test('a server that wants a password that nobody has keeps no connection', async () => {
+test('a server that requires an unknown password leaves no open connection', async () => {
   // The only role of this server that needs one; other tests make it too.
   await execute(
     `DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'another'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
   )
-  // A connection that is closed is gone a moment later.
+  // A closed connection takes a moment to disappear.
   await sleep(100)
   const count = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length
   const before = count()

@@ -22,7 +22,7 @@ const STEMS = Array.from({ length: 600 }, (_, i) =>
     ? `東京${String.fromCodePoint(0x4e00 + i)}`
     : `${any(['con', 'pre', 'data', 'net', 'loc'])}${any(['nect', 'tect', 'base', 'work', 'al'])}${(i % 97).toString(36)}`,
 )
-/** By Zipf's law: a few words are everywhere, most are rare. */
+/** A word by the law of Zipf: a few words are frequent, most are rare. */
 const word = (): string => `${STEMS[Math.floor(STEMS.length ** random()) - 1] ?? ''}${any(ENDINGS)}`
 const sentence = (length: number): string => Array.from({ length }, () => (random() < 0.1 ? 'the' : word())).join(' ')
 
@@ -93,7 +93,7 @@ async function fill(store: Store): Promise<void> {
   for (const page of PAGES) await adopt(store, page, 'first')
 }
 
-/** Changes, renames and removes some of what was written. */
+/** Changes, renames and removes some pages. */
 async function change(store: Store): Promise<void> {
   for (const page of CHANGED) await adopt(store, page, 'second')
   const kept = PAGES.filter(({ sourceId }, i) => i % 9 !== 0 && sourceId === 'docs')
@@ -129,7 +129,7 @@ const QUERIES: readonly StoreQuery[] = Array.from({ length: isLong ? 100 : 40 },
   filter: FILTERS[i % FILTERS.length] ?? {},
 }))
 
-/** All there is to say of the hits of a query; numbers are each store's own. */
+/** All fields of the hits of a query, except for row numbers, which differ between stores. */
 async function find(store: Store, query: StoreQuery): Promise<unknown[]> {
   return (await searchHits(store, query)).map(({ number: _, page: __, chunk, ...hit }) => ({ ...hit, id: chunk.id }))
 }
@@ -162,14 +162,14 @@ describe('a search in PostgreSQL', () => {
   })
   afterAll(() => Promise.all([sqlite, first, second].map((store) => store.close())))
 
-  test('finds exactly what it finds in SQLite, also for others who have the library open', async () => {
+  test('finds exactly the same as in SQLite, also from other processes', async () => {
     await Promise.all([sqlite, first, second].map((store) => store.tendIndex()))
     const chunks = PAGES.length * CHUNKS
     expect(await second.readIndexState()).toEqual({ chunks, indexed: chunks })
     await expectSame([sqlite, first, second])
   })
 
-  test('goes on to do so when pages are changed, renamed and removed', async () => {
+  test('still finds the same after pages are changed, renamed and removed', async () => {
     await Promise.all([change(sqlite), change(first)])
     const progress = await sqlite.readIndexState()
     await expectSame([sqlite, second, first])
@@ -190,7 +190,7 @@ describe('the index in PostgreSQL', () => {
   const titles = async (store: Store, query: string) =>
     (await searchHits(store, { query, limit: 100 })).map(({ title }) => title)
 
-  test('is made anew by a program with other rules, and left alone by an older one', async () => {
+  test('is rebuilt by a program with other rules, and left alone by an older one', async () => {
     const { store, db, close } = await open()
     await writePage(store, 'docs', '/a', 'one lighthouse\n---\ntwo lighthouses')
     expect(await titles(store, 'lighthouse')).toHaveLength(2)
@@ -206,7 +206,7 @@ describe('the index in PostgreSQL', () => {
     await close()
   })
 
-  test('has a chunk once however often it was told of it', async () => {
+  test('holds a chunk once, however often it is marked as stale', async () => {
     const { store, db, close } = await open()
     await writePage(store, 'docs', '/a', 'one lighthouse\n---\ntwo')
     await db.run('INSERT INTO index_stale (first, last) SELECT first, last FROM index_stale')
@@ -217,7 +217,7 @@ describe('the index in PostgreSQL', () => {
     await close()
   })
 
-  test('is tended by one at a time, and what is gone is never found, whoever tends it', async () => {
+  test('is maintained by one process at a time, and never finds removed chunks, whichever process maintains it', async () => {
     const { store, db, close } = await open()
     for (let i = 0; i < 5; i++) await writePage(store, 'docs', `/${i}`, `lighthouse number${i}`)
     await store.tendIndex()
@@ -228,7 +228,7 @@ describe('the index in PostgreSQL', () => {
       await lock(sql, 'index')
       for (let i = 1; i < 5; i++) await writePage(store, 'docs', `/${i}`, `harbour number${i}`)
       expect(await titles(store, 'lighthouse')).toEqual(['Title of /0'])
-      // Nobody can take it in for now.
+      // Another connection holds the lock, so the new chunk cannot be indexed yet.
       expect(await titles(store, 'harbour')).toEqual([])
     })
     expect(await titles(store, 'harbour')).toHaveLength(4)
@@ -237,7 +237,7 @@ describe('the index in PostgreSQL', () => {
     await close()
   })
 
-  test('gives chunks of a page consecutive numbers, however many are written at once', async () => {
+  test('gives chunks of a page consecutive numbers under concurrent writes', async () => {
     const { store, db, close } = await open()
     await Promise.all(
       Array.from({ length: 8 }, async (_, i) => {
@@ -256,7 +256,7 @@ describe('the index in PostgreSQL', () => {
     await close()
   })
 
-  test('does not keep a page from being stored that has what PostgreSQL cannot keep', async () => {
+  test('does not prevent storing a page with characters that PostgreSQL cannot store', async () => {
     const { store, close } = await open()
     await writePage(store, 'docs', '/a', 'one\0 lighthouse', { title: 'T\0', headingPath: ['H\0'] })
     const page = await store.readPage('docs', 'https://docs.test/a')

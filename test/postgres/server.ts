@@ -17,7 +17,7 @@ export interface PostgresServer {
   /** Ends it as a power cut would, and starts it again on the same data. */
   crash(): void
   start(): void
-  /** Kills all its processes with SIGKILL, and starts it again. Whoever calls this goes on meanwhile. */
+  /** Kills all processes of the server with SIGKILL and starts it again. The caller continues meanwhile. */
   killAndStart(): Promise<void>
   stop(): void
 }
@@ -27,19 +27,20 @@ const ROOT = '/usr/lib/postgresql'
 export const SOCKET = '.s.PGSQL.5432'
 const SHARED_MEMORY = '/dev/shm'
 
-/** What has been committed is there after it was killed, as long as the machine runs. */
+/** Committed data survives a kill of the server, as long as the machine runs. */
 export const OUTLIVES_KILLS: readonly string[] = ['full_page_writes=on', 'synchronous_commit=on']
 
-/** Starts a real PostgreSQL on a socket in a temporary folder, as a user who is not root. Settings replace those it has otherwise. */
+/** Starts a real PostgreSQL on a socket in a temporary folder, as a user other than root. Settings override the defaults. */
 export function startPostgres(further: readonly string[] = []): PostgresServer {
   const programs = locatePrograms()
-  // In memory where that can be: it makes and removes thousands of files. The path of a socket may have about a hundred characters.
+  // In memory if possible, because the server creates and removes thousands of files. A socket path is limited to about a hundred
+  // characters.
   const folder = mkdtempSync(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'pharos-pg-'))
   chmodSync(folder, 0o755)
   if (process.getuid?.() === 0) run('chown', ['postgres:', folder])
   const data = join(folder, 'data')
   const log = join(folder, 'log')
-  // Nothing of it has to outlive the machine, nor long enough to be tended: it would look after each of hundreds of databases in turn.
+  // The data need not survive the machine. Autovacuum is off, because it would visit each of hundreds of databases in turn.
   const settings = [
     "listen_addresses=''",
     `unix_socket_directories='${folder}'`,
@@ -85,7 +86,7 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
       const children = childrenOf(pid)
       // It first: on the end of a child it would start others.
       for (const one of [pid, ...children]) signal(one, 'SIGKILL')
-      // It refuses to start beside one that is not quite gone.
+      // The server refuses to start while processes of the old one still exist.
       while ([pid, ...children].some((one) => signal(one, 0))) await sleep(20)
       await promisify(execFile)(...asOwner(...controlled(starting)), { cwd: folder })
     },
@@ -96,7 +97,7 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
   }
 }
 
-/** Where its programs are; installed first where that can be done. */
+/** The folder of the PostgreSQL programs, which are installed first if possible. */
 function locatePrograms(): string {
   if (findPrograms() === undefined) installPackages(['postgresql'])
   const found = findPrograms()
@@ -109,7 +110,7 @@ function findPrograms(): string | undefined {
   return versions.map((version) => join(ROOT, version, 'bin')).find((folder) => existsSync(join(folder, 'initdb')))
 }
 
-/** Processes that a process has started; none where it is gone. */
+/** Child processes of a process, or none if it is gone. */
 export function childrenOf(pid: number): number[] {
   const list = `/proc/${pid}/task/${pid}/children`
   return existsSync(list) ? readFileSync(list, 'utf8').split(' ').filter(Boolean).map(Number) : []
@@ -121,7 +122,7 @@ export function folderOf(address: string): string {
   return new URL(address.replace('@/', '@folder/')).searchParams.get('host') ?? ''
 }
 
-/** Tells whether there was such a process. */
+/** Sends a signal. Returns whether the process exists. */
 export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name)

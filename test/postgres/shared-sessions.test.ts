@@ -21,14 +21,14 @@ async function openShared(): Promise<string> {
   return openPooler(addressOf(name), 'transaction')
 }
 
-test('sessions that go round are known to be shared', async () => {
+test('rotating sessions are detected as shared', async () => {
   const address = await openPooler(addressOf(await createDatabase()), 'transaction', true)
   const others = [await connect(address), await connect(address)]
   for (const text of ['BEGIN', 'COMMIT']) for (const other of others) await other.query(text)
   await expect(openDatabase(address)).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
 })
 
-test('other programs find shared sessions as they were', async () => {
+test('shared sessions stay unchanged for other programs', async () => {
   const address = await openShared()
   const db = await openDatabase(address)
   closeLater(() => db.close())
@@ -44,7 +44,7 @@ test('other programs find shared sessions as they were', async () => {
   expect(set).toEqual([])
 })
 
-test('a shared session on whose connection nothing passes any more is given up', async () => {
+test('a shared session whose connection falls silent is dropped', async () => {
   const way = await openLossyWay(await openShared())
   const db = await openDatabase(way.address, { quietMs: 100 })
   closeLater(() => db.close())

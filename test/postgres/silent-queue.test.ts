@@ -29,11 +29,11 @@ test('a worker on whose connections nothing passes any more takes its work by ot
   expect(await taken).toBe(id)
 })
 
-test('what else is wrong with a queue is not told as a schema that is missing', async () => {
+test('other errors of a queue are not reported as a missing schema', async () => {
   const name = await createDatabase()
   const role = `jobless_${name}`
   await execute(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA pharos_jobs AUTHORIZATION ${role}`, name)
-  // A name that the queue needs is taken.
+  // A type with a name that the queue needs exists already.
   await execute(`CREATE TYPE pharos_jobs.job_state AS ENUM ('other')`, name)
   const place = parsePlace(addressOf(name).replace('pharos@', `${role}@`))
   await expect(openQueue({ ...place, warn })).rejects.toThrow('create_queue')

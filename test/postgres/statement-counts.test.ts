@@ -26,11 +26,11 @@ const CRAWL: Crawl = {
 }
 const HOSTS = 40
 const TOLERANCE = 1
-// The keys are those of its type.
+// The keys of this object are exactly the operations.
 const OPERATIONS = Object.keys(COSTS) as Operation[]
 
-// What the simulation of docs/scale.md reckons with.
-test('the ledger needs as many statements for a visit as is said of it', async () => {
+// The simulation of docs/scale.md uses these numbers.
+test('the ledger needs as many statements for a visit as COSTS says', async () => {
   const library = await countStatements(await createLibrary())
   const store = await openPostgresStore(library.address, { runner: 'one' })
   closeLater(() => store.close())
@@ -52,7 +52,7 @@ test('the ledger needs as many statements for a visit as is said of it', async (
     )
     await store.settle({ visit, crawlId: CRAWL.id, now: 3, state: 'indexed', record, finds })
   }
-  // The first of each prepares what is asked.
+  // The first call of each operation prepares its statements.
   await lease(2)
   await settle()
   const counts: Readonly<Record<Operation, number>> = {
@@ -68,7 +68,7 @@ test('the ledger needs as many statements for a visit as is said of it', async (
     touch: await library.count(() => store.touchCrawl(CRAWL.id, 1000, CRAWL.runner ?? undefined)),
   }
   expect(visits.length).toBeGreaterThan(0)
-  // One more or less changes nothing of what is said there.
+  // A difference of one statement does not change the conclusions.
   const said = (operation: Operation) => COSTS[operation].statements
   const others = OPERATIONS.filter((operation) => Math.abs(counts[operation] - said(operation)) > TOLERANCE)
   expect(others.map((operation) => `${operation}: ${counts[operation]}, not ${said(operation)}`)).toEqual([])

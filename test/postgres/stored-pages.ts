@@ -1,6 +1,6 @@
 import { openDatabase } from '../../src/store/postgres/database.ts'
 
-/** What is stored of a page, with the numbers that its chunks have. */
+/** The stored form of a page, with the row ids of its chunks. */
 export interface StoredPage {
   readonly key: string
   readonly markdown: string

@@ -13,7 +13,7 @@ export type Store = Awaited<ReturnType<typeof openPostgresStore>>
 
 /** When everything happens. */
 export const NOW = 1_700_000_000_000
-/** How long a process that gives no sign of life keeps what it has. */
+/** Time without a heartbeat after which a process loses its leases. */
 export const ALIVE_MS = 30_000
 
 /** Opens a library as a process of this name does. It closes with the test. */
@@ -78,7 +78,7 @@ export function settle(store: Store, visit: Visit, more: Partial<Settlement> = {
   })
 }
 
-/** Waits until so many wait for a lock. */
+/** Waits until the given number of sessions wait for a lock. */
 export async function untilWaiting(sql: Sql, count: number): Promise<void> {
   const waiting = `SELECT count(*) AS waiting FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until as untilSoon } from '../e2e/server.ts'
 
-/** Asks now and then until an answer is right: where many processes have to start, asking often makes them take longer. */
+/** Polls until a result is right. The interval is long, because frequent polling slows down the start of many processes. */
 export function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean, ms?: number): Promise<T> {
   let asked = 0
   const askRarely = async () => {

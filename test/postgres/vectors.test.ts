@@ -19,7 +19,7 @@ describe('the vectors of the PostgreSQL store', () => {
   describeVectors(async () => openPostgresStore(await createOwnLibrary()))
   describeKeptVectors(createLibrary, (place) => openPostgresStore(place))
 
-  test('are counted without being looked at, nor the chunks they are of', async () => {
+  test('are counted without reading them or their chunks', async () => {
     const address = await createLibrary()
     const [db, store] = [await connect(address), await openStore(address, 'one')]
     const { vectors } = store
@@ -44,7 +44,7 @@ describe('the vectors of the PostgreSQL store', () => {
       expect(await vectors.countUncopied('place')).toBe(0)
       expect(await vectors.countUncopied('elsewhere')).toBe(1)
     })
-    // What goes with a chunk is counted with it.
+    // Vectors that are removed together with a chunk are counted correctly.
     await db.transaction((sql) => sql.run('DELETE FROM chunks'))
     expect(await vectors.count()).toEqual({ embedded: 0, chunks: 0, refused: 0 })
     expect(await listMiscounts(db)).toEqual([])

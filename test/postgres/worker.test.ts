@@ -24,10 +24,10 @@ import { until as untilLate } from './until.ts'
 
 const COUNT = 16
 
-/** They start many processes, and one of them waits for signs of life that do not come. */
+/** Long, because the tests start many processes, and one of them waits for missing heartbeats. */
 const TIMEOUT = 240_000
 
-/** A start that leads to all pages, and these to nothing. */
+/** A start that links to all pages, which have no links. */
 function writeSite(count: number): Record<string, string> {
   const names = Array.from({ length: count }, (_, i) => `/docs/p${i}`)
   return {
@@ -53,7 +53,7 @@ function killIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Asks until an answer is right; a process may take long to start where many do. */
+/** Polls until a result is right, because processes may start slowly. */
 function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
   return untilLate(ask, isRight, 120_000)
 }
@@ -61,7 +61,7 @@ function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promi
 interface WorkerProcess {
   readonly pid: number
   readonly ended: Promise<Outcome>
-  /** What it has said so far. */
+  /** Log output of the worker so far. */
   said(): string
 }
 
@@ -69,7 +69,7 @@ function settings(address: string): Record<string, string> {
   return { PHAROS_LIBRARY: address, PHAROS_ALLOW_PRIVATE: '127.0.0.0/8', PHAROS_REQUEST_INTERVAL: '0ms' }
 }
 
-/** What a test plays with; all of it is gone with the test. */
+/** Everything that a test starts. The stage closes it after the test. */
 class Stage {
   readonly #later: (work: () => Promise<void>) => void
 
@@ -77,7 +77,7 @@ class Stage {
     this.#later = onTestFinished
   }
 
-  /** A site of so many pages that takes its time. */
+  /** A slow site with the given number of pages. */
   async openSite(count: number, delayMs: number): Promise<LocalSite> {
     const site = await LocalSite.open(writeSite(count))
     site.delayMs = delayMs
@@ -129,7 +129,7 @@ class Stage {
   }
 }
 
-/** What those see who ask for crawls: the same as a server, without being a process of its own. */
+/** The view of a client that requests crawls: the same as a server, inside the test process. */
 interface Desk {
   readonly dispatcher: Dispatcher
   readonly library: OpenLibrary
@@ -187,7 +187,7 @@ async function createDesk(address: string, later: (work: () => Promise<void>) =>
   }
 }
 
-/** Has a site crawled, with so many requests at once. */
+/** An order to crawl a site with the given concurrency. */
 function orderOf({ origin }: LocalSite, concurrency: number): CrawlOrder {
   const url = `${origin}/docs/`
   return { url, args: [url, `--concurrency=${concurrency}`] }
@@ -204,7 +204,7 @@ async function workersOf(server: ServerProcess): Promise<readonly WorkerItem[]> 
 
 const jobOf = (server: ServerProcess, id: unknown) => server.get(`/api/crawls/${String(id)}`)
 
-test('on a library in a file it says what to do instead', async () => {
+test('a worker on a library in a file explains the alternatives', async () => {
   const outcome = await shop.runHere(['worker', '--library', shop.path('library.db')])
   expect(outcome).toMatchObject({ code: 2, stdout: '' })
   expect(outcome.stderr).toContain('workers share a library in PostgreSQL')
@@ -215,7 +215,7 @@ test('on a library in a file it says what to do instead', async () => {
   expect(served.stderr).toContain('--workers 0 is for a library in PostgreSQL')
 })
 
-test.concurrent('a worker that is killed is followed by another, and nothing is lost', { timeout: TIMEOUT }, async ({
+test.concurrent('another worker replaces a killed one, and nothing is lost', { timeout: TIMEOUT }, async ({
   expect,
   ...context
 }) => {
@@ -223,7 +223,7 @@ test.concurrent('a worker that is killed is followed by another, and nothing is 
   const site = await stage.openSite(COUNT, 300)
   const address = await createLibrary()
   const desk = await stage.openDesk(address)
-  // Whoever comes takes what waits.
+  // The next worker takes the waiting job.
   const { id } = await desk.dispatcher.enqueue(orderOf(site, 2))
   const first = stage.startWorker(address)
   await desk.untilVisited(id, 2)
@@ -233,16 +233,16 @@ test.concurrent('a worker that is killed is followed by another, and nothing is 
   expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
   expect(next.said()).toContain('is done')
   expect(await desk.countPages()).toBe(COUNT + 1)
-  // What was under way when it was killed is asked for once more, and nothing else.
+  // Only requests under way at the kill are repeated.
   const twice = site.asked.filter(({ path }, i) => site.asked.findIndex((one) => one.path === path) < i)
   expect(twice.filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(4)
 })
 
-test.concurrent('one that stands still for long has lost its jobs, and disturbs nobody when it goes on', {
+test.concurrent('a frozen worker loses its jobs, and disturbs no other when it resumes', {
   timeout: TIMEOUT,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
-  // One is over before anybody comes, the other one is not.
+  // One crawl ends before the next worker takes it over, the other does not.
   const sites = [await stage.openSite(3, 100), await stage.openSite(COUNT, 1200)] as const
   const address = await createLibrary()
   const desk = await stage.openDesk(address)
@@ -275,7 +275,7 @@ test.concurrent('one that stands still for long has lost its jobs, and disturbs 
   }
 })
 
-test.concurrent('one that is to stop takes nothing new, and leaves what it has not ended to another', {
+test.concurrent('a worker that is told to stop takes nothing new, and leaves its unfinished jobs to another', {
   timeout: TIMEOUT,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
@@ -293,7 +293,7 @@ test.concurrent('one that is to stop takes nothing new, and leaves what it has n
   expect(await desk.countPages()).toBe(COUNT + 1)
 })
 
-test.concurrent('two servers that work themselves share the jobs, and what one of them leaves goes on with the other', {
+test.concurrent('two servers with workers share the jobs, and one resumes those that the other leaves', {
   timeout: TIMEOUT,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
@@ -336,7 +336,7 @@ test.concurrent('two servers that work themselves share the jobs, and what one o
   expect(JSON.stringify(run)).toContain(`"pages":${COUNT + 1}`)
 })
 
-test.concurrent('one that cannot reach its database waits, says so, and goes on when it is there', {
+test.concurrent('a worker that cannot reach its database waits, reports it, and continues afterwards', {
   timeout: TIMEOUT,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
@@ -363,7 +363,7 @@ test.concurrent('one that cannot reach its database waits, says so, and goes on 
     async () => desk.dispatcher.find(id)?.progress,
     (progress) => progress?.paused === true && progress.currentDownloadsCount === 0,
   )
-  // What it has said to have written is written: this one was told not to wait for the disk.
+  // The checkpoint makes sure that committed data is on disk, because this server does not wait for the disk.
   await execute(address, 'CHECKPOINT')
   postgres.crash()
   await until(
@@ -391,7 +391,7 @@ async function execute(address: string, text: string): Promise<void> {
   await client.query(text).finally(() => client.end())
 }
 
-test.concurrent('one that has nothing else to do takes part in a crawl with hosts that nobody asks', {
+test.concurrent('an idle worker joins a crawl that has free hosts', {
   timeout: TIMEOUT,
 }, async ({ expect, ...context }) => {
   const stage = new Stage(context)
@@ -411,7 +411,7 @@ test.concurrent('one that has nothing else to do takes part in a crawl with host
   const pages = sites.length * paths.length + 1
   expect(await desk.countPages()).toBe(pages)
   expect(workers.map(({ said }) => said()).join('')).toContain('helps with the crawl of')
-  // Each has counted what it did itself.
+  // Each worker has counted its own visits.
   const visits = await until(
     async () => ((await desk.library.workers?.list()) ?? []).map((worker) => worker.visits),
     (each) => each.reduce((sum, count) => sum + count, 0) >= pages,
@@ -424,7 +424,7 @@ test.concurrent('one that has nothing else to do takes part in a crawl with host
   }
 })
 
-/** Records a source that somebody has named addresses of many hosts for. */
+/** Records a source with addresses of many hosts as seeds. */
 async function plant(library: OpenLibrary, sites: readonly Site[], paths: readonly string[]): Promise<Source> {
   const source = await addSource(library, { url: `${sites[0]?.origin}/` })
   const finds = sites.flatMap(({ origin }) =>
@@ -437,7 +437,7 @@ async function plant(library: OpenLibrary, sites: readonly Site[], paths: readon
   return source
 }
 
-test('a folder is kept with the machine that it is on, and read nowhere else', async () => {
+test('a folder is stored with its machine, and no other machine reads it', async () => {
   const library = await openLibrary({ path: await createLibrary(), version: '0.0.0' })
   try {
     const source = await addSource(library, { url: 'file:///docs/', isOwnFolder: true })

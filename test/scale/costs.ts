@@ -1,10 +1,10 @@
 import type { Cost, Operation } from './database.ts'
 
 /**
- * What the ledger in PostgreSQL takes for each operation: a lease of 32 visits at 24 of many hosts, a settlement with a page and 20 links.
- * Statements are those on the wire, with what begins and ends a transaction; `test/postgres/statement-counts.test.ts` holds the store to them.
- * The time is that of the processes of PostgreSQL 15 on two slow cores of an arm64 machine, as `bench/postgres.mjs --parts operations` prints
- * it. What writes to a source holds its lock meanwhile.
+ * Cost of each operation of the ledger in PostgreSQL, for a lease of 32 visits at 24 of many hosts, and a settlement with a page and 20
+ * links. Statements are counted on the wire, including those that begin and end a transaction, and `test/postgres/statement-counts.test.ts`
+ * checks them. The time is the CPU time of PostgreSQL 15 on two slow cores of an arm64 machine, as `bench/postgres.mjs --parts operations`
+ * prints it. An operation that writes to a source holds the lock of that source meanwhile.
  */
 export const COSTS: Readonly<Record<Operation, Cost>> = {
   lease: { statements: 13, cpuMs: 16, isExclusive: true },
@@ -19,5 +19,5 @@ export const COSTS: Readonly<Record<Operation, Cost>> = {
   touch: { statements: 2, cpuMs: 0.5, isExclusive: false },
 }
 
-/** What a settlement takes where nothing changed and all of 20 links are known, measured in the same way. */
+/** CPU time of a settlement without changes and with 20 known links, measured in the same way. */
 export const UNCHANGED_CPU_MS = 2.3

@@ -1,6 +1,6 @@
 import type { SimulatedTime } from './time.ts'
 
-/** What is asked of a database. */
+/** The operations of a database. */
 export type Operation =
   | 'lease'
   | 'settle'
@@ -13,7 +13,7 @@ export type Operation =
   | 'robots'
   | 'touch'
 
-/** What an operation takes: how many statements, one after the other, and how much of a core of the database. */
+/** Cost of an operation: the number of consecutive statements, and the CPU time in the database. */
 export interface Cost {
   readonly statements: number
   readonly cpuMs: number
@@ -26,7 +26,7 @@ export interface DatabaseSettings {
   readonly costs: Readonly<Record<Operation, Cost>>
   /** From a worker to the database and back. */
   readonly roundTripMs: number
-  /** Cores that it has; as many as are needed where nothing is said. */
+  /** Number of cores, unlimited by default. */
   readonly cores?: number | undefined
   /** A time in which it does not answer. */
   readonly outage?: { readonly from: number; readonly until: number } | undefined
@@ -40,8 +40,8 @@ interface Waiting {
 }
 
 /**
- * Does what it is asked, when its turn has come, and counts. An operation waits for its source first, where it writes to one, and only then
- * for a core, both in the order in which they come; moments are told apart within a millisecond, in which most operations end.
+ * A database that executes operations in order and counts them. An operation that writes to a source waits for its lock first, and only
+ * then for a core, both first come, first served. Times are finer than a millisecond, because most operations take less.
  */
 export class SimulatedDatabase {
   readonly counts: Record<Operation, number> = {
@@ -63,7 +63,7 @@ export class SimulatedDatabase {
   readonly #settings: DatabaseSettings
   /** When each core is free. */
   readonly #cores: number[]
-  /** Sources that somebody writes to, and who waits for them. */
+  /** Locked sources, with the operations that wait for each of them. */
   readonly #sources = new Map<string, Waiting[]>()
 
   constructor(time: SimulatedTime, settings: DatabaseSettings) {
@@ -93,7 +93,7 @@ export class SimulatedDatabase {
     else waiting.push({ cost, since: now, done })
   }
 
-  /** Begins what has its source for itself, which whoever waits next has then. */
+  /** Starts an operation that holds the lock of its source, and passes the lock to the next one afterwards. */
   #beginAlone(cost: Cost, source: string, moment: number, done: () => void): void {
     const end = this.#begin(cost, moment)
     this.#time.at(end, () => {
@@ -107,7 +107,7 @@ export class SimulatedDatabase {
     })
   }
 
-  /** Begins an operation as soon as there is a core, and tells when it is done. */
+  /** Starts an operation as soon as a core is free, and returns its end time. */
   #begin({ cpuMs, statements }: Cost, moment: number): number {
     const begun = this.#takeCore(moment, cpuMs)
     this.waitedForCoreMs += begun - moment

@@ -9,8 +9,8 @@ import { FIRST_WAIT_MS } from '../../src/crawl/visit.ts'
 import type { Crawling, CrawlParts } from './process.ts'
 
 /**
- * Makes visits with the pacer of the program and nothing else of its engine: what the frontier and a visit do that matters for order and
- * pace is done here, in half the time. `whole-crawl.ts` shows that it comes to the same.
+ * Makes visits with the pacer of the program and no other part of its engine. It implements the behaviour of the frontier and of a visit
+ * that matters for order and pace, in half the time. `whole-crawl.ts` shows that the result is the same.
  */
 export function crawlLean(parts: CrawlParts): Crawling {
   return new LeanCrawl(parts)
@@ -52,7 +52,7 @@ class LeanCrawl implements Crawling {
     this.#goOn()
   }
 
-  /** Begins as many visits as there may be at once, each at its slot, and asks for more when none is left. */
+  /** Starts as many visits as the concurrency allows, each at its slot, and leases more when none is left. */
   #goOn(): void {
     const { time, visits, deliver } = this.#parts
     if (this.#isStopped) {
@@ -111,7 +111,7 @@ class LeanCrawl implements Crawling {
     this.#goOn()
   }
 
-  /** Reads robots.txt, which may ask for a pause. */
+  /** Reads robots.txt, which may contain a Crawl-delay. */
   async #meet({ host, url }: Visit): Promise<void> {
     const permission = await this.#robots.judge(url)
     if (permission.allowed) this.#met.add(host)
@@ -128,7 +128,7 @@ class LeanCrawl implements Crawling {
     return outcome
   }
 
-  /** What becomes of an address: what failed for now is tried again later, some times. */
+  /** Decides the state of an address after a visit: temporary failures are retried later, up to the limit of attempts. */
   #conclude({ host, attempts }: Visit, outcome: FetchOutcome): Pick<Settlement, 'state' | 'dueAt' | 'isHostAtFault'> {
     if (outcome.type !== 'failed') return { state: 'unchanged' }
     const { now } = this.#parts.time

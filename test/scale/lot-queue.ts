@@ -7,9 +7,9 @@ interface Entry {
   readonly first: Candidate
 }
 
-/** Lots that nobody has the host of, the one whose first address comes first at the top: what the index of the ledger is in a store. */
+/** A heap of lots whose hosts are free, ordered by their first address. It stands for the index of the ledger in a store. */
 export class LotQueue {
-  /** Those that were taken out from the middle are still there. */
+  /** Heap entries, including those of removed lots, which are skipped later. */
   readonly #entries: Entry[] = []
   readonly #current = new Map<Lot, Entry>()
 

@@ -8,13 +8,15 @@ import { type SimulatedHost, troubleAt, type World } from './world.ts'
 export interface Breach {
   readonly host: string
   readonly at: number
-  /** Milliseconds after the one before it, and how many there should have been at least; or how early within the time it was to be left alone. */
+  /**
+   * Milliseconds since the previous request and the required minimum, or how early the request came within a pause that the host asked for.
+   */
   readonly kind: 'pause' | 'patience'
   readonly gapMs: number
   readonly leastMs: number
 }
 
-/** What all hosts together saw. */
+/** Totals over all hosts. */
 export interface Seen {
   requests: number
   answers: number
@@ -22,11 +24,11 @@ export interface Seen {
   refusals: number
   readonly breaches: Breach[]
   breachCount: number
-  /** Pauses at hosts by how much longer they were than they had to be: less than 25 ms, 50, 100, 200, and more. */
+  /** Histogram of how much longer pauses at hosts were than required: less than 25 ms, 50, 100, 200, and more. */
   readonly slack: number[]
   /** The shortest of them. */
   leastSlackMs: number
-  /** Requests that were put off, because their slot had passed when there was a connection. */
+  /** Requests that were postponed, because their slot had passed when the connection was open. */
   tooLate: number
 }
 
@@ -37,13 +39,16 @@ const MOST_NAMED = 20
 const AWAY_MS = 3000
 /** Answers that are slower while a host is. */
 const SLOW_FACTOR = 12
-/** What is on its way when a host asks for patience, or its pause gets longer, is no breach: an answer and two statements. */
+/**
+ * Requests already on their way when a host asks to wait, or when its interval grows, do not count as a breach. The tolerance covers a
+ * response and two statements.
+ */
 const ON_ITS_WAY_MS = 100
-/** A connection is kept for so long; a new one takes this share of the time of an answer. */
+/** Idle time after which a connection closes. A new one takes this share of the response time. */
 const CONNECTION_MS = 4000
 const CONNECT_SHARE = 0.4
 
-/** What hosts are asked through; they watch how. */
+/** The network between processes and hosts. Each host checks the pace of its requests. */
 export class SimulatedNetwork {
   readonly seen: Seen = {
     requests: 0,
@@ -66,7 +71,7 @@ export class SimulatedNetwork {
     this.#random = random
   }
 
-  /** The network as a process sees it. What has no connection waits for one, and is sent then if it still may be. */
+  /** The network as seen by one process. A request without a connection waits for one, and is then sent only if it is still in time. */
   open(deliver: (answer: () => void) => void): Fetcher {
     return {
       fetch: ({ url, isInTime }) =>
@@ -105,7 +110,7 @@ export class SimulatedNetwork {
     })
   }
 
-  /** What a host makes of a request that comes now. */
+  /** Checks whether a host may get a request now. */
   #watch(host: SimulatedHost): void {
     const { now } = this.#time
     this.seen.requests++
@@ -148,7 +153,7 @@ export class SimulatedNetwork {
     return { outcome: { type: 'unchanged', etag: null, lastModified: null, latencyMs }, afterMs: latencyMs }
   }
 
-  /** Asks for patience, for as long as it says. */
+  /** Asks the client to wait for a given time. */
   #refuse(host: SimulatedHost, latencyMs: number): { readonly outcome: FetchOutcome; readonly afterMs: number } {
     const retryAfterMs = between(this.#random, 5, 40) * 1000
     this.seen.refusals++
@@ -162,7 +167,10 @@ export class SimulatedNetwork {
   }
 }
 
-/** How long ago the request before one that comes now has to be at least: what we promise, what the host asked for, and what its clock says. */
+/**
+ * Required minimum since the previous request: the pace that the crawler promises, the pace that the host asked for, and the interval of
+ * its clock.
+ */
 function leastPause({ robots, crawlDelayMs, clock, askedPauseMs }: SimulatedHost, now: number): number {
   const isTold = now - clock.slowedAt > ON_ITS_WAY_MS
   const ownMs = isTold ? clock.intervalMs : Math.min(clock.intervalMs, askedPauseMs)

@@ -3,13 +3,13 @@ import type { SimulatedNetwork } from './network.ts'
 import type { Asker, SharedLedger, VisitLedger } from './shared-ledger.ts'
 import type { SimulatedTime } from './time.ts'
 
-/** What a process works with. */
+/** Everything that a process needs. */
 export interface ProcessSettings {
   readonly time: SimulatedTime
   readonly ledger: SharedLedger
   readonly network: SimulatedNetwork
   readonly random: () => number
-  /** Visits at once, and hosts. */
+  /** Concurrent visits, and the host limit. */
   readonly visits: number
   readonly hosts: number
 }
@@ -21,7 +21,7 @@ export interface Crawling {
   stop(): void
 }
 
-/** What a crawl is made of. */
+/** Everything that a crawl needs. */
 export interface CrawlParts extends ProcessSettings {
   readonly source: string
   readonly visitLedger: VisitLedger
@@ -33,16 +33,16 @@ export interface CrawlParts extends ProcessSettings {
 /** Begins to crawl. */
 export type Crawler = (parts: CrawlParts) => Crawling
 
-/** A process: something that crawls one source after the other, can be killed, and can stand still. */
+/** A process that crawls one source after the other, and that can be killed and frozen. */
 export class SimulatedProcess implements Asker {
   readonly id: string
-  /** What it crawls now. */
+  /** The source that the process crawls now. */
   source: string | null = null
   readonly #settings: ProcessSettings
   readonly #crawler: Crawler
   #isGone = false
   #isFrozen = false
-  /** What waits until it goes on. */
+  /** Callbacks that are delayed until the process resumes. */
   #waiting: (() => void)[] = []
   #crawling: Crawling | undefined
   #visitLedger: VisitLedger | undefined
@@ -72,12 +72,12 @@ export class SimulatedProcess implements Asker {
     this.#isGone = true
   }
 
-  /** Stops it where it stands, as `SIGSTOP` does. */
+  /** Freezes the process, like `SIGSTOP`. */
   freeze(): void {
     this.#isFrozen = true
   }
 
-  /** Lets it go on: everything that came meanwhile comes at once. */
+  /** Resumes the process, and delivers everything that arrived meanwhile. */
   thaw(): void {
     this.#isFrozen = false
     for (const answer of this.#waiting.splice(0)) this.deliver(answer)
@@ -103,12 +103,12 @@ export class SimulatedProcess implements Asker {
     void this.#visitLedger?.touch()
   }
 
-  /** Looks how far it is, as it does to tell others. */
+  /** Reads the progress of the crawl, like a process that reports it. */
   look(): void {
     this.#visitLedger?.look()
   }
 
-  /** Has it leave what it crawls, in good order. */
+  /** Makes the process leave its crawl in good order. */
   stop(): void {
     this.#crawling?.stop()
   }

@@ -5,7 +5,7 @@ import type { Cost, Operation } from './database.ts'
 import { CORES, LARGE, ONE_DATABASE, ONE_SOURCE, SCARCE, SHORT } from './scenarios.ts'
 import type { Outcome, Spread } from './simulate.ts'
 
-/** What came of everything that is simulated. */
+/** Results of all simulations. */
 export interface Results {
   readonly large: Outcome
   readonly scarce: Outcome
@@ -15,7 +15,7 @@ export interface Results {
   readonly short: readonly Outcome[]
 }
 
-/** The line above what a test writes anew. */
+/** The heading above the section that a test regenerates. */
 export const SHORT_HEADING = '## Short form'
 
 /** Writes the report. */
@@ -35,7 +35,7 @@ export function writeReport(results: Results): string {
   ].join('\n\n')
 }
 
-/** What a test writes anew: the small simulations, by the lean way and by the whole engine. */
+/** Writes the section that a test regenerates: the small simulations, lean and with the whole engine. */
 export function writeShort(outcomes: readonly Outcome[]): string {
   const rows = outcomes.map((outcome, i) => [SHORT[i]?.name ?? '', ...factsOf(outcome)])
   return `${table(['', ...FACTS], rows)}\n`
@@ -197,7 +197,7 @@ Together **${statements.toFixed(1)} statements and ${cpuMs.toFixed(1)} ms of a c
 function writeBottleneck({ oneSource, oneDatabase, large }: Results): string {
   const { cpuMs } = loadOf(large)
   const perCore = 1000 / cpuMs
-  // What was begun and not finished at the end is counted too.
+  // This includes work that was started and not finished at the end.
   const busy = oneDatabase.map((outcome) => Math.min(CORES, (loadOf(outcome).cpuMs * rateOf(outcome)) / 1000))
   const most = Math.max(...oneDatabase.map(rateOf))
   const last = oneDatabase.at(-1)
@@ -281,7 +281,7 @@ function factsOf(outcome: Outcome): string[] {
   ]
 }
 
-/** Statements and milliseconds of a core that a visit takes. */
+/** Statements and CPU milliseconds per visit. */
 function loadOf({ operations, visits }: Outcome): { readonly statements: number; readonly cpuMs: number } {
   let statements = 0
   let cpuMs = 0

@@ -22,13 +22,13 @@ test('workers that die, stand still or lose their database break no rule, and do
   const outcomes: Outcome[] = []
   for (const scenario of SHORT) outcomes.push(await simulate(scenario))
   expect(outcomes.flatMap(({ problems }) => problems)).toEqual([])
-  // Hosts did change hands because their workers were gone, and answers that came too late were refused.
+  // Hosts did change hands because their workers were gone, and late results were refused.
   for (const { recovered, lost } of outcomes) expect([recovered.freeze > 0, lost > 0]).toEqual([true, true])
   const short = document.slice(document.indexOf(SHORT_HEADING))
   expect(short.slice(short.indexOf('|'))).toBe(writeShort(outcomes))
 })
 
-test('a host of the simulation sees who asks too early, also for the pause that its clock has got', async () => {
+test('a simulated host notices early requests, also after its interval has grown', async () => {
   const time = new SimulatedTime()
   const world = createWorld({ hosts: 2, sources: 1, backlog: 10, spanMs: 1 }, 1)
   const network = new SimulatedNetwork(time, world, createRandom(1))
@@ -38,7 +38,7 @@ test('a host of the simulation sees who asks too early, also for the pause that 
   if (slow === undefined) throw new TypeError('there are two hosts')
   for (const host of world.hosts) askAt(1, host.name)
   await time.run(999, () => false)
-  // The connections are there: what is asked now is sent now.
+  // The connections are open, so requests are sent immediately.
   for (const moment of [1000, 1200, 1399]) askAt(moment, 'h0.example')
   slow.clock = { ...slow.clock, intervalMs: 800 }
   for (const moment of [1000, 1799]) askAt(moment, slow.name)
@@ -49,7 +49,7 @@ test('a host of the simulation sees who asks too early, also for the pause that 
   ])
 })
 
-test('a request of the simulation that gets its connection too late is not sent', async () => {
+test('a simulated request is not sent if its connection opens too late', async () => {
   const time = new SimulatedTime()
   const world = createWorld({ hosts: 1, sources: 1, backlog: 10, spanMs: 1 }, 1)
   const network = new SimulatedNetwork(time, world, createRandom(1))
@@ -61,7 +61,7 @@ test('a request of the simulation that gets its connection too late is not sent'
   expect(network.seen).toMatchObject({ requests: 0, tooLate: 1 })
 })
 
-test('an operation of a simulated database keeps no core while it waits for its source', async () => {
+test('an operation of a simulated database uses no core while it waits for its source', async () => {
   const time = new SimulatedTime()
   const cost = { statements: 0, cpuMs: 10, isExclusive: true }
   const costs = { ...COSTS, settle: cost, readClock: { ...cost, isExclusive: false } }

@@ -7,7 +7,7 @@ const ROUND_TRIP_MS = 0.25
 
 const MINUTE = 60_000
 
-/** What is simulated unless somebody says otherwise: a database that has as many cores as are needed. */
+/** Default settings: a database with as many cores as needed. */
 const USUAL = {
   seed: 11,
   visitsAtOnce: 16,
@@ -33,7 +33,7 @@ export const LARGE: Scenario = {
   ],
 }
 
-/** Few hosts for many workers, so that a host that is free is taken at once: what hands hosts over is busy. */
+/** Few hosts for many workers, so that free hosts are taken immediately and hand-over is frequent. */
 export const SCARCE: Scenario = {
   ...USUAL,
   world: { hosts: 1200, sources: 20, backlog: 12_000_000, spanMs: 3 * MINUTE },
@@ -59,7 +59,7 @@ export const ONE_SOURCE: readonly Scenario[] = [1, 2, 3, 4, 8].map((workers) => 
   visits: 10_000,
 }))
 
-/** Cores of the database, where that is looked at. */
+/** Cores of the database in scenarios that limit them. */
 export const CORES = 16
 
 /** One database, and more and more workers. */
@@ -73,8 +73,8 @@ export const ONE_DATABASE: readonly Scenario[] = [10, 30, 60, 100, 200].map((wor
 }))
 
 /**
- * The whole engine and a slow database, whose answers are on their way for long: half of the workers, then the other half, stand still past
- * their leases, many of them with such an answer before them. What they do when they wake must be nothing.
+ * The whole engine with a slow database, whose responses take long. One half of the workers, then the other, is frozen past its leases,
+ * often with such a response under way. The workers must do nothing with it when they resume.
  */
 export const FROZEN: Scenario = {
   ...WHOLE,
@@ -87,14 +87,14 @@ export const FROZEN: Scenario = {
   mishaps: [15_000, 70_000].map((at) => ({ at, kind: 'freeze' as const, workers: 20 })),
 }
 
-/** What a test runs. */
+/** The scenarios of the test. */
 export const SHORT: readonly (Scenario & { readonly name: string })[] = [
   { ...SCARCE, name: 'lean', world: { ...SCARCE.world, hosts: 300, sources: 5 }, workers: 15, visits: 18_000 },
   { ...WHOLE, name: 'whole engine', world: { ...WHOLE.world, hosts: 300, sources: 5 }, workers: 15, visits: 18_000 },
   { ...FROZEN, name: 'whole engine, standing still' },
 ]
 
-/** Costs of a database in which nobody waits for others, so that hosts are all that is waited for. */
+/** Costs of a database without locks, so that hosts are the only bottleneck. */
 function withoutLocks(costs: Readonly<Record<Operation, Cost>>): Readonly<Record<Operation, Cost>> {
   const free = (operation: Operation): Cost => ({ ...costs[operation], isExclusive: false })
   return {

@@ -27,27 +27,27 @@ import {
   type World,
 } from './world.ts'
 
-/** A process that asks the ledger. */
+/** A process that uses the ledger. */
 export interface Asker {
   readonly id: string
   /** Whether it hears an answer now. */
   readonly hears: boolean
-  /** Hands it an answer, unless it is gone; one that is frozen gets it when it goes on. */
+  /** Delivers a response to the process. A dead process drops it, and a frozen process gets it when it resumes. */
   deliver(answer: () => void): void
 }
 
-/** What the simulation wants to know of the ledger. */
+/** Settings and callbacks of the ledger. */
 export interface LedgerSettings {
   readonly time: SimulatedTime
   readonly world: World
   readonly database: SimulatedDatabase
-  /** Called when a host changes hands, with the process that had it, unless that gave it back. */
+  /** Called when a host changes hands, with its previous holder, or null if that process released it. */
   readonly tellTaken: (before: string | null) => void
   /** Called when an address is done with. */
   readonly tellSettled: (lot: Lot, process: string, isLost: boolean) => void
 }
 
-/** The part of a ledger that visits need, and the signs of life of whoever makes them. */
+/** The part of a ledger that visits need, plus the heartbeats of the process. */
 export interface VisitLedger
   extends Pick<
     Ledger,
@@ -64,11 +64,11 @@ export interface VisitLedger
     | 'readRobots'
     | 'writeRobots'
   > {
-  /** Looks how much is still to be done, to tell others. */
+  /** Counts the remaining work, like a process that reports progress. */
   look(): void
-  /** Says that the process is alive: hosts where it has something under way stay its own, all others it gives back. */
+  /** Sends a heartbeat: hosts with requests under way stay with the process, and it releases all others. */
   touch(): Promise<void>
-  /** Gives back what the process has, which ends in good order. */
+  /** Releases all hosts of a process that ends in good order. */
   leave(): Promise<void>
 }
 
@@ -83,10 +83,10 @@ interface SimulatedVisit extends Visit {
   readonly row: LeasedRow
 }
 
-/** What the ledger knows of a source. */
+/** The state of a source in the ledger. */
 interface SourceState {
   readonly source: SimulatedSource
-  /** Lots with something pending whose hosts nobody has. */
+  /** Lots with pending addresses whose hosts are free. */
   readonly free: LotQueue
   /** Lots with something pending, and with something leased. */
   readonly open: Set<Lot>
@@ -102,10 +102,10 @@ interface Crawler {
   readonly state: SourceState
 }
 
-/** A lease that is asked for. */
+/** A lease request. */
 interface Asked extends Crawler {
   readonly request: LeaseRequest
-  /** Hosts of the process that count towards those it may have. */
+  /** Hosts of the process that count towards its host limit. */
   readonly kept: ReadonlySet<string>
 }
 
@@ -113,10 +113,10 @@ const LOST: Settled = { type: 'lost', state: 'pending', reason: null, target: nu
 const NOTHING: Leased = { visits: [], taken: [], until: 0, left: [] }
 
 /**
- * The ledger of all processes. What becomes of hosts is decided by the code of the store: who may have one, who gives one back or wants one
- * (`store/postgres/frontier.ts`), what a process knows of its own (`host-holder.ts`), and which slots it gets (`store/common/slots.ts`). The
- * statements in between are written anew here: addresses that nobody took yet are counted and not kept, and what an index finds in a
- * store is found by queues.
+ * The ledger of all processes. The code of the store decides about hosts: which process may hold, release or request one
+ * (`store/postgres/frontier.ts`), what a process remembers about its own (`host-holder.ts`), and which slots it gets
+ * (`store/common/slots.ts`). The statements in between are reimplemented here: addresses that were never leased are only counted, and
+ * queues replace the indexes of a store.
  */
 export class SharedLedger {
   readonly #settings: LedgerSettings
@@ -140,7 +140,7 @@ export class SharedLedger {
     }
   }
 
-  /** Hosts of a source that nobody has and that can be asked. */
+  /** Number of free hosts of a source that can be visited. */
   countFree(source: string): number {
     return this.#stateOf(source).free.size
   }
@@ -201,7 +201,7 @@ export class SharedLedger {
       findRow: (_, key) => ask('readClock', () => this.#failures.get(key)),
       readRobots: (origin) => ask('robots', () => this.#hostOf(new URL(origin).host).robots),
       writeRobots: (record) => ask('robots', () => this.#writeRobots(record)),
-      // What it is told changes nothing.
+      // The result is not used, only its cost counts.
       look: () => database.ask('countLedger', sourceId, () => undefined),
       touch: () => this.#keep(holder, (run, heed) => ask('touch', run, heed)),
       leave: () => {
@@ -224,27 +224,27 @@ export class SharedLedger {
     const asked: Asked = { ...crawler, request, kept }
     const isFew = state.open.size <= limit
     const chosen = isFew ? [...state.open] : this.#chooseLots(asked)
-    // Where all that could be had are others', some of them are asked for.
+    // If other processes hold all hosts, some of those hosts are requested.
     const wanted = chosen.length > 0 ? chosen : [...state.open].slice(0, limit)
     const states = this.#read([...wanted.map(({ host }) => host.name), ...idle], now)
     const open = openOf(states, asked)
     const readClock = (host: string): HostClock => this.#clockOf(host, now)
     const listed = this.#listRows(chosen, open, request)
-    // Of many no more were chosen than it may have.
+    // With many hosts, `#chooseLots` has already applied the host limit.
     const rows = isFew ? withinCap(listed, asked) : listed
     const { reserved, clocks } = reserveSlots(takeOfHosts(rows, readClock, request), readClock, request)
     const isEnough = reserved.length >= limit
     this.#write(changeHosts(states, clocks, { asked, standing: { visited, finished }, isEnough }), holder)
     const id = `${++this.#requests}`
-    // The rows are those that were handed in.
+    // The reserved rows are the same objects as the given ones.
     const visits = reserved.map(({ row, slot }, place) => this.#take(state, row as OpenRow, slot, `${id}:${place}`))
-    // What was found and not taken is others' to find.
+    // Lots that were found and not taken become available to other processes again.
     if (!isFew) for (const lot of chosen) this.#enqueue(lot)
     const left = idle.filter((host) => !clocks.has(host) && !isHeldBy(this.#hostOf(host), holder))
     return { visits, taken: [...clocks.keys()], until: hostsUntil, left }
   }
 
-  /** Makes rows pending whose hosts have changed hands; whoever has given no sign of life for too long loses the hosts of those it has. */
+  /** Makes rows pending whose hosts have changed hands. A process without heartbeats for too long loses the hosts of its rows. */
   #takeBack({ holder, state }: Crawler, now: number): void {
     for (const { host, leased } of state.visited) {
       const { lease } = host
@@ -257,7 +257,7 @@ export class SharedLedger {
     }
   }
 
-  /** Of many hosts those that have room and come first: of the process's own, and of those that nobody has. */
+  /** Chooses the first lots with free slots among many hosts: hosts of this process, and free ones. */
   #chooseLots({ holder, state, request, kept }: Asked): Lot[] {
     const { now, horizon, limit, maxHosts = Infinity } = request
     const found: Lot[] = []
@@ -271,7 +271,7 @@ export class SharedLedger {
       const lot = state.free.take()
       if (lot === undefined) break
       const { name, lease } = lot.host
-      // Whoever has given one back because others want it leaves it to them. One whose time is over may still be its own.
+      // A process that released a host for others leaves it to them. An expired host may still be its own.
       const isNone = kept.has(name) || judgeHost(lease, holder.name, now) === 'yielded'
       if (isNone || opening(lot, now) > horizon) passed.push(lot)
       else found.push(lot)
@@ -280,7 +280,7 @@ export class SharedLedger {
     return found
   }
 
-  /** The first addresses of lots whose hosts may be used, as many as these have room for. */
+  /** The first addresses of lots whose hosts may be used, as many as there are slots. */
   #listRows(lots: readonly Lot[], open: ReadonlyMap<string, HostState>, request: LeaseRequest): OpenRow[] {
     const rows: OpenRow[] = []
     for (const lot of lots) {
@@ -331,7 +331,7 @@ export class SharedLedger {
     return new Map(hosts.map((name) => [name, { clock: this.#clockOf(name, now), lease: this.#hostOf(name).lease }]))
   }
 
-  /** Writes what became of hosts. */
+  /** Writes the new states of hosts. */
   #write(changed: ReadonlyMap<string, HostState>, holder: HostHolder): void {
     for (const [name, { clock, lease }] of changed) {
       const host = this.#hostOf(name)
@@ -384,7 +384,7 @@ export class SharedLedger {
     this.#drop(visit.lease, lot, state)
     this.#failures.delete(visit.key)
     if (became === 'pending') {
-      // A retry asks why the last attempt failed, and for nothing else of its row.
+      // A retry reads only the reason of the last failure from its row.
       this.#failures.set(visit.key, { reason, status } as LedgerRow)
       lot.returned.push({ number, attempts: isHostAtFault === true ? attempts : attempts + 1, dueAt: dueAt ?? 0 })
       state.pending++
@@ -475,7 +475,7 @@ export class SharedLedger {
     return state
   }
 
-  /** What a source has of a host, if anything of it is pending. */
+  /** The lot of a source at a host, if it has pending addresses. */
   #pendingOf(host: string, source: SimulatedSource): Lot | undefined {
     return this.#hostOf(host).lots.find((lot) => lot.source === source && countPending(lot) > 0)
   }
@@ -484,7 +484,7 @@ export class SharedLedger {
     for (const lot of lots) this.#enqueue(lot)
   }
 
-  /** Puts a lot where it is found by whoever looks for a host, once that can be asked, if it is nobody's and there is anything to visit. */
+  /** Makes a lot available to leases as soon as its host can be visited, if the host is free and the lot has pending addresses. */
   #enqueue(lot: Lot): void {
     const { time } = this.#settings
     const { free } = this.#stateOf(lot.source.id)
@@ -498,7 +498,7 @@ export class SharedLedger {
     free.add(lot, this.#rowOf(lot, number, 0))
   }
 
-  /** Has the hosts of a process looked at when its leases have run out. */
+  /** Checks the hosts of a process when its leases expire. */
   #watch(holder: HostHolder, until: number): void {
     const isWatched = this.#watched.has(holder)
     this.#watched.set(holder, Math.max(until, this.#watched.get(holder) ?? 0))
@@ -521,13 +521,13 @@ function isHeldBy({ lease }: SimulatedHost, { name }: HostHolder): boolean {
   return lease.holder === name && lease.leasedUntil > 0
 }
 
-/** When the first address of a lot can be visited, as far as nobody has its host; it may be past. */
+/** The time from which the first address of a lot can be visited if its host is free. It may be in the past. */
 function opening({ host, backlog, returned }: Lot, now: number): number {
   const due = backlog > 0 ? 0 : returned.reduce((first, { dueAt }) => Math.min(first, dueAt), Infinity)
   return Math.max(opensAt(mendClock(host.clock, now)), due)
 }
 
-/** How deep an address is: each depth has twice as many of them as the one before. */
+/** Depth of an address: each depth has twice as many addresses as the one before. */
 function depthOf(number: number): number {
   return Math.floor(Math.log2(number + 1))
 }
@@ -541,7 +541,7 @@ function toVisit(source: SimulatedSource, row: LeasedRow, lease: string, slot: n
     url,
     host: lot.host.name,
     depth: depthOf(number),
-    // Given by hand, so that the gate, which is no matter of order or pace, is not asked.
+    // A visit with the discovery `manual` does not check the gate, which does not matter for order or pace.
     discovery: 'manual',
     foundOn: null,
     attempts,

@@ -13,27 +13,27 @@ import { countPending, createWorld, type SimulatedHost, type World, type WorldSi
 /** Something that happens to workers at a moment. */
 export interface Mishap {
   readonly at: number
-  /** `kill` ends them without a word, and others come in their place; `freeze` stops them for a while. */
+  /** `kill` ends workers abruptly, and new ones replace them. `freeze` stops them for a while. */
   readonly kind: 'kill' | 'freeze'
   readonly workers: number
 }
 
-/** What is simulated. */
+/** The settings of a simulation. */
 export interface Scenario {
   readonly seed: number
   readonly world: WorldSize
   readonly workers: number
-  /** Visits at once, and hosts at once, of a worker. */
+  /** Concurrent visits and host limit of a worker. */
   readonly visitsAtOnce: number
   readonly hostsAtOnce: number
   /** Most workers at one source. */
   readonly workersAtOnce: number
-  /** Ends after so many visits, or after so long. */
+  /** Ends after the given number of visits, or after the given time. */
   readonly visits: number
   readonly mostMs: number
   readonly database: DatabaseSettings
   readonly mishaps: readonly Mishap[]
-  /** Whether the whole engine makes the visits, or only what sets order and pace. */
+  /** Whether the whole engine makes the visits, or only the part that determines order and pace. */
   readonly isWhole: boolean
 }
 
@@ -46,15 +46,15 @@ export interface Spread {
   readonly most: number
 }
 
-/** What came of it. */
+/** The result of a simulation. */
 export interface Outcome {
   readonly spanMs: number
   readonly visits: number
   readonly failed: number
-  /** Visits whose host had changed hands when they came to an end, so that nothing was written. */
+  /** Visits whose host had changed hands when they ended, so that nothing was written. */
   readonly lost: number
   readonly seen: Seen
-  /** Requests under way at one host at once, of hosts that were asked. */
+  /** Concurrent requests per host, over all hosts that were requested. */
   readonly underWay: Spread
   /** Visits in each ten seconds. */
   readonly windows: readonly number[]
@@ -68,25 +68,25 @@ export interface Outcome {
   readonly recovered: Readonly<Record<Mishap['kind'], number>>
   /** Visits of each worker that was there from beginning to end. */
   readonly perWorker: Spread
-  /** Longest time between two visits of a source that was begun. */
+  /** Longest time between two visits of a source that has started. */
   readonly sourceWaitMs: Spread
-  /** Of hosts that belong to two sources and still had addresses of both: the smaller share of the visits. */
+  /** The smaller share of visits at hosts of two sources, while both still had addresses. */
   readonly sharedHosts: { readonly count: number; readonly smallerShare: Spread | null }
   readonly operations: Readonly<Record<string, number>>
   readonly waitedForCoreMs: number
   readonly waitedForSourceMs: number
   /** Addresses that are left, counted. */
   readonly backlog: number
-  /** What is wrong, in words. */
+  /** Violations, as text. */
   readonly problems: readonly string[]
 }
 
 /** How often a worker gives a sign of life. */
 const TOUCH_MS = DEFAULT_CRAWL_LIMITS.aliveMs / BEATS
-/** A worker is replaced, or goes on, after so long. */
+/** Time after which a worker is replaced or resumed. */
 const RESTART_MS = 15_000
 const FROZEN_MS = 45_000
-/** How often it is looked whether a worker has anything to do. */
+/** Interval at which an idle worker looks for work. */
 const LOOK_MS = 2000
 const WINDOW_MS = 10_000
 
@@ -168,7 +168,7 @@ class Run {
     }
   }
 
-  /** The source that has most hosts which nobody has, for each of those who are at it; of those where there is room. */
+  /** Chooses the source with the most free hosts per worker, among sources below the worker limit. */
   #choose(): string | undefined {
     const { workersAtOnce } = this.#scenario
     const busy = new Map<string, number>()
@@ -185,7 +185,7 @@ class Run {
     return best
   }
 
-  /** A worker that has nothing to do where it is goes elsewhere. */
+  /** Moves an idle worker to another source. */
   #look(worker: SimulatedProcess, idle: number): void {
     if (worker.isGone) return
     const isIdle = worker.source !== null && this.#ledger.countHeld(worker) === 0
@@ -223,7 +223,7 @@ class Run {
 
   #noteTaken(before: string | null): void {
     this.#changes++
-    // Its name as a holder of hosts is its own and something that nobody else has.
+    // The holder name of a process is its id followed by a unique suffix.
     const missing = this.#missing.get(before?.split('#')[0] ?? '')
     if (missing !== undefined) this.#recovery[missing.kind].push(this.#time.now - missing.since)
   }
@@ -275,7 +275,7 @@ class Run {
     }
   }
 
-  /** What must not be: a request that came too early, or an address that is nowhere, or in two places. */
+  /** Finds violations: requests that came too early, and addresses that are lost or in two places. */
   #findProblems(): string[] {
     const { breaches, breachCount } = this.#network.seen
     const problems = breaches.map(
@@ -295,7 +295,7 @@ class Run {
   }
 }
 
-/** Of a host that two sources have: the share of its visits that the one with fewer got, as long as both had more to do. */
+/** The share of visits that the source with fewer visits got at a host of two sources, while both had pending addresses. */
 function smallerShare({ lots, requests }: SimulatedHost): number[] {
   const [one, other] = lots
   if (one === undefined || other === undefined || requests < 20) return []

@@ -1,14 +1,14 @@
-/** Milliseconds that the ring reaches ahead; what is further away waits apart. */
+/** Size of the ring in milliseconds. Later timers wait in a separate list. */
 const RING = 2 ** 17
 
 /**
- * Time that goes on when everything that can happen has happened. It goes by the millisecond, as the clock of a crawl does: each has a
- * list of what is to be done then, in a ring, so that a timer costs the same however many there are.
+ * Simulated time that advances when nothing else can happen at the current time. It advances by milliseconds, like the clock of a crawl. A
+ * ring holds the timers of each millisecond, so the cost of a timer does not depend on their number.
  */
 export class SimulatedTime {
-  /** Milliseconds since the beginning of the world. */
+  /** Milliseconds since the start of the simulation. */
   now = 0
-  /** How often something was done. */
+  /** Number of timers that have fired. */
   events = 0
   readonly #ring: (() => void)[][] = Array.from({ length: RING }, () => [])
   readonly #far = new Map<number, (() => void)[]>()
@@ -25,7 +25,7 @@ export class SimulatedTime {
     else waiting.push(run)
   }
 
-  /** Lets time go on, until a moment or until something says that it is enough. */
+  /** Advances time until a given time, or until the condition is met. */
   async run(until: number, isEnough: () => boolean): Promise<void> {
     while (this.now < until && !isEnough()) {
       this.now++
@@ -42,7 +42,7 @@ export class SimulatedTime {
   }
 }
 
-/** Resolves when all promises that can go on have done so. */
+/** Resolves when all pending promise callbacks have run. */
 function settled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)

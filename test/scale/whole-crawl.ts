@@ -11,7 +11,7 @@ export function crawlWhole(parts: CrawlParts): Crawling {
   const { time, visitLedger, fetcher, random, visits, hosts, source, deliver } = parts
   let requests = 0
   const ports: CrawlPorts = {
-    // Visits ask for nothing else.
+    // Visits use no other part of the ledger.
     ledger: visitLedger as unknown as Ledger,
     fetcher,
     readPage: () => Promise.reject(new TypeError('every page is what it was')),
@@ -27,16 +27,16 @@ export function crawlWhole(parts: CrawlParts): Crawling {
     end: () => Promise.resolve(),
   }
   const active = new ActiveCrawl(createRun(source, visits, hosts), ports, new AbortController().signal)
-  // Nobody reads them.
+  // The simulation does not read events.
   active.events.close()
   const frontier = new Frontier(active)
   const all = Array.from({ length: visits }, () => visitOneByOne(active, frontier))
-  // What was leased while it was closed is given back too.
+  // Closing the frontier also releases visits that were leased meanwhile.
   const done = Promise.all(all).then(() => frontier.close())
   return { done, stop: () => void frontier.close() }
 }
 
-/** As `crawl.ts` does it, without telling anybody. */
+/** Makes visits like `crawl.ts`, without events. */
 async function visitOneByOne(active: ActiveCrawl, frontier: Frontier): Promise<void> {
   for (;;) {
     const visit = await frontier.next()

@@ -7,9 +7,9 @@ import { around, between, createRandom, shuffle } from './random.ts'
 export interface WorldSize {
   readonly hosts: number
   readonly sources: number
-  /** Addresses that are known and not visited, of all hosts. */
+  /** Known and unvisited addresses of all hosts. */
   readonly backlog: number
-  /** For how long something goes wrong in it, in milliseconds. */
+  /** Period in which faults occur, in milliseconds. */
   readonly spanMs: number
 }
 
@@ -20,72 +20,72 @@ export interface Trouble {
   readonly until: number
 }
 
-/** An address that was taken and came back: to be tried again, or because whoever had it is gone. */
+/** An address that was leased and returned, for a retry or because its process is gone. */
 export interface ReturnedRow {
   readonly number: number
   readonly attempts: number
   readonly dueAt: number
 }
 
-/** An address that somebody has. */
+/** An address that a process has leased. */
 export interface LeasedRow {
   readonly lot: Lot
   readonly number: number
   readonly attempts: number
 }
 
-/** A host: what it is like, what is known of it, and what it saw. */
+/** A host: its properties, its state in the ledger, and its request statistics. */
 export interface SimulatedHost {
   readonly index: number
   readonly name: string
   readonly latencyMs: number
-  /** The pause that its robots.txt asks for; null where it asks for none. */
+  /** The Crawl-delay in its robots.txt, or null. */
   readonly crawlDelayMs: number | null
   readonly troubles: readonly Trouble[]
-  /** What each source that has addresses of it has. */
+  /** The addresses of each source at this host. */
   readonly lots: Lot[]
   clock: HostClock
   lease: HostLease
-  /** The process that it was taken from, because that gave no sign of life, until somebody has it again. */
+  /** The process that lost the host because it sent no heartbeats, until another process takes the host. */
   lostBy: string | null
   robots: RobotsRecord | undefined
-  /** What it saw. */
+  /** Request statistics. */
   requests: number
   askedAt: number
-  /** The pause that its clock had then. */
+  /** The interval of its clock at that request. */
   askedPauseMs: number
-  /** Who has a connection to it, as it is handed what it hears, and when that was last used. */
+  /** The process with an open connection, identified by its delivery function, and the time of its last use. */
   connectedBy: unknown
   connectedAt: number
-  /** Requests that it has not answered yet, and the most at once. */
+  /** Requests without a response so far, and their maximum. */
   underWay: number
   mostUnderWay: number
-  /** It asked to be left alone, from when and until when. */
+  /** The period for which the host asked to wait. */
   patienceFrom: number
   patienceUntil: number
 }
 
-/** The addresses that one source has of a host. Those that nobody took yet are only counted. */
+/** The addresses of one source at a host. Addresses that were never leased are only counted. */
 export interface Lot {
   readonly host: SimulatedHost
   readonly source: SimulatedSource
-  /** Addresses that were never taken, and the number of the first of them. */
+  /** Number of addresses that were never leased, and the number of the first of them. */
   backlog: number
   firstNumber: number
-  /** Those that came back. */
+  /** Addresses that returned to the queue. */
   returned: ReturnedRow[]
   readonly leased: Map<string, LeasedRow>
   settled: number
   failed: number
 }
 
-/** A source: what is crawled together. */
+/** A source of the simulation. */
 export interface SimulatedSource {
   readonly id: string
   readonly lots: Lot[]
 }
 
-/** Addresses of a lot that nobody has. */
+/** Number of addresses of a lot that are not leased. */
 export function countPending({ backlog, returned }: Lot): number {
   return backlog + returned.length
 }
@@ -96,11 +96,11 @@ export interface World {
   readonly hosts: readonly SimulatedHost[]
 }
 
-/** Of a hundred hosts so many belong to two sources. */
+/** Percentage of hosts that belong to two sources. */
 const SHARED_PERCENT = 2
-/** Of a hundred hosts so many ask for a pause, are away for a while, for good, ask for patience, or get slow. */
+/** Percentages of hosts that have a Crawl-delay, are down for a while, are down for good, ask to wait, or become slow. */
 const PERCENT = { crawlDelay: 8, down: 3, gone: 0.5, busy: 2, slow: 2 }
-/** How long hosts take to answer. */
+/** Response times of hosts. */
 const MEDIAN_LATENCY_MS = 250
 const LATENCY_SPREAD = 0.6
 /** How uneven hosts and sources are: the n-th largest has a share of 1 / (n + the first) ^ the second. */
@@ -159,7 +159,7 @@ function addLot(host: SimulatedHost, source: SimulatedSource, backlog: number): 
   source.lots.push(lot)
 }
 
-/** What goes wrong with a host at a moment, if anything. */
+/** The fault of a host at a time, if any. */
 export function troubleAt({ troubles }: SimulatedHost, now: number): Trouble['kind'] | undefined {
   return troubles.find(({ from, until }) => from <= now && now < until)?.kind
 }

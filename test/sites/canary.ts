@@ -2,12 +2,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-/** A server that nobody may reach. It answers like any other, so that whoever gets through goes on. */
+/** A server that no crawl may reach. It answers every request like a normal server, so that a breach leads to further requests. */
 export interface Canary {
   readonly port: number
-  /** Connections it was asked for, whatever was said on them. */
+  /** Number of connections accepted, including those without a request. */
   readonly connections: number
-  /** Paths that were asked for. */
+  /** Paths of the requests received. */
   readonly paths: readonly string[]
   close(): Promise<void>
 }
@@ -82,7 +82,7 @@ export const LOCAL_HOSTS: readonly string[] = [
   'user:password@127.0.0.1',
 ]
 
-/** Hosts of URLs that may lead inside by other ways, or to what only this machine may see. */
+/** Hosts of URLs that may lead to internal addresses in other ways, or to local services. */
 export const INSIDE_HOSTS: readonly string[] = [
   '[::127.0.0.1]',
   '[::ffff:0:127.0.0.1]',
@@ -122,7 +122,7 @@ export const INSIDE_HOSTS: readonly string[] = [
   ...ownAddresses().map((address) => (address.includes(':') ? `[${address}]` : address)),
 ]
 
-/** What the resolver may say of a host name, each leading into this machine. */
+/** DNS answers for a host name that all point to this machine. */
 export const LOCAL_ANSWERS: readonly (readonly string[])[] = [
   ['127.0.0.1'],
   ['127.0.0.2'],
@@ -133,7 +133,7 @@ export const LOCAL_ANSWERS: readonly (readonly string[])[] = [
   ['127.0.0.1', '::1'],
 ]
 
-/** The same for what leads inside by other ways, hides among public addresses, or is no address. */
+/** DNS answers that lead to internal addresses in other ways, hide among public addresses, or are not addresses. */
 export const INSIDE_ANSWERS: readonly (readonly string[])[] = [
   ['64:ff9b::7f00:1'],
   ['::127.0.0.1'],

@@ -4,8 +4,8 @@ import { type AnswerParts, page, redirect } from './site.ts'
 
 const canonical = (url: string) => `<link rel="canonical" href="${url}">`
 
-describe('a page that names its canonical address', () => {
-  test('in another spelling is given up for that one, and the alias recorded', async () => {
+describe('canonical links', () => {
+  test('a page whose canonical address is another spelling is skipped for that spelling, and the alias is recorded', async () => {
     const { site, crawl, library, source } = await stage({
       '/': page('Home', ['/a.html', '/B']),
       '/a.html': page('A', ['/c'], canonical('/a')),
@@ -37,7 +37,7 @@ describe('a page that names its canonical address', () => {
     ])
   })
 
-  test('by a field of the answer counts as well', async () => {
+  test('a canonical address in the Link header counts as well', async () => {
     const { crawl } = await stage({
       '/': page('Home', ['/a/index.html']),
       '/a/index.html': { headers: { link: '</a/>; rel="canonical"' }, body: page('A') },
@@ -46,7 +46,7 @@ describe('a page that names its canonical address', () => {
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed', '/a/index.html': 'skipped canonical' })
   })
 
-  test('of another page is not believed: both are indexed', async () => {
+  test('a canonical address that names a different page is ignored, and both pages are indexed', async () => {
     const { crawl } = await stage({
       '/': page('Home', ['/a', '/b']),
       '/a': page('A', [], canonical('/')),
@@ -56,7 +56,7 @@ describe('a page that names its canonical address', () => {
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed' })
   })
 
-  test('off the site or out of scope is indexed itself', async () => {
+  test('a page whose canonical address is off the site or out of scope is indexed itself', async () => {
     const { site, crawl } = await stage(
       {
         '/docs/': page('Docs', ['/docs/a', '/docs/b'], canonical('https://www.site.example/docs/')),
@@ -74,7 +74,7 @@ describe('a page that names its canonical address', () => {
     ['is not there', undefined, 'failed not-found'],
     ['is closed to robots', page('A'), 'skipped robots-disallow'],
     ['is not for the index', page('A', [], '<meta name="robots" content="noindex">'), 'skipped noindex'],
-  ])('that %s is indexed after all', async (_, answer, state) => {
+  ])('a page is indexed itself if its canonical address %s', async (_, answer, state) => {
     const { crawl } = await stage({
       '/': page('Home', ['/a']),
       '/a': page('A', [], canonical('/a.html')),
@@ -86,7 +86,7 @@ describe('a page that names its canonical address', () => {
     expect(crawled.summary.end).toBe('completed')
   })
 
-  test('that redirects back to it is indexed, and at a recrawl not fetched twice', async () => {
+  test('a page whose canonical address redirects back to it is indexed, and a recrawl fetches it only once', async () => {
     const { site, crawl } = await stage(
       {
         '/': page('Home', ['/a']),
@@ -102,7 +102,7 @@ describe('a page that names its canonical address', () => {
   })
 
   test.each([1, 16])(
-    'of a page that names it in turn is indexed, as is the other, %i at a time',
+    'two pages that name each other as canonical are both indexed, concurrency %i',
     async (concurrency) => {
       const { crawl } = await stage(
         {
@@ -125,7 +125,7 @@ describe('a page that names its canonical address', () => {
     },
   )
 
-  test('loses nothing at a recrawl when the canonical address fails for a while', async () => {
+  test('a recrawl keeps the page while its canonical address fails temporarily', async () => {
     const { site, crawl } = await stage(
       {
         '/': page('Home', ['/a.html']),
@@ -145,13 +145,13 @@ describe('a page that names its canonical address', () => {
   })
 })
 
-describe('the same content at two addresses', () => {
+describe('the same content at several addresses', () => {
   test.each([
     ['/copy/of/a', 0],
     ['/a', 0],
     ['/copy/of/a', 80],
     ['/a', 80],
-  ])('is indexed once, at the same one, whichever comes first (%s late by %i ms)', async (slow, delayMs) => {
+  ])('is indexed once, at the same address, whichever answers first (%s late by %i ms)', async (slow, delayMs) => {
     const answer =
       (path: string): (() => AnswerParts) =>
       () => ({
@@ -176,7 +176,7 @@ describe('the same content at two addresses', () => {
     expect(aliases.map(({ classification }) => classification)).toContain('same-content')
   })
 
-  test.each([1, 16])('of three is kept by the best, whatever the order, %i at a time', async (concurrency) => {
+  test.each([1, 16])('is kept at the best of three addresses in every order, concurrency %i', async (concurrency) => {
     const paths = ['/a?lang=en', '/copy/of/a', '/a']
     for (const links of [paths, paths.toReversed()]) {
       const { crawl } = await stage(
@@ -197,7 +197,7 @@ describe('the same content at two addresses', () => {
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/index.html': 'skipped duplicate' })
   })
 
-  test('goes to the other one at a recrawl when the one that held it changes', async () => {
+  test('moves to the other address at a recrawl if the page that held it changes', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a', '/long/b']),
       '/a': page('The same'),
@@ -214,7 +214,7 @@ describe('the same content at two addresses', () => {
     expect(statesOf(back)).toEqual({ '/': 'unchanged', '/a': 'indexed', '/long/b': 'skipped duplicate' })
   })
 
-  test('goes to the other one at a recrawl when the one that held it is gone', async () => {
+  test('moves to the other address at a recrawl if the page that held it is gone', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a', '/long/b']),
       '/a': page('The same'),
@@ -229,7 +229,7 @@ describe('the same content at two addresses', () => {
     expect(again.rows.get('/long/b')).toMatchObject({ hasPage: true })
   })
 
-  test('hides no links: those of each copy are followed, at a recrawl too', async () => {
+  test('does not hide links: the links of each copy are followed, at a recrawl too', async () => {
     const copy = (link: string) =>
       page('The same').replace('</main>', `</main><footer><a href="${link}">x</a></footer>`)
     for (const hasEtags of [true, false]) {
@@ -251,7 +251,7 @@ describe('the same content at two addresses', () => {
     }
   })
 
-  test('is counted once against the cap', async () => {
+  test('counts once against the page cap', async () => {
     const { crawl } = await stage(
       {
         '/': page('Home', ['/a', '/long/b', '/c']),

@@ -7,22 +7,22 @@ import { closeLater } from '../close-later.ts'
 /** A process that crawls or searches. */
 export interface Child {
   readonly process: ChildProcessWithoutNullStreams
-  /** What it has told so far. */
+  /** The events that the process has written so far. */
   readonly lines: readonly { readonly type: string; readonly [name: string]: unknown }[]
-  /** Resolves when it has told something of a kind so often. */
+  /** Resolves when the process has written the given number of events of a type. */
   told(type: string, times?: number): Promise<void>
-  /** Resolves with what it told on stderr and how it ended. */
+  /** Resolves with the stderr output and the exit code. */
   readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>
 }
 
 const SCRIPT = fileURLToPath(new URL('./crawl-child.ts', import.meta.url))
 
-/** Starts a process that crawls or searches, and is gone after the test. */
+/** Starts a process that crawls or searches. It is killed after the test. */
 export function startChild(...args: readonly string[]): Child {
   return startNode([SCRIPT, ...args])
 }
 
-/** Starts Node with arguments, for a program that tells what it does on stdout, a line of JSON each. It is gone after the test. */
+/** Starts Node for a program that writes one JSON event per line to stdout. The process is killed after the test. */
 export function startNode(args: readonly string[]): Child {
   const child = spawn(process.execPath, args)
   const lines: { type: string }[] = []
@@ -57,7 +57,7 @@ export function startNode(args: readonly string[]): Child {
   return one
 }
 
-/** Waits for a process that crawls to the end. */
+/** Waits for a crawling process to exit and expects that its crawl completed. */
 export async function expectCompleted(child: Child): Promise<void> {
   const { code, stderr } = await child.ended
   const last = child.lines.at(-1)

@@ -1,6 +1,6 @@
 /**
- * Crawls, takes part in a crawl, removes or searches in a process of its own. Arguments: a verb, the path of the library, the address of
- * the source, the id of the crawl or the query, and {@link ChildOptions} as JSON. What it does is told on stdout, a line of JSON each.
+ * Crawls, joins a crawl, removes a source or searches in a separate process. Arguments: a verb, the path of the library, the address of the
+ * source, the crawl id or the query, and {@link ChildOptions} as JSON. The process writes one JSON event per line to stdout.
  */
 import { PharosError } from '../../src/core/errors.ts'
 import { searchHits } from '../../src/library/hits.ts'
@@ -10,7 +10,7 @@ import { findJoinable, joinCrawl } from '../../src/library/operations/join-crawl
 import { type LibraryOptions, openLibrary } from '../../src/open-library.ts'
 import { quicken } from './quicken.ts'
 
-/** What else a process is told. */
+/** Further options for the process. */
 export interface ChildOptions extends Pick<LibraryOptions, 'limits' | 'patienceMs'> {
   /** How many times faster its time runs. @default 1 */
   readonly speed?: number
@@ -57,7 +57,7 @@ async function join(library: Opened): Promise<void> {
   for await (const event of joinCrawl(library, joining, new AbortController().signal)) say(event)
 }
 
-/** Tells when it begins and when it is done. */
+/** Removes a source, and writes an event before and after. */
 async function remove(library: Opened): Promise<void> {
   const source = (await library.store.listSources()).find(({ url }) => url === text)
   if (source === undefined) throw new Error(`there is no source ${text}`)

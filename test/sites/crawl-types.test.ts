@@ -31,26 +31,26 @@ describe('a crawl of type', () => {
     ])
   })
 
-  test('basic follows links and asks for no list', async () => {
+  test('basic follows links and requests no list', async () => {
     const { site: server, crawl } = await stage(site, { settings: { crawlType: 'basic' } })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/linked': 'indexed' })
     expect(server.requests.map(({ path }) => path).sort()).toEqual(['/', '/linked', '/robots.txt'])
   })
 
-  test('sitemap-only reads what sitemaps list and follows no link', async () => {
+  test('sitemap-only reads sitemap entries and follows no link', async () => {
     const { site: server, crawl } = await stage(site, { settings: { crawlType: 'sitemap-only' } })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/mapped': 'indexed' })
     expect(server.requests.map(({ path }) => path).sort()).toEqual(['/', '/mapped', '/robots.txt', '/sitemap.xml'])
   })
 
-  test('basic-with-sitemap reads sitemaps and links, and asks for no llms.txt', async () => {
+  test('basic-with-sitemap reads sitemaps and links, and requests no llms.txt', async () => {
     const { site: server, crawl } = await stage(site, { settings: { crawlType: 'basic-with-sitemap' } })
     expect(Object.keys(statesOf(await crawl()))).toEqual(['/', '/behind-mapped', '/linked', '/mapped'])
     expect(server.requests.map(({ path }) => path).filter((path) => path.includes('llms'))).toEqual([])
   })
 })
 
-describe('addresses given by hand', () => {
+describe('seeds', () => {
   test('are read beside the start, at its depth, and their links followed', async () => {
     const { site: server, crawl } = await stage(site, {
       settings: (origin) => ({ crawlType: 'basic', seeds: [`${origin}/given`, `${origin}/given#part`] }),
@@ -61,7 +61,7 @@ describe('addresses given by hand', () => {
     expect(crawled.rows.get('/behind-given')?.depth).toBe(1)
   })
 
-  test('pass the gate like others: one out of scope is refused and said so', async () => {
+  test('pass the gate like others: one out of scope is refused and reported', async () => {
     const { site: server, crawl } = await stage(
       { '/docs/': page('Docs'), '/blog': page('Blog'), '/docs/x.zip': 'zip' },
       {

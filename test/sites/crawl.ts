@@ -12,7 +12,7 @@ import { closeLater } from '../close-later.ts'
 import { placeLibrary } from '../library-place.ts'
 import { type Answer, openSite, type Site, type SiteOptions } from './site.ts'
 
-/** What came of one crawl: its events, its summary and the ledger after it. */
+/** The result of one crawl: its events, its summary and the ledger afterwards. */
 export interface Crawled {
   readonly events: readonly CrawlEvent[]
   readonly summary: CrawlSummary
@@ -28,7 +28,7 @@ export interface Stage {
   crawl(input?: Partial<CrawlInput>, signal?: AbortSignal): Promise<Crawled>
 }
 
-/** What a stage is made from; what needs the address of the site is a function of it. */
+/** Input for a stage. Values that need the address of the site are functions of that address. */
 export interface StageInput extends Partial<Omit<SourceInput, 'url' | 'settings'>> {
   readonly start?: string
   readonly siteOptions?: SiteOptions
@@ -40,18 +40,18 @@ interface Closable {
   close(): Promise<void>
 }
 
-/** What is being staged for more than one test. */
+/** Everything opened by {@link stageOnce} so far, which stays open for several tests. */
 let keeping: Closable[] | undefined
 
-/** Closes something with the test, or with the last of those that it is staged for. */
+/** Closes an object after the current test, or after the last test that shares it. */
 export function closeWithTest(one: Closable): void {
   if (keeping === undefined) closeLater(() => one.close())
   else keeping.push(one)
 }
 
 /**
- * Stages something once, when the first test asks for it, for all tests of the file or group in which this is called; it closes after
- * the last of them.
+ * Opens a stage when the first test needs it, and shares it with all tests of the surrounding file or group. It closes after the last of
+ * these tests.
  */
 export function stageOnce<T>(open: () => Promise<T>): () => Promise<T> {
   const kept: Closable[] = []
@@ -78,13 +78,13 @@ export async function stageSite(pages: Readonly<Record<string, Answer>>, options
   return site
 }
 
-/** More than whatever tests before left in the memory of a process that they share: a crawl waits while it has too little. */
+/** More memory than earlier tests in the same process can have used, because a crawl pauses when memory is short. */
 const AMPLE_BYTES = 4 * 2 ** 30
 
-/** Hosts that keep failing are left alone for seconds instead of minutes. */
+/** Short back-off: hosts that keep failing are held for seconds instead of minutes. */
 export const IMPATIENT: Partial<CrawlLimits> = { holdsMs: [1000, 2000, 3000], memoryBytes: AMPLE_BYTES }
 
-/** A site is asked as often as it answers. */
+/** No pacing: the crawl sends the next request as soon as the site answers. */
 export const UNPACED: Partial<CrawlLimits> = {
   intervalMs: 1,
   startIntervalMs: 1,
@@ -128,7 +128,7 @@ export async function stage(
   }
 }
 
-/** Runs a crawl to its end. Every test crawl goes through here, so that each is checked for its balance. */
+/** Runs a crawl to its end. Every test crawl goes through here, so that the balance of each one is checked. */
 export async function runCrawl(
   library: OpenLibrary,
   source: Source,
@@ -142,7 +142,7 @@ export async function runCrawl(
   if (last?.type !== 'ended') throw new Error(`the crawl ended with ${JSON.stringify(last)}`)
   const rows = await listRows(library, source)
   expectBalance(last.summary, rows)
-  // Behind a clock that was set back, nothing tells the addresses that an interrupted run settled from those of this one.
+  // After the clock was set back, addresses settled by an interrupted run cannot be told apart from those of this run.
   const now = library.clock.now()
   if (rows.every(({ checkedAt }) => (checkedAt ?? 0) <= now)) expectRunCounts(last.summary, events, rows)
   const keys = new Set(rows.map(({ key }) => key))
@@ -154,7 +154,7 @@ export async function runCrawl(
   return { events, summary: last.summary, rows: new Map(named) }
 }
 
-/** Every address is in exactly one state, the numbers add up, and a completed crawl leaves nothing undone. */
+/** Expects that every address is in exactly one state, the counts add up, and a completed crawl leaves nothing pending. */
 function expectBalance(summary: CrawlSummary, rows: readonly LedgerRow[]): void {
   const { discovered, ...parts } = createBalance(summary.ledger)
   expect(Object.values(parts).reduce((sum, count) => sum + count, 0)).toBe(discovered)
@@ -163,13 +163,13 @@ function expectBalance(summary: CrawlSummary, rows: readonly LedgerRow[]): void 
     expect(rows.filter((row) => row.state === state).length).toBe(parts[state])
   }
   if (summary.end === 'completed') expect(parts.pending).toBe(0)
-  // One expectation for all of them: a source may have very many.
+  // A source can have very many rows, so a single expectation checks them all.
   const needsReason = ({ state }: LedgerRow) => state === 'skipped' || state === 'failed' || state === 'gone'
   const unexplained = rows.filter((row) => needsReason(row) && row.reason === null)
   expect(unexplained.map(({ url, state }) => `${url} is ${state} without a reason`)).toEqual([])
 }
 
-/** The counts of a run are the states that the addresses it settled have in the end: each address counts once. */
+/** Expects that the counts of a run equal the final states of the addresses that it settled, with each address counted once. */
 function expectRunCounts(summary: CrawlSummary, events: readonly CrawlEvent[], rows: readonly LedgerRow[]): void {
   const urls = events.flatMap((event) => (event.type === 'settled' ? [event.url] : []))
   const told = new Set(urls)
@@ -178,7 +178,7 @@ function expectRunCounts(summary: CrawlSummary, events: readonly CrawlEvent[], r
   paths.sort((a, b) => b.length - a.length)
   const settledPaths = new Set(urls.map((url) => paths.find((path) => url.endsWith(`/${path}`))))
   const isSettled = ({ url, key }: LedgerRow) => told.has(url) || settledPaths.has(key)
-  // Addresses of a host that is left alone fail without a visit.
+  // Addresses of a parked host fail without a visit.
   const own = rows.filter((row) => row.crawlId === summary.crawlId && (row.reason === 'host-parked' || isSettled(row)))
   const { indexed, unchanged, skipped, failed, cappedAt, kind, unread = 0 } = summary
   const counts = { indexed, unchanged, skipped, failed }

@@ -53,13 +53,13 @@ afterEach(async () => {
 
 afterAll(() => realm.close())
 
-describe('fields for one origin', () => {
-  test('are seen by it alone, whatever a crawl is led to', async () => {
+describe('headers for one origin', () => {
+  test('a crawl sends the headers to their own origin only, wherever it is led', async () => {
     const library = await stageTrusting()
     const source = await addSource(library, { url: `${realm.own}/`, scope: { reach: 'domain', trapGuards: false } })
     await runCrawl(library, source, { kind: 'add', headers: HEADERS }, realm.own)
     expectOwnOnly()
-    // Every way was taken to every origin.
+    // Every way led to every origin.
     for (const [k, origin] of realm.others.entries()) {
       const paths = new Set(realm.seen.filter((one) => one.origin === origin).map(({ path }) => path))
       const expected = ['/robots.txt', `/linked/${k}`, `/refreshed/${k}`, `/mapped/${k}`, `/listed/${k}`]
@@ -78,21 +78,24 @@ describe('fields for one origin', () => {
     }
   })
 
-  test.each(STATUSES)('stay with the start when its site has moved by %i, now and later', async (status) => {
-    for (const k of realm.others.keys()) {
-      const library = await stageTrusting()
-      const source = await addSource(library, { url: `${realm.own}/to/${status}/${k}` })
-      await runCrawl(library, source, { kind: 'add', headers: HEADERS }, realm.own)
-      const [moved] = await library.store.listSources()
-      await runCrawl(library, moved ?? source, { kind: 'recrawl', full: true, headers: HEADERS }, realm.own)
-      await runCrawl(library, moved ?? source, { kind: 'refresh', headers: HEADERS }, realm.own)
-      const landed = realm.seen.filter(({ path }) => path === `/landed/${status}/${k}`)
-      expect(landed.length).toBeGreaterThan(1)
-    }
-    expectOwnOnly()
-  })
+  test.each(STATUSES)(
+    'the headers stay with the start when its site has moved with status %i, now and later',
+    async (status) => {
+      for (const k of realm.others.keys()) {
+        const library = await stageTrusting()
+        const source = await addSource(library, { url: `${realm.own}/to/${status}/${k}` })
+        await runCrawl(library, source, { kind: 'add', headers: HEADERS }, realm.own)
+        const [moved] = await library.store.listSources()
+        await runCrawl(library, moved ?? source, { kind: 'recrawl', full: true, headers: HEADERS }, realm.own)
+        await runCrawl(library, moved ?? source, { kind: 'refresh', headers: HEADERS }, realm.own)
+        const landed = realm.seen.filter(({ path }) => path === `/landed/${status}/${k}`)
+        expect(landed.length).toBeGreaterThan(1)
+      }
+      expectOwnOnly()
+    },
+  )
 
-  test('are seen by it alone, whatever a single page redirects to', async () => {
+  test('fetching a single page sends the headers to their own origin only, wherever it redirects', async () => {
     const library = await stageTrusting()
     const { signal } = new AbortController()
     for (const k of realm.others.keys()) {
@@ -108,7 +111,7 @@ describe('fields for one origin', () => {
     expectOwnOnly({ isRobotsBare: true })
   })
 
-  test('are sent to it however it is spelt', async () => {
+  test('the headers are sent to their origin in every spelling of it', async () => {
     const library = await stageTrusting()
     const { port } = new URL(realm.own)
     const url = `http://A.docs.LOCALHOST:${port}/linked/0`
@@ -118,7 +121,7 @@ describe('fields for one origin', () => {
 })
 
 describe('a search for secrets in everything the program writes', () => {
-  /** Each is given at another place, so that a find tells where it came from. */
+  /** Each secret is given in a different place, so that a match names its origin. */
   const secrets = Object.fromEntries(
     ['bearer', 'file', 'link', 'cookie', 'start', 'proxy'].map((name) => [
       name,
@@ -151,7 +154,7 @@ describe('a search for secrets in everything the program writes', () => {
 
   afterAll(() => shop.remove())
 
-  /** Runs the program and looks at what it printed. */
+  /** Runs the program and searches its output. */
   const run = async (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
     return expectSilent(args, await shop.runHere(args, { ...ENVIRONMENT, ...environment, ...inLibrary() }))
   }
@@ -163,7 +166,7 @@ describe('a search for secrets in everything the program writes', () => {
     return outcome
   }
 
-  /** Everything in the folder of the program but what the test put there. */
+  /** Searches every file in the folder of the program, except for those of the test. */
   const expectCleanFiles = (): string[] => {
     const files = readdirSync(shop.folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
       return name !== 'fields' && statSync(shop.path(name)).isFile()
@@ -234,7 +237,7 @@ describe('a search for secrets in everything the program writes', () => {
     const site = await openSecretSite()
     shop.write({ fields: `X-Api-Key: ${secret('file')}\n` })
     const add = ['add', `${site.origin}/`, '--verbose', ...login()]
-    // Once as a process of its own, for what a process writes by itself.
+    // Once in a separate process, to include the output of the process itself.
     const first = [...add, '--name', 'docs']
     const { code: added } = expectSilent(first, await shop.run(first, { ...ENVIRONMENT, ...inLibrary() }))
     const { code: again } = await run([...add, '--name', 'again', '--json'])
@@ -252,7 +255,7 @@ describe('a search for secrets in everything the program writes', () => {
     expect(files).toContain(join('packed', 'llm.md'))
   })
 
-  test('finds none in what a killed process leaves', { timeout: PATIENCE_MS }, async () => {
+  test('finds none in the files of a killed process', { timeout: PATIENCE_MS }, async () => {
     const site = await openSecretSite()
     shop.write({ fields: `X-Api-Key: ${secret('file')}\n` })
     site.pages.set('/a', { delayMs: 30_000 })
@@ -268,7 +271,7 @@ describe('a search for secrets in everything the program writes', () => {
     expect(expectCleanFiles()).toContain('killed.db-wal')
   })
 
-  test('finds none in what is said about mistakes', { timeout: PATIENCE_MS }, async () => {
+  test('finds none in error messages', { timeout: PATIENCE_MS }, async () => {
     const site = await openSecretSite()
     const user = `me:${secret('start')}@`
     const host = new URL(site.origin).host
@@ -312,7 +315,7 @@ describe('a search for secrets in everything the program writes', () => {
     expectCleanFiles()
   })
 
-  test('can find one', () => {
+  test('finds a secret that is present, plain or encoded', () => {
     for (const [name, value] of Object.entries(secrets)) {
       const given = [
         value,
@@ -325,7 +328,7 @@ describe('a search for secrets in everything the program writes', () => {
   })
 })
 
-/** Others got nothing, and the own origin got it with every request. */
+/** Expects that the headers reached their own origin with every request, and no other origin. */
 function expectOwnOnly({ isRobotsBare = false } = {}): void {
   const isTold = ({ headers }: Seen) => JSON.stringify(headers).includes('s3cret')
   const isOwn = ({ origin }: Seen) => origin === realm.own
@@ -336,18 +339,18 @@ function expectOwnOnly({ isRobotsBare = false } = {}): void {
   expect(realm.seen.some((one) => isOwn(one) && isTold(one))).toBe(true)
 }
 
-/** Many runs one after the other, on a machine that may be busy. */
+/** Timeout for many consecutive runs on a busy machine. */
 const PATIENCE_MS = 180_000
 
-/** A page whose links are not its text: what is to be read on a page is no secret. */
+/** A page whose link addresses do not appear in its text, because text of a page is not a secret. */
 function linking(title: string, urls: readonly string[]): string {
   return page(title).replace('</ul>', `${urls.map((url) => `<li><a href="${url}">more</a></li>`).join('')}</ul>`)
 }
 
-/** Redirects of a list one after the other; robots.txt is followed for five, the last of which leads home. */
+/** Number of consecutive redirects of a list. robots.txt follows five redirects, the last of which leads back to the own origin. */
 const CHAIN = 4
 
-/** What is at an address, by the origin that was asked. */
+/** The response for a path of an origin. */
 function answer(
   origin: string,
   path: string,

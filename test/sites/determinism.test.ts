@@ -14,7 +14,7 @@ async function stageMessy(): Promise<Site> {
   return site
 }
 
-/** Crawls a site from the beginning, so many pages at once, each answer after a time of its own. */
+/** Crawls a site from the beginning. Above a concurrency of 1, each response has a random delay. */
 async function crawlAnew(site: Site, concurrency: number, scope: object): Promise<FileStage> {
   const staged = await stageOn(site, '/', { scope: { block: ['/blocked/**'], ...scope } }, { concurrency })
   const { fetcher, clock } = staged.library
@@ -32,12 +32,12 @@ async function crawlAnew(site: Site, concurrency: number, scope: object): Promis
   return staged
 }
 
-describe('the same site gives the same library', () => {
+describe('determinism', () => {
   test.each([
     ['without limits', {}],
     ['to a depth of 2', { maxDepth: 2 }],
     ['to a depth of 4', { maxDepth: 4 }],
-  ])('whatever is read first, %s', async (_, scope) => {
+  ])('crawls of the same site in any order give the same library, %s', async (_, scope) => {
     const site = await stageMessy()
     const one = await crawlAnew(site, 1, scope)
     const isLevelled = 'maxDepth' in scope

@@ -29,7 +29,7 @@ paths:
 const RST = 'Keeping watch\n=============\n\nRead `the notes <notes.adoc>`_ first. Nobody sleeps on watch.\n'
 const PACKED = 'application/octet-stream'
 
-/** A site on which documents are what they are, are called something else, and are broken. */
+/** A site with documents that have a correct type, a wrong type, or damaged content. */
 const PAGES = {
   'guide.pdf': text(readSample('guide.pdf'), 'application/pdf'),
   'download?id=7': text(readSample('guide.docx'), PACKED),
@@ -56,7 +56,7 @@ function stageDocuments(answers: Readonly<Record<string, Answer>>): Promise<Stag
   )
 }
 
-/** The parts of a page that are asked about. */
+/** Reads the stored page at a path. */
 async function read({ library, source, site }: Stage, path: string) {
   const stored = await library.store.readPage(source.id, `${site.origin}${path}`)
   if (stored === undefined) throw new Error(`there is no page at ${path}`)
@@ -69,7 +69,7 @@ describe('documents on a web site', () => {
     return { stage, crawled: await stage.crawl() }
   })
 
-  test('become pages, whatever the server calls them, or say why not', async () => {
+  test('become pages whatever their declared type, or record why not', async () => {
     const { crawled } = await staged()
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
@@ -89,7 +89,7 @@ describe('documents on a web site', () => {
     })
     const details = ['/guide.pdf', '/said.pdf', '/locked.pdf'].map((path) => crawled.rows.get(path)?.detail)
     expect(details).toEqual(['read as PDF', 'it is no PDF that can be read', 'it is encrypted with a password'])
-    // Links are followed where people write them as they do in Markdown, and nowhere else.
+    // Links are followed in formats in which authors write them like in Markdown, and in no others.
     expect(crawled.rows.get('/notes.adoc')?.foundOn).toContain('/watch.rst')
   })
 
@@ -124,7 +124,7 @@ describe('documents on a web site', () => {
     expect(await cite('lamp burns sixteen hours winter')).toBe('/book.epub#winter.xhtml')
   })
 
-  test('that did not change are asked for by what is known of them, and stay', async () => {
+  test('unchanged documents are requested with their validators and stay unchanged', async () => {
     const { stage } = await staged()
     stage.site.forget()
     const crawled = await stage.crawl({ kind: 'recrawl' })
@@ -134,7 +134,7 @@ describe('documents on a web site', () => {
     expect(asked.map(({ status }) => status)).toEqual([304])
   })
 
-  test('that are damaged or locked later keep the page they had', async () => {
+  test('documents that become damaged or locked keep their stored page', async () => {
     const { 'guide.pdf': pdf, 'download?id=7': docx, 'book.epub': epub } = PAGES
     const stage = await stageDocuments({ 'guide.pdf': pdf, 'download?id=7': docx, 'book.epub': epub })
     await stage.crawl()
@@ -153,7 +153,7 @@ describe('documents on a web site', () => {
     expect(told.row).toMatchObject({ reason: 'encrypted', detail: 'it is encrypted with a password' })
   })
 
-  test('are fetched one by one, too', async () => {
+  test('can be fetched one by one', async () => {
     const { stage } = await staged()
     const fetch = (path: string) =>
       fetchUrl(stage.library, `${stage.site.origin}${path}`, { signal: new AbortController().signal })
@@ -162,18 +162,18 @@ describe('documents on a web site', () => {
   })
 })
 
-/** A document that its parser takes minutes for: it looks through the rest of a paragraph for every reference that is not closed. */
+/** A document whose parser takes minutes: for every unclosed reference it scans the rest of the paragraph. */
 const ENDLESS = `= Guide\n\n${`${'<<a'.repeat(16_000)}\n\n`.repeat(30)}`
 
-describe('documents without end', () => {
-  /** What documents are read with, and little time for each. */
+describe('documents that take too long', () => {
+  /** A page reader with a short timeout per document. */
   function openHastyReader() {
     const reader = openPageReader({ sha256: nodeSha256, pageMs: 2500 })
     closeLater(() => reader.close())
     return reader
   }
 
-  test('and those that are too large are given up, and the crawl goes on', async () => {
+  test('endless and oversized documents fail, and the crawl goes on', async () => {
     const { library, source, site } = await stage(
       {
         '/': page('Home', ['/a.adoc', '/b.pdf', '/c.rst']),
@@ -197,7 +197,7 @@ describe('documents without end', () => {
     expect(crawled.rows.get('/b.pdf')?.detail).toBe('more than 200000 bytes')
   })
 
-  test('are given up in a folder, too', async () => {
+  test('fail in a folder, too', async () => {
     const folder = fs.mkdtempSync(join(tmpdir(), 'pharos-documents-'))
     closeLater(async () => fs.rmSync(folder, { recursive: true }))
     fs.writeFileSync(join(folder, 'a.adoc'), ENDLESS)

@@ -22,7 +22,7 @@ async function stopAfter({ crawl, library }: Stage, kind: CrawlKind, path: strin
 
 const LIMITS = { limits: { attempts: 1, concurrency: 1 } }
 
-/** Answers that say nothing about what is behind a page. */
+/** Responses that say nothing about the pages behind a page. */
 const SILENT: Readonly<Record<string, Answer>> = {
   'a failure of the server': { status: 500, body: 'broken' },
   'a request for a login': { status: 401, body: 'who are you?' },
@@ -32,8 +32,8 @@ const SILENT: Readonly<Record<string, Answer>> = {
   'a redirect to itself': redirect('/hub'),
 }
 
-describe('what was not found is not taken for gone', () => {
-  test.each(Object.entries(SILENT))('while a page that was never read answers with %s', async (_name, answer) => {
+describe('pages that a crawl did not find', () => {
+  test.each(Object.entries(SILENT))('stay while a page that was never read answers with %s', async (_name, answer) => {
     const { site, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
     await crawl()
     site.pages.set('/', page('Home', ['/hub']))
@@ -44,18 +44,21 @@ describe('what was not found is not taken for gone', () => {
     expect(crawled.rows.get('/a')).toMatchObject({ hasPage: true })
   })
 
-  test.each([404, 410])('unless it answers with %i, which proves that nothing is behind it', async (status) => {
-    const { site, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
-    await crawl()
-    site.pages.set('/', page('Home', ['/hub']))
-    site.pages.set('/hub', { status, body: 'none' })
-    site.pages.delete('/a')
-    site.pages.delete('/b')
-    const { summary } = await crawl({ kind: 'recrawl' })
-    expect(summary).toMatchObject({ end: 'completed', removed: 2, incomplete: null })
-  })
+  test.each([404, 410])(
+    'are removed if the unread page answers with %i, which proves that nothing is behind it',
+    async (status) => {
+      const { site, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
+      await crawl()
+      site.pages.set('/', page('Home', ['/hub']))
+      site.pages.set('/hub', { status, body: 'none' })
+      site.pages.delete('/a')
+      site.pages.delete('/b')
+      const { summary } = await crawl({ kind: 'recrawl' })
+      expect(summary).toMatchObject({ end: 'completed', removed: 2, incomplete: null })
+    },
+  )
 
-  test('after an interruption that came when the page had failed', async () => {
+  test('stay after an interruption that came when the page had failed', async () => {
     const staged = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
     const { site, crawl } = staged
     await crawl()
@@ -71,7 +74,7 @@ describe('what was not found is not taken for gone', () => {
   })
 })
 
-describe('a page that is not for the index', () => {
+describe('a noindex page', () => {
   const PAGES = {
     '/': page('Home', ['/hub']),
     '/hub': page('Hub', ['/a', '/b'], '<meta name="robots" content="noindex">'),
@@ -79,19 +82,19 @@ describe('a page that is not for the index', () => {
     '/b': page('B'),
   }
 
-  test.each(Object.entries(SILENT))('keeps what is behind it when it answers with %s', async (_name, answer) => {
+  test.each(Object.entries(SILENT))('keeps the pages behind it when it answers with %s', async (_name, answer) => {
     const { site, crawl } = await stage(PAGES, LIMITS)
     await crawl()
     site.pages.set('/hub', answer)
     const crawled = await crawl({ kind: 'recrawl' })
-    // Its links are known, so that this is no reason to doubt.
+    // The links of the page are still known, so the crawl is not incomplete.
     expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: null })
     expect(crawled.rows.get('/a')).toMatchObject({ state: 'unchanged' })
     site.pages.set('/hub', PAGES['/hub'])
     await expect(crawl({ kind: 'recrawl' })).resolves.toMatchObject({ summary: { removed: 0 } })
   })
 
-  test('takes what is behind it along when it is not there the second time either', async () => {
+  test('is removed together with the pages behind it if it is still missing on the second request', async () => {
     const { site, crawl } = await stage(PAGES, LIMITS)
     await crawl()
     let asked = 0
@@ -112,7 +115,7 @@ describe('a site that moves', () => {
     return (await library.store.listSources())[0]?.siteUrl
   }
 
-  test('for a while is followed in that crawl only, and nothing is concluded from it', async () => {
+  test('a temporary redirect of the start applies to that crawl only, and no page is removed because of it', async () => {
     const other = await stageSite({ '/': page('Maintenance') }, { address: '127.0.0.2' })
     const staged = await stage(PAGES)
     const { site, crawl } = staged
@@ -127,11 +130,11 @@ describe('a site that moves', () => {
     other.forget()
     const back = await crawl({ kind: 'recrawl' })
     expect(other.requests).toEqual([])
-    // Its content stayed all the while: what leads elsewhere for a while proves nothing.
+    // The content stayed the whole time, because a temporary redirect proves nothing.
     expect(back.rows.get('/')).toMatchObject({ state: 'unchanged', hasPage: true })
   })
 
-  test('for good is kept, and moves back when the start answers by itself again', async () => {
+  test('a permanent redirect of the start is kept, and undone when the start answers by itself again', async () => {
     const other = await stageSite(PAGES, { address: '127.0.0.2' })
     const staged = await stage(PAGES)
     const { site, crawl } = staged
@@ -148,7 +151,7 @@ describe('a site that moves', () => {
     await expect(siteUrlOf(staged)).resolves.toBe(`${site.origin}/`)
   })
 
-  test('is where it was when an interrupted crawl goes on, and nothing is concluded from it either', async () => {
+  test('is followed again when an interrupted crawl resumes, and no page is removed because of the move', async () => {
     const other = await stageSite({ '/': page('Elsewhere', ['/x']), '/x': page('X') }, { address: '127.0.0.2' })
     const staged = await stage(PAGES, LIMITS)
     const { site, crawl } = staged
@@ -182,7 +185,7 @@ describe.each(['refresh', 'retry'] as const)('a %s', (kind) => {
   })
 })
 
-test('links beyond those that are read are said to be that, and nothing is concluded without them', async () => {
+test('links beyond the limit are reported, and no page is removed without them', async () => {
   const many = Array.from({ length: 20_010 }, (_, i) => `/p${i}`)
   const links = (paths: readonly string[]) => paths.map((path) => `<a href="${path}">x</a>`).join(' ')
   const home = (paths: readonly string[]) =>
@@ -235,7 +238,7 @@ describe('validators', () => {
   }
   const list = text('# X\n\n- [Guide](/guide)\n')
 
-  test('of a page are not sent to its Markdown, nor the other way round', async () => {
+  test('validators of a page are not sent for its Markdown variant, nor the reverse', async () => {
     const { site, crawl, library, source } = await stage(
       { '/': page('Home'), '/llms.txt': list, '/guide': dated(page('Guide in HTML'), 'text/html') },
       { siteOptions: { hasEtags: false } },
@@ -260,9 +263,9 @@ describe('validators', () => {
     await expect(titleOf()).resolves.toContain('Guide in Markdown')
     site.forget()
     await crawl({ kind: 'recrawl' })
-    // No date is kept of the Markdown, because the page may have gained links meanwhile.
+    // The validator of the Markdown is not stored, because the page may have gained links meanwhile.
     expect(asked()).toEqual(['/guide.md 200 ', '/guide 200 '])
-    // And now it is gone.
+    // The Markdown variant disappears.
     site.pages.delete('/guide.md')
     site.forget()
     await crawl({ kind: 'recrawl' })
@@ -270,7 +273,7 @@ describe('validators', () => {
     await expect(titleOf()).resolves.toContain('Guide in HTML')
   })
 
-  test('of another spelling are sent to that one', async () => {
+  test('validators of another spelling are sent to that spelling', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/docs']),
       '/docs': redirect('/docs/'),
@@ -287,7 +290,7 @@ describe('validators', () => {
   })
 })
 
-test('a page whose content is as it was still gets its new description', async () => {
+test('a page with unchanged content gets its new description', async () => {
   const { site, crawl, library, source } = await stage({ '/': page('Home') })
   await crawl()
   site.pages.set('/', page('Home', [], '<meta name="description" content="All about it">'))
@@ -297,14 +300,14 @@ test('a page whose content is as it was still gets its new description', async (
   expect(stored?.page.description).toBe('All about it')
 })
 
-test('aliases that a list taught are kept, whatever becomes of the visit that follows', async () => {
+test('aliases from a list are kept, whatever the result of the following visit', async () => {
   const { site, crawl, library, source } = await stage({
     '/': page('Home', ['/b?utm_source=page']),
     '/llms.txt': text('# X\n\n- [A](/a?utm_source=list)\n'),
     '/a': page('A'),
     '/b': page('B'),
   })
-  // The first settlement of the start is lost: somebody else has its row meanwhile.
+  // The first settlement of the start is lost, as if another worker had taken its row.
   let isLost = false
   const settle = library.store.settle
   library.store.settle = async (settlement) => {
@@ -320,7 +323,7 @@ test('aliases that a list taught are kept, whatever becomes of the visit that fo
   }
 })
 
-test('a store that cannot take a sign of life does not bring a crawl down', async () => {
+test('a crawl survives a store that fails to write a heartbeat', async () => {
   const paths = Array.from({ length: 16 }, (_, i) => `/p${i}`)
   const slow = Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs: 300 }]))
   const { crawl, library } = await stageFile({ '/': page('Home', paths), ...slow })
@@ -342,7 +345,7 @@ test('a store that cannot take a sign of life does not bring a crawl down', asyn
   }
 })
 
-test('a crawl that turns out to be another process’s when it would end does not say that it is done', async () => {
+test('a crawl that another process took over does not report its end', async () => {
   const { crawl, library, source } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
   library.store.touchCrawl = async () => (await library.store.countLedger(source.id)).states.indexed < 2
   const { summary } = await crawl()

@@ -7,7 +7,7 @@ import { page } from './site.ts'
 
 const TOO_LONG = `/long/${'x'.repeat(3000)}`
 
-/** Nothing that is asked here changes a library, so that one is enough. */
+/** These tests only read, so they share one library. */
 const stageMessy = stageOnce(async () => {
   const site = await stageSite(messySite(12))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
@@ -22,7 +22,7 @@ const stageMessy = stageOnce(async () => {
 })
 
 describe('an explanation', () => {
-  test('is there for every address that was ever seen', async () => {
+  test('exists for every known address', async () => {
     const { library, source, holds } = await stageMessy()
     const { rows } = await holds()
     expect(rows.size).toBeGreaterThan(35)
@@ -96,7 +96,7 @@ describe('an explanation', () => {
     ['javascript:void(0)', { reason: 'scheme' }],
     [`/${'y'.repeat(5000)}`, { reason: 'bad-url' }],
     ['/llms.txt', { reason: 'excluded' }],
-  ])('is there for %.60s, which was never seen', async (url, refusal) => {
+  ])('exists for %.60s, which is unknown', async (url, refusal) => {
     const { library, source } = await stageMessy()
     const explained = await explainUrl(library, source, url)
     expect(explained.row).toBeNull()
@@ -106,7 +106,7 @@ describe('an explanation', () => {
     else expect(explained.refusal).toMatchObject(refusal)
   })
 
-  test.each(['http://', 'http://[::1', 'https://a b.example/'])('says that %s is no address', async (text) => {
+  test.each(['http://', 'http://[::1', 'https://a b.example/'])('reports that %s is not an address', async (text) => {
     const { library, source } = await stageMessy()
     await expect(explainUrl(library, source, text)).rejects.toMatchObject({ code: 'URL_INVALID' })
   })

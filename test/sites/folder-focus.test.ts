@@ -62,7 +62,7 @@ async function stageFolder(
   }
 }
 
-/** What each page holds and when that changed. */
+/** Hash and time of the last change of each page. */
 async function readPages({ library, source }: FolderStage): Promise<Record<string, { hash: string; at: number }>> {
   const found: Record<string, { hash: string; at: number }> = {}
   for await (const { key, page, changedAt } of library.store.listPages(source.id)) {
@@ -86,8 +86,8 @@ const API = JSON.stringify({
   },
 })
 
-describe.each(STORES)('of a folder that changed, only what is named is looked at, %s', (kind) => {
-  test('what is new, changed and gone is settled, and nothing else is touched', async () => {
+describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
+  test('settles new, changed and deleted files among the named paths, and touches nothing else', async () => {
     const stage = await stageFolder(kind, FILES)
     const before = await readPages(stage)
     stage.write({ 'a.md': '# A\n\nChanged.\n', 'n/e.md': '# E\n\nNew.\n', 'b.md': '# B\n\nNot named.\n' })
@@ -101,7 +101,7 @@ describe.each(STORES)('of a folder that changed, only what is named is looked at
     expect((await stage.run({})).summary).toMatchObject({ end: 'completed', indexed: 1, removed: 0 })
   })
 
-  test('ignore files above, blocked paths and folders of tools are judged as ever', async () => {
+  test('applies ignore files above, blocked paths and tool folders as usual', async () => {
     const stage = await stageFolder(kind, { ...FILES, '.gitignore': '*.tmp.md\n' })
     stage.write({ 's/x.tmp.md': '# X\n', 'node_modules/p/readme.md': '# P\n', 'a.md': '# A\n\nStill here.\n' })
     fs.symlinkSync('/etc/hostname', join(stage.root, 'host.md'))
@@ -113,7 +113,7 @@ describe.each(STORES)('of a folder that changed, only what is named is looked at
     expect(Object.keys(await readPages(stage))).not.toContain('node_modules/p/readme.md')
   })
 
-  test('many that are gone stay, also when they went in several batches', async () => {
+  test('the loss gate keeps many deleted files, also when they disappeared over several batches', async () => {
     const many = Array.from({ length: 60 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`] as const)
     const stage = await stageFolder(kind, { ...FILES, ...Object.fromEntries(many) })
     const [first, second] = [many.slice(0, 15), many.slice(15, 30)].map((some) => some.map(([path]) => path))
@@ -126,7 +126,7 @@ describe.each(STORES)('of a folder that changed, only what is named is looked at
     expect((await stage.run({ acceptLoss: true })).summary).toMatchObject({ end: 'completed', removed: 15 })
   })
 
-  test('a folder that is given another name loses nothing', async () => {
+  test('renaming the folder loses no page', async () => {
     const many = Array.from({ length: 40 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`] as const)
     const stage = await stageFolder(kind, { ...FILES, ...Object.fromEntries(many) })
     fs.renameSync(join(stage.root, 'm'), join(stage.root, 'n'))
@@ -134,7 +134,7 @@ describe.each(STORES)('of a folder that changed, only what is named is looked at
     expect(Object.keys(await readPages(stage)).filter((key) => key.startsWith('n/'))).toHaveLength(40)
   })
 
-  test('that nothing at all is left is doubted', async () => {
+  test('the loss gate keeps all pages when no file is left', async () => {
     const stage = await stageFolder(kind, FILES)
     stage.remove('a.md', 'b.md', 's')
     expect((await stage.focus('a.md', 'b.md', 's')).summary).toMatchObject({ end: 'gate', withheld: 4, removed: 0 })
@@ -156,13 +156,13 @@ describe.each(STORES)('of a folder that changed, only what is named is looked at
     stop.abort(new PharosError('INTERRUPTED'))
     await runCrawl(stage.library, stage.source, { kind: 'recrawl', focus: ['a.md'] }, '', stop.signal)
     await expect(stage.focus('a.md')).rejects.toEqual(refused)
-    // Whoever looks at everything does not go on with the part.
+    // A full run does not resume a focused run.
     const { summary, events } = await stage.run({})
     expect(events[0]).toMatchObject({ type: 'started', isResumed: false })
     expect(summary).toMatchObject({ end: 'completed', kind: 'recrawl', unchanged: 4 })
   })
 
-  test('of many such runs the last ones are kept, and all others', async () => {
+  test('only the latest focused runs stay in the history, and all other runs stay', async () => {
     const stage = await stageFolder(kind, FILES)
     for (let i = 0; i < FOCUSED_KEPT + 5; i++) await stage.focus('a.md')
     const crawls = await stage.library.store.listCrawls(stage.source.id, 1000)
@@ -171,7 +171,7 @@ describe.each(STORES)('of a folder that changed, only what is named is looked at
   })
 })
 
-test('a file whose name looks like a part of another stays when that one changes', async () => {
+test('a file whose name looks like a part of another stays when the other changes', async () => {
   const stage = await stageFolder('sqlite', {
     ...FILES,
     'api.json': API,
@@ -215,7 +215,7 @@ const change = fc.oneof(
   }),
 )
 
-test('parts looked at one after the other make the library that a look at everything makes', async () => {
+test('consecutive focused runs give the same library as a full run', async () => {
   const steps = fc.array(fc.array(change, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(steps, async (batches) => {
@@ -241,7 +241,7 @@ async function textsOf(stage: FolderStage): Promise<string[]> {
 
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
 
-/** Changes a folder, and tells which paths that touches; none where it cannot be done. */
+/** Changes a folder and returns the touched paths, or none if the change is not possible. */
 function apply(root: string, one: Change): string[] {
   const place = join(root, one.path)
   try {

@@ -77,7 +77,7 @@ const FOLDER = {
 } as const
 
 describe.each(STORES)('a folder in a library, %s', (kind) => {
-  test('is taken in file by file, each under its path and with what its kind can give', async () => {
+  test('is indexed file by file, each under its path and with the fields of its type', async () => {
     const library = await open(kind)
     write(FOLDER)
     const source = await add(library)
@@ -134,7 +134,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     for (const chunk of chunks.filter(isSame)) expect(ids.has(chunk.id), chunk.path).toBe(true)
   })
 
-  test('tells of everything that is left out, by its rule', async () => {
+  test('records everything that is left out, with its rule', async () => {
     const library = await open(kind)
     write({
       'a.md': '# A\n\na\n',
@@ -157,7 +157,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
       'login.md': '# Login\n\nSend `password = "correct-horse-battery"`.\n',
     })
     fs.symlinkSync('a.md', join(root, 'link.md'))
-    // Two names of which one is no text look alike; the file that can be opened is the one that counts.
+    // Two names look alike, because one of them is not valid text. Only the file that can be opened counts.
     write({ 'bad\u{fffd}.md': '# Odd name\n\nx\n' })
     fs.writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from('bad\xff.md', 'latin1')]), 'x')
     const crawled = await runCrawl(library, await add(library), { kind: 'add' }, '')
@@ -241,7 +241,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(await searchHits(library.store, { query: 'horn', limit: 5 })).toEqual([])
   })
 
-  test('is read again as a whole when that is asked for', async () => {
+  test('is read again completely by a full recrawl', async () => {
     const library = await open(kind)
     write({ 'a.md': '# A\n\na\n', 'b.ts': HELLO })
     const source = await add(library)
@@ -267,7 +267,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect((await library.store.countContent(source.id)).pages).toBe(19)
   })
 
-  test('that is not there any more, or is empty all at once, loses nothing', async () => {
+  test('loses no page when it is missing or suddenly empty', async () => {
     const library = await open(kind)
     write({ 'docs/a.md': '# A\n\na\n', 'docs/b.md': '# B\n\nb\n' })
     const source = await add(library, { url: `${pathToFileURL(join(root, 'docs'))}/` })
@@ -287,7 +287,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     ])
   })
 
-  test('of which not one file is there any more loses nothing, however few they were', async () => {
+  test('loses no page when none of its files exists any more, even if it held few', async () => {
     const library = await open(kind)
     write({ 'docs/a.md': '# A\n\na\n', 'docs/b.md': '# B\n\nb\n' })
     const source = await add(library, { url: `${pathToFileURL(join(root, 'docs'))}/` })
@@ -310,7 +310,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(accepted.summary).toMatchObject({ end: 'completed', removed: 2, indexed: 1 })
   })
 
-  test('that is another one than before does not lose most of its pages, however few they were', async () => {
+  test('keeps most of its pages when another folder takes its place, even if it held few', async () => {
     const library = await open(kind)
     const names = ['a.md', 'b.md', 'c.md', 'd.md', 'e.md']
     const texts = names.map((name) => [`docs/${name}`, `# ${name}\n\nText of ${name}.\n`] as const)
@@ -321,7 +321,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     write(Object.fromEntries(texts.slice(0, 2)))
     const stopped = await runCrawl(library, source, { kind: 'recrawl' }, '')
     expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 3 })
-    // It is still not the one that was read in full.
+    // The folder is still not the one that was read in full.
     expect((await runCrawl(library, source, { kind: 'recrawl' }, '')).summary.end).toBe('gate')
     remove('docs')
     fs.renameSync(join(root, 'disk'), join(root, 'docs'))
@@ -332,7 +332,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(same.summary).toMatchObject({ end: 'completed', removed: 2 })
   })
 
-  test('keeps the page of a file that has become too large, and takes up the file when it has not', async () => {
+  test('keeps the page of a file that became too large, and indexes the file when it is smaller again', async () => {
     const library = await open(kind)
     write({ 'a.md': '# A\n\na\n', 'log.txt': 'A short line.\n' })
     const source = await add(library)
@@ -348,7 +348,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(statesOf(shrunk)).toEqual({ 'a.md': 'unchanged', 'log.txt': 'indexed' })
   })
 
-  test('has no page left out for what only an answer of the web could be', async () => {
+  test('skips no page for reasons that apply only to web responses', async () => {
     const library = await open(kind)
     const form =
       '<form action="/login"><input name="user"><input type="password" name="pass"><button>Sign in</button></form>'
@@ -397,7 +397,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     })
   })
 
-  test('is refreshed as far as it is known, and beyond when that is asked for', async () => {
+  test('a refresh checks known files only, and finds new ones with the discover option', async () => {
     const library = await open(kind)
     const twice = '# Twice\n\nThe same.\n'
     write({ 'a.md': '# A\n\na\n', 'b.md': '# B\n\nb\n', 'empty.md': '', 'twice.md': twice, 'x/twice.md': twice })
@@ -415,7 +415,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(statesOf(more)).toEqual({ ...rest, 'a.md': 'unchanged', 'c.md': 'indexed', 'x/twice.md': 'unchanged' })
   })
 
-  test('has what failed tried again, and nothing else', async () => {
+  test('a retry reads only the files that failed', async () => {
     const library = await open(kind)
     write({ 'a.md': '# A\n\na\n', 'b/c.md': '# C\n\nc\n', 'gone.md': '# Gone\n\ng\n' })
     const source = await add(library)
@@ -450,7 +450,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     const capped = await runCrawl(library, other, { kind: 'add' }, '')
     expect(capped.summary).toMatchObject({ cappedAt: 2, indexed: 2 })
     expect(capped.summary.ledger.reasons['skipped/page-cap']).toBe(3)
-    // A file that is no longer there is none that a higher cap could read.
+    // A higher cap could not read a file that no longer exists.
     const [gone = ''] = [...capped.rows].find(([, { reason }]) => reason === 'page-cap') ?? []
     remove(gone)
     const completed = await runCrawl(library, other, { kind: 'recrawl', scope: { maxPages: 9 } }, '')
@@ -458,7 +458,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(completed.rows.get(gone)).toMatchObject({ state: 'skipped', reason: 'unlinked' })
   })
 
-  test('goes on where it was stopped, and is not indexed by two at once', async () => {
+  test('an interrupted run resumes, and two runs cannot index the folder at the same time', async () => {
     const library = await open(kind)
     const names = Array.from({ length: 200 }, (_, i) => `d${i % 7}/p${i}.md`)
     write(Object.fromEntries(names.map((name) => [name, `# ${name}\n\nText of ${name}.\n`])))
@@ -489,7 +489,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(idsOf(await listChunks(library, source))).toEqual(idsOf(await listChunks(other, whole)))
   })
 
-  test('is looked at again where it was stopped, and what was read in full by then is not read again', async () => {
+  test('an interrupted recrawl resumes, and files that it had read are not read again', async () => {
     const library = await open(kind)
     const names = Array.from({ length: 20 }, (_, i) => `p${String(i).padStart(2, '0')}.md`)
     write(Object.fromEntries(names.map((name) => [name, `# ${name}\n\nText of ${name}.\n`])))
@@ -548,7 +548,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     await expect(explainUrl(library, source, '../../etc/passwd')).rejects.toThrow('is not in file:')
   })
 
-  test('makes a pack of what the library holds, code cut as code and documents as Markdown', async () => {
+  test('can be packed from the library, code split as code and documents as Markdown', async () => {
     const library = await open(kind)
     const api = { openapi: '3.1.0', info: { title: 'Tides' }, paths: { '/a': { get: { operationId: 'list' } } } }
     write({ ...FOLDER, 'watch.rst': 'Watch\n=====\n\nNobody sleeps.\n', 'api.json': JSON.stringify(api) })
@@ -569,8 +569,8 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
   })
 })
 
-describe('only the owner of a machine', () => {
-  test('makes a folder a source: an address that somebody else gives does not', async () => {
+describe('folders as sources', () => {
+  test('only the owner can add a folder: a file address from another client is refused', async () => {
     const library = await open('sqlite')
     write({ 'a.md': '# A\n\na\n' })
     const url = `${pathToFileURL(root)}/`
@@ -584,7 +584,7 @@ describe('only the owner of a machine', () => {
     expect(await library.store.listSources()).toEqual([])
   })
 
-  test('has its files read: no page of the web leads to one', async () => {
+  test('no page of the web can link to a file of the folder', async () => {
     write({ 'secret.md': '# Secret\n\ns\n' })
     const link = pathToFileURL(join(root, 'secret.md')).href
     const { crawl, library, source } = await stage({
@@ -600,7 +600,7 @@ describe('only the owner of a machine', () => {
   })
 })
 
-test('two folders of one name are not taken for each other', async () => {
+test('two folders of the same name stay separate', async () => {
   const library = await open('sqlite')
   write({ 'one/docs/a.md': '# A\n\na\n', 'two/docs/b.md': '# B\n\nb\n' })
   const [one, two] = ['one/docs', 'two/docs'].map((path) => `${pathToFileURL(join(root, path))}/`)
@@ -635,7 +635,7 @@ const TEXTS = [
 ]
 
 test.each(STORES)(
-  'whatever changes, a folder that is kept up to date is as one that is new, %s',
+  'a folder that is kept up to date equals a newly added one, whatever changes, %s',
   async (kind) => {
     const step = fc.record({
       changes: fc.array(CHANGE, { maxLength: 6 }),
@@ -733,7 +733,7 @@ function withFolder(library: OpenLibrary, change: (folder: Folder) => Folder): O
   return { ...library, trees: { ...trees, open: async (address) => change(await trees.open(address)) } }
 }
 
-/** Permissions do not bind every user that runs tests, so that what the system would say is said here. */
+/** Simulates a permission error, because permissions do not bind every user that runs tests. */
 function withEntry(library: OpenLibrary, entry: TreeEntry): OpenLibrary {
   return withFolder(library, (folder) => ({
     ...folder,

@@ -4,13 +4,13 @@ import { stage, statesOf } from './crawl.ts'
 import { expectUntouched, type FileStage, stageFile, stageRead } from './library-file.ts'
 import { type Answer, page, redirect, type Site } from './site.ts'
 
-/** By what a site can be asked whether a page has changed. */
+/** The validators with which a site lets the crawler check whether a page has changed. */
 const VALIDATORS = ['etag', 'date', 'none'] as const
 type Validators = (typeof VALIDATORS)[number]
 
 const KINDS = ['refresh', 'recrawl'] as const
 
-/** In the short form each kind meets sites that have none, and one of the others. */
+/** In the short form each kind of crawl is tested without validators, and with one kind of validator. */
 const TRIED: Readonly<Record<(typeof KINDS)[number], readonly Validators[]>> =
   process.env['TEST_LONG'] === undefined
     ? { refresh: ['etag', 'none'], recrawl: ['date', 'none'] }
@@ -73,7 +73,7 @@ describe.each(KINDS)('a %s', (kind) => {
       }
     })
 
-    test('removes a page that is gone: 410 at once, 404 when it is asked a second time', async () => {
+    test('removes a missing page: after 410 at once, after 404 on the second request', async () => {
       const { site, crawl, holds, search } = await stageTree(validators)
       const before = await holds()
       site.pages.delete('/a/1')
@@ -93,7 +93,7 @@ describe.each(KINDS)('a %s', (kind) => {
       await expect(search('swallow')).resolves.toEqual(['/a/2'])
     })
 
-    test('keeps a page that was not there only once', async () => {
+    test('keeps a page that was missing only once', async () => {
       const { site, crawl, holds } = await stageTree(validators)
       const before = await holds()
       const answer = site.pages.get('/a/1')
@@ -108,7 +108,7 @@ describe.each(KINDS)('a %s', (kind) => {
       expectUntouched(before, await holds(), [])
     })
 
-    test('keeps a page that answers with errors, and what hangs on it', async () => {
+    test('keeps a page that answers with errors, and the pages behind it', async () => {
       const { site, crawl, holds, search } = await stageTree(validators)
       const before = await holds()
       site.pages.set('/b', { status: 500, body: 'broken' })
@@ -133,7 +133,7 @@ describe.each(KINDS)('a %s', (kind) => {
       await expect(search('thrush')).resolves.toEqual(['/b/1'])
     })
 
-    test('finds what is new behind pages that are as they were, or says that it is there', async () => {
+    test('finds new pages behind unchanged ones, or reports that they exist', async () => {
       const { site, crawl, holds, search } = await stageTree(validators)
       const before = await holds()
       // Behind /b, which is unchanged, /b/1 links to something new; the text of /c is the same with one more link around it.
@@ -173,7 +173,7 @@ describe.each(KINDS)('a %s', (kind) => {
       expect(site.asked()).not.toContain('/dead')
     })
 
-    test('that is stopped half-way deletes nothing, and goes on', async () => {
+    test('a run that is stopped half-way deletes nothing, and resumes', async () => {
       const { site, crawl, holds } = await stageTree(validators)
       const before = await holds()
       put(site, '/c/1', page('Fifth fulmar'), validators)
@@ -197,7 +197,7 @@ describe.each(KINDS)('a %s', (kind) => {
       expect(after.rows.get('/a/1')).toMatchObject({ state: 'gone', reason: 'not-found' })
     })
 
-    test('with a cap looks at no more pages and deletes nothing it did not look at', async () => {
+    test('a run with a cap visits no more pages than the cap, and deletes nothing that it did not visit', async () => {
       const { site, crawl, holds, library, source } = await stageTree(validators)
       const before = await holds()
       put(site, '/', page('Home heron', ['/a', '/b', '/c', '/d']), validators)
@@ -305,7 +305,7 @@ describe('orphans', () => {
     expect(staged.site.asked()).toEqual(expect.arrayContaining(pages))
   })
 
-  test('go when a complete recrawl did not find them, and they are not there', async () => {
+  test('are removed if a complete recrawl did not find them and they do not answer', async () => {
     const { site, crawl, search } = await stageTree('etag')
     site.pages.set('/', shrunk)
     site.pages.set('/e', { status: 404, body: 'no' })
@@ -339,7 +339,7 @@ describe('orphans', () => {
     const { site, crawl, search, library } = await stageTree('etag')
     site.pages.set('/', shrunk)
     site.pages.set(list, { status: 500, body: 'broken' })
-    // By then what is known of robots.txt is too old to hold while it cannot be read.
+    // By then the stored robots.txt is too old to stay in force while it cannot be read.
     Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 90_000_000) } })
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary.removed).toBe(0)
@@ -442,7 +442,7 @@ describe('the loss gate', () => {
     expect((await tiny.crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', removed: 2 })
   })
 
-  test('lets twenty pages go, however small the source', async () => {
+  test('lets twenty pages go, even in a small source', async () => {
     const { site, crawl, holds } = await stageForty()
     drop(site, 20, 410)
     const { summary } = await crawl({ kind: 'recrawl' })
@@ -536,7 +536,7 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     ],
     ['is forbidden', { status: 403, body: 'no' }, 'failed http-client-error'],
     ['is too much', { status: 200, headers: { 'content-type': 'image/png' }, body: '\u0089PNG' }, 'skipped not-text'],
-  ] as const)('%s stays, and so does what hangs on it', async (_, answer: Answer, state) => {
+  ] as const)('%s stays, and so do the pages behind it', async (_, answer: Answer, state) => {
     const { site, crawl, holds, search, before } = await start()
     site.pages.set('/b', answer)
     const crawled = await crawl({ kind })
@@ -632,7 +632,7 @@ describe('a page that is the same as a better one', () => {
 
 describe('a freshness window', () => {
   test.each(KINDS)(
-    'keeps a %s from fetching what was checked within it, and links are followed all the same',
+    'a %s does not fetch pages checked within the window, and still follows their links',
     async (kind) => {
       const { site, crawl, holds, search } = await stageTree('etag')
       const before = await holds()
@@ -654,7 +654,7 @@ describe('a freshness window', () => {
     },
   )
 
-  test('counts from the last time a page told what it holds, not from an error', async () => {
+  test('starts with the last successful check of a page, not with an error', async () => {
     const { site, crawl, library } = await stageTree('etag')
     Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 3_600_000) } })
     site.pages.set('/b', { status: 500, body: 'broken' })
@@ -666,10 +666,10 @@ describe('a freshness window', () => {
     expect(windowed.rows.get('/b')).toMatchObject({ state: 'failed' })
   })
 
-  test('does not grow by crawls that asked nothing', async () => {
+  test('is not extended by crawls that sent no request', async () => {
     const { site, crawl, library } = await stageTree('etag')
     const checkedAt = library.clock.now()
-    // So long that the time the crawls themselves take says nothing.
+    // So long that the duration of the crawls does not matter.
     const windowMs = 3_600_000
     for (let i = 1; i <= 3; i++) {
       Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 1_500_000) } })
@@ -682,7 +682,7 @@ describe('a freshness window', () => {
 })
 
 describe('validators', () => {
-  test('of an older content are forgotten when a new one comes without any', async () => {
+  test('validators of an older content are dropped when the new content comes without any', async () => {
     const old = { headers: { etag: '"one"' }, body: page('Epsilon eagle') }
     const { site, crawl, search } = await stageFile(
       { '/': page('Home heron', ['/e']), '/e': old },
@@ -698,7 +698,7 @@ describe('validators', () => {
     await expect(search('eagle')).resolves.toEqual(['/e'])
   })
 
-  test('of an answer that was not stored are not taken for those of the page', async () => {
+  test('validators of a response that was not stored are not used for the stored page', async () => {
     const paths = Array.from({ length: 30 }, (_, i) => `/p/${i}`)
     const { site, crawl } = await stageFile({
       '/': page('Home heron', paths),
@@ -725,7 +725,7 @@ function put(site: Site, path: string, html: string, validators: Validators): vo
 
 let changes = 0
 
-/** An answer that is dated by the order in which it was made. */
+/** A response whose date follows the order of creation. */
 function answerWith(html: string, validators: Validators): Answer {
   if (validators !== 'date') return html
   const date = new Date(1_700_000_000_000 + ++changes * 1000).toUTCString()

@@ -20,14 +20,14 @@ import { type Crawled, closeWithTest, runCrawl, stageLibrary, stageOnce, stageSi
 import { quicken } from './quicken.ts'
 import type { Answer, Site, SiteOptions } from './site.ts'
 
-/** A site with a library in a file, so that what is stored can be compared row by row. */
+/** A site with a library in a file, so that stored rows can be compared one by one. */
 export interface FileStage {
   readonly site: Site
   readonly library: OpenLibrary
   readonly path: string
   readonly source: Source
   crawl(input?: Partial<CrawlInput>, signal?: AbortSignal): Promise<Crawled>
-  /** What the library holds now. */
+  /** Reads the current content of the library. */
   holds(): Promise<Holdings>
   /** Paths whose chunks match a query. */
   search(query: string): Promise<string[]>
@@ -37,18 +37,18 @@ export interface FileStage {
 export interface Holdings {
   /** By path. */
   readonly rows: ReadonlyMap<string, LedgerRow>
-  /** By path: Markdown, when it changed, its links, and its chunks with the numbers they are stored under. */
+  /** By path: Markdown, time of the last change, links, and chunks with their row ids. */
   readonly pages: ReadonlyMap<string, Omit<StoredPage, 'key'>>
 }
 
-/** A place for a library that is gone after the test. */
+/** Creates a path for a library that is deleted after the test. */
 export async function stagePath(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-sites-'))
   closeWithTest({ close: async () => rmSync(folder, { recursive: true, force: true }) })
   return placeLibrary(join(folder, 'library.db'))
 }
 
-/** What a stage is made from. */
+/** Input for a stage. */
 type FileStageInput = Partial<Omit<SourceInput, 'url'>> & {
   readonly start?: string
   readonly siteOptions?: SiteOptions
@@ -64,7 +64,7 @@ export async function stageFile(
   return stageOn(site, start, given)
 }
 
-/** Sets up a library in a file and a source on a site that is already there. */
+/** Sets up a library in a file and a source on an existing site. */
 export async function stageOn(
   site: Site,
   start = '/',
@@ -79,8 +79,8 @@ export async function stageOn(
 }
 
 /**
- * Sets up a site that was read once, for all tests of a file: each goes on from there, with the pages as they were then and a copy of
- * the library, whose time goes on from there as well.
+ * Crawls a site once for all tests of a file. Each test continues from there with the original pages and a copy of the library, and the
+ * clock of the copy continues as well.
  */
 export function stageRead(
   pages: Readonly<Record<string, Answer>>,
@@ -105,7 +105,7 @@ export function stageRead(
   }
 }
 
-/** The bytes of a library file that is in use. */
+/** The bytes of a library file that is open elsewhere. */
 function copyOf(path: string): Buffer {
   const db = new Sqlite(path, { readonly: true })
   try {
@@ -133,7 +133,7 @@ function setUpStage(site: Site, library: OpenLibrary, path: string, source: Sour
   }
 }
 
-/** Reads what a library holds of a source. */
+/** Reads the content of a source. */
 export async function readHoldings(
   path: string,
   library: OpenLibrary,
@@ -172,8 +172,8 @@ function readFilePages(path: string, sourceId: string): StoredPage[] {
 }
 
 /**
- * Expects that a crawl touched nothing but the rows that are named. Of all others only that they were seen may differ: their
- * content, the numbers of their chunks, when they changed and what led to them are as they were.
+ * Expects that a crawl touched only the named rows. All others may differ only in fields that record the check. Their content, chunk ids,
+ * change times and discovery stay the same.
  */
 export function expectUntouched(before: Holdings, after: Holdings, touched: readonly string[]): void {
   const others = (map: ReadonlyMap<string, unknown>) => [...map.keys()].filter((path) => !touched.includes(path))
@@ -187,15 +187,15 @@ export function expectUntouched(before: Holdings, after: Holdings, touched: read
   }
 }
 
-/** A row without what tells that it was seen again. */
+/** A row without the fields that a check updates. */
 function withoutSight(row: LedgerRow | undefined): Partial<LedgerRow> {
   const { state, crawlId, checkedAt, status, detail, ...rest } = row ?? {}
   return rest
 }
 
 /**
- * What must be equal in two libraries that read the same site: everything but times, ids of crawls and numbers of rows. Depths
- * are those of the shortest way only where a crawl goes level by level, which it does when it has a limit.
+ * The part of a library that must be equal in two libraries of the same site: everything except times, crawl ids and row ids. Depths are
+ * comparable only if the crawl proceeds level by level, which it does with a depth limit.
  */
 export function comparable({ rows, pages }: Holdings, origin: string, isLevelled = true) {
   const text = (value: string | null) => value?.replaceAll(origin, '') ?? null
@@ -218,10 +218,10 @@ export function comparable({ rows, pages }: Holdings, origin: string, isLevelled
   }
 }
 
-/** What is compared of two libraries. */
+/** The comparable content of a library. */
 export type Dump = ReturnType<typeof comparable>
 
-/** What a library holds that read a site in one go. */
+/** The comparable content of a library that crawled a site without interruption. */
 export async function readUninterrupted(site: Site, scope: Partial<Scope> = {}, isLevelled = true): Promise<Dump> {
   const whole = await stageOn(site, '/', { scope }, { concurrency: 4 })
   const { summary } = await whole.crawl()
@@ -241,7 +241,7 @@ export function expectSound(path: string): void {
   }
 }
 
-/** Expects that the index holds every chunk up to the last one that it has taken in, once, and the blocks of its segments. */
+/** Expects that the index holds every chunk up to the last indexed one exactly once, and the blocks of its segments. */
 function expectSoundIndex(db: Sqlite.Database): void {
   const dead = db.prepare('SELECT 1 FROM index_dead WHERE segment = ? AND ? BETWEEN first AND last')
   const segments = db
@@ -265,7 +265,7 @@ function expectSoundIndex(db: Sqlite.Database): void {
   expect(db.prepare('SELECT id FROM index_blocks ORDER BY id').pluck().all()).toEqual(blocks)
 }
 
-/** What the library at a path holds of its only source. It must be whole: neither the file nor the index is damaged. */
+/** The comparable content of a library with a single source. Expects that neither the file nor the index is damaged. */
 export async function readDump(path: string, origin: string): Promise<Dump> {
   const library = await openLibrary({ path, version: '0.0.0' })
   try {

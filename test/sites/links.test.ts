@@ -59,7 +59,7 @@ describe('links', () => {
     expect(crawled.rows.get('/a~b')).toMatchObject({ state: 'indexed', url: `${site.origin}/a%7Eb/` })
   })
 
-  test('in what surrounds the content are followed too', async () => {
+  test('links outside the main content are followed too', async () => {
     const home = `<!doctype html><title>Home</title><nav><a href="/nav">n</a></nav><main><h1>Home</h1>
       <p>There is something to be read on this page, and more on others.</p></main>
       <footer><a href="/foot">f</a><map><area href="/area"></map></footer><link rel="next" href="/next">`
@@ -74,7 +74,7 @@ describe('links', () => {
     expect(site.asked()).toEqual(['/', '/area', '/foot', '/nav', '/next'])
   })
 
-  test('in Markdown are followed', async () => {
+  test('links in Markdown are followed', async () => {
     const { site, crawl } = await stage(
       {
         '/docs/start.md': text(markdown('Start', '\n[next](next.md)\n'), 'text/markdown'),
@@ -107,7 +107,7 @@ describe('the Markdown form that a page names', () => {
     })
   })
 
-  test('is not fetched even where the page links to it', async () => {
+  test('is not fetched even if the page links to it', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a']),
       '/a': page('A', ['/a.md'], form),
@@ -118,7 +118,7 @@ describe('the Markdown form that a page names', () => {
     expect(statesOf(crawled)['/a.md']).toBe('skipped covered')
   })
 
-  test('is read instead of the page where llms.txt lists it, and the page is not indexed twice', async () => {
+  test('is read instead of the page if llms.txt lists it, and the page is not indexed twice', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a']),
       '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),
@@ -137,7 +137,7 @@ describe('the Markdown form that a page names', () => {
     expect(crawled.rows.get('/a')).toMatchObject({ target: `${site.origin}/a.md`, pattern: 'text/markdown' })
   })
 
-  test('is read instead of the page also where it answers only after the page', async () => {
+  test('is read instead of the page also if it answers only after the page', async () => {
     const answers = [{ status: 503, headers: { 'retry-after': '0' } }]
     const { crawl } = await stage(
       {
@@ -151,7 +151,7 @@ describe('the Markdown form that a page names', () => {
     expect(statesOf(await crawl())).toMatchObject({ '/a': 'skipped canonical', '/a.md': 'indexed' })
   })
 
-  test('leaves the page indexed where llms.txt lists it and it is not there', async () => {
+  test('leaves the page indexed if llms.txt lists the Markdown and it is missing', async () => {
     const { crawl } = await stage({
       '/': page('Home', ['/a']),
       '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),

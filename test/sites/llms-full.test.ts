@@ -3,7 +3,7 @@ import type { Snapshot } from '../../src/core/model.ts'
 import { type Crawled, type Stage, stage, statesOf } from './crawl.ts'
 import { type Answer, markdown, page, sitemap, text } from './site.ts'
 
-/** A section of an llms-full.txt that says where it comes from. */
+/** A section of an llms-full.txt with its source address. */
 const section = (origin: string, path: string, more = '') =>
   `# About ${path}\nSource: ${origin}${path}\n\nThe full file says enough about ${path} to be a page of its own.${more}\n\n`
 
@@ -26,7 +26,7 @@ async function markdownOf({ library, source, site: { origin } }: Stage, path: st
 const changes = ({ rows }: Crawled) => new Map([...rows].map(([path, { changedAt }]) => [path, changedAt]))
 
 describe('llms-full.txt', () => {
-  test('that holds every page spares fetching them', async () => {
+  test('llms-full.txt with every page makes fetching the pages unnecessary', async () => {
     const staged = await stage(site)
     const crawled = await staged.crawl()
     expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
@@ -45,7 +45,7 @@ describe('llms-full.txt', () => {
     expect(await markdownOf(staged, '/a')).not.toContain('/b')
   })
 
-  test('names its pages by what it says of them, and cleans them of the syntax of their generator', async () => {
+  test('pages get the titles of their sections, without the syntax of their generator', async () => {
     const staged = await stage((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(
@@ -59,7 +59,7 @@ describe('llms-full.txt', () => {
     expect(stored?.markdown).toBe('## Examples\n\n> [!TIP]\n> Keep the lamp dry and out of the wind.\n')
   })
 
-  test('with gaps leaves them to be crawled, by llms.txt, links and what the file itself links to', async () => {
+  test('pages missing from llms-full.txt are crawled, found by llms.txt, by links and by links in the file', async () => {
     const staged = await stage((origin) => ({
       ...site(origin),
       '/d': page('D'),
@@ -72,7 +72,7 @@ describe('llms-full.txt', () => {
     expect(statesOf(crawled)['/a']).toBe('indexed')
   })
 
-  test('is cut where headings are titles in llms.txt', async () => {
+  test('llms-full.txt is split at headings that are titles in llms.txt', async () => {
     const staged = await stage({
       '/': page('Home'),
       '/llms.txt': text('# Site\n\n- [First part](/a)\n- [Second part](/b)\n'),
@@ -86,7 +86,7 @@ describe('llms-full.txt', () => {
     expect(await markdownOf(staged, '/b')).toContain('about the second')
   })
 
-  test('that cannot be cut is one document under its own address, and everything else is crawled', async () => {
+  test('llms-full.txt that cannot be split is one document under its own address, and everything else is crawled', async () => {
     const staged = await stage((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(`${markdown('All of it')}\n## Part\n\nIn one piece, and no address anywhere.\n`),
@@ -104,7 +104,7 @@ describe('llms-full.txt', () => {
     expect(staged.site.asked().filter((path) => path === '/llms-full.txt')).toHaveLength(1)
   })
 
-  test('keeps what belongs to no page as one document beside the pages', async () => {
+  test('text that belongs to no page is kept as one document beside the pages', async () => {
     const staged = await stage((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(`A preface that belongs to no page in particular.\n\n${section(origin, '/a')}`),
@@ -118,14 +118,14 @@ describe('llms-full.txt', () => {
     ['a mere list of links', text('# Site\n\n- [A](/a)\n- [B](/b)\n- [C](/c)\n')],
     ['HTML', { body: page('Not found') }],
     ['empty', text('')],
-  ])('that is %s is ignored', async (_, answer) => {
+  ])('llms-full.txt that is %s is ignored', async (_, answer) => {
     const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': answer }))
     const crawled = await staged.crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed', '/c': 'indexed' })
     expect(await markdownOf(staged, '/a')).toContain('A in HTML')
   })
 
-  test('holds no pages of others: what is out of scope or off the site is refused', async () => {
+  test('pages in llms-full.txt that are out of scope or off the site are refused', async () => {
     const { crawl } = await stage(
       (origin) => ({
         '/docs/': page('Docs'),
@@ -152,14 +152,14 @@ describe('llms-full.txt', () => {
     expect(await markdownOf(staged, '/')).toContain('This page is about Home')
   })
 
-  test('that is switched off is not asked for', async () => {
+  test('llms-full.txt is not requested with the setting `off`', async () => {
     const staged = await stage(site, { settings: { llmsFull: 'off' } })
     await staged.crawl()
     expect(staged.site.requests.map(({ path }) => path)).not.toContain('/llms-full.txt')
     expect(await markdownOf(staged, '/a')).toContain('A in HTML')
   })
 
-  test('that is to be the only content leaves links and lists alone', async () => {
+  test('the crawl follows no links and no lists with the setting `only`', async () => {
     const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a']) }), {
       settings: { llmsFull: 'only' },
     })
@@ -197,7 +197,7 @@ describe('llms-full.txt', () => {
     expect(again.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: 'no llms-full.txt was found' })
   })
 
-  test('that only names a page leaves it to be fetched', async () => {
+  test('a page without text in llms-full.txt is fetched', async () => {
     const staged = await stage((origin) => ({
       '/': page('Home'),
       '/a': page('A in HTML'),
@@ -211,13 +211,13 @@ describe('llms-full.txt', () => {
     expect(await markdownOf(staged, '/a')).toContain('A in HTML')
   })
 
-  test('spares fetching its pages also where the start has a query that says nothing', async () => {
+  test('llms-full.txt makes fetching its pages unnecessary also if the start has a tracking parameter', async () => {
     const staged = await stage(site, { start: '/?utm_source=mail' })
     await staged.crawl()
     expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
   })
 
-  test('is found beside the llms.txt that was named by hand', async () => {
+  test('llms-full.txt is found beside an llms.txt given by the user', async () => {
     const staged = await stage(
       (origin) => ({
         '/': page('Home'),
@@ -231,8 +231,8 @@ describe('llms-full.txt', () => {
   })
 })
 
-describe('at a recrawl llms-full.txt', () => {
-  test.each([true, false])('that is unchanged changes nothing (with tags: %s)', async (hasEtags) => {
+describe('a recrawl with llms-full.txt', () => {
+  test.each([true, false])('changes nothing if the file is unchanged (with ETags: %s)', async (hasEtags) => {
     const { site: server, crawl } = await stage(
       (origin) => ({
         ...site(origin),
@@ -257,7 +257,7 @@ describe('at a recrawl llms-full.txt', () => {
     expect(server.asked()).toEqual(['/', '/c', '/llms-full.txt', '/llms.txt'])
   })
 
-  test('with one page changed stores that one anew and nothing else', async () => {
+  test('stores only the page that changed in the file', async () => {
     const staged = await stage(site)
     const first = await staged.crawl()
     const { origin } = staged.site
@@ -273,7 +273,7 @@ describe('at a recrawl llms-full.txt', () => {
     expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
   })
 
-  test('with one page gone removes it where nothing else leads to it, and fetches it where something does', async () => {
+  test('removes a page that the file dropped, or fetches it if something else links to it', async () => {
     const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a', '/b', '/lost']) }))
     await staged.crawl()
     staged.site.pages.set('/llms-full.txt', full(staged.site.origin, ['/a']))
@@ -290,7 +290,7 @@ describe('at a recrawl llms-full.txt', () => {
     expect(again.summary.removed).toBe(1)
   })
 
-  test('that fails removes nothing', async () => {
+  test('removes nothing if the file fails', async () => {
     const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a', '/lost']) }))
     await staged.crawl()
     staged.site.pages.set('/llms-full.txt', { status: 500 })
@@ -307,7 +307,7 @@ describe('at a recrawl llms-full.txt', () => {
   test.each([
     ['forbidden', { status: 403 }],
     ['a page', page('Down for maintenance')],
-  ] as const)('that is %s removes nothing', async (_, answer: Answer) => {
+  ] as const)('removes nothing if the file is %s', async (_, answer: Answer) => {
     const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a', '/lost']) }))
     await staged.crawl()
     staged.site.pages.set('/llms-full.txt', answer)
@@ -320,7 +320,7 @@ describe('at a recrawl llms-full.txt', () => {
     expect(again.summary.incomplete).toContain('llms-full.txt')
   })
 
-  test('with a page that brings the reader down leaves that one to be fetched', async () => {
+  test('fetches a page whose section crashes the reader', async () => {
     const staged = await stage(site)
     const { readPage } = staged.library
     Object.assign(staged.library, {
@@ -339,7 +339,7 @@ describe('at a recrawl llms-full.txt', () => {
   test.each([
     ['says so', true],
     ['has the same text', false],
-  ])('that is what it was, and %s, is not read again', async (_, hasEtags) => {
+  ])('does not read the file again if it is unchanged and %s', async (_, hasEtags) => {
     const staged = await stage(
       (origin) => ({
         ...site(origin),
@@ -371,7 +371,7 @@ describe('at a recrawl llms-full.txt', () => {
     expect(changes(again)).toEqual(changes(first))
   })
 
-  test('that is what it was is read again when it would be cut in another way, or all is to be read', async () => {
+  test('reads an unchanged file again if it would be split differently, or in a full recrawl', async () => {
     const staged = await stage({
       '/': page('Home'),
       '/llms.txt': text('# Site\n\n- [First part](/a)\n'),
@@ -388,7 +388,7 @@ describe('at a recrawl llms-full.txt', () => {
     expect(staged.site.requests.find(({ path }) => path === '/llms-full.txt')?.status).toBe(200)
   })
 
-  test('is read again as a whole where everything is to be read, and its pages are cut anew', async () => {
+  test('reads the whole file again in a full recrawl, and splits its pages anew', async () => {
     const staged = await stage((origin) => ({
       '/': page('Home', ['/a', '/b']),
       '/llms-full.txt': text(
@@ -405,7 +405,7 @@ describe('at a recrawl llms-full.txt', () => {
     expect(staged.site.asked()).not.toContain('/a')
   })
 
-  test('that is new takes the place of pages that were fetched', async () => {
+  test('replaces fetched pages by those of a new file', async () => {
     const staged = await stage((origin) => {
       const { '/llms-full.txt': _, ...others } = site(origin)
       return others
@@ -418,7 +418,7 @@ describe('at a recrawl llms-full.txt', () => {
     expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
   })
 
-  test('whose unsplit text went away takes its document with it', async () => {
+  test('removes the document of the unsplit text when that text is gone', async () => {
     const staged = await stage((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(`A preface that belongs to no page in particular.\n\n${section(origin, '/a')}`),
@@ -430,7 +430,7 @@ describe('at a recrawl llms-full.txt', () => {
     expect(again.summary.removed).toBe(1)
   })
 
-  test('is not asked for by a refresh, and its pages stay as they are', async () => {
+  test('a refresh does not request llms-full.txt, and its pages stay as they are', async () => {
     const { site: server, crawl } = await stage((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(`A preface that belongs to no page.\n\n${section(origin, '/a')}${section(origin, '/b')}`),

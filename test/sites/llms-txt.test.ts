@@ -3,21 +3,21 @@ import type { Crawled } from './crawl.ts'
 import { stage, stageSite, statesOf } from './crawl.ts'
 import { page, redirect, text } from './site.ts'
 
-/** The lists that were asked for, in order, without robots.txt. */
+/** The requests for llms.txt, in order. */
 const lists = (requests: readonly { readonly path: string }[]) =>
   requests.map(({ path }) => path).filter((path) => path.endsWith('/llms.txt'))
 
-/** What was told about the search for llms.txt. */
+/** The discovery events about llms.txt. */
 const told = ({ events }: Crawled) =>
   events.flatMap((event) =>
     event.type === 'discovery' && event.discovery === 'llms-txt' ? [[new URL(event.url).pathname, event.found]] : [],
   )
 
-/** No site here has Markdown of its pages, and nobody needs to ask. */
+/** A page without a Markdown variant. */
 const html = (title: string, links: readonly string[] = []) => page(title, links)
 
 describe('llms.txt', () => {
-  test('at the root lists pages beside the start, at its depth, and links go on from them', async () => {
+  test('pages listed by llms.txt at the root have the depth of the start, and their links are followed', async () => {
     const { site, crawl } = await stage(
       {
         '/': html('Home', ['/linked']),
@@ -41,7 +41,7 @@ describe('llms.txt', () => {
     expect(told(crawled)).toEqual([['/llms.txt', 2]])
   })
 
-  test('is looked for in the folder of the start, and at the root only where it is not there', async () => {
+  test('llms.txt is requested in the folder of the start, and at the root only if it is missing there', async () => {
     const pages = {
       '/docs/v2/': html('Docs'),
       '/docs/v2/a.md': text('# A\n\nSomething to be read about A on this page.'),
@@ -66,13 +66,13 @@ describe('llms.txt', () => {
     ])
   })
 
-  test('of a start without a slash is looked for beside it', async () => {
+  test('llms.txt is requested beside a start without a trailing slash', async () => {
     const { site, crawl } = await stage({ '/docs/guide': html('Guide') }, { start: '/docs/guide' })
     await crawl()
     expect(lists(site.requests)).toEqual(['/docs/llms.txt', '/llms.txt'])
   })
 
-  test('named by hand is read first and alone', async () => {
+  test('an llms.txt given by the user is read first and alone', async () => {
     const { site, crawl } = await stage(
       {
         '/': html('Home'),
@@ -87,7 +87,7 @@ describe('llms.txt', () => {
     expect(site.asked()).toEqual(['/', '/b.md', '/lists/ours.txt'])
   })
 
-  test('named by hand that is not there is reported, and leaves the usual places', async () => {
+  test('a missing llms.txt given by the user is reported, and the usual places are tried', async () => {
     const { site, crawl } = await stage(
       {
         '/': html('Home'),
@@ -114,7 +114,7 @@ describe('llms.txt', () => {
     expect(problems(await crawl({ kind: 'recrawl' }))).toEqual([])
   })
 
-  test('that is not there changes nothing', async () => {
+  test('a missing llms.txt changes nothing', async () => {
     const { site, crawl } = await stage({ '/': html('Home', ['/a']), '/a': html('A') })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
@@ -129,14 +129,14 @@ describe('llms.txt', () => {
     ['a heading without a list', text('# Site\n\nNothing here. [Nonsense](/nonsense)\n')],
     ['empty', text('')],
     ['binary', text('# Site\0\n\n- [Nonsense](/nonsense)\n')],
-  ])('that is none (%s) is refused and changes nothing', async (_, answer) => {
+  ])('an invalid llms.txt (%s) is refused and changes nothing', async (_, answer) => {
     const { crawl } = await stage({ '/': html('Home', ['/a']), '/a': html('A'), '/llms.txt': answer })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
     expect(crawled.summary.incomplete).toBeNull()
   })
 
-  test('may have relative links, several on a line, and the same page twice', async () => {
+  test('llms.txt can have relative links, several on a line, and the same page twice', async () => {
     const { site, crawl } = await stage(
       {
         '/docs/': html('Docs'),
@@ -163,7 +163,7 @@ describe('llms.txt', () => {
     ])
   })
 
-  test('lists in vain what is out of scope: it is recorded with its reason and not fetched', async () => {
+  test('out-of-scope addresses in llms.txt are recorded with a reason and not fetched', async () => {
     const other = await stageSite({ '/docs/x.md': text('# X') }, { address: '127.0.0.2' })
     const { site, crawl } = await stage(
       {
@@ -188,7 +188,7 @@ describe('llms.txt', () => {
     expect(other.requests).toEqual([])
   })
 
-  test('is read where it redirects to, and links start there', async () => {
+  test('a redirected llms.txt is read at its target, and its links are resolved there', async () => {
     const { crawl } = await stage({
       '/': html('Home'),
       '/llms.txt': redirect('/files/llms.txt'),
@@ -198,7 +198,7 @@ describe('llms.txt', () => {
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/files/a.md': 'indexed' })
   })
 
-  test('is never a page: neither linked, nor allowed by a pattern, nor led to, nor given by hand', async () => {
+  test('llms.txt is never a page: not as a link, an allowed pattern, a redirect target, or a seed', async () => {
     const { site, crawl } = await stage(
       {
         '/': html('Home', ['/llms.txt', '/deep/llms.txt?x=1', '/list']),
@@ -223,7 +223,7 @@ describe('llms.txt', () => {
     expect(lists(site.requests)).toEqual(['/llms.txt'])
   })
 
-  test('as a start is read as the list it is', async () => {
+  test('an llms.txt given as the start is read as a list', async () => {
     const { site, crawl } = await stage(
       {
         '/docs/llms.txt': text('# Site\n\n- [A](a.md)\n'),
@@ -238,8 +238,8 @@ describe('llms.txt', () => {
   })
 })
 
-describe('a start that is not there', () => {
-  test('is made up for by the pages llms.txt lists', async () => {
+describe('a missing start', () => {
+  test('is replaced by the pages that llms.txt lists', async () => {
     const { crawl } = await stage(
       {
         '/llms.txt': text('# Site\n\n- [A](/docs/a.html)\n'),
@@ -253,7 +253,7 @@ describe('a start that is not there', () => {
     expect(crawled.summary.end).toBe('completed')
   })
 
-  test('fails the crawl where there is nothing else', async () => {
+  test('fails the crawl if nothing else exists', async () => {
     const { crawl } = await stage({}, { start: '/docs/' })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/docs': 'failed not-found' })
@@ -261,7 +261,7 @@ describe('a start that is not there', () => {
     expect(crawled.summary.problem).toContain('not-found')
   })
 
-  test('fails the crawl where everything that llms.txt lists is out of scope or not there', async () => {
+  test('fails the crawl if everything that llms.txt lists is out of scope or missing', async () => {
     const { crawl } = await stage(
       { '/llms.txt': text('# Site\n\n- [A](/docs/a)\n- [B](/blog/b)\n') },
       { start: '/docs/' },
@@ -276,7 +276,7 @@ describe('a start that is not there', () => {
   })
 })
 
-describe('at a recrawl llms.txt', () => {
+describe('a recrawl with llms.txt', () => {
   const pages = {
     '/': html('Home'),
     '/llms.txt': text('# Site\n\n- [A](/a.md)\n- [B](/b.md)\n'),
@@ -284,7 +284,7 @@ describe('at a recrawl llms.txt', () => {
     '/b.md': text('# B\n\nSomething to be read about B on this page.'),
   }
 
-  test('that lists a page no more removes it', async () => {
+  test('removes a page that llms.txt no longer lists', async () => {
     const { site, crawl } = await stage(pages)
     await crawl()
     site.pages.set('/llms.txt', text('# Site\n\n- [A](/a.md)\n'))
@@ -295,7 +295,7 @@ describe('at a recrawl llms.txt', () => {
     })
   })
 
-  test('that fails removes nothing', async () => {
+  test('removes nothing if llms.txt fails', async () => {
     const { site, crawl } = await stage(pages)
     await crawl()
     site.pages.set('/llms.txt', { status: 502 })
@@ -305,7 +305,7 @@ describe('at a recrawl llms.txt', () => {
     expect([...crawled.rows.values()].every(({ hasPage }) => hasPage)).toBe(true)
   })
 
-  test('is not asked for by a refresh', async () => {
+  test('a refresh does not request llms.txt', async () => {
     const { site, crawl } = await stage(pages)
     await crawl()
     site.forget()

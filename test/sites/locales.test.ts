@@ -81,7 +81,7 @@ function shownBy({ passages, more }: SearchAnswer): string[] {
   return [...passages, ...more].map(({ version, url }) => nameOf(version, url))
 }
 
-/** Of these, the pages on timeouts. */
+/** The pages about timeouts among the shown ones. */
 function timeoutsOf(answer: SearchAnswer): string[] {
   return shownBy(answer)
     .filter((name) => name.endsWith('timeout.html'))
@@ -105,10 +105,10 @@ describe('two versions and three languages of one documentation', () => {
     expect(shownBy(english).filter((name) => !name.includes('/en/'))).toEqual([])
     const german = await ask('wie lange wartet der Client auf die Antwort')
     expect(timeoutsOf(german)).toEqual(['2.0 /de/timeout.html'])
-    // Words alone, in none but their language.
+    // All words of this query exist only in French.
     const french = await ask('délai requête serveur')
     expect(shownBy(french)[0]).toBe('2.0 /fr/timeout.html')
-    // Nothing tells a language, so that the source does.
+    // The query has no recognizable language, so the language of the source decides.
     const name = await ask('requestTimeout')
     expect(timeoutsOf(name)).toEqual(['2.0 /en/timeout.html'])
     expect(
@@ -122,7 +122,7 @@ describe('two versions and three languages of one documentation', () => {
       '2.0 /de/timeout.html de',
       '2.0 /fr/timeout.html fr',
     ])
-    // What the answer names is counted, and no switch that is set already.
+    // The notice counts the pages that the answer names, and does not suggest a filter that is already set.
     const named = [...name.passages, ...name.more].flatMap(({ similar = [] }) => similar.map(({ url }) => url))
     const count = new Set(named).size
     expect(name.notices.join('\n')).toMatch(
@@ -134,7 +134,7 @@ describe('two versions and three languages of one documentation', () => {
     expect(one.notices.join('\n')).toMatch(/^5 pages are named/m)
   })
 
-  test('other versions and languages are there for whoever asks for them', async () => {
+  test('filters by version and language show the other versions and languages', async () => {
     expect(timeoutsOf(await ask('requestTimeout', { version: '1.0' }))).toEqual(['1.0 /en/timeout.html'])
     expect(timeoutsOf(await ask('requestTimeout', { language: 'fr' }))).toEqual(['2.0 /fr/timeout.html'])
     expect(timeoutsOf(await ask('requestTimeout', { language: 'fr-FR' }))).toEqual(['2.0 /fr/timeout.html'])
@@ -154,7 +154,7 @@ describe('two versions and three languages of one documentation', () => {
     expect([timeoutsOf(all).length, all.notices]).toEqual([6, []])
   })
 
-  test('the duplicates are listed when they are asked for', async () => {
+  test('listDuplicates lists the duplicates', async () => {
     const { groups, groupCount, pageCount, compared, unknown } = await listDuplicates(library)
     const named = groups.map(({ count, pages }) => [count, pages.map(({ version, url }) => nameOf(version, url))])
     const six = (name: string) =>
@@ -175,7 +175,7 @@ describe('two versions and three languages of one documentation', () => {
 describe('pages of one site', () => {
   const text = (said: string) => `${TEXTS.en.timeout.text} ${said}.`
 
-  test('that repeat each other are shown once, and those that say otherwise are not taken for the same', async () => {
+  test('pages that repeat each other are shown once, and pages that contradict each other are not merged', async () => {
     const copy = text('all clients, and it can be changed while they run')
     await crawl(
       {
@@ -193,7 +193,7 @@ describe('pages of one site', () => {
     expect(answer.passages.flatMap(({ similar = [] }) => similar)).toHaveLength(1)
   })
 
-  test('that only exist in another language are shown where nothing answers as well', async () => {
+  test('pages in another language are shown if nothing in the own language answers as well', async () => {
     await crawl(
       {
         '/': '<!doctype html><title>Start</title><main><a href="/en/timeout">a</a> <a href="/de/proxy">b</a> <a href="/de/log">c</a></main>',
@@ -262,11 +262,11 @@ describe('pages of one site', () => {
     expect(await paths('jest mock timers')).toContain('/en/mock')
     expect(await paths('MIT license')).toEqual(expect.arrayContaining(['/en/license', '/pl/other']))
     expect(await paths('timers license')).toEqual(expect.arrayContaining(['/en/mock', '/en/license']))
-    // Its translation says nothing of what was asked for.
+    // The translation does not mention the term.
     expect(await paths('jak działa proxyBypass')).toContain('/en/proxy')
   })
 
-  test('of a newer version are shown also where they are found after many others', async () => {
+  test('the newer version is shown also if it ranks behind many other hits', async () => {
     const words = (word: string, count: number) => Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
     const said = words('step', 80)
     const sections = Array.from(
@@ -281,7 +281,7 @@ describe('pages of one site', () => {
     expect(answer.notices.join()).toMatch('1 page is named only beside one')
   })
 
-  test('that were stored before pages were compared are all shown, and that is said', async () => {
+  test('pages stored before pages were compared are all shown, with a notice', async () => {
     await crawl(
       {
         '/': `<main><a href="/a">a</a> <a href="/b">b</a></main>`,

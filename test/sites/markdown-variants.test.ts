@@ -6,7 +6,7 @@ const ACCEPT = 'text/markdown, text/html;q=0.9, */*;q=0.8'
 const list = (...paths: readonly string[]) =>
   text(`# Site\n\n${paths.map((path) => `- [${path}](${path})\n`).join('')}`)
 
-describe('the Markdown of a page that llms.txt lists', () => {
+describe('Markdown variants of pages listed by llms.txt', () => {
   test.each(['text/markdown', 'text/markdown; charset=utf-8', 'text/plain', 'text/x-markdown'])(
     'is read in its stead, sent as %s',
     async (type) => {
@@ -46,7 +46,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     },
   )
 
-  test('is looked for in a second place where a page has no slash', async () => {
+  test('are requested at a second place if the page has no trailing slash', async () => {
     const { site, crawl } = await stage({
       '/': page('Home'),
       '/llms.txt': list('/a'),
@@ -64,7 +64,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     ['500', { status: 500 }],
     ['a redirect', { status: 302, headers: { location: '/login' } }],
     ['empty', text('', 'text/markdown')],
-  ])('is refused where the answer is %s, and the page itself is read', async (_, answer) => {
+  ])('are refused if the response is %s, and the page itself is read', async (_, answer) => {
     const { site, crawl, library, source } = await stage({
       '/': page('Home'),
       '/llms.txt': list('/a'),
@@ -78,7 +78,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(stored?.page.markdown).toContain('A in HTML')
   })
 
-  test('is asked for no more on a host that refused it three times in a row', async () => {
+  test('are no longer requested on a host that refused three in a row', async () => {
     const paths = ['/a', '/b', '/c', '/d', '/e']
     const { site, crawl } = await stage(
       {
@@ -94,7 +94,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(site.asked().filter((path) => paths.includes(path))).toEqual(paths)
   })
 
-  test('is asked for on and on where one is found in between', async () => {
+  test('are still requested if one is found in between', async () => {
     const paths = ['/a', '/b', '/c', '/d', '/e']
     const { site, crawl } = await stage(
       {
@@ -109,7 +109,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(site.asked()).toContain('/e.md')
   })
 
-  test('is never asked for where a page is known by a link, nor for what is Markdown already', async () => {
+  test('are never requested for pages known by a link, nor for pages that are Markdown already', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/linked']),
       '/llms.txt': list('/listed.md', '/notes.txt'),
@@ -122,7 +122,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(site.asked()).toEqual(['/', '/from-markdown', '/linked', '/listed.md', '/llms.txt', '/notes.txt'])
   })
 
-  test('that is not for the index leaves the page itself, which may be', async () => {
+  test('a noindex variant is ignored, and the page itself is indexed', async () => {
     const { site, crawl } = await stage({
       '/': page('Home'),
       '/llms.txt': list('/a.html'),
@@ -133,7 +133,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(site.asked()).toEqual(['/', '/a.html', '/a.html.md', '/llms.txt'])
   })
 
-  test('is asked for again where the server asked for patience, and nothing else is meanwhile', async () => {
+  test('are requested again after a 429 response, and nothing else is requested meanwhile', async () => {
     const answers = [{ status: 429, headers: { 'retry-after': '0' } }]
     const { site, crawl, library, source } = await stage({
       '/': page('Home'),
@@ -147,7 +147,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(stored?.page.markdown).toContain('A in Markdown')
   })
 
-  test('that llms.txt lists beside its page is indexed once', async () => {
+  test('a variant that llms.txt lists beside its page is indexed once', async () => {
     const { crawl } = await stage({
       '/': page('Home'),
       '/llms.txt': list('/a.md', '/a'),
@@ -157,7 +157,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed', '/a.md': 'skipped duplicate' })
   })
 
-  test('is not asked for where robots.txt closes it', async () => {
+  test('are not requested if robots.txt disallows them', async () => {
     const { site, crawl } = await stage({
       '/': page('Home'),
       '/llms.txt': list('/a'),
@@ -233,7 +233,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     },
   )
 
-  test('is fetched again with its HTML, where that failed once', async () => {
+  test('are fetched again with their HTML if the HTML failed once', async () => {
     let isBroken = true
     const { crawl } = await stage({
       '/': page('Home'),
@@ -251,7 +251,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(crawled.summary).toMatchObject({ incomplete: null })
   })
 
-  test('is kept where its HTML keeps failing, and the next recrawl asks for both again', async () => {
+  test('are kept if their HTML keeps failing, and the next recrawl requests both again', async () => {
     const { site, crawl } = await stage({
       '/': page('Home'),
       '/llms.txt': list('/a'),
@@ -266,7 +266,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toMatchObject({ '/a': 'unchanged', '/only-html': 'indexed' })
   })
 
-  test('brings the links of its page along', async () => {
+  test('provide the links of their page as well', async () => {
     const { site, crawl } = await stage(
       {
         '/docs/': page('Docs'),
@@ -281,7 +281,7 @@ describe('the Markdown of a page that llms.txt lists', () => {
   })
 })
 
-test('the HTML of a page is not waited for while its host is held, and its links are found later', async () => {
+test('a crawl does not wait for the HTML of a page while its host is held, and finds its links later', async () => {
   let refused = 0
   const { site, crawl } = await stage({
     '/': page('Home', ['/limited']),
@@ -294,14 +294,14 @@ test('the HTML of a page is not waited for while its host is held, and its links
   })
   const crawled = await crawl()
   expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/limited': 'indexed', '/only-html': 'indexed' })
-  // The visit was given up while the host was held, and made again from the beginning.
+  // The visit was postponed while the host was held, and repeated from the beginning.
   const asked = site.requests.map(({ path }) => path).filter((path) => path.startsWith('/a'))
   expect(asked).toEqual(['/a.md', '/a.md', '/a'])
   expect(crawled.summary.incomplete).toBeNull()
 })
 
-describe('the Accept field', () => {
-  test('of every fetch of a page asks for Markdown first', async () => {
+describe('the Accept header', () => {
+  test('every page request prefers Markdown', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a', '/old']),
       '/llms.txt': list('/b'),
@@ -324,7 +324,7 @@ describe('the Accept field', () => {
     for (const { path, headers } of asked) expect(headers['accept'], path).toBe(ACCEPT)
   })
 
-  test('gives a page as Markdown where its server can, which is taken as it is', async () => {
+  test('a server that supports it answers with Markdown, which is stored as it is', async () => {
     const { site, crawl, library, source } = await stage({
       '/': page('Home', ['/a']),
       '/a': ({ headers }) =>

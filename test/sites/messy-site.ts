@@ -1,8 +1,8 @@
 import { type Answer, page } from './site.ts'
 
 /**
- * A site with everything that real ones have: several ways to each page, of different length, lists, redirects, pages that are
- * the same, that name another address as theirs, that do not want to be read or followed, and that are not there.
+ * A site with the features of real sites: several paths of different length to each page, lists, redirects, duplicates, canonical links,
+ * noindex and nofollow pages, and missing pages.
  */
 export function messySite(size: number): Record<string, Answer> {
   const pages: Record<string, Answer> = {
@@ -47,7 +47,7 @@ export function messySite(size: number): Record<string, Answer> {
   return pages
 }
 
-/** The sitemap of a site that is there. */
+/** The sitemap of a running site. */
 export function sitemapOf(origin: string): Answer {
   const urls = ['/mapped', '/guide/6', '/twin/deep/c'].map((path) => `<url><loc>${origin}${path}</loc></url>`).join('')
   return { headers: { 'content-type': 'application/xml' }, body: `<urlset>${urls}</urlset>` }

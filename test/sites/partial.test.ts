@@ -113,11 +113,11 @@ describe('a partial source', () => {
     expect((await read(staged)).notices).toEqual([])
   })
 
-  test('a recrawl with a higher cap completes it, whatever became of addresses that nothing names any more', async () => {
+  test('a recrawl with a higher cap completes it, whatever the state of addresses without links', async () => {
     const staged = await stage(
       (origin) => ({
         ...SITE,
-        // Its failure leaves open what is behind it.
+        // The failure of the page leaves open which pages are behind it.
         '/': page('Start', ['/closed']),
         '/closed': { status: 403, body: 'no' },
         '/sitemap.xml': sitemap(PATHS.slice(0, 20).map((path) => origin + path)),
@@ -128,7 +128,7 @@ describe('a partial source', () => {
     staged.site.pages.set('/sitemap.xml', sitemap(PATHS.slice(0, 10).map((path) => staged.site.origin + path)))
     await staged.crawl({ kind: 'recrawl', scope: { maxPages: 21 } })
     expect((await read(staged)).notices).toEqual([])
-    // No later run takes such an address for one that a limit left out.
+    // No later run counts such an address as left out by a limit.
     const { rows } = await staged.crawl({ kind: 'refresh', scope: { maxPages: 21 } })
     expect((await read(staged)).notices).toEqual([])
     expect(rows.get('/p19')).toMatchObject({ state: 'skipped', reason: 'unlinked' })

@@ -11,15 +11,15 @@ import { quicken } from './quicken.ts'
 import { type Answer, openSite, type SeenRequest, type Site, type SiteOptions } from './site.ts'
 
 /**
- * What a busy machine may take from a span of time measured at a server: the first of two requests may have had to wait for its
- * connection, or for the event loop that its server shares with the crawl.
+ * Tolerance for times measured at a server on a busy machine: the first of two requests may have waited for its connection, or for the
+ * event loop that the server shares with the crawl.
  */
 export const TOLERANCE_MS = 300
 const MEDIAN_TOLERANCE_MS = 60
 
 const opened: { close(): Promise<void> }[] = []
 
-// Not after each test: they run at the same time.
+// These tests run concurrently, so their sites cannot close after each one.
 afterAll(async () => {
   for (const one of opened.splice(0).reverse()) await one.close()
 })
@@ -34,7 +34,7 @@ export async function openPoliteSite(
   return site
 }
 
-/** The address of a site by a name, which is not taken for this machine. */
+/** The address of a site by a name that does not count as this machine. */
 export function named(site: Site, name: string): string {
   return `http://${name}:${new URL(site.origin).port}`
 }
@@ -44,7 +44,7 @@ export interface PoliteOptions {
   readonly limits?: Partial<CrawlLimits>
   /** How many times faster its time runs. @default 1 */
   readonly speed?: number
-  /** How long it takes to find the address of a name. @default 0 */
+  /** Duration of a DNS lookup. @default 0 */
   readonly lookupMs?: number
 }
 
@@ -80,7 +80,7 @@ export async function crawlPolitely(
   return runCrawl(library, source, { kind: 'add' }, new URL(url).origin)
 }
 
-/** When requests came, in order: all of a site, or those to one of its names. */
+/** Arrival times of requests, in order: of all requests of a site, or of those to one of its names. */
 export function arrivals(site: Site, which: (request: SeenRequest) => boolean = () => true): number[] {
   return site.requests
     .filter(which)
@@ -108,7 +108,7 @@ export function expectPaced(
       expect(to - from, `from request ${i} to ${j} of ${moments.length}`).toBeGreaterThanOrEqual(least)
     }
   }
-  // One that came late has a gap that is too long before it, and one that is too short behind it: most have neither.
+  // A late request has a long gap before it and a short one after it. Most requests have neither.
   const median = gapsOf(moments).toSorted((a, b) => a - b)[Math.floor((moments.length - 1) / 2)] ?? step
   expect(median).toBeGreaterThanOrEqual(step - MEDIAN_TOLERANCE_MS)
 }

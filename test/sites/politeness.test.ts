@@ -21,7 +21,7 @@ import { type Answer, type AnswerParts, markdown, page, redirect, type SeenReque
 
 const LONG = process.env['TEST_LONG'] !== undefined
 
-/** A home page with links to so many others, none like any other. */
+/** A home page with links to the given number of different pages. */
 function manyPages(
   count: number,
   answer: (body: string, i: number) => Answer = (body) => body,
@@ -57,9 +57,9 @@ const BASIC = { scope: { trapGuards: false }, settings: { crawlType: 'basic' } }
 const DOMAIN = { reach: 'domain', trapGuards: false } as const
 const TOO_MANY: AnswerParts = { status: 429, body: 'slow down' }
 
-// What arrives is measured, and a busy machine may hold a request up on its way: a rule that is broken is broken every time.
+// The tests measure arrival times, which a busy machine can delay. Retries are safe, because a broken rule fails every attempt.
 describe.concurrent('a host that struggles', { retry: 2 }, () => {
-  test('by answering more slowly is asked less often, and as often as before when it is quick again', async () => {
+  test('a host that slows down gets fewer requests, and the usual rate when it is fast again', async () => {
     const QUICK = 40
     const SLOW = 32
     let asked = 0
@@ -82,14 +82,14 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     expect(Math.max(...pauses)).toBeGreaterThanOrEqual(500)
     expect(pauses.at(-1)).toBeLessThan(100)
     expect(Math.max(...told.map(({ latencyMs }) => latencyMs ?? 0))).toBeGreaterThan(500)
-    // The first of those that came when it was quick again still had the long pause.
+    // The first requests after the recovery still had the long interval.
     const slowest = span(QUICK + SLOW, QUICK + SLOW + 10)
     expect(slowest).toBeGreaterThan(250 / speed)
     expect(span(10, QUICK - 10)).toBeLessThan(slowest / 2)
     expect(span(moments.length - 20, moments.length - 1)).toBeLessThan(slowest / 2)
   })
 
-  test('a host with 503 at address after address is asked less often, and the next crawl begins as this one did', async () => {
+  test('a host that answers 503 at many addresses gets fewer requests, and the next crawl starts at the usual rate', async () => {
     const site = await openPoliteSite(manyPages(30, (body, i) => (i < 15 ? body : { status: 503, body: 'busy' })))
     const library = await openPoliteLibrary({ limits: { concurrency: 1 }, speed: 20 })
     const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
@@ -98,7 +98,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     const { host } = new URL(site.origin)
     const pauses = progressOf(events, host).map(({ intervalMs }) => intervalMs)
     expect(pauses[0]).toBe(0)
-    // Other pages answer when they are requested again: the host is not left alone.
+    // Other pages answer when they are requested again, so the host is not held.
     expect(Math.max(...pauses)).toBe(2000)
     expect(await library.store.readClock(host, library.clock.now())).toMatchObject({ intervalMs: 0, strikes: 0 })
   })
@@ -106,7 +106,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
   test.each([
     ['429', TOO_MANY],
     ['503', { status: 503, body: 'busy' }],
-  ] as const)('again and again is parked, and others are read: %s', async (_name, answer) => {
+  ] as const)('a host that keeps failing is parked, and others are read: %s', async (_name, answer) => {
     const bad = await openPoliteSite(manyPages(40, () => answer))
     const start = bad.pages.get('/')
     bad.pages.set('/', () =>
@@ -129,7 +129,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
 })
 
 describe.concurrent('requests to a host', { retry: 2 }, () => {
-  test('are evenly spaced by its pause and the jitter, however many may be under way', async () => {
+  test('are evenly spaced by the interval and its jitter at any concurrency', async () => {
     const site = await openPoliteSite(manyPages(LONG ? 120 : 14, (body) => ({ body, delayMs: 700 })))
     const library = await openPoliteLibrary({ limits: pace(400) })
     const { summary, events } = await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
@@ -147,8 +147,8 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     expect(told.at(-1)?.requests).toBe(told.at(-1)?.rpm)
   })
 
-  test('are evenly spaced where it takes long to find its address', async () => {
-    // Those that wait for the same name would all be sent at once when it is found.
+  test('are evenly spaced even if DNS resolution is slow', async () => {
+    // Without pacing after the lookup, all requests that wait for the same name would be sent at once.
     const site = await openPoliteSite(manyPages(6, (body) => ({ body, delayMs: 900 })))
     const library = await openPoliteLibrary({ limits: pace(400), lookupMs: 1200 })
     const { summary } = await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
@@ -158,7 +158,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     expectPaced(moments, 400)
   })
 
-  test('keep no beat', async () => {
+  test('arrive at irregular intervals', async () => {
     const site = await openPoliteSite(manyPages(14))
     const library = await openPoliteLibrary({ limits: { ...pace(100), jitterMs: [100, 500] } })
     await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
@@ -170,7 +170,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     expect(new Set(gaps).size).toBeGreaterThan(5)
   })
 
-  test('begin gently, and come quicker while answers do', async () => {
+  test('start slowly, and speed up while answers are fast', async () => {
     const site = await openPoliteSite(manyPages(90))
     const speed = 20
     const library = await openPoliteLibrary({
@@ -187,7 +187,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     expect(pauses.at(-1)).toBeLessThanOrEqual(2000 * 0.8 ** 8)
   })
 
-  test('by two names of one address keep two clocks', async () => {
+  test('two names of one address are paced independently', async () => {
     const site = await openPoliteSite(manyPages(9))
     const library = await openPoliteLibrary({ limits: pace(400) })
     const names = ['one.test', 'two.test']
@@ -197,7 +197,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
       expect(moments).toHaveLength(11)
       expectPaced(moments, 400)
     }
-    // Neither waited for the other: while the one was asked, so was the other.
+    // Both crawls ran at the same time, so neither waited for the other.
     const [one = [], two = []] = each
     const from = Math.max(one[0] ?? 0, two[0] ?? 0)
     const until = Math.min(one.at(-1) ?? 0, two.at(-1) ?? 0)
@@ -205,7 +205,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
       expect(moments.filter((at) => at >= from && at <= until).length).toBeGreaterThan(moments.length / 2)
   })
 
-  test('of everybody go by one clock: two crawls and a page that is fetched meanwhile', async () => {
+  test('two crawls and a concurrent single fetch share one pace', async () => {
     const site = await openPoliteSite({
       ...manyPages(5),
       '/b/': page('Other', ['/b/1', '/b/2', '/b/3']),
@@ -224,7 +224,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     expectPaced(arrivals(site), 400)
   })
 
-  test('on this machine come as fast as they can', async () => {
+  test('requests to this machine are not paced', async () => {
     const site = await openPoliteSite(manyPages(60, (body) => ({ body, delayMs: 30 })))
     const library = await openPoliteLibrary({ limits: { concurrency: 16 } })
     const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
@@ -239,7 +239,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
 })
 
 describe.concurrent('a slow crawl', { retry: 2 }, () => {
-  test('leaves its pause on this machine too, also right after a quick one', async () => {
+  test('keeps its interval on this machine too, also right after a fast crawl', async () => {
     const site = await openPoliteSite(manyPages(6))
     const library = await openPoliteLibrary()
     await crawlPolitely(library, `${site.origin}/`, BASIC)
@@ -252,7 +252,7 @@ describe.concurrent('a slow crawl', { retry: 2 }, () => {
 })
 
 describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
-  test('holds for everything that is asked for: robots.txt, lists, Markdown and pages', async () => {
+  test('applies to every request: robots.txt, lists, Markdown and pages', async () => {
     const site = await openPoliteSite()
     const { origin, pages } = site
     const files: Record<string, Answer> = {
@@ -277,7 +277,7 @@ describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
     expectPaced(arrivals(site), 450)
   })
 
-  test('of another host holds for a list there, and for what redirects lead to', async () => {
+  test('applies on another host to a list there and to redirect targets', async () => {
     const other = await openPoliteSite()
     const site = await openPoliteSite({
       '/robots.txt': text(`User-agent: *\nDisallow:\nSitemap: ${other.origin}/sitemap.xml`),
@@ -303,71 +303,77 @@ describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
   })
 })
 
-describe.concurrent('a host that asks for patience', { retry: 2 }, () => {
-  test.each(['in seconds', 'as a date'])('gets it to the moment, %s, and others go on', async (form) => {
-    const [busy, other] = [await openPoliteSite(manyPages(8)), await openPoliteSite(manyPages(25))]
-    let until = 0
-    busy.pages.set('/p/3', () => {
-      if (until > 0) return page('Number 3')
-      const date = new Date(Date.now() + 3500)
-      until = form === 'as a date' ? Math.floor(date.getTime() / 1000) * 1000 : Date.now() + 3000
-      return { ...TOO_MANY, headers: { 'retry-after': form === 'as a date' ? date.toUTCString() : '3' } }
-    })
-    const library = await openPoliteLibrary({ limits: pace(150) })
-    const seeds = [`${named(other, 'other.polite.test')}/`]
-    const { summary, events } = await crawlPolitely(library, `${named(busy, 'busy.polite.test')}/`, {
-      scope: DOMAIN,
-      settings: { crawlType: 'basic', seeds },
-    })
-    expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 35 })
-    const said = busy.requests.find(({ status }) => status === 429)?.at ?? 0
-    const isDuring = (at: number) => at > said + TOLERANCE_MS && at < until - 5
-    expect(arrivals(busy).filter(isDuring)).toEqual([])
-    // One that was about to be sent when the answer came may still have been.
-    expect(arrivals(busy).filter((at) => at > said && at < until - 5).length).toBeLessThanOrEqual(1)
-    expect(arrivals(busy).some((at) => at >= until - 5)).toBe(true)
-    expect(arrivals(other).filter(isDuring).length).toBeGreaterThan(5)
-    expect(heldOf(events)).toMatchObject([{ strikes: 1, reason: 'rate-limited' }])
-    const { host } = new URL(named(busy, 'busy.polite.test'))
-    const held = progressOf(events, host).filter(({ backoffMs }) => backoffMs > 0)
-    expect(held.length).toBeGreaterThan(3)
-    for (const { backoffUntil } of held) expect(backoffUntil).toBe(heldOf(events)[0]?.untilMs)
-    expect(progressOf(events, host)[0]).toMatchObject({ backoffUntil: null, backoffMs: 0 })
-  })
+describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
+  test.each(['in seconds', 'as a date'])(
+    'gets exactly the pause that it asks for, %s, and others go on',
+    async (form) => {
+      const [busy, other] = [await openPoliteSite(manyPages(8)), await openPoliteSite(manyPages(25))]
+      let until = 0
+      busy.pages.set('/p/3', () => {
+        if (until > 0) return page('Number 3')
+        const date = new Date(Date.now() + 3500)
+        until = form === 'as a date' ? Math.floor(date.getTime() / 1000) * 1000 : Date.now() + 3000
+        return { ...TOO_MANY, headers: { 'retry-after': form === 'as a date' ? date.toUTCString() : '3' } }
+      })
+      const library = await openPoliteLibrary({ limits: pace(150) })
+      const seeds = [`${named(other, 'other.polite.test')}/`]
+      const { summary, events } = await crawlPolitely(library, `${named(busy, 'busy.polite.test')}/`, {
+        scope: DOMAIN,
+        settings: { crawlType: 'basic', seeds },
+      })
+      expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 35 })
+      const said = busy.requests.find(({ status }) => status === 429)?.at ?? 0
+      const isDuring = (at: number) => at > said + TOLERANCE_MS && at < until - 5
+      expect(arrivals(busy).filter(isDuring)).toEqual([])
+      // One that was about to be sent when the answer came may still have been.
+      expect(arrivals(busy).filter((at) => at > said && at < until - 5).length).toBeLessThanOrEqual(1)
+      expect(arrivals(busy).some((at) => at >= until - 5)).toBe(true)
+      expect(arrivals(other).filter(isDuring).length).toBeGreaterThan(5)
+      expect(heldOf(events)).toMatchObject([{ strikes: 1, reason: 'rate-limited' }])
+      const { host } = new URL(named(busy, 'busy.polite.test'))
+      const held = progressOf(events, host).filter(({ backoffMs }) => backoffMs > 0)
+      expect(held.length).toBeGreaterThan(3)
+      for (const { backoffUntil } of held) expect(backoffUntil).toBe(heldOf(events)[0]?.untilMs)
+      expect(progressOf(events, host)[0]).toMatchObject({ backoffUntil: null, backoffMs: 0 })
+    },
+  )
 
-  test.each(['all', 'every other'])('sixteen times at once is slowed down once, and comes back (%s)', async (which) => {
-    let asked = 0
-    const site = await openPoliteSite(
-      manyPages(120, (body) => () => {
-        const isEarly = asked < 16
-        const isRefused = isEarly && (which === 'all' || asked % 2 === 0)
-        asked++
-        return { ...(isRefused ? TOO_MANY : { body }), delayMs: isEarly ? 100 : 0 }
-      }),
-    )
-    const speed = 10
-    const library = await openPoliteLibrary({ limits: { concurrency: 16, holdsMs: [10_000, 20_000, 30_000] }, speed })
-    const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
-    expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 121 })
-    // It is left alone only where no success came between.
-    expect(heldOf(events)).toMatchObject(which === 'all' ? [{ strikes: 1 }] : [])
-    const refused = arrivals(site, ({ status }) => status === 429)
-    expect(refused).toHaveLength(which === 'all' ? 16 : 8)
-    // The pause is four times the least, and no more for the others of the burst.
-    const pauses = progressOf(events, new URL(site.origin).host).map(({ intervalMs }) => intervalMs)
-    expect(Math.max(...pauses)).toBe(500)
-    expect(pauses.at(-1)).toBeLessThan(250)
-    if (which !== 'all') return
-    // No request came while it was left alone, and all others came afterwards.
-    const moments = arrivals(site)
-    const gaps = gapsOf(moments)
-    const longest = gaps.indexOf(Math.max(...gaps))
-    expect(gaps[longest]).toBeGreaterThanOrEqual((0.9 * 10_000) / speed - TOLERANCE_MS)
-    expect(moments[longest]).toBeGreaterThanOrEqual(refused.at(-1) ?? Infinity)
-    expect(moments.length - longest).toBeGreaterThan(60)
-  })
+  test.each(['all', 'every other'])(
+    'is slowed down once after sixteen concurrent refusals, and recovers (%s)',
+    async (which) => {
+      let asked = 0
+      const site = await openPoliteSite(
+        manyPages(120, (body) => () => {
+          const isEarly = asked < 16
+          const isRefused = isEarly && (which === 'all' || asked % 2 === 0)
+          asked++
+          return { ...(isRefused ? TOO_MANY : { body }), delayMs: isEarly ? 100 : 0 }
+        }),
+      )
+      const speed = 10
+      const library = await openPoliteLibrary({ limits: { concurrency: 16, holdsMs: [10_000, 20_000, 30_000] }, speed })
+      const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
+      expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 121 })
+      // It is left alone only where no success came between.
+      expect(heldOf(events)).toMatchObject(which === 'all' ? [{ strikes: 1 }] : [])
+      const refused = arrivals(site, ({ status }) => status === 429)
+      expect(refused).toHaveLength(which === 'all' ? 16 : 8)
+      // The pause is four times the least, and no more for the others of the burst.
+      const pauses = progressOf(events, new URL(site.origin).host).map(({ intervalMs }) => intervalMs)
+      expect(Math.max(...pauses)).toBe(500)
+      expect(pauses.at(-1)).toBeLessThan(250)
+      if (which !== 'all') return
+      // No request came while it was left alone, and all others came afterwards.
+      const moments = arrivals(site)
+      const gaps = gapsOf(moments)
+      const longest = gaps.indexOf(Math.max(...gaps))
+      expect(gaps[longest]).toBeGreaterThanOrEqual((0.9 * 10_000) / speed - TOLERANCE_MS)
+      expect(moments[longest]).toBeGreaterThanOrEqual(refused.at(-1) ?? Infinity)
+      expect(moments.length - longest).toBeGreaterThan(60)
+    },
+  )
 
-  test('of more than ten minutes is left alone for the rest of the crawl, while others are read', async () => {
+  test('is parked for the rest of the crawl if it asks for more than ten minutes, while others are read', async () => {
     const busy = await openPoliteSite(manyPages(20))
     busy.pages.set('/p/5', { ...TOO_MANY, headers: { 'retry-after': '900' } })
     const other = await openPoliteSite(manyPages(15))
@@ -387,7 +393,7 @@ describe.concurrent('a host that asks for patience', { retry: 2 }, () => {
     expect(parked).toBeGreaterThan(10)
     expect(states.filter((state) => state === 'indexed').length).toBe(36 - parked)
     expect(other.requests.filter(({ status }) => status === 200)).toHaveLength(16)
-    // Whoever comes next does not ask it either.
+    // The next crawl does not request anything from the parked host either.
     busy.forget()
     const again = await crawlPolitely(library, `${start}p/`, { ...more, name: 'again' })
     expect(busy.requests).toEqual([])
@@ -395,14 +401,14 @@ describe.concurrent('a host that asks for patience', { retry: 2 }, () => {
   })
 })
 
-describe.concurrent('a host that is left alone since long before', { retry: 2 }, () => {
-  test.each([null, 3])('does not keep others waiting, whatever the limit of depth is: %s', async (maxDepth) => {
+describe.concurrent('a host that was parked long before', { retry: 2 }, () => {
+  test.each([null, 3])('does not keep others waiting, with depth limit %s', async (maxDepth) => {
     const [held, good] = [await openPoliteSite(), await openPoliteSite()]
     const library = await openPoliteLibrary({ limits: pace(50) })
     const heldHost = new URL(named(held, 'held.polite.test')).host
     const heldUntil = library.clock.now() + 2 * 3_600_000
     await library.store.changeClock(heldHost, library.clock.now(), (clock) => ({ ...clock, heldUntil, floorMs: 50 }))
-    // More than is taken out of the frontier at once, so that some are found below before the last of them are asked for.
+    // More addresses than one batch from the frontier, so that the crawl finds deeper pages before it requests the last of these.
     const above = Array.from({ length: 24 }, (_, i) => `/${i}`)
     good.pages.set('/', page('Home', [`http://${heldHost}/`, ...above]))
     for (const path of above) {
@@ -420,8 +426,8 @@ describe.concurrent('a host that is left alone since long before', { retry: 2 },
   })
 })
 
-describe.concurrent('nothing is fetched before robots.txt was asked', { retry: 2 }, () => {
-  test('at any origin, where links, redirects, lists and Markdown lead', async () => {
+describe.concurrent('robots.txt comes first', { retry: 2 }, () => {
+  test('every origin gets the request for robots.txt first, whether links, redirects, lists or Markdown lead to it', async () => {
     const robots = { ...text('User-agent: *\nDisallow: /private'), delayMs: 300 }
     const sites = [await openPoliteSite(), await openPoliteSite(), await openPoliteSite(), await openPoliteSite()]
     const [home, moved, linked, listed] = sites.map((site, i) => named(site, `s${i}.polite.test`))
@@ -445,7 +451,7 @@ describe.concurrent('nothing is fetched before robots.txt was asked', { retry: 2
     const library = await openPoliteLibrary({ limits: { ...pace(0), concurrency: 16 } })
     const { signal } = new AbortController()
     const crawl = crawlPolitely(library, `${home}/`, { scope: DOMAIN })
-    // Somebody else comes while robots.txt is on its way.
+    // A concurrent single fetch starts while the robots.txt request is under way.
     await expect(fetchUrl(library, `${moved}/private/x`, { signal })).rejects.toThrow('robots-disallow')
     expect((await crawl).summary.end).toBe('completed')
     for (const site of sites) {
@@ -462,7 +468,7 @@ describe.concurrent('nothing is fetched before robots.txt was asked', { retry: 2
 })
 
 describe('processes', { retry: 2 }, () => {
-  /** Kills a crawl when the time has come, and starts the next at once. */
+  /** Kills a crawl when the condition is met, and starts the next immediately. */
   async function restart(origin: string, isTime: (first: Child) => boolean) {
     const path = await stagePath()
     const first = startChild('crawl', path, `${origin}/`)
@@ -518,7 +524,7 @@ describe('processes', { retry: 2 }, () => {
     expect((after[0] ?? 0) - said).toBeGreaterThanOrEqual(5000 - 10)
   }
 
-  test('on one library keep one pace: at once, after one was killed, and after one was asked for patience', {
+  test('processes on one library share one pace: concurrently, after one was killed, and after a Retry-After response', {
     timeout: 240_000,
   }, async () => {
     await Promise.all([crawlTogether(), comeAfter(), comeAfterHold()])

@@ -2,12 +2,12 @@ import { isPostgres } from '../../src/core/url/postgres-address.ts'
 import type { Clock } from '../../src/crawl/ports.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 
-/** A server is asked in real time, which is long where time runs fast. */
+/** Speed-up by kind of store. A database server answers in real time, which is long on a fast clock, so its factor is smaller. */
 const FACTOR = { file: 25, server: 5 }
 
 /**
- * A library whose time runs faster, so that nobody has to wait for its pauses. Processes that use one library agree on the moment
- * from which it does: for one that began later it would else be earlier.
+ * A library with a faster clock, so that tests do not wait for its pauses. Processes that share a library must agree on the start of the
+ * speed-up, because the clock of a later process would otherwise be behind.
  */
 export function quicken(
   library: OpenLibrary,

@@ -4,36 +4,39 @@ import { addSource } from '../../src/library/operations/add-source.ts'
 import { runCrawl, stage, stageLibrary, stageSite, statesOf } from './crawl.ts'
 import { page, redirect, sitemap, text } from './site.ts'
 
-describe('a redirect', () => {
-  test.each([301, 302, 303, 307, 308])('with %i leads to the page, which is indexed once', async (status) => {
-    const { site, crawl, library, source } = await stage({
-      '/': page('Home', ['/old', '/new', '/older']),
-      '/old': redirect('/new', status),
-      '/older': redirect('new#part', status),
-      '/new': page('New'),
-    })
-    const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/new', '/old', '/older'])
-    expect(statesOf(crawled)).toEqual({
-      '/': 'indexed',
-      '/new': 'indexed',
-      '/old': 'skipped redirect',
-      '/older': 'skipped redirect',
-    })
-    expect(crawled.rows.get('/old')).toMatchObject({ target: `${site.origin}/new`, status })
-    expect(await library.store.listAliases(source.id, `${site.origin}/old`)).toMatchObject([
-      {
-        url: `${site.origin}/old`,
-        aliasUrl: `${site.origin}/new`,
-        classification: 'redirect',
-        reason: String(status),
-        exists: true,
-        metadata: { state: 'indexed', reason: null, status: 200 },
-      },
-    ])
-  })
+describe('redirects', () => {
+  test.each([301, 302, 303, 307, 308])(
+    'a redirect with status %i leads to its target, which is indexed once',
+    async (status) => {
+      const { site, crawl, library, source } = await stage({
+        '/': page('Home', ['/old', '/new', '/older']),
+        '/old': redirect('/new', status),
+        '/older': redirect('new#part', status),
+        '/new': page('New'),
+      })
+      const crawled = await crawl()
+      expect(site.asked()).toEqual(['/', '/new', '/old', '/older'])
+      expect(statesOf(crawled)).toEqual({
+        '/': 'indexed',
+        '/new': 'indexed',
+        '/old': 'skipped redirect',
+        '/older': 'skipped redirect',
+      })
+      expect(crawled.rows.get('/old')).toMatchObject({ target: `${site.origin}/new`, status })
+      expect(await library.store.listAliases(source.id, `${site.origin}/old`)).toMatchObject([
+        {
+          url: `${site.origin}/old`,
+          aliasUrl: `${site.origin}/new`,
+          classification: 'redirect',
+          reason: String(status),
+          exists: true,
+          metadata: { state: 'indexed', reason: null, status: 200 },
+        },
+      ])
+    },
+  )
 
-  test('to a page nobody links to finds it, at the same depth', async () => {
+  test('a redirect to a page without other links finds it, at the same depth', async () => {
     const { crawl } = await stage(
       {
         '/': page('Home', ['/old']),
@@ -63,7 +66,7 @@ describe('a redirect', () => {
     })
   })
 
-  test('off the site is not followed', async () => {
+  test('a redirect off the site is not followed', async () => {
     const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
     const { crawl } = await stage({ '/': page('Home', ['/away']), '/away': redirect(`${other.origin}/x`) })
     expect(statesOf(await crawl())).toEqual({
@@ -74,7 +77,7 @@ describe('a redirect', () => {
     expect(other.requests).toEqual([])
   })
 
-  test('to what the gate refuses is not followed', async () => {
+  test('a redirect to an address that the gate refuses is not followed', async () => {
     const { site, crawl } = await stage(
       {
         '/docs/': page('Docs', ['/docs/a', '/docs/b', '/docs/c']),
@@ -93,7 +96,7 @@ describe('a redirect', () => {
     expect(site.asked()).toEqual(['/docs/', '/docs/a', '/docs/b', '/docs/c'])
   })
 
-  test('with a query that says nothing leads to the address without', async () => {
+  test('a redirect to an address with a tracking parameter leads to the address without it', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/old']),
       '/old': redirect('/new?utm_source=redirect'),
@@ -103,7 +106,7 @@ describe('a redirect', () => {
     expect(site.asked()).toEqual(['/', '/new', '/old'])
   })
 
-  test('to a page that is not there leaves the failure visible', async () => {
+  test('a redirect to a missing page leaves the target as failed', async () => {
     const { crawl } = await stage({ '/': page('Home', ['/old']), '/old': redirect('/new') })
     expect(statesOf(await crawl())).toEqual({
       '/': 'indexed',
@@ -112,7 +115,7 @@ describe('a redirect', () => {
     })
   })
 
-  test('to nowhere is a failure, and one to no page of the web is recorded as such', async () => {
+  test('a redirect without a usable target fails, and one to a non-web address is recorded as such', async () => {
     const { crawl } = await stage({
       '/': page('Home', ['/nowhere', '/mail', '/bad']),
       '/nowhere': { status: 302 },
@@ -148,7 +151,7 @@ describe('a chain of redirects', () => {
     expect(site.asked()).toEqual(['/', '/1', '/2', '/3', '/end'])
   })
 
-  test('that is too long ends as a failure', async () => {
+  test('fails if it is too long', async () => {
     const { site, crawl } = await stage((origin) => ({
       '/': page('Home', ['/r/0']),
       ...Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`/r/${i}`, redirect(`${origin}/r/${i + 1}`)])),
@@ -168,7 +171,7 @@ describe('a chain of redirects', () => {
       'itself in another spelling without end',
       { '/a': redirect('/a?utm_source=1'), '/a?utm_source=1': redirect('/a') },
     ],
-  ])('to %s is a loop', async (_, pages) => {
+  ])('is a loop if it leads to %s', async (_, pages) => {
     const { site, crawl } = await stage({ '/': page('Home', ['/a']), ...pages })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'failed redirect-loop' })
     expect(site.requests.length).toBeLessThan(12)
@@ -179,7 +182,7 @@ describe('a chain of redirects', () => {
     ['side by side', ['/a', '/b'], {}],
     ['side by side, one slower', ['/a', '/b'], { slow: 40 }],
   ])(
-    'of two that lead to each other is a loop, %s',
+    'is a loop if two addresses lead to each other, %s',
     async (_, links, { slow = 0, ...limits }: { slow?: number; concurrency?: number }) => {
       const { site, crawl } = await stage(
         {
@@ -196,8 +199,8 @@ describe('a chain of redirects', () => {
   )
 })
 
-describe('a page that only leads elsewhere', () => {
-  test('by a refresh counts as a redirect', async () => {
+describe('a page with a meta refresh', () => {
+  test('counts as a redirect', async () => {
     const stub = '<!doctype html><title>Moved</title><meta http-equiv="refresh" content="0; url=new"><p>Moved.</p>'
     const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': stub, '/new': page('New') })
     const crawled = await crawl()
@@ -206,7 +209,7 @@ describe('a page that only leads elsewhere', () => {
     expect(site.asked()).toEqual(['/', '/new', '/old'])
   })
 
-  test('as a start leads on', async () => {
+  test('leads on if it is the start', async () => {
     const stub = '<!doctype html><title>x</title><meta http-equiv="refresh" content="0; url=en/latest/"><p>Moved.</p>'
     const { crawl } = await stage({
       '/': stub,
@@ -222,7 +225,7 @@ describe('a page that only leads elsewhere', () => {
 })
 
 describe('a start that redirects', () => {
-  test('to another host moves the site there, lists included', async () => {
+  test('a redirect of the start to another host moves the site there, lists included', async () => {
     const there = await stageSite(
       {
         '/docs/': page('Docs', ['a', '/blog']),
@@ -262,7 +265,7 @@ describe('a start that redirects', () => {
     ['/docs', '/documentation/'],
     ['/docs/', '/en/docs/'],
     ['/docs/', '/en/docs/index.html'],
-  ])('from %s to another folder, %s, is crawled there', async (start, target) => {
+  ])('a redirect of the start from %s to another folder, %s, moves the crawl there', async (start, target) => {
     const folder = target.replace(/[^/]*$/, '')
     const { site, crawl } = await stage(
       {
@@ -288,7 +291,7 @@ describe('a start that redirects', () => {
     expect(site.asked()).toEqual([start, target, `${folder}a`, '/docs/old'].sort(compareUtf8))
   })
 
-  test('to the home of its site reads that page, and does not take in the whole site', async () => {
+  test('a redirect of the start to the home page reads that page, and does not widen the scope to the whole site', async () => {
     const { crawl } = await stage(
       { '/docs/v1/': redirect('/'), '/': page('Home', ['/docs/v1/a', '/shop']), '/docs/v1/a': page('A') },
       { start: '/docs/v1/' },
@@ -301,7 +304,7 @@ describe('a start that redirects', () => {
     })
   })
 
-  test('to the root of another host is crawled there', async () => {
+  test('a redirect of the start to the root of another host moves the crawl there', async () => {
     const there = await stageSite({ '/': page('Docs', ['/a']), '/a': page('A') }, { address: '127.0.0.2' })
     const { site, crawl } = await stage({ '/docs': redirect(`${there.origin}/`) }, { start: '/docs' })
     expect(statesOf(await crawl())).toEqual({
@@ -312,7 +315,7 @@ describe('a start that redirects', () => {
     expect(site.asked()).toEqual(['/docs'])
   })
 
-  test('to itself ends the crawl as failed', async () => {
+  test('a redirect of the start to itself fails the crawl', async () => {
     const { crawl } = await stage({ '/': redirect('/') })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'failed redirect-loop' })
@@ -356,7 +359,7 @@ describe('a start that redirects', () => {
 })
 
 describe('a page that redirects at a recrawl', () => {
-  test('gives its place to the page it leads to', async () => {
+  test('is replaced by its target', async () => {
     const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': page('The page') })
     await crawl()
     site.pages.set('/old', redirect('/new'))
@@ -367,7 +370,7 @@ describe('a page that redirects at a recrawl', () => {
     expect(crawled.summary.removed).toBe(1)
   })
 
-  test('keeps its content while the page it leads to cannot be read', async () => {
+  test('keeps its content while its target cannot be read', async () => {
     const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': page('The page') })
     await crawl()
     site.pages.set('/old', redirect('/new'))

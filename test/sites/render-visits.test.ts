@@ -17,13 +17,13 @@ import { type Crawled, runCrawl, stage, stageLibrary, statesOf } from './crawl.t
 import { quicken } from './quicken.ts'
 import { type Answer, markdown, page, type Site, text } from './site.ts'
 
-/** What a server sends for every page of an application. */
+/** The HTML that the server sends for every page of an application. */
 const SHELL = '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>'
 
-/** What an application would show at each path: a document, or what else becomes of it. */
+/** The rendered result at each path: a document, or another outcome. */
 type Shown = Readonly<Record<string, string | ((snapshot: Snapshot) => RenderOutcome)>>
 
-/** A renderer that knows what a browser would show, and what it was asked for. */
+/** A renderer with known results that records its requests. */
 class KnowingRenderer implements Renderer {
   readonly asked: string[] = []
   readonly requests: RenderRequest[] = []
@@ -41,7 +41,7 @@ class KnowingRenderer implements Renderer {
 
   async render(snapshot: Snapshot, request: RenderRequest = {}): Promise<RenderOutcome> {
     const { pathname } = new URL(snapshot.url)
-    // What came is handed over whole.
+    // The renderer gets the complete response body.
     expect(String(Buffer.from(snapshot.body))).toContain('<')
     this.asked.push(pathname)
     this.requests.push(request)
@@ -70,11 +70,11 @@ function tagsSent({ requests }: Site): unknown[] {
   return requests.map(({ headers }) => headers['if-none-match']).filter((tag) => tag !== undefined)
 }
 
-describe('a source that is read with auto', () => {
+describe('a source read with auto', () => {
   const shown: Shown = { '/': page('Home heron', ['/plain', '/deep']), '/deep': page('Deep dunlin') }
   const pages = { '/': SHELL, '/deep': SHELL, '/plain': page('Plain plover') }
 
-  test('has a browser show what is empty by itself, and nothing else', async () => {
+  test('renders only pages that are empty by themselves', async () => {
     const { site, renderer, library, source, crawl } = await stageRendered(pages, shown)
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/deep': 'indexed', '/plain': 'indexed' })
@@ -92,7 +92,7 @@ describe('a source that is read with auto', () => {
     expect((await library.store.readPage(source.id, `${site.origin}/deep`))?.page.title).toBe('Deep dunlin')
   })
 
-  test('has it show the same pages again, whatever their documents say, and finds what changed', async () => {
+  test('renders the same pages again, whatever their documents say, and finds changes', async () => {
     const { site, renderer, crawl } = await stageRendered(pages, shown)
     await crawl()
     site.forget()
@@ -103,13 +103,13 @@ describe('a source that is read with auto', () => {
       '/plain': 'unchanged',
     })
     expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/deep'])
-    // Only what is read as it comes is asked whether it has changed.
+    // Only pages read without a browser are requested with validators.
     expect(tagsSent(site)).toHaveLength(1)
     renderer.shown = { ...shown, '/deep': page('Deep diver') }
     expect(statesOf(await crawl({ kind: 'refresh' }))).toMatchObject({ '/': 'unchanged', '/deep': 'indexed' })
   })
 
-  test('goes without a browser where there is none, and says which pages need one', async () => {
+  test('works without a browser, and reports which pages need one', async () => {
     const { library, crawl } = await stageRendered(pages, shown)
     const openRenderer = () => Promise.reject(new PharosError('BROWSER_MISSING', { problem: 'none', advice: '' }))
     const { rows, summary } = await crawl({}, { ...library, openRenderer })
@@ -119,7 +119,7 @@ describe('a source that is read with auto', () => {
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toMatchObject({ '/': 'indexed', '/deep': 'indexed' })
   })
 
-  test('keeps what a browser showed while there is none, whatever comes by itself', async () => {
+  test('keeps rendered pages while no browser is available, whatever the server sends', async () => {
     const { site, library, renderer, crawl } = await stageRendered(pages, shown)
     await crawl()
     site.pages.set('/deep', page('Cookies are used here'))
@@ -133,7 +133,7 @@ describe('a source that is read with auto', () => {
     expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/deep'])
   })
 
-  test('finds out once that its browser does not start, and says so of every page that needs it', async () => {
+  test('tries once to start the browser, and reports the failure for every page that needs it', async () => {
     const site = { '/': page('Home heron', ['/a', '/b', '/plain']), '/a': SHELL, '/b': SHELL, '/plain': page('Plain') }
     const { library, crawl } = await stageRendered(site, {})
     let starts = 0
@@ -157,13 +157,13 @@ describe('a source that is read with auto', () => {
     expect(renderer.starts).toBe(0)
   })
 
-  test('is told of whatever else keeps the browser from starting', async () => {
+  test('rejects with every other error that keeps the browser from starting', async () => {
     const { library, crawl } = await stageRendered(pages, shown)
     const openRenderer = () => Promise.reject(new Error('broken'))
     await expect(crawl({}, { ...library, openRenderer })).rejects.toThrow('broken')
   })
 
-  test('says of a page that shows nothing in a browser either that it was rendered', async () => {
+  test('records a page as rendered that is empty in a browser too', async () => {
     const { crawl } = await stageRendered(
       { '/': SHELL, '/blank': SHELL },
       { '/': page('Home heron', ['/blank']), '/blank': '<title>App</title><main></main>' },
@@ -190,7 +190,7 @@ describe('a source that is read with auto', () => {
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed' })
   })
 
-  test('follows where scripts lead as it does redirects, through the gate', async () => {
+  test('follows script redirects like other redirects, through the gate', async () => {
     const { crawl } = await stageRendered(
       { '/': SHELL, '/home': SHELL, '/away': SHELL, '/same': SHELL, '/back': SHELL },
       {
@@ -213,7 +213,7 @@ describe('a source that is read with auto', () => {
     expect(crawled.rows.get('/')?.target).toBe(crawled.rows.get('/home')?.key)
   })
 
-  test('takes what a page says of itself from what a browser shows', async () => {
+  test('reads the metadata of a page from the rendered document', async () => {
     const { crawl } = await stageRendered(
       { '/': SHELL, '/hidden': SHELL },
       {
@@ -227,19 +227,22 @@ describe('a source that is read with auto', () => {
   test.each([
     { isTransient: true, renders: 3 },
     { isTransient: false, renders: 1 },
-  ])('treats a page that the browser fails at as one that the server does (transient: $isTransient)', async (given) => {
-    const { renderer, crawl } = await stageRendered(
-      { '/': SHELL, '/a': SHELL },
-      {
-        '/': page('Home heron', ['/a']),
-        '/a': () => ({ type: 'failed', reason: 'timeout', detail: 'it hung', isTransient: given.isTransient }),
-      },
-    )
-    const { rows, events } = await crawl()
-    expect(rows.get('/a')).toMatchObject({ state: 'failed', reason: 'timeout', status: 200, detail: 'it hung' })
-    expect(renderer.asked.filter((path) => path === '/a')).toHaveLength(given.renders)
-    expect(events.filter(({ type }) => type === 'retry')).toHaveLength(given.renders - 1)
-  })
+  ])(
+    'treats a page that fails in the browser like one that fails on the server (transient: $isTransient)',
+    async (given) => {
+      const { renderer, crawl } = await stageRendered(
+        { '/': SHELL, '/a': SHELL },
+        {
+          '/': page('Home heron', ['/a']),
+          '/a': () => ({ type: 'failed', reason: 'timeout', detail: 'it hung', isTransient: given.isTransient }),
+        },
+      )
+      const { rows, events } = await crawl()
+      expect(rows.get('/a')).toMatchObject({ state: 'failed', reason: 'timeout', status: 200, detail: 'it hung' })
+      expect(renderer.asked.filter((path) => path === '/a')).toHaveLength(given.renders)
+      expect(events.filter(({ type }) => type === 'retry')).toHaveLength(given.renders - 1)
+    },
+  )
 
   test('passes fields on for the origin they were given for, and no other', async () => {
     const { site, renderer, crawl } = await stageRendered({ '/': SHELL }, { '/': page('Home heron') })
@@ -250,14 +253,14 @@ describe('a source that is read with auto', () => {
 })
 
 describe('a source that is read with http', () => {
-  test('opens no browser, and says of each page that it needs one', async () => {
+  test('opens no browser, and reports for each page that it needs one', async () => {
     const { library, crawl } = await stageRendered({ '/': page('Home', ['/app']), '/app': SHELL }, {}, 'http')
     const openRenderer = () => Promise.reject(new Error('nobody asked for it'))
     const { rows } = await crawl({}, { ...library, openRenderer })
     expect(rows.get('/app')).toMatchObject({ reason: 'needs-rendering', pattern: 'render http', isShell: false })
   })
 
-  test('is read in another way from when a recrawl says so, and keeps that', async () => {
+  test('changes its mode when a recrawl names another, and keeps that mode', async () => {
     const { library, renderer, crawl } = await stageRendered(
       { '/': SHELL, '/a': SHELL },
       { '/': page('Home heron', ['/a']), '/a': page('Alpha avocet') },
@@ -269,7 +272,7 @@ describe('a source that is read with http', () => {
     renderer.asked.length = 0
     await crawl({ kind: 'refresh' })
     expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/a'])
-    // What was shown stays, although it cannot be seen this way.
+    // Rendered pages stay, although this mode cannot confirm them.
     const back = await crawl({ kind: 'recrawl', render: 'http' })
     expect(statesOf(back)).toEqual({ '/': 'failed needs-rendering', '/a': 'failed needs-rendering' })
     expect([...back.rows.values()].map(({ hasPage }) => hasPage)).toEqual([true, true])
@@ -284,7 +287,7 @@ describe('a source that is read with chromium', () => {
   }
   const shown: Shown = { '/': page('Home heron', ['/plain', '/notes.md']), '/plain': page('Painted plover') }
 
-  test('has a browser show every document, and asks for each anew', async () => {
+  test('renders every document, and requests each without validators', async () => {
     const { site, renderer, library, source, crawl } = await stageRendered(pages, shown, 'chromium')
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/notes.md': 'indexed', '/plain': 'indexed' })
     expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/plain'])
@@ -294,7 +297,7 @@ describe('a source that is read with chromium', () => {
     expect(tagsSent(site)).toEqual([])
   })
 
-  test('is told which pages need one, so that those alone do when they are read with auto', async () => {
+  test('records which pages need a browser, so that only those are rendered when auto is set', async () => {
     const mixed = { '/': page('Home heron', ['/plain', '/deep']), '/plain': page('Plain plover'), '/deep': SHELL }
     const { library, renderer, crawl } = await stageRendered(
       mixed,
@@ -317,7 +320,7 @@ describe('a source that is read with chromium', () => {
     expect(statesOf(without)).toEqual({ ...states, '/deep': 'failed needs-rendering' })
   })
 
-  test('is refused where the browser does not start, before anything is written', async () => {
+  test('is refused if the browser does not start, before anything is written', async () => {
     const { library, source, renderer, crawl } = await stageRendered(pages, shown, 'chromium')
     const missing = new PharosError('BROWSER_MISSING', { problem: 'it does not start', advice: '' })
     const dead: Renderer = { prepare: () => Promise.reject(missing), render: (one) => renderer.render(one) }
@@ -327,7 +330,7 @@ describe('a source that is read with chromium', () => {
     expect(renderer.asked).toEqual([])
   })
 
-  test('is refused where there is no browser, before anything is written', async () => {
+  test('is refused if there is no browser, before anything is written', async () => {
     const { library, source, crawl } = await stageRendered(pages, shown, 'chromium')
     const { openRenderer: _, ...without } = library
     await expect(crawl({}, without as OpenLibrary)).rejects.toMatchObject({ code: 'BROWSER_MISSING' })
@@ -385,7 +388,7 @@ describe('a source that is read by a service', () => {
     expect(stored?.page).toMatchObject({ title: 'Known /next', description: 'A page.' })
   })
 
-  test('is refused where there is none, before anything is written', async () => {
+  test('is refused if there is no service, before anything is written', async () => {
     const { library, source, crawl } = await stageRendered({}, {}, 'crawl4ai')
     const unusable = new PharosError('SERVICE_UNUSABLE', { service: 'Crawl4AI', url: '', problem: 'x', advice: '' })
     const openCrawl4AI = () => Promise.reject(unusable)
@@ -395,7 +398,7 @@ describe('a source that is read by a service', () => {
     expect(await library.store.listCrawls(source.id, 5)).toEqual([])
   })
 
-  test('reads a single page for whoever asks for it', async () => {
+  test('fetchUrl reads a single page with the service', async () => {
     const { site, library } = await stageRendered({}, {})
     const by: OpenLibrary = { ...library, openCrawl4AI: async () => createPageFetcher(site.origin) }
     const { signal } = new AbortController()
@@ -405,7 +408,7 @@ describe('a source that is read by a service', () => {
 })
 
 describe('a single page', () => {
-  test('is shown by a browser where it is asked for, and where that leads', async () => {
+  test('is rendered on request, also after a redirect by script', async () => {
     const { site, library } = await stageRendered(
       { '/': SHELL, '/to': SHELL },
       { '/': (from) => rendered(from, '', new URL('/to', from.url).href), '/to': page('Target tern') },
@@ -449,7 +452,7 @@ describe('the way pages are cut', () => {
     expect(library[1]).toBeGreaterThan(pack[1] ?? Infinity)
   })
 
-  test('is another from when a recrawl says so, for pages that are read again', async () => {
+  test('changes when a recrawl names another, for pages that are read again', async () => {
     const { library, source, crawl } = await stageRendered({ '/': long }, {}, 'http')
     await crawl()
     const count = async () => (await library.store.countContent(source.id)).chunks

@@ -8,7 +8,7 @@ import { statesOf } from './crawl.ts'
 import { expectUntouched, type FileStage, stageFile } from './library-file.ts'
 import { type AnswerParts, text } from './site.ts'
 
-/** What the server of an application sends for every one of its pages. */
+/** The HTML that the server of an application sends for every page. */
 const SHELL =
   '<!doctype html><html lang="en"><title>Birds</title><div id="root"></div><script type="module" src="/app.js"></script></html>'
 
@@ -67,7 +67,7 @@ function stageApp(render: Rendering): Promise<FileStage> {
 }
 
 describe('an application', () => {
-  test('is complete with auto, the same again, and what changed behind the same document is found', async () => {
+  test('is complete with auto, unchanged at a recrawl, and changes behind the same document are found', async () => {
     const { site, library, source, crawl, holds, search } = await stageApp('auto')
     const first = await crawl()
     const expected = Object.fromEntries(PATHS.map((path) => [path, 'indexed']))
@@ -78,7 +78,7 @@ describe('an application', () => {
     expect(before.pages.get('/birds/heron')?.markdown).toBe(
       '# About birds/heron\n\nA heron stands in the water and waits for fish.\n',
     )
-    // One document for each page: the browser is given what was fetched.
+    // One request per page, because the browser gets the fetched document.
     const documents = site.requests.filter(({ path }) => PATHS.includes(path))
     expect(documents.map(({ path }) => path).toSorted(compareUtf8)).toEqual(PATHS)
 

@@ -18,14 +18,14 @@ import { quicken } from './quicken.ts'
 import { page, type SeenRequest, type Site } from './site.ts'
 
 const SIZE = isLong ? 300 : 40
-/** At which requests a crawl is stopped: the first ones, in the midst of it, and near its end. */
+/** Requests at which a crawl is stopped: at the start, in the middle, and near the end. */
 const STOPS = isLong ? [1, 2, 5, 9, 17, 33, 45] : [1, 2, 17, 45]
 /** How often a process is killed, each time somewhere else. */
 const KILLS = isLong ? 20 : 2
 /** With a limit, so that a crawl goes level by level and depths can be compared. */
 const SCOPE = { block: ['/blocked/**'], maxDepth: 50 }
 
-/** A site that no test changes, and what a library holds that read it in one go, within the scope and without one. */
+/** A site that no test changes, and its content after an uninterrupted crawl, with and without the scope. */
 const stageWhole = stageOnce(async () => {
   const site = await stageSite(messySite(SIZE))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
@@ -40,7 +40,7 @@ async function stageMessy(): Promise<FileStage & { readonly whole: Dump }> {
   return { ...(await stageOn(site, '/', { scope: SCOPE }, { concurrency: 4 })), whole: scoped }
 }
 
-/** Stops a crawl when the site is asked for the nth time. */
+/** Stops a crawl at the nth request to the site. */
 function stopAt(site: Site, n: number): { readonly signal: AbortSignal; undo(): void } {
   const stop = new AbortController()
   const push = (...seen: SeenRequest[]) => {
@@ -56,15 +56,15 @@ function stopAt(site: Site, n: number): { readonly signal: AbortSignal; undo(): 
   }
 }
 
-/** Addresses that a crawl has come to an end with; those that rely on another for their content may be needed after all. */
+/** Addresses that a crawl has settled, without those that depend on another address for their content. */
 function settledBy({ events }: Crawled, origin: string): string[] {
   return events.flatMap((event) =>
     event.type === 'settled' && event.reason !== 'canonical' ? [event.url.replace(origin, '')] : [],
   )
 }
 
-describe('a crawl that was stopped', () => {
-  test.each(STOPS)('at request %i goes on where it was', async (n) => {
+describe('a stopped crawl', () => {
+  test.each(STOPS)('resumes after a stop at request %i', async (n) => {
     const { site, crawl, holds, whole } = await stageMessy()
     const { signal, undo } = stopAt(site, n)
     const stopped = await crawl({}, signal)
@@ -79,7 +79,7 @@ describe('a crawl that was stopped', () => {
     expect(comparable(await holds(), site.origin)).toEqual(whole)
   })
 
-  test('again and again comes to the same end', async () => {
+  test('comes to the same end after many stops', async () => {
     const { site, crawl, holds, whole } = await stageMessy()
     let stops = 0
     for (;;) {
@@ -96,7 +96,7 @@ describe('a crawl that was stopped', () => {
     expect(comparable(await holds(), site.origin)).toEqual(whole)
   })
 
-  test('before its start was read reads the lists', async () => {
+  test('reads the lists if it was stopped before its start was read', async () => {
     const { site, crawl } = await stageFile({
       '/': { status: 302, headers: { location: '/home' } },
       '/home': page('Home heron'),
@@ -114,7 +114,7 @@ describe('a crawl that was stopped', () => {
     expect(crawled.rows.get('/listed')).toMatchObject({ state: 'indexed', discovery: 'llms-txt' })
   })
 
-  test('after a list could not be read concludes nothing from what was not found', async () => {
+  test('removes nothing after a list could not be read', async () => {
     const list = { headers: { 'content-type': 'text/plain' }, body: '# Docs\n\n- [Listed](/listed)\n' }
     const { site, crawl, search } = await stageFile({
       '/': page('Home heron', ['/a']),
@@ -138,7 +138,7 @@ describe('a crawl that was stopped', () => {
     await expect(search('lark')).resolves.toEqual(['/listed'])
   })
 
-  test('with what llms-full.txt holds is as one that was not', async () => {
+  test('resumes with the pages of llms-full.txt as if it had not been stopped', async () => {
     const file = (...names: string[]) => ({
       headers: { 'content-type': 'text/plain' },
       body: names
@@ -172,14 +172,14 @@ describe('a crawl that was stopped', () => {
         const { summary } = await staged.crawl({ kind: 'recrawl' })
         expect(summary.end).toBe('completed')
         const { rows, pages } = comparable(await staged.holds(), staged.site.origin, false)
-        // Each has a site of its own, and chunks are known by their address.
+        // Each crawl has its own site, so chunk ids differ.
         return { rows, pages: pages.map(({ path, markdown }) => ({ path, markdown })) }
       }),
     )
     expect(stages[0]).toEqual(stages[1])
   })
 
-  test('by whoever read what it told goes on at once', async () => {
+  test('resumes at once after its caller stopped reading events', async () => {
     const { site, library, source, crawl, holds, whole } = await stageMessy()
     for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) {
       if (event.type === 'settled') break
@@ -190,7 +190,7 @@ describe('a crawl that was stopped', () => {
     expect(comparable(await holds(), site.origin)).toEqual(whole)
   })
 
-  test('leaves nothing to the next one that it would have had to prove itself', async () => {
+  test('does not shorten the proof of the next run, which needs two 404 responses of its own', async () => {
     const { site, crawl, search } = await stageFile({
       '/': page('Home heron', ['/a', '/b']),
       '/a': page('Alpha albatross'),
@@ -214,7 +214,7 @@ describe('a crawl that was stopped', () => {
     await expect(search('albatross')).resolves.toEqual(['/a'])
   })
 
-  test('is not gone on with when something else is asked for', async () => {
+  test('is not resumed by a run with other options', async () => {
     const { site, crawl } = await stageMessy()
     const { signal, undo } = stopAt(site, 9)
     const stopped = await crawl({}, signal)
@@ -227,7 +227,7 @@ describe('a crawl that was stopped', () => {
 })
 
 describe('a process that was killed', () => {
-  test.each(Array.from({ length: KILLS }, (_, i) => i))('loses nothing but what was under way (%i)', async () => {
+  test.each(Array.from({ length: KILLS }, (_, i) => i))('loses only requests under way (%i)', async () => {
     const { site, unscoped } = await stageWhole()
     const path = await stagePath()
     const child = startChild('crawl', path, `${site.origin}/`)

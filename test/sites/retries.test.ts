@@ -52,7 +52,7 @@ describe('an answer that may get better', () => {
     expect(retries[1]?.delayMs).toBeGreaterThanOrEqual(1000)
   })
 
-  test.each([429, 503])('is asked for when the server said (%i)', async (status) => {
+  test.each([429, 503])('an address is requested again at the time that Retry-After names (%i)', async (status) => {
     const refusal = { status, headers: { 'retry-after': '7' } }
     const { site, crawl, library } = await stageFile({ '/': HOME, '/a': A, '/b': B, '/b/1': page('Other') })
     const asked: number[] = []
@@ -71,7 +71,7 @@ describe('an answer that may get better', () => {
     [503, 'http-server-error', '9999999999'],
     [503, 'http-server-error', '601'],
   ] as const)(
-    'parks the host where the server asks for more than ten minutes (%i, %s, %s)',
+    'parks the host if the server asks for more than ten minutes (%i, %s, %s)',
     async (status, reason, seconds) => {
       const refusal = { status, headers: { 'retry-after': seconds } }
       const { site, crawl } = await stageFile({
@@ -89,7 +89,7 @@ describe('an answer that may get better', () => {
       })
       expect(retriesOf(crawled.events)).toEqual([])
       expect(site.requests.filter(({ path }) => path === '/a')).toHaveLength(1)
-      // What was under way came to its end; nothing else was asked for.
+      // Requests under way finished, and no new ones were sent.
       expect(crawled.rows.get('/b')).toMatchObject({ state: 'indexed' })
       expect(crawled.rows.get('/b/1')).toMatchObject({ state: 'failed', reason: 'host-parked' })
       expect(crawled.events.filter(({ type }) => type === 'parked')).toMatchObject([
@@ -99,8 +99,8 @@ describe('an answer that may get better', () => {
     },
   )
 
-  // It waits half a second, in which a busy machine may not come to the others: that is no proof that they were held up.
-  test('does not hold up the others where the server says nothing of waiting', { retry: 2 }, async () => {
+  // The test has retries, because a busy machine may not reach the other addresses within the pause of half a second.
+  test('a failing address without Retry-After does not delay the others', { retry: 2 }, async () => {
     const { site, crawl } = await stageFile({
       '/': HOME,
       '/a': failFirst(1, { status: 500 }, A),
@@ -112,7 +112,7 @@ describe('an answer that may get better', () => {
     expect(asked.lastIndexOf('/a')).toBeGreaterThan(asked.indexOf('/b/1'))
   })
 
-  test('is given up after three attempts, and no other page with it', async () => {
+  test('an address fails after three attempts, without affecting other pages', async () => {
     const { site, crawl, search } = await stageFile({
       '/': HOME,
       '/a': { status: 500, body: 'no' },
@@ -138,7 +138,7 @@ describe('an answer that may get better', () => {
     [404, 'not-found'],
     [410, 'removed'],
     [451, 'http-client-error'],
-  ] as const)('is not one that never will: %i', async (status, reason) => {
+  ] as const)('a permanent error is not retried: %i', async (status, reason) => {
     const { site, crawl } = await stageFile({ '/': HOME, '/a': { status, body: 'no' }, '/b': B, '/b/1': page('Other') })
     const crawled = await crawl()
     expect(statesOf(crawled)['/a']).toBe(`failed ${reason}`)
@@ -198,7 +198,7 @@ describe('a few bad addresses on a healthy host', () => {
 })
 
 describe('a host that vanishes for a while', () => {
-  test.each([1, 2, 5, 7])('costs no page where %i addresses are left', async (count) => {
+  test.each([1, 2, 5, 7])('costs no page with %i addresses left', async (count) => {
     const paths = Array.from({ length: count }, (_, i) => `/left/${i}`)
     const library = quicken(await openPatient())
     let goneSince: number | undefined
@@ -232,7 +232,7 @@ describe('an address whose answer does not begin in time', () => {
     { answers: [BUSY, HANG, A], state: 'indexed', brief: [false, false, true] },
     { answers: [HANG, BUSY, A], state: 'indexed', brief: [false, true, false] },
     { answers: [HANG, HANG, A], state: 'failed', brief: [false, true] },
-  ])('is given up when that happens twice in a row only: $brief', async ({ answers, state, brief }) => {
+  ])('fails only after two timeouts in a row: $brief', async ({ answers, state, brief }) => {
     const left = [...answers]
     const site = await stageSite({ '/': page('Home heron', ['/slow']), '/slow': () => left.shift() ?? A })
     const library = quicken(await openPatient(500))
@@ -251,7 +251,7 @@ describe('an address whose answer does not begin in time', () => {
 })
 
 describe('a connection', () => {
-  test('that is cut off is made again', async () => {
+  test('a dropped connection is retried', async () => {
     let asked = 0
     const { crawl } = await stageFile({
       '/': HOME,
@@ -268,7 +268,7 @@ describe('a connection', () => {
     expect(retriesOf(crawled.events).map(({ reason }) => reason)).toEqual(['network', 'network'])
   })
 
-  test('that cannot be made keeps every page, and the start says so', async () => {
+  test('a recrawl without a connection keeps every page, and the start is marked as failed', async () => {
     const { site, crawl, holds } = await stageFile({ '/': HOME, '/a': A, '/b': B, '/b/1': page('Other') })
     await crawl()
     const before = await holds()
@@ -282,7 +282,7 @@ describe('a connection', () => {
     expect((await holds()).pages).toEqual(before.pages)
   })
 
-  test('that cannot be made at all makes an add fail', async () => {
+  test('an add without a connection fails', async () => {
     const { site, crawl } = await stageFile({ '/': HOME })
     await site.close()
     const { summary } = await crawl()
@@ -292,7 +292,7 @@ describe('a connection', () => {
 })
 
 describe('a retry', () => {
-  test('fetches what failed and what is new behind it, and nothing else', async () => {
+  test('fetches failed pages and new ones behind them, and nothing else', async () => {
     const { site, crawl, holds } = await stageFile({
       '/': page('Home heron', ['/a', '/b', '/x', 'https://other.example/']),
       '/a': A,
@@ -324,7 +324,7 @@ describe('a retry', () => {
     for (const path of ['/', '/a']) expect(after.pages.get(path)).toEqual(before.pages.get(path))
   })
 
-  test('without anything that failed fetches nothing', async () => {
+  test('fetches nothing if nothing had failed', async () => {
     const { site, crawl } = await stageFile({ '/': page('Home heron', ['/a']), '/a': A })
     await crawl()
     site.forget()
@@ -333,7 +333,7 @@ describe('a retry', () => {
     expect(site.requests).toEqual([])
   })
 
-  test('of a page that was kept confirms it', async () => {
+  test('confirms a page that was kept', async () => {
     const { site, crawl, holds } = await stageFile({ '/': page('Home heron', ['/a']), '/a': A })
     await crawl()
     const before = await holds()
@@ -360,7 +360,7 @@ async function openPatient(firstByteTimeoutMs?: number): Promise<OpenLibrary> {
   return library
 }
 
-/** Timers of a quickened clock are as coarse as those of the machine. */
+/** Timers of a quickened clock are only as precise as those of the machine. */
 const SLACK_MS = 50
 
 function failFirst(times: number, failure: AnswerParts, then: string): Answer {

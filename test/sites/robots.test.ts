@@ -33,7 +33,7 @@ describe('robots.txt', () => {
     expect(crawled.rows.get('/closed/a')?.pattern).toContain('/closed/')
   })
 
-  test('that speaks to Pharos counts more than what it says to all', async () => {
+  test('rules for Pharos take precedence over rules for all agents', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a', '/b']),
       '/a': page('A'),
@@ -44,7 +44,7 @@ describe('robots.txt', () => {
     expect(site.asked()).toEqual(['/', '/a', '/robots.txt'])
   })
 
-  test('that forbids everything leaves a crawl that failed, with the reason', async () => {
+  test('robots.txt that disallows everything fails the crawl with that reason', async () => {
     const { site, crawl } = await stage({
       '/': page('Home'),
       '/llms.txt': text('# Site\n\n- [A](/a)\n'),
@@ -57,7 +57,7 @@ describe('robots.txt', () => {
     expect(crawled.summary.problem).toContain('robots-disallow')
   })
 
-  test('that cannot be read forbids everything, and says so', async () => {
+  test('an unreachable robots.txt disallows everything, and the crawl reports it', async () => {
     const { site, crawl } = await stageFile({ '/': page('Home'), '/robots.txt': { status: 503 } })
     const crawled = await crawl()
     expect(new Set(site.requests.map(({ path }) => path))).toEqual(new Set(['/robots.txt']))
@@ -66,14 +66,14 @@ describe('robots.txt', () => {
     expect(crawled.summary.problem).toContain('503')
   })
 
-  test('that answers with any 4xx allows everything', async () => {
+  test('robots.txt with any 4xx status allows everything', async () => {
     for (const status of [401, 403, 404, 410]) {
       const { crawl } = await stage({ '/': page('Home'), '/robots.txt': { status, body: 'Disallow: /' } })
       expect(statesOf(await crawl()), String(status)).toEqual({ '/': 'indexed' })
     }
   })
 
-  test('that fails at first is read all the same', async () => {
+  test('robots.txt that fails at first is requested again and obeyed', async () => {
     let asked = 0
     const { crawl } = await stageFile({
       '/': page('Home', ['/a', '/closed']),
@@ -86,7 +86,7 @@ describe('robots.txt', () => {
     expect(asked).toBe(2)
   })
 
-  test('that cannot be read anew holds as it was', async () => {
+  test('the last copy stays in force if robots.txt cannot be read again', async () => {
     const { site, crawl, library } = await stageFile({
       '/': page('Home', ['/a', '/closed']),
       '/a': page('A'),
@@ -101,7 +101,7 @@ describe('robots.txt', () => {
     expect(crawled.summary).toMatchObject({ end: 'completed', incomplete: null })
   })
 
-  test('that fails for a while makes pages wait, not fail', async () => {
+  test('pages wait while robots.txt fails temporarily', async () => {
     const { site, crawl, library } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
     await crawl()
     let asked = 0
@@ -112,7 +112,7 @@ describe('robots.txt', () => {
     expect(asked).toBe(2)
   })
 
-  test('that goes on failing is given up after a second try', async () => {
+  test('pages fail if robots.txt fails a second time', async () => {
     const { site, crawl, library } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
     await crawl()
     site.pages.set('/robots.txt', { status: 503 })
@@ -124,7 +124,7 @@ describe('robots.txt', () => {
     expect(site.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/robots.txt'])
   })
 
-  test('that fails at a recrawl removes nothing', async () => {
+  test('a recrawl removes nothing if robots.txt fails', async () => {
     const { site, crawl, library } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
     await crawl()
     site.pages.set('/robots.txt', { status: 500 })
@@ -202,7 +202,7 @@ test('explain names the time at which a refusing robots.txt was read', async () 
 })
 
 describe('a crawl delay', () => {
-  test('of more than a minute is a minute, and that is told', async () => {
+  test('is limited to a minute, and a longer one is reported', async () => {
     const { crawl, library, site } = await stageFile(
       { '/': page('Home'), '/robots.txt': text('User-agent: *\nCrawl-delay: 1000000000\n') },
       { settings: { crawlType: 'basic' } },
@@ -266,7 +266,7 @@ describe('a crawl delay', () => {
     expectSpaced(site.requests, 100)
   })
 
-  test('spaces also what was known before it was', async () => {
+  test('applies to addresses known before it was read, too', async () => {
     const { site, crawl } = await stage(
       {
         '/': page('Home'),
@@ -298,7 +298,7 @@ const LATE_MS = 50
 describe('a page', () => {
   const noindex = '<meta name="robots" content="noindex">'
 
-  test('that says noindex is not stored, but its links are followed', async () => {
+  test('is not stored if it says noindex, but its links are followed', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/hidden', '/by-header']),
       '/hidden': page('Hidden', ['/behind'], noindex),
@@ -317,7 +317,7 @@ describe('a page', () => {
     })
   })
 
-  test('that says nofollow is stored, and its links are recorded but not followed', async () => {
+  test('is stored if it says nofollow, and its links are recorded but not followed', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/quiet', '/by-header']),
       '/quiet': page('Quiet', ['/a'], '<meta name="robots" content="nofollow">'),
@@ -336,7 +336,7 @@ describe('a page', () => {
     })
   })
 
-  test('is read although one link to it says nofollow, where another does not', async () => {
+  test('is read although one link to it says nofollow, if another does not', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/other']).replace(
         '<ul>',
@@ -351,7 +351,7 @@ describe('a page', () => {
     expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/b': 'skipped nofollow' })
   })
 
-  test('behind one that says noindex is not removed while that one fails', async () => {
+  test('is not removed while the noindex page that links to it fails', async () => {
     const { site, crawl } = await stage(
       { '/': page('Home', ['/hub']), '/hub': page('Hub', ['/a'], noindex), '/a': page('A') },
       { limits: { attempts: 1 } },
@@ -366,7 +366,7 @@ describe('a page', () => {
     expect(statesOf(gone)).toEqual({ '/': 'unchanged', '/hub': 'failed not-found', '/a': 'gone unlinked' })
   })
 
-  test('is read where one of two links on the same page says nofollow and the other does not', async () => {
+  test('is read if one of two links on the same page says nofollow and the other does not', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a']).replace('<main>', '<nav><a rel="nofollow" href="/a">a</a></nav><main>'),
       '/a': page('A'),
@@ -375,7 +375,7 @@ describe('a page', () => {
     expect(site.asked()).toEqual(['/', '/a'])
   })
 
-  test('that says noindex at a recrawl is taken out, and its links stay', async () => {
+  test('is removed if it says noindex at a recrawl, and the pages it links to stay', async () => {
     const { site, crawl } = await stage({ '/': page('Home', ['/a']), '/a': page('A', ['/b']), '/b': page('B') })
     await crawl()
     site.pages.set('/a', page('A', ['/b'], noindex))

@@ -61,7 +61,7 @@ describe('the reach of a source', () => {
     })
   })
 
-  test('domain is every host below one domain, each asked for its own robots.txt first', async () => {
+  test('domain is every host below one domain, each with its own robots.txt first', async () => {
     const docs = await stageSite({
       '/': page('Docs', ['http://api.site.test/', 'http://other.test/', 'http://site.test/']),
     })
@@ -88,7 +88,7 @@ describe('the reach of a source', () => {
     expect(bare.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/'])
   })
 
-  test('domain is the host alone where it has no domain', async () => {
+  test('domain is the host alone if it has no domain', async () => {
     const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
     const { crawl } = await stage({ '/': page('Home', [`${other.origin}/x`]) }, { scope: { reach: 'domain' } })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', [`${other.origin}/x`]: 'skipped off-site' })
@@ -112,7 +112,7 @@ describe('patterns', () => {
   const links = ['/docs/a', '/docs/old/b', '/docs/old/keep', '/blog/c', '/docs/x.pdf', '/docs/old']
   const pages = Object.fromEntries(links.map((path) => [path, page(`About ${path}`)]))
 
-  test('that block win over those that allow, with or without an exclamation mark, and are recorded', async () => {
+  test('block patterns take precedence over allow patterns, with or without an exclamation mark, and are recorded', async () => {
     const { site, crawl } = await stage(
       { '/': page('Home', links), ...pages },
       { scope: { allow: ['/docs/**', '/docs/old/keep'], block: ['!/docs/old/**', '*.pdf'] } },
@@ -131,7 +131,7 @@ describe('patterns', () => {
     ])
   })
 
-  test('are matched against the path alone', async () => {
+  test('patterns are matched against the path alone', async () => {
     const { site, crawl } = await stage(
       { '/': page('Home', ['/a?id=secret', '/secret/']), '/a?id=secret': page('A') },
       { scope: { block: ['**secret**'] } },
@@ -140,7 +140,7 @@ describe('patterns', () => {
     expect(site.asked()).toEqual(['/', '/a?id=secret'])
   })
 
-  test('do not shut out the start', async () => {
+  test('patterns do not exclude the start', async () => {
     const { crawl } = await stage(
       { '/start': page('Start', ['/start/a/x', '/start/b']), '/start/a/x': page('X') },
       { start: '/start', scope: { allow: ['/start/a/*'] } },
@@ -152,7 +152,7 @@ describe('patterns', () => {
     })
   })
 
-  test('never let in what can be no page: lists, archives, parts of pages', async () => {
+  test('patterns never admit lists, archives and parts of pages', async () => {
     const never = ['/llms.txt', '/deep/LLMS.TXT', '/sitemap-2.xml', '/robots.txt', '/a.zip', '/deep/llms-full.txt']
     const { site, crawl } = await stage(
       {
@@ -168,7 +168,7 @@ describe('patterns', () => {
   })
 })
 
-describe('depth', () => {
+describe('the depth limit', () => {
   const chain = {
     '/': page('Home', ['/1']),
     '/1': page('One', ['/2']),
@@ -177,7 +177,7 @@ describe('depth', () => {
     '/4': page('Four'),
   }
 
-  test('ends a crawl where it was told to, and what is deeper is recorded', async () => {
+  test('stops the crawl at that depth, and deeper addresses are recorded', async () => {
     const { site, crawl } = await stage(chain, { scope: { maxDepth: 2 } })
     const crawled = await crawl()
     expect(site.asked()).toEqual(['/', '/1', '/2'])
@@ -186,7 +186,7 @@ describe('depth', () => {
     expect(crawled.rows.has('/4')).toBe(false)
   })
 
-  test('of nought reads the start and what lists name', async () => {
+  test('admits only the start and listed pages if it is 0', async () => {
     const { site, crawl } = await stage((origin) => ({ ...chain, '/sitemap.xml': sitemap([`${origin}/4`]) }), {
       scope: { maxDepth: 0 },
     })
@@ -194,8 +194,8 @@ describe('depth', () => {
     expect(site.asked()).toEqual(['/', '/4', '/sitemap.xml'])
   })
 
-  test('is that of the shortest way, however late it is found', async () => {
-    // The long way is quick and the short one slow.
+  test('counts the shortest path, however late it is found', async () => {
+    // The long path is fast and the short one slow.
     const { site, crawl } = await stage(
       {
         '/': page('Home', ['/1', '/slow']),
@@ -213,7 +213,7 @@ describe('depth', () => {
     expect(statesOf(crawled)['/farthest']).toBe('skipped max-depth')
   })
 
-  test('is not limited unless it is said', async () => {
+  test('does not exist by default', async () => {
     const { site, crawl } = await stage(chain)
     await crawl()
     expect(site.asked()).toEqual(['/', '/1', '/2', '/3', '/4'])
@@ -224,7 +224,7 @@ describe('the cap on pages', () => {
   const many = Array.from({ length: 8 }, (_, i) => `/p${i}`)
   const pages = Object.fromEntries(many.map((path) => [path, page(`About ${path}`)]))
 
-  test('counts pages and nothing that is filtered or failed; the rest is said to be left out', async () => {
+  test('counts pages and nothing that is filtered or failed, and the rest is reported as left out', async () => {
     const { site, crawl } = await stage(
       {
         '/': page('Home', ['/missing', '/noindex', '/blocked', '/a.zip', ...many]),
@@ -249,13 +249,13 @@ describe('the cap on pages', () => {
     expect(site.asked().filter((path) => path.startsWith('/p'))).toHaveLength(3)
   })
 
-  test('that nothing is left out by is not said to have bitten', async () => {
+  test('is not reported if it leaves nothing out', async () => {
     const { crawl } = await stage({ '/': page('Home', ['/p0']), ...pages }, { scope: { maxPages: 2 } })
     const { summary } = await crawl()
     expect(summary.cappedAt).toBeNull()
   })
 
-  test('takes the pages nearest to the start', async () => {
+  test('admits the pages nearest to the start', async () => {
     const { crawl } = await stage(
       {
         '/': page('Home', ['/near', '/nearer']),
@@ -293,7 +293,7 @@ describe('the cap on pages', () => {
     expect(crawled.summary.cappedAt).toBe(3)
   })
 
-  test('of one recrawl removes nothing, and the next one takes everything again', async () => {
+  test('removes nothing if it is set for one recrawl, and the next recrawl visits everything again', async () => {
     const { crawl } = await stage({ '/': page('Home', many), ...pages })
     await crawl()
     const capped = await crawl({ kind: 'recrawl', scope: { maxPages: 3 } })
@@ -306,7 +306,7 @@ describe('the cap on pages', () => {
 })
 
 describe('queries', () => {
-  test('that say nothing are never fetched; the address without is, and the alias recorded', async () => {
+  test('tracking parameters are never fetched: the bare address is, and the alias is recorded', async () => {
     const { site, crawl, library, source } = await stage({
       '/': page('Home', ['/a?utm_source=x&gclid=y', '/b?fbclid=1', '/b']),
       '/a': page('A'),
@@ -334,7 +334,7 @@ describe('queries', () => {
     ])
   })
 
-  test('that may choose content are fetched as they were written', async () => {
+  test('parameters that may select content are fetched as written', async () => {
     const { site, crawl } = await stage({
       '/': page('Home', ['/a?id=1', '/a?id=2&utm_source=x', '/a?lang=de', '/a?B=%7e&A=1']),
       '/a?id=1': page('First'),
@@ -353,7 +353,7 @@ describe('queries', () => {
     })
   })
 
-  test('that say nothing make pages of their own on request, whatever their keys', async () => {
+  test('every query is a page of its own with allowQueryUrls, whatever its keys', async () => {
     const { site, crawl } = await stage(
       {
         '/': page('Home', ['/list?view=1', '/list?view=2', '/list?view=%31', '/list', '/old?ref=x']),
@@ -377,7 +377,7 @@ describe('queries', () => {
     expect(again.summary).toMatchObject({ indexed: 0, unchanged: 5, removed: 0 })
   })
 
-  test('of the start are kept on request', async () => {
+  test('the query of the start is kept with allowQueryUrls', async () => {
     const { crawl } = await stage(
       { '/list?view=1': page('First view', ['/list?view=2']), '/list?view=2': page('Second view') },
       { start: '/list?view=1', scope: { allowQueryUrls: true } },

@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 
-/** What a site answers at one path: HTML as text, or a whole answer. */
+/** The response at one path: HTML as text, or a complete response. */
 export type Answer = string | AnswerParts | ((request: IncomingMessage) => string | AnswerParts)
 
-/** A whole answer. */
+/** A complete response. */
 export interface AnswerParts {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** How long the answer takes. @default 0 */
+  /** Response time. @default 0 */
   readonly delayMs?: number
 }
 
@@ -20,36 +20,36 @@ export interface SeenRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** Status it was answered with. */
   readonly status: number
-  /** When it came, in milliseconds since 1970. */
+  /** Arrival time in milliseconds since 1970. */
   readonly at: number
 }
 
 /** How a site answers conditional requests. */
 export interface SiteOptions {
-  /** Whether answers carry an ETag, and are 304 to whoever has it. @default true */
+  /** Sends ETags, and answers 304 to a matching `If-None-Match`. @default true */
   readonly hasEtags?: boolean
   /** The address it listens at: `127.0.0.2` makes another host. @default 127.0.0.1 */
   readonly address?: string
-  /** The port it listens at. @default one that is free */
+  /** Port of the server. @default a free one */
   readonly port?: number
-  /** What is answered at every path that has no page, other than the lists that are looked for on every site. @default 404 */
+  /** Response at every path without a page, except for the lists that a crawl requests on every site. @default 404 */
   readonly endless?: Answer
 }
 
 /** A real web site on loopback. Its pages can change between two crawls. */
 export interface Site {
   readonly origin: string
-  /** Paths with query, as they stand in a request → what is answered. */
+  /** Responses by path with query, as in a request. */
   readonly pages: Map<string, Answer>
   /** Every request since the last `forget`. */
   readonly requests: readonly SeenRequest[]
-  /** Paths that were asked for, sorted, without robots.txt, llms files and sitemaps that are not there. */
+  /** Requested paths, sorted, without robots.txt, llms files and missing sitemaps. */
   asked(): string[]
   forget(): void
   close(): Promise<void>
 }
 
-/** Opens a site. What it does not have is 404. */
+/** Opens a site. Unknown paths answer 404. */
 export async function openSite(pages: Readonly<Record<string, Answer>>, options: SiteOptions = {}): Promise<Site> {
   const { hasEtags = true, address = '127.0.0.1', port: wantedPort = 0 } = options
   const answers = new Map(Object.entries(pages))
@@ -116,7 +116,7 @@ export function sitemap(urls: readonly string[], kind: 'urlset' | 'sitemapindex'
   return text(`<?xml version="1.0"?><${kind} xmlns="${space}">${items}</${kind}>`, 'application/xml')
 }
 
-/** Files that are looked for on every site. */
+/** Files that a crawl requests on every site. */
 const LISTS = /^\/(?:.*\/)?(?:robots\.txt|llms(?:-full)?\.txt|sitemap(?:_index)?\.xml)$/
 
 function answerTo(answer: Answer | undefined, request: IncomingMessage): AnswerParts {
@@ -125,7 +125,7 @@ function answerTo(answer: Answer | undefined, request: IncomingMessage): AnswerP
   return typeof given === 'string' ? { body: given } : given
 }
 
-/** The status of an answer, and what sends it. */
+/** The status of a response, and a function that sends it. */
 function prepare(
   request: IncomingMessage,
   response: ServerResponse,

@@ -4,7 +4,7 @@ import { stage, stageSite, statesOf } from './crawl.ts'
 import { type Answer, page, sitemap, text } from './site.ts'
 
 describe('sitemaps', () => {
-  test('at the usual place lead to pages that nothing links to', async () => {
+  test('a sitemap at the usual place leads to pages without links', async () => {
     const { site, crawl } = await stage((origin) => ({
       '/': page('Home'),
       '/a': page('A', ['/b']),
@@ -47,7 +47,7 @@ describe('sitemaps', () => {
     ])
   })
 
-  test('are read two indexes deep, each once, even where they name each other', async () => {
+  test('are read two indexes deep, each once, even if they name each other', async () => {
     const { site, crawl } = await stage((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
@@ -88,7 +88,7 @@ describe('sitemaps', () => {
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
   })
 
-  test('are passed by the gate like every list: other hosts and folders are refused with their reason', async () => {
+  test('sitemap entries pass the gate: other hosts and folders are refused with a reason', async () => {
     const other = await stageSite({ '/docs/x': page('X') }, { address: '127.0.0.2' })
     const { site, crawl } = await stage(
       (origin) => ({
@@ -116,7 +116,7 @@ describe('sitemaps', () => {
     expect(other.requests).toEqual([])
   })
 
-  test('on another host are read only where robots.txt names them', async () => {
+  test('sitemaps on another host are read only if robots.txt names them', async () => {
     const { site, crawl } = await stage((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
@@ -132,7 +132,7 @@ describe('sitemaps', () => {
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
   })
 
-  test('with superfluous queries leave their pages known by the bare address, and the alias recorded', async () => {
+  test('a sitemap entry with a tracking parameter leads to the bare address, and the alias is recorded', async () => {
     const { site, crawl, library, source } = await stage((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
@@ -162,7 +162,7 @@ describe('a recrawl', () => {
     '/sitemap.xml': sitemap([`${origin}/a`, `${origin}/b`]),
   })
 
-  test('removes what the sitemap lists no more', async () => {
+  test('removes pages that the sitemap no longer lists', async () => {
     const { site, crawl } = await stage(withMap)
     await crawl()
     site.pages.set('/sitemap.xml', sitemap([`${site.origin}/a`]))
@@ -220,7 +220,7 @@ describe('a recrawl', () => {
   test.each([
     ['forbidden', { status: 403 }],
     ['a page', page('Not here')],
-  ] as const)('removes what is gone although a place that never was a list is %s', async (_, answer: Answer) => {
+  ] as const)('removes missing pages although a place that never was a list is %s', async (_, answer: Answer) => {
     const { site, crawl } = await stage((origin) => ({
       ...withMap(origin),
       '/map.xml': sitemap([`${origin}/a`, `${origin}/b`]),
@@ -239,7 +239,7 @@ describe('a recrawl', () => {
     expect(statesOf(crawled)).toMatchObject({ '/linked': 'gone not-found', '/b': 'gone unlinked' })
   })
 
-  test('removes nothing unseen while a nested sitemap fails or is cut short', async () => {
+  test('keeps unseen pages while a nested sitemap fails or is truncated', async () => {
     for (const broken of [
       { status: 503 },
       text(gzipSync('<urlset>'.repeat(100)).subarray(0, 25), 'application/gzip'),
@@ -258,7 +258,7 @@ describe('a recrawl', () => {
     }
   })
 
-  test('removes what is gone although robots.txt names a sitemap that is not there', async () => {
+  test('removes missing pages although robots.txt names a sitemap that does not exist', async () => {
     const { site, crawl } = await stage((origin) => ({
       ...withMap(origin),
       '/robots.txt': text(`Sitemap: ${origin}/never.xml\nSitemap: ${origin}/page\n`),

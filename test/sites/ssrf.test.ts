@@ -14,10 +14,12 @@ import { openTunnelProxy } from './tunnel-proxy.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
 
-/** The site listens here, and this is what may be reached; the canary is at every other address. */
+/** Address of the site, the only one that may be reached. The canary listens on every other address. */
 const SITE_ADDRESS = '127.0.0.3'
 
-/** Below it every name is in scope, so that the gate lets all of them through; on this machine, so that nobody waits. */
+/**
+ * Every name below this domain is in scope, so the gate lets all of them through. It resolves to this machine, so requests are not paced.
+ */
 const DOMAIN = 'docs.localhost'
 
 /** Pages of a trap look alike. */
@@ -50,19 +52,19 @@ const WAYS = [
 
 type Way = (typeof WAYS)[number]
 
-/** What is the same as a page is not fetched for its own sake, and an index of sitemaps names those of its host only. */
+/** Canonical and alternate addresses are not fetched by themselves, and a sitemap index may only name sitemaps of its own host. */
 const NEVER_FETCHED: readonly Way[] = ['canonical', 'alternate', 'sitemap-index']
 
 /**
- * Which forms of addresses are tried: all of them by every way, those of this machine, or, in the short form of these tests, a share by
- * each way and all of them by the ways together.
+ * Which forms of addresses are tried: all forms in every way, or those of this machine. In the short form of these tests, each way tries a
+ * share of the forms, and the ways together try all of them.
  */
 type Forms = 'all' | 'local' | 'shared'
 
-/** How many ways share the forms. */
+/** Number of ways that share the forms. */
 const FORM_SHARES = 3
 
-/** Everything an address can look like, for one way into a crawl: by itself, and as a name of the site that leads there. */
+/** All forms of an address for one way into a crawl: by itself, and as a name of the site that resolves to it. */
 function formsFor(way: Way, port: number, which: Forms): string[] {
   const hosts = which === 'local' ? LOCAL_HOSTS : [...LOCAL_HOSTS, ...INSIDE_HOSTS]
   const names = answersFor(which).map((_, i) => `${way}-${i}.${DOMAIN}`)
@@ -70,7 +72,7 @@ function formsFor(way: Way, port: number, which: Forms): string[] {
   const urls = [...hosts, ...names]
     .map((host, i) => `http://${host}:${port}/${way}/${i}`)
     .filter((_, i) => which !== 'shared' || LONG || i % FORM_SHARES === turn)
-  // A robots.txt that leads to no address at all is asked for again, which takes seconds.
+  // A robots.txt that redirects to an invalid address is retried, which takes seconds.
   return way === 'robots-redirect' ? urls.filter((url) => URL.canParse(url)) : urls
 }
 
@@ -78,7 +80,7 @@ function answersFor(which: Forms): readonly (readonly string[])[] {
   return which === 'local' ? LOCAL_ANSWERS : [...LOCAL_ANSWERS, ...INSIDE_ANSWERS]
 }
 
-/** A site that leads to the canary by every way. */
+/** A site that leads to the canary in every way. */
 function trapPages(origin: string, port: number, which: Forms): Record<string, Answer> {
   const forms = (way: Way) => formsFor(way, port, which)
   const paths = (way: Way) => forms(way).map((_, i) => `/from-${way}/${i}`)
@@ -135,12 +137,12 @@ function trapPages(origin: string, port: number, which: Forms): Record<string, A
   }
 }
 
-describe('no way into a crawl leads inside', () => {
-  test('by any form of address', async () => {
+describe('crawls cannot reach internal addresses', () => {
+  test('no form of address leads inside', async () => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     const crawled = await crawlTraps(library, site, canary, 'all')
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
-    // Everything was seen, and what the gate let through was refused by the guard.
+    // The crawl saw every address, and the guard refused all those that the gate let through.
     const states = [...crawled.rows].map(([key, { state, reason }]) => [key, `${state} ${reason}`] as const)
     for (const way of [
       'link',
@@ -162,7 +164,7 @@ describe('no way into a crawl leads inside', () => {
     expect(site.asked()).toContain('/hello')
   })
 
-  test('through a proxy', async () => {
+  test('no address leads inside through a proxy', async () => {
     const proxy = await openTunnelProxy()
     closers.push(() => proxy.close())
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`], { proxy: proxy.url })
@@ -171,7 +173,7 @@ describe('no way into a crawl leads inside', () => {
     expect(canary.connections).toBe(0)
   })
 
-  test('though each would, if it were allowed', async () => {
+  test('the same ways lead inside if that is allowed', async () => {
     const { site, canary, library } = await setUp(['127.0.0.0/8', '::1', '0.0.0.0', '::'])
     await crawlTraps(library, site, canary, 'local')
     const reached = new Set(canary.paths.map((path) => path.split('/')[1]))
@@ -180,7 +182,7 @@ describe('no way into a crawl leads inside', () => {
   })
 })
 
-/** How many ways share the forms in the short form of these tests. */
+/** Number of ways that share the forms in the short form of these tests. */
 const SHARES = 6
 
 /** Ways that take one address for a whole crawl. */
@@ -214,29 +216,29 @@ interface SingleWay {
   readonly input: SourceInput
 }
 
-describe('no start, list or single page leads inside', () => {
-  test.each(Object.keys(SINGLE_WAYS))('by %s', async (way) => {
+describe('starts, lists and single pages cannot reach internal addresses', () => {
+  test.each(Object.keys(SINGLE_WAYS))('no address leads inside by %s', async (way) => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     const forms = singleForms(way, canary.port).filter((url) => URL.canParse(url))
     const turn = Object.keys(SINGLE_WAYS).indexOf(way)
-    // Each takes some of the forms, all of them together every one.
+    // Each way tries a share of the forms, and all of them together try every form.
     await crawlSingles(library, site, way, LONG ? forms : forms.filter((_, i) => i % SHARES === turn % SHARES))
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
   })
 
-  test('though each would, if it were allowed', async () => {
+  test('the same ways lead inside if that is allowed', async () => {
     const { site, canary, library } = await setUp(['127.0.0.0/8'])
     for (const way of Object.keys(SINGLE_WAYS)) {
       await crawlSingles(library, site, way, [`http://127.0.0.1:${canary.port}/${way}`])
     }
     const reached = new Set(canary.paths.map((path) => path.split('/')[1]))
     for (const way of Object.keys(SINGLE_WAYS)) {
-      // What is not Markdown beside a page is not looked for elsewhere.
+      // A Markdown variant that redirects is not followed.
       expect([way, reached.has(way)]).toEqual([way, way !== 'variant-redirect'])
     }
   })
 
-  test('by fetching it, or what redirects to it', async () => {
+  test('fetching a page, or a redirect to it, does not lead inside', async () => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     for (const obeysRobots of [true, false]) {
       for (const url of singleForms('fetch', canary.port)) {
@@ -253,7 +255,7 @@ describe('no start, list or single page leads inside', () => {
     expect(open.canary.paths.length).toBe(hosts.length)
   })
 
-  test('by the name of this machine, which the system resolves', async () => {
+  test('localhost, resolved by the system, does not lead inside', async () => {
     const canary = await openCanary()
     closers.push(() => canary.close())
     const library = await stageGuarded([])
@@ -262,10 +264,10 @@ describe('no start, list or single page leads inside', () => {
   })
 })
 
-describe('a resolver that changes its mind', () => {
+describe('a resolver with changing answers', () => {
   const asked = new Map<string, number>()
 
-  /** The site at first, this machine from then on; or both at once. */
+  /** First the address of the site, then this machine, or both at once. */
   const resolve = async (host: string): Promise<string[]> => {
     const times = (asked.get(host) ?? 0) + 1
     asked.set(host, times)
@@ -306,23 +308,23 @@ describe('a resolver that changes its mind', () => {
     return { canary, site, states: hosts.map((host) => crawled.rows.get(`${host}/page`)?.reason ?? null) }
   }
 
-  test('between the check and the connection is not asked in between', async () => {
+  test('is not queried between the check and the connection', async () => {
     const { canary, site, states } = await crawlOnce([])
     expect(states).toEqual(['address-refused', 'address-refused', 'address-refused'])
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
-    // The first answer was good for robots.txt, and each connection is checked anew.
+    // The first answer was used for robots.txt only, because each connection is checked again.
     const seen = site.requests.filter(({ headers }) => headers['host']?.toString().startsWith('rebind.'))
     expect(seen.map(({ path }) => path)).toEqual(['/robots.txt'])
     expect(asked.get(`rebind.${DOMAIN}`)).toBeGreaterThan(1)
   })
 
-  test('leads to the canary where that is allowed', async () => {
+  test('leads to the canary if that is allowed', async () => {
     const { canary } = await crawlOnce(['127.0.0.0/8'])
     expect(canary.connections).toBeGreaterThan(0)
   })
 })
 
-/** What a refused address is called: by the guard, or because no URL has such a host. */
+/** The error for a refused address: from the guard, or because the URL is invalid. */
 const REFUSED = /address-refused|URL_INVALID|bad-answer, the server answered 302 without a usable Location/
 
 /** How a fetch fails, with its code. */
@@ -347,7 +349,7 @@ interface Setting {
   readonly library: OpenLibrary
 }
 
-/** A site under a name, a canary everywhere, and a library that may reach what is allowed. `*` stands for the port of the site. */
+/** A site under a name, a canary on every address, and a library with the given allowance. `*` stands for the port of the site. */
 async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOptions> = {}): Promise<Setting> {
   const [canary, real] = [await openCanary(), await stageSite({}, { address: SITE_ADDRESS })]
   closers.push(() => canary.close())
@@ -357,17 +359,17 @@ async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOpt
     const [, , i] = new RegExp(`^(\\w[\\w-]*)-(\\d+)\\.${DOMAIN}$`).exec(host) ?? []
     if (i !== undefined) return answersFor('all')[Number(i)] ?? []
     if (host.endsWith(`.${DOMAIN}`)) return [SITE_ADDRESS]
-    // As a system does that knows what belongs to itself.
+    // Resolves local names like a system resolver.
     return ['127.0.0.1', '::1']
   }
   const rules = allowed.map((rule) => rule.replace('*', port))
   return { site, canary, library: await stageGuarded(rules, { resolve, ...options }) }
 }
 
-/** Nobody answers, so nobody has to be waited for. */
+/** No pacing, because no server answers. */
 const UNPACED: Partial<CrawlLimits> = { intervalMs: 0, startIntervalMs: 0, jitterMs: [0, 0] }
 
-/** A library whose fetcher allows what is given, and nothing else. */
+/** A library whose fetcher may reach only the given addresses. */
 async function stageGuarded(
   allowed: readonly string[],
   options: Partial<HttpFetcherOptions> = {},

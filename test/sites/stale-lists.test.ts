@@ -64,7 +64,7 @@ describe('a sitemap whose addresses are all gone', () => {
 })
 
 describe('a list that is stale in part', () => {
-  test('is read to its end where some of its addresses answer', async () => {
+  test('is read to its end if some of its addresses answer', async () => {
     const live = Array.from({ length: 40 }, (_, i) => `/live/${i}`)
     const staged = await stage(
       (origin) => ({
@@ -154,7 +154,7 @@ describe('a list that is stale in part', () => {
     },
   )
 
-  test('is read to its end where addresses redirect to pages', async () => {
+  test('is read to its end if addresses redirect to pages', async () => {
     const old = Array.from({ length: 330 }, (_, i) => `/old/${i}`)
     const staged = await stage(
       (origin) => ({
@@ -187,7 +187,7 @@ describe('a list that is stale in part', () => {
 })
 
 describe('a page cap', () => {
-  test('is shared by what lists name and what pages link to', async () => {
+  test('is shared by listed and linked addresses', async () => {
     const listed = Array.from({ length: 300 }, (_, i) => `/listed/${i}`)
     const linked = Array.from({ length: 100 }, (_, i) => `/linked/${i}`)
     const staged = await stage(
@@ -203,7 +203,7 @@ describe('a page cap', () => {
     for (const prefix of ['/listed/', '/linked/']) expect(countAsked(staged, prefix)).toBeGreaterThan(15)
   })
 
-  test('is shared by both where the depth of links is limited, too', async () => {
+  test('is shared by both if the link depth is limited, too', async () => {
     const listed = Array.from({ length: 100 }, (_, i) => `/listed/${i}`)
     const staged = await stage(
       (origin) => ({
@@ -219,7 +219,7 @@ describe('a page cap', () => {
     expect(rows.get('/good')).toMatchObject({ state: 'indexed', depth: 1 })
   })
 
-  test('bounds the addresses that are taken from sitemaps', async () => {
+  test('limits the addresses taken from sitemaps', async () => {
     const listed = Array.from({ length: 12_000 }, (_, i) => `/listed/${i}`)
     const staged = await stage(
       (origin) => ({ '/': page('Home heron'), '/sitemap.xml': sitemap(listed.map((path) => origin + path)) }),
@@ -244,7 +244,7 @@ describe('a page cap', () => {
     expect(shortfall?.gaps).toEqual([
       {
         words: `stopped after ${requests} requests for 1 page (cap 5): ${unread} known addresses not read`,
-        // Ten requests a page are allowed: these are enough for all that is known.
+        // A page cap allows ten requests per page, so this cap is enough for all known addresses.
         remedy: { verb: 'recrawl', maxPages: Math.ceil((requests + unread) / 10) },
       },
     ])

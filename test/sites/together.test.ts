@@ -9,7 +9,7 @@ import { page } from './site.ts'
 const LONG = process.env['TEST_LONG'] !== undefined
 const COUNT = LONG ? 1000 : 60
 
-/** A site of so many pages about one word. */
+/** A site with many pages about one word. */
 function manyPages(word: string): Record<string, string> {
   const paths = Array.from({ length: COUNT }, (_, i) => `/p/${i}`)
   const entries = paths.map((path, i) => [path, page(`${word} number ${i}`, [`/p/${(i * 3) % COUNT}`])] as const)
@@ -17,7 +17,7 @@ function manyPages(word: string): Record<string, string> {
 }
 
 describe('processes that share a library', () => {
-  test('crawl and search at once without an error', async () => {
+  test('crawl and search concurrently without an error', async () => {
     const path = await stagePath()
     const sites = await Promise.all(['Lapwing', 'Sparrow'].map((word) => stageSite(manyPages(word))))
     const searcher = startChild('search', path, 'lapwing sparrow')
@@ -47,10 +47,10 @@ describe('processes that share a library', () => {
     }
   })
 
-  test('do not crawl one source twice at once, unless the one that did was killed', async () => {
+  test('do not crawl one source concurrently, unless the first was killed', async () => {
     const path = await stagePath()
     const site = await stageSite(manyPages('Lapwing'))
-    // Answered long after the others have been refused.
+    // The response comes long after the other processes were refused.
     site.pages.set('/p/7', { delayMs: 20_000, body: page('Lapwing number 7') })
     const first = startChild('crawl', path, `${site.origin}/`)
     await first.told('settled', 3)

@@ -5,7 +5,7 @@ import { type Crawled, type Stage, type StageInput, stage, UNPACED } from './cra
 import { crawlPolitely, named, openPoliteLibrary, openPoliteSite } from './polite.ts'
 import { type Answer, page, sitemap } from './site.ts'
 
-/** Addresses as good as random, which no test has to be repeated for. */
+/** Pseudo-random words, the same in every run. */
 function createNoise(): () => string {
   let state = 1
   return () => {
@@ -45,7 +45,7 @@ function rowsOf({ rows }: Crawled, reason: string): LedgerRow[] {
   return [...rows.values()].filter((row) => row.reason === reason)
 }
 
-/** How often the server was asked for anything that is not a list. */
+/** Number of requests for anything other than a list. */
 function countRequests({ site }: Stage): number {
   return site.asked().length
 }
@@ -59,13 +59,13 @@ const YEAR = new Date().getUTCFullYear()
 const LONG = process.env['TEST_LONG'] !== undefined
 
 describe('a calendar without end', () => {
-  /** Months since the year 0 that come before and after, with an event in each, so that no two pages are the same. */
+  /** Links to the previous and the next month, counted since the year 0, with an event in each, so that no two pages are the same. */
   const months = (month: number, write: (year: number, month: string) => string): string[] =>
     around(month - 1, month + 1, write)
   const around = (before: number, after: number, write: (year: number, month: string) => string): string[] =>
     [before, after].map((at) => write(Math.floor(at / 12), String((at % 12) + 1).padStart(2, '0')))
   const START = YEAR * 12 + 5
-  /** As above; but the short form goes back from the start by years until it is near 1970, where months count again. */
+  /** Like {@link months}, but the short form goes back by years until it is near 1970, and by months from there. */
   const distantMonths: typeof months = (month, write) =>
     LONG || month > START || month < 1971 * 12 ? months(month, write) : around(month - 12, START + 1, write)
   const event = createNoise()
@@ -104,7 +104,7 @@ describe('a calendar without end', () => {
     expect(countRequests(staged)).toBeLessThan((YEAR + 2 - 1970) * 12 + 4)
   })
 
-  test('with nothing in it is left much earlier', async () => {
+  test('is abandoned much earlier if it has no events', async () => {
     const staged = await stageTrap([`/calendar/${YEAR}/06/`], (url) => {
       const [, , year, month] = url.pathname.split('/')
       const at = Number(year) * 12 + Number(month) - 1
@@ -127,7 +127,7 @@ describe('a calendar without end', () => {
   })
 })
 
-describe('a session in each link', () => {
+describe('a session id in each link', () => {
   const paths = ['/', '/good/', '/better/', '/deep/one', '/deep/two']
   /** A site whose pages link to each other, each time with a session of its own. */
   const stageSessions = async (write: (path: string, id: string) => string, read: (url: URL) => string) => {
@@ -156,29 +156,32 @@ describe('a session in each link', () => {
       (url: URL) => url.pathname.replace(/^\/\(S\([^/]*/, ''),
       'session',
     ],
-  ] as const)('as %s is taken off, and each page asked for once', async (_what, write, read, name) => {
-    const staged = await stageSessions(write, read)
-    const crawled = await staged.crawl()
-    expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 5 })
-    expect(staged.site.asked()).toEqual(['/', '/better/', '/deep/one', '/deep/two', '/good/'])
-    expect([...crawled.rows.keys()]).toEqual(['/', '/better', '/deep/one', '/deep/two', '/good'])
-    const dropped = crawled.events.filter((event) => event.type === 'dropped')
-    expect(dropped.length).toBeGreaterThan(0)
-    for (const event of dropped) expect(event).toMatchObject({ reason: 'session-id', pattern: name })
-    const { origin } = staged.site
-    const aliases = await staged.library.store.listAliases(staged.source.id, `${origin}/deep/one`)
-    expect(aliases).toMatchObject([
-      {
-        url: expect.stringContaining(origin),
-        aliasUrl: `${origin}/deep/one`,
-        classification: 'session-id',
-        reason: 'session-id',
-        exists: true,
-      },
-    ])
-  })
+  ] as const)(
+    'is removed if it is written as %s, and each page is requested once',
+    async (_what, write, read, name) => {
+      const staged = await stageSessions(write, read)
+      const crawled = await staged.crawl()
+      expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 5 })
+      expect(staged.site.asked()).toEqual(['/', '/better/', '/deep/one', '/deep/two', '/good/'])
+      expect([...crawled.rows.keys()]).toEqual(['/', '/better', '/deep/one', '/deep/two', '/good'])
+      const dropped = crawled.events.filter((event) => event.type === 'dropped')
+      expect(dropped.length).toBeGreaterThan(0)
+      for (const event of dropped) expect(event).toMatchObject({ reason: 'session-id', pattern: name })
+      const { origin } = staged.site
+      const aliases = await staged.library.store.listAliases(staged.source.id, `${origin}/deep/one`)
+      expect(aliases).toMatchObject([
+        {
+          url: expect.stringContaining(origin),
+          aliasUrl: `${origin}/deep/one`,
+          classification: 'session-id',
+          reason: 'session-id',
+          exists: true,
+        },
+      ])
+    },
+  )
 
-  test('under a name that nobody knows is left when each page has been the same often enough', async () => {
+  test('is abandoned after enough pages with the same content if its parameter is unknown', async () => {
     const staged = await stageSessions(
       (path, id) => `${path}?x=${id}`,
       (url) => url.pathname,
@@ -194,7 +197,7 @@ describe('a session in each link', () => {
   })
 })
 
-describe('links that lead ever deeper', () => {
+describe('endlessly deep links', () => {
   test('are not followed once the path repeats itself', async () => {
     const staged = await stageTrap(['/a/b/'], (url) =>
       page(`At ${url.pathname.length}`, url.pathname.endsWith('/b/') ? ['a/', '/good/'] : ['b/', '/good/']),
@@ -207,7 +210,7 @@ describe('links that lead ever deeper', () => {
     expect(countRequests(staged)).toBeLessThan(12)
   })
 
-  test('that mix are not followed once a segment stands in the path too often, whatever the pages say', async () => {
+  test('are not followed once a segment repeats too often in the path, even if every page differs', async () => {
     const word = createNoise()
     const staged = await stageTrap(['/trap/next'], ({ pathname }) => {
       const place = pathname.replace(/\/$/, '')
@@ -219,7 +222,7 @@ describe('links that lead ever deeper', () => {
     expect(countRequests(staged)).toBeLessThan(400)
   })
 
-  test('in any order are left when they have led to the same often enough', async () => {
+  test('are abandoned in any order after enough pages with the same content', async () => {
     const staged = await stageTrap(['/a/'], () => trapPage('Nested', ['a/', 'b/', 'c/']))
     const crawled = await staged.crawl()
     expectGoodPages(crawled)
@@ -232,7 +235,7 @@ describe('links that lead ever deeper', () => {
 describe('the same content', () => {
   const listing = (url: URL) => trapPage('List', [`/list?page=${Number(url.searchParams.get('page')) + 1}`])
 
-  test('on page after page of a list ends the list', async () => {
+  test('ends a list if consecutive pages have it', async () => {
     const staged = await stageTrap(['/list?page=1'], listing)
     const crawled = await staged.crawl()
     expectGoodPages(crawled)
@@ -245,7 +248,7 @@ describe('the same content', () => {
     )
   })
 
-  test('but for a number on page after page of a list ends it a little later', async () => {
+  test('ends a list after 50 pages that differ only in their number', async () => {
     const staged = await stageTrap(['/list?page=1'], (url) => {
       const number = Number(url.searchParams.get('page'))
       return trapPage(`Page ${number} of many`, [`/list?page=${number + 1}`])
@@ -256,7 +259,7 @@ describe('the same content', () => {
     expect(countRequests(staged)).toBe(53)
   })
 
-  test('but for a number is no trap on the pages of a list that has an end', async () => {
+  test('is no trap on pages of a finite list that differ only in a number', async () => {
     const links = Array.from({ length: 150 }, (_, i) => `/item/${i}`)
     const staged = await stageTrap(links, ({ pathname }) => trapPage(`Item ${pathname.slice(6)}`, links.slice(0, 50)))
     const crawled = await staged.crawl()
@@ -282,7 +285,7 @@ describe('the same content', () => {
     expect(countRequests(staged)).toBeLessThan(230)
   })
 
-  test('takes what waits already out of the frontier without asking for it', async () => {
+  test('removes pending addresses from the frontier without requesting them', async () => {
     const links = Array.from({ length: 500 }, (_, i) => `/item/${i}`)
     const staged = await stageTrap(links, () => trapPage('Item', []))
     const crawled = await staged.crawl()
@@ -312,7 +315,7 @@ describe('the same content', () => {
     expect(crawled.summary).toMatchObject({ indexed: 34, incomplete: null })
   })
 
-  test('is no trap where one page among the first is another, and no page is lost', async () => {
+  test('is no trap if one of the first pages differs, and no page is lost', async () => {
     const links = Array.from({ length: 300 }, (_, i) => `/item/${i}`)
     const rare = links.filter((_, i) => i % 12 === 3)
     const texts = rare.map((href) => [href, page(`Item ${createWord(href)}`)] as const)
@@ -324,7 +327,7 @@ describe('the same content', () => {
     for (const href of rare) expect(crawled.rows.get(href)?.state).toBe('indexed')
   })
 
-  test('takes nothing away that the library holds, and concludes nothing from what it left out', async () => {
+  test('does not leave out addresses of stored pages', async () => {
     const links = Array.from({ length: 80 }, (_, i) => `/item/${i}`)
     const texts = links.map((href) => [href, page(`Item ${createWord(href)}`)] as const)
     const staged = await stageTrap(links, () => trapPage('Item', []), {}, Object.fromEntries(texts))
@@ -333,13 +336,13 @@ describe('the same content', () => {
     for (const href of links) staged.site.pages.delete(href)
     staged.site.forget()
     const second = await staged.crawl({ kind: 'recrawl', acceptLoss: true })
-    // Each is asked for, because each holds a page.
+    // Each one is requested, because each one holds a page.
     expect(countRequests(staged)).toBe(83)
     expect(rowsOf(second, 'same-content')).toEqual([])
     expect(second.summary.incomplete).toBeNull()
   })
 
-  test('is not what sixty pages of one shape have that differ in words', async () => {
+  test('does not include sixty pages of one shape with different words', async () => {
     const links = Array.from({ length: 60 }, (_, i) => `/class/${i}`)
     const pages = links.map((href) => [href, page(`Class ${createWord(href)}`, links.slice(0, 5))] as const)
     const staged = await stageTrap(links, () => trapPage('Never', []), {}, Object.fromEntries(pages))
@@ -349,7 +352,7 @@ describe('the same content', () => {
     expect(countRequests(staged)).toBe(63)
   })
 
-  test('is not what sixty lists of one shape have that lead to different pages', async () => {
+  test('does not include sixty lists of one shape that lead to different pages', async () => {
     const lists = Array.from({ length: 60 }, (_, i) => `/list/${i}`)
     const staged = await stageTrap(lists, (url) =>
       url.pathname.startsWith('/list/')
@@ -364,7 +367,7 @@ describe('the same content', () => {
 })
 
 describe('hosts without end', () => {
-  /** A site that answers to every name below one, and each page leads to two that were never there. */
+  /** A site that answers to every subdomain, where each page links to two new ones. */
   const stageHosts = async (titleOf: (count: number) => string) => {
     const noise = createNoise()
     let count = 0
@@ -397,7 +400,7 @@ describe('hosts without end', () => {
     expect(same.length).toBeGreaterThan(0)
     const { port } = new URL(site.origin)
     for (const { pattern } of same) expect(pattern).toBe(`*.trap.test:${port}/`)
-    // Those that were asked at the same time have been asked.
+    // Concurrent requests may exceed the limit a little.
     expect(hosts().size).toBeGreaterThanOrEqual(26)
     expect(hosts().size).toBeLessThan(35)
     expect(crawled.summary.incomplete).toContain('*.trap.test')
@@ -412,7 +415,7 @@ describe('hosts without end', () => {
   })
 })
 
-test('a page that is held is visited, whatever its address looks like, and so is none that is not', async () => {
+test('a stored page is visited whatever its address looks like, and an unknown one is not', async () => {
   const links = [`/calendar/${YEAR + 5}/06/`, '/a/a/a/a/a/']
   const staged = await stageTrap(
     links,
@@ -437,7 +440,7 @@ test('a page that is held is visited, whatever its address looks like, and so is
   expect(rowsOf(second, 'calendar-trap')).toHaveLength(1)
 })
 
-test('without guards nothing of this is a trap', async () => {
+test('no page counts as a trap when trap guards are off', async () => {
   const noise = createNoise()
   const staged = await stageTrap(
     [`/calendar/${YEAR + 5}/06/`, '/a/a/a/a/a/', '/list?page=1', `/s?sid=${noise()}`],
@@ -452,7 +455,7 @@ test('without guards nothing of this is a trap', async () => {
   expect(countRequests(staged)).toBeGreaterThan(100)
 })
 
-test('what was given by hand is no trap', async () => {
+test('a start or seed is never a trap', async () => {
   const start = `/calendar/${YEAR + 5}/06/`
   const staged = await stageTrap([], () => page('Given'), {
     start,
@@ -466,7 +469,7 @@ test('what was given by hand is no trap', async () => {
 })
 
 describe('more addresses than a source may have', () => {
-  test('are counted, told and not recorded, and nothing is concluded', async () => {
+  test('are counted and reported but not recorded, and no page is removed', async () => {
     const links = Array.from({ length: 50 }, (_, i) => `/p${i}`)
     const staged = await stage(
       { '/': page('Start', links), ...Object.fromEntries(links.map((href) => [href, page(`Page ${href}`, links)])) },
@@ -483,7 +486,7 @@ describe('more addresses than a source may have', () => {
     expect(again.summary).toMatchObject({ end: 'completed', unchanged: 20, removed: 0, overflow: 31 })
   })
 
-  test('are none of llms-full.txt either', async () => {
+  test('are not added from llms-full.txt either', async () => {
     const part = (name: string) =>
       `# ${name}\nSource: ORIGIN/${name}\n\nThis is what ${name} is about, in some words.\n\n`
     const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon']

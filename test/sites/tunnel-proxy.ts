@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 /** A proxy that opens tunnels and does nothing else. */
 export interface TunnelProxy {
   readonly url: string
-  /** What it was asked to connect to. */
+  /** The targets of the CONNECT requests. */
   readonly asked: readonly string[]
   close(): Promise<void>
 }

@@ -32,7 +32,7 @@ async function stageKnown(): Promise<Stage> {
   return staged
 }
 
-test('a crawl waits for a library that is away for a moment, whatever it is asked', async () => {
+test('a crawl survives a short outage of its library in every operation', async () => {
   const { library, source, site } = await stageKnown()
   const { planMemory, store } = library
   if (planMemory === undefined) throw new Error('it has no memory of milestones')
@@ -57,7 +57,7 @@ test('a crawl waits for a library that is away for a moment, whatever it is aske
   expect(events.filter(({ type }) => type === 'milestone')).toHaveLength(1)
 })
 
-test('so does whoever takes part in one', async () => {
+test('a worker that joined a crawl survives a short outage of the library', async () => {
   const { library, source } = await stageKnown()
   const { store, clock } = library
   const [last] = await store.listCrawls(source.id, 1)

@@ -1,16 +1,16 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** A member of an archive that is written byte by byte, so that it can say what no program would. */
+/** A member of an archive that is written byte by byte, so that its headers can be false. */
 export interface RawMember {
   readonly name: string
   readonly content: string
-  /** What its headers say of its size. @default what it is */
+  /** Size in the headers. @default the real size */
   readonly size?: number
-  /** Where the directory says that it is. @default where it is */
+  /** Offset in the central directory. @default the real offset */
   readonly offset?: number
-  /** What a tar archive says it is: `2` is a symbolic link. @default a file */
+  /** Entry type of a tar archive: `2` is a symbolic link. @default a file */
   readonly type?: string
-  /** Where a link of a tar archive leads. */
+  /** Target of a link in a tar archive. */
   readonly target?: string
 }
 
@@ -45,7 +45,7 @@ export function writeDirectory(places: readonly RawMember[], start: number): Buf
     return [entry, name]
   })
   const directory = Buffer.concat(entries)
-  // More members than the field of 16 bits can tell stand in the end for large archives.
+  // More members than 16 bits can count need a ZIP64 end record.
   const end64 = Buffer.alloc(76)
   end64.writeUInt32LE(0x06064b50, 0)
   end64.writeBigUInt64LE(44n, 4)
@@ -71,7 +71,7 @@ export function endOfContent(zip: Buffer): number {
   return zip.readUInt32LE(zip.length - 6)
 }
 
-/** The packed content of a member, and what both of its headers say of it, from the version that is needed on. */
+/** The compressed content of a member, and the fields that both of its headers share. */
 function factsOf({ content, size = Buffer.byteLength(content) }: RawMember): {
   readonly packed: Buffer
   readonly fields: Buffer

@@ -10,7 +10,7 @@ import type { OpenTree, TreeOptions } from '../../src/library/tree.ts'
 import { closeLater } from '../close-later.ts'
 import { openNodeGrammars } from '../node-grammars.ts'
 
-/** A folder that is gone after the test. */
+/** Creates a folder that is deleted after the test. */
 export function stageFolder(): string {
   const folder = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-trees-')))
   closeLater(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -46,7 +46,7 @@ const PACKERS: Readonly<Record<string, (folder: string, archive: string) => void
 /** The endings that archives have. */
 export const ENDINGS: readonly string[] = Object.keys(PACKERS)
 
-/** Packs files with the programs of the system; the kind is that of the archive's name, which is made anew. */
+/** Packs files with the programs of the system. The extension determines the kind of archive, and an existing archive is replaced. */
 export function packFiles(archive: string, files: Files, prepare?: (folder: string) => void): string {
   const folder = stageFolder()
   writeFiles(folder, files)
@@ -82,7 +82,7 @@ export async function openTree(
   return tree
 }
 
-/** What is in a tree: `{ 'a.md': 'file', 'b.png': 'not-text *.png' }` */
+/** Entries of a tree: `{ 'a.md': 'file', 'b.png': 'not-text *.png' }` */
 export async function listTree(tree: OpenTree): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for await (const entry of tree.walk(new AbortController().signal)) {

@@ -49,7 +49,7 @@ describe('an archive of files that repeat each other', () => {
 })
 
 describe.each(ENDINGS)('an archive in a library, %s', (ending) => {
-  test('is taken in file by file, and when it changes only what changed in it is cut again', async () => {
+  test('is indexed file by file, and after a change only changed files are split again', async () => {
     const archive = packFiles(join(place, `tower.${ending}`), FILES, (folder) => {
       fs.symlinkSync('/etc/passwd', join(folder, 'tower/passwd.md'))
     })
@@ -90,7 +90,7 @@ describe.each(ENDINGS)('an archive in a library, %s', (ending) => {
   })
 })
 
-test('an archive is the same in its next version, although the folder that all of it is in is not', async () => {
+test('an archive keeps its pages in its next version, although its top folder has another name', async () => {
   const archive = join(place, 'latest.zip')
   const pack = (version: string, files: Readonly<Record<string, string>>) => {
     packFiles(
@@ -107,19 +107,19 @@ test('an archive is the same in its next version, although the folder that all o
   const { summary } = await crawl({ kind: 'recrawl' })
   expect(summary).toMatchObject({ end: 'completed', indexed: 1, unchanged: 2, removed: 0 })
   expectSamePages(before, await holds(), 'c.md')
-  // It is cited where it is now, and found by what it was cited by.
+  // The page is cited at its current address, and found by its earlier one.
   const url = `${source.url}!/manual-1.1/docs/b.md`
   for (const asked of [url, url.replace('1.1', '1.0'), 'docs/b.md']) {
     expect(await findPage(library, { url: asked, source: source.name })).toMatchObject({ key: 'docs/b.md', url })
   }
-  // What could be opened is there: no disk is missing where none of its files is the same.
+  // The archive opens, so this is not the case of a missing disk, although none of its files is the same.
   pack('2.0', { 'x.md': '# X\n\nAll of it is new.\n' })
   expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', indexed: 1, withheld: 3 })
   const accepted = await crawl({ kind: 'recrawl', acceptLoss: true })
   expect(accepted.summary).toMatchObject({ end: 'completed', removed: 3 })
 })
 
-test('what cannot be read of an archive any more keeps its page', async () => {
+test('a file of an archive that can no longer be read keeps its page', async () => {
   const archive = packFiles(join(place, 'x.zip'), { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n' })
   const { crawl, holds } = await stageTree(pathToFileURL(archive).href)
   await crawl()
@@ -132,7 +132,7 @@ test('what cannot be read of an archive any more keeps its page', async () => {
   expectSamePages(before, await holds())
 })
 
-test('an archive that is broken later proves nothing about what was in it', async () => {
+test('an archive that becomes damaged loses no page', async () => {
   const archive = packFiles(join(place, 'tower.tar.gz'), FILES)
   const { crawl, holds } = await stageTree(pathToFileURL(archive).href)
   await crawl()
@@ -144,7 +144,7 @@ test('an archive that is broken later proves nothing about what was in it', asyn
   expectSamePages(before, await holds())
 })
 
-test('an archive of the web is downloaded, and read again only where it changed', async () => {
+test('an archive on the web is downloaded, and read again only if it changed', async () => {
   const pack = (files: typeof FILES | typeof CHANGED) => {
     return {
       body: fs.readFileSync(packFiles(join(place, 'tower.tgz'), files)),
@@ -171,7 +171,7 @@ test('an archive of the web is downloaded, and read again only where it changed'
   expect(leftBehind()).toEqual([])
 })
 
-test('a package is taken in by its newest version, and the next one takes its place file by file', async () => {
+test('a package is indexed in its newest version, and the next version replaces it file by file', async () => {
   const registry = await openRegistry()
   const pack = (version: string, files: Readonly<Record<string, string>>) => {
     const below = Object.fromEntries(Object.entries(files).map(([path, text]) => [`lamp-${version}/${path}`, text]))

@@ -15,13 +15,13 @@ export interface Repository {
   readonly folder: string
   /** Its address: `git+file:///…` */
   readonly url: string
-  /** Runs git in it, and gives what it wrote. */
+  /** Runs git in the repository and returns its output. */
   git(...args: readonly string[]): string
   /** Writes files and commits all there is; `undefined` deletes one. Gives the commit. */
   commit(files: Readonly<Record<string, Files[string] | undefined>>): string
 }
 
-/** Nothing of the user's settings reaches the repositories of a test. */
+/** Keeps the git settings of the user out of the test repositories. */
 const ENVIRONMENT = {
   PATH: process.env['PATH'] ?? '',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -64,7 +64,7 @@ export interface GitServer {
   readonly asked: string[]
   /** The field `Authorization` that every request has to carry. @default none is needed */
   authorization: string | undefined
-  /** What is answered instead. @default what git answers */
+  /** Replaces the response of git. @default the response of git */
   answer: ((request: IncomingMessage, response: ServerResponse) => void) | undefined
   /** Further variables of the environment of git there. */
   readonly environment: Record<string, string>
@@ -137,7 +137,7 @@ function runBackend(
 export function packBomb(): { readonly commit: string; readonly pack: Uint8Array } {
   const base = Buffer.alloc(2 ** 20, 'a')
   const copies = 200
-  // What it would be is never found out.
+  // The blob id is a placeholder, because nothing computes the real one.
   const tree = Buffer.concat([Buffer.from('100644 big.md\0'), Buffer.alloc(20, 1)])
   const author = 'Keeper <keeper@example.com> 1 +0000'
   const commit = Buffer.from(`tree ${idOf('tree', tree).toString('hex')}\nauthor ${author}\ncommitter ${author}\n\nx\n`)

@@ -25,7 +25,7 @@ import { openTeiServer } from '../connectors/servers/tei.ts'
 import { stageLibrary } from '../sites/crawl.ts'
 import { expectUntouched, readHoldings, stagePath } from '../sites/library-file.ts'
 
-/* Chunks that somebody else has cut: what is there afterwards is what was given, all of it or nothing. */
+/* Imports of chunks from other programs. An import stores all given chunks or none. */
 
 const SITE = 'https://docs.example/'
 
@@ -83,7 +83,7 @@ test('an import is found, cited, read and packed as its pages', async () => {
   ])
 })
 
-test('the next import writes what changed, removes what is gone, and leaves everything else alone', async () => {
+test('the next import writes changed pages, removes missing ones, and leaves all others alone', async () => {
   const path = await stagePath()
   const library = await stageLibrary(path)
   const { source } = await importInto(library, CHUNKS, { name: 'guide' })
@@ -107,7 +107,7 @@ test('the next import writes what changed, removes what is gone, and leaves ever
   expect((await holds()).pages).toEqual(after.pages)
 })
 
-test('pages that say the same are all kept, and copied', async () => {
+test('pages with the same text are all kept, and copied', async () => {
   const library = await stageLibrary(await stagePath())
   const same = ['a', 'b', 'c'].map((path) => chunkOf(path, 'Light the lamp at dusk.'))
   const { source, summary } = await importInto(library, same)
@@ -120,7 +120,7 @@ test('pages that say the same are all kept, and copied', async () => {
   expect(verified.find(({ table }) => table.name === 'pages')).toMatchObject({ rows: 3, hashed: 3 })
 })
 
-test('one fault in a thousand chunks, and nothing is changed', async () => {
+test('one invalid chunk in a thousand makes the import change nothing', async () => {
   const path = await stagePath()
   const library = await stageLibrary(path)
   const { source } = await importInto(library, CHUNKS)
@@ -173,7 +173,7 @@ test('an import that was broken off is completed by the next one', async () => {
   expect([...pages.values()].filter(({ markdown }) => markdown.includes('Dimly'))).toEqual([])
 })
 
-test('an import that was broken off goes on by itself, until it is done or removed', async () => {
+test('an interrupted import resumes by itself, until it is done or removed', async () => {
   const path = await stagePath()
   const library = await stageLibrary(path)
   const before = Array.from({ length: 40 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns. Dimly.`))
@@ -221,7 +221,7 @@ test('an import that was broken off goes on by itself, until it is done or remov
   expect(await library.imports?.list()).toEqual([])
 })
 
-test('what was imported cannot be crawled, and stands beside a crawl of the same site', async () => {
+test('an imported source cannot be crawled, and coexists with a crawl of the same site', async () => {
   const library = await stageLibrary()
   const crawled = await addSource(library, { url: SITE })
   await expect(importInto(library, CHUNKS)).rejects.toMatchObject({ code: 'SOURCE_EXISTS' })
@@ -236,7 +236,7 @@ test('what was imported cannot be crawled, and stands beside a crawl of the same
   await expect(which).rejects.toThrow('guide@1, other@1 were imported for https://docs.example/: say which by its name')
 })
 
-test('vectors are made first: where that fails, nothing that is stored is lost', async () => {
+test('vectors are made first, and a failure loses no stored data', async () => {
   const path = await stagePath()
   const server = await openTeiServer()
   const { later, open, end } = createStage()
@@ -266,14 +266,14 @@ test('vectors are made first: where that fails, nothing that is stored is lost',
   // The page that changed, and no other.
   expect(server.bodies('POST /embed').flatMap((body) => (body as { inputs: string[] }).inputs)).toHaveLength(3)
 
-  // Without it they are made later, as those of a crawl.
+  // Without this option vectors are made later, like those of a crawl.
   await importInto(library, CHUNKS)
   expect(await count()).toMatchObject({ embedded: 2, chunks: 5 })
   for await (const _ of embedLibrary(library));
   expect(await count()).toMatchObject({ embedded: 5, chunks: 5 })
 })
 
-test('a server has turns for others while it checks what was sent, and does one at a time', async () => {
+test('a server stays responsive while it validates an import, and runs one import at a time', async () => {
   const library = await stageLibrary()
   const chunks = Array.from({ length: 2000 }, (_, i) => chunkOf(`page/${i % 5}`, `Text ${i}.`))
   const sent = { source_url: SITE, chunks }
@@ -287,18 +287,18 @@ test('a server has turns for others while it checks what was sent, and does one 
       return library.clock.sleep(ms, signal)
     },
   }
-  // It was given up while it was looked at.
+  // The import was aborted during validation.
   await expect(importGiven({ ...library, clock }, sent, { signal: stop.signal })).rejects.toThrow('aborted')
   expect(await library.store.listSources()).toEqual([])
   turns = 10
   const importing = importGiven({ ...library, clock }, sent)
   await expect(importGiven(library, sent)).rejects.toMatchObject({ code: 'IMPORT_RUNNING' })
   await expect(importing).resolves.toMatchObject({ summary: { indexed: 5 }, isEmbedded: false, notice: null })
-  // Ten while it is checked, about as many while pages are made of it, and one for each page.
+  // About ten pauses for validation, ten for building pages, and one for each page.
   expect(turns).toBeGreaterThan(30)
 })
 
-test('a server makes vectors first where the library has some, and says where it cannot', async () => {
+test('a server makes vectors first if the library has some, and reports if it cannot', async () => {
   const server = await openTeiServer()
   const { later, open, end } = createStage()
   later(server)
@@ -326,7 +326,7 @@ test('a server makes vectors first where the library has some, and says where it
   expect(await importGiven(without, changed, { embed: false })).toMatchObject({ isEmbedded: false, notice: null })
 })
 
-test('an import makes the vectors of an earlier model anew, those of pages that stayed as they were too', async () => {
+test('an import replaces the vectors of an earlier model, also for unchanged pages', async () => {
   const earlier = { model: 'earlier', fingerprint: 'e'.repeat(64), dimensions: 4 }
   const space = { ...earlier, model: 'present', fingerprint: 'p'.repeat(64) }
   let made = 0

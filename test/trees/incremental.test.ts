@@ -23,9 +23,9 @@ import { expectSamePages, stageTree, type TreeStage } from './library-stage.ts'
 import { openRegistry, type Registry } from './registry-stage.ts'
 
 /*
- * What was taken in is taken in again after one thing in it changed: that is cut anew, and nothing else. The kinds of archives have
- * this in archive.test.ts, repositories in repository.test.ts and folders in test/sites/folder.test.ts; here are packages of every
- * registry, documents of every format, and those that hold several pages.
+ * Recrawls after a single change: only the changed page is split again. Archives are tested in archive.test.ts, repositories in
+ * repository.test.ts and folders in test/sites/folder.test.ts. This file tests packages of every registry, documents of every format, and
+ * documents with several pages.
  */
 
 let place = ''
@@ -34,7 +34,7 @@ beforeEach(() => {
   place = stageFolder()
 })
 
-/** Takes a tree in again, and expects that these pages are cut anew and no others. */
+/** Recrawls a tree, and expects that only these pages are split again. */
 async function expectChanged({ crawl, holds }: TreeStage, paths: readonly string[], change: () => void): Promise<void> {
   const before = await holds()
   change()
@@ -52,7 +52,7 @@ async function expectChanged({ crawl, holds }: TreeStage, paths: readonly string
   for (const path of paths) expect(after.pages.get(path)?.markdown, path).toContain('dawn')
 }
 
-/** Something of every format that says a word. */
+/** Documents of every format with a given word. */
 const DOCUMENTS: Readonly<Record<string, (word: string) => string | Uint8Array>> = {
   'lamp.md': (word) => `# Lamp\n\nLit at ${word}.\n`,
   'lamp.html': (word) => `<title>Lamp</title><main><h1>Lamp</h1><p>It is lit at ${word} by the keeper.</p></main>`,
@@ -73,7 +73,7 @@ const DOCUMENTS: Readonly<Record<string, (word: string) => string | Uint8Array>>
   'man1/lamp.1': (word) => `.TH LAMP 1\n.SH NAME\nlamp \\- is lit at ${word}\n`,
 }
 
-/** Files of several pages, of which the first or second says the word. */
+/** Files with several pages, the first or second of which contains the word. */
 const SEVERAL: Readonly<Record<string, (word: string) => string | Uint8Array>> = {
   'book.epub': (word) => epub({ 'a.xhtml': `<p>Lit at ${word}.</p>`, 'b.xhtml': '<p>Out at noon.</p>' }),
   'api.json': (word) => JSON.stringify(describeApi(word)),
@@ -94,7 +94,7 @@ function describeApi(word: string): unknown {
 
 const ALL = { ...DOCUMENTS, ...SEVERAL }
 
-/** What a file says. No two say the same: of those only one would be kept. */
+/** The content of a file. No two files have the same content, because only one of them would be kept. */
 function writeFile(path: string, word: string): string | Uint8Array {
   return ALL[path]?.(`${word} in ${path}`) ?? ''
 }
@@ -114,25 +114,25 @@ describe('documents of every format', () => {
   const first = filesOf(['lamp.md', 'lamp.odt', 'lamp.rst', ...some.map(fileOf)], 'dusk')
   const second = { ...first, ...filesOf(some.map(fileOf), 'dawn') }
 
-  test('in a folder', async () => {
+  test('are split again in a folder only if they changed', async () => {
     writeFiles(place, filesOf(Object.keys(ALL), 'dusk'))
     const staged = await stageTree(pathToFileURL(place).href)
     expect((await staged.crawl()).summary).toMatchObject({ end: 'completed', failed: 0 })
-    // First every other one, then those between them.
+    // First every other page, then the remaining ones.
     for (const half of [0, 1]) {
       const pages = PAGES.filter((_, i) => i % 2 === half)
       await expectChanged(staged, pages, () => writeFiles(place, filesOf(pages.map(fileOf), 'dawn')))
     }
   })
 
-  test.each(['zip', 'tar.gz', 'tar.zst'])('in an archive, %s', async (ending) => {
+  test.each(['zip', 'tar.gz', 'tar.zst'])('are split again in an archive only if they changed, %s', async (ending) => {
     const archive = packFiles(join(place, `all.${ending}`), first)
     const staged = await stageTree(pathToFileURL(archive).href)
     await staged.crawl()
     await expectChanged(staged, some, () => packFiles(archive, second))
   })
 
-  test('in a repository', async () => {
+  test('are split again in a repository only if they changed', async () => {
     const repository = stageRepository(first)
     const staged = await stageTree(repository.url)
     await staged.crawl()
@@ -140,9 +140,9 @@ describe('documents of every format', () => {
   })
 })
 
-describe('a file of several pages is read and converted once for all of them', () => {
+describe('a file with several pages', () => {
   const names = Array.from({ length: 10 }, (_, i) => `api-${i}.json`)
-  // No two pages say the same.
+  // No two pages have the same text.
   const files: Files = Object.fromEntries(
     names.map((name) => [
       name,
@@ -151,17 +151,20 @@ describe('a file of several pages is read and converted once for all of them', (
   )
   const bytes = Object.values(files).reduce((sum, content) => sum + content.length, 0)
 
-  test.each(['folder', 'archive'])('in one kind of tree, %s', async (kind) => {
-    if (kind === 'folder') writeFiles(place, files)
-    const staged = await stageTree(pathToFileURL(kind === 'folder' ? place : packFiles(`${place}/a.zip`, files)).href)
-    const first = (await staged.crawl()).summary
-    expect({ ...first, conversions: staged.conversions() }).toMatchObject({ indexed: 40, bytes, conversions: 10 })
-    const second = (await staged.crawl({ kind: 'recrawl' })).summary
-    expect({ ...second, conversions: staged.conversions() }).toMatchObject({ unchanged: 40, conversions: 10 })
-  })
+  test.each(['folder', 'archive'])(
+    'is read and converted once for all of its pages, in this kind of tree: %s',
+    async (kind) => {
+      if (kind === 'folder') writeFiles(place, files)
+      const staged = await stageTree(pathToFileURL(kind === 'folder' ? place : packFiles(`${place}/a.zip`, files)).href)
+      const first = (await staged.crawl()).summary
+      expect({ ...first, conversions: staged.conversions() }).toMatchObject({ indexed: 40, bytes, conversions: 10 })
+      const second = (await staged.crawl({ kind: 'recrawl' })).summary
+      expect({ ...second, conversions: staged.conversions() }).toMatchObject({ unchanged: 40, conversions: 10 })
+    },
+  )
 })
 
-/** What is published of a version, by the folder that a registry puts it into. */
+/** The published files of a version, below the folder that its registry uses. */
 function packageFiles(folder: string, word: string): Files {
   return {
     [`${folder}README.md`]: `# Lamp\n\nLit at ${word}.\n`,
@@ -174,7 +177,7 @@ type Publish = (registry: Registry, version: string, word: string) => void
 
 const pack = (name: string, files: Files): Buffer => fs.readFileSync(packFiles(join(place, name), files))
 
-/** By the addresses of packages; the page that changes is the second. */
+/** Packages by address. The second page is the one that changes. */
 const PACKAGES: Readonly<Record<string, readonly [Publish, string]>> = {
   'pkg:npm/lamp': [
     (registry, version, word) => registry.publishNpm('lamp', version, pack('a.tgz', packageFiles('package/', word))),

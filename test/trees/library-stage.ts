@@ -20,13 +20,13 @@ export interface TreeStage {
   readonly library: OpenLibrary
   readonly source: Source
   crawl(input?: Partial<CrawlInput>): Promise<Crawled>
-  /** What the library holds now. */
+  /** Reads the current content of the library. */
   holds(): Promise<Holdings>
   /** How often a document was converted so far. */
   conversions(): number
 }
 
-/** Sets up a library and a source in it. What is downloaded comes from loopback. */
+/** Sets up a library with a source. Downloads come from loopback. */
 export async function stageTree(
   url: string,
   registries: Registries = PUBLIC_REGISTRIES,
@@ -67,7 +67,7 @@ export async function stageTree(
   }
 }
 
-/** Expects that pages stand as they did, with the numbers of their chunks, except those that are named. */
+/** Expects that pages are unchanged, including the row ids of their chunks, except for the named ones. */
 export function expectSamePages(before: Holdings, after: Holdings, ...others: readonly string[]): void {
   const rest = ({ pages }: Holdings) => Object.fromEntries([...pages].filter(([path]) => !others.includes(path)))
   expect(rest(after)).toEqual(rest(before))

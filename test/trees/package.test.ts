@@ -70,7 +70,7 @@ describe('a package of npm', () => {
     'test/lamp.d.ts': 'export {}\n',
   }
 
-  test('is what npm packed of it: prose and type declarations, by the newest version or the one that is named', async () => {
+  test('contains prose and type declarations of its npm archive, in the newest or the named version', async () => {
     const tarball = packNpm('@tower/lamp', FILES)
     registry.publishNpm('@tower/lamp', '1.0.0', tarball)
     registry.publishNpm('@tower/lamp', '1.2.0', tarball)
@@ -130,7 +130,7 @@ describe('a package of npm', () => {
     })
   })
 
-  test('is refused when its archive is another than the registry tells, and leaves nothing behind', async () => {
+  test('is refused if its archive differs from the checksum of the registry, and leaves nothing behind', async () => {
     registry.publishNpm('lamp', '1.0.0', pack('1.tgz', { 'package/README.md': '# Lamp\n' }))
     registry.tamper('.tgz')
     await expect(open('pkg:npm/lamp')).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe('a package of npm', () => {
   })
 })
 
-test('a package of PyPI is its sources with their documentation, or what is installed of it', async () => {
+test('a package of PyPI consists of its source distribution with documentation, or of its wheel', async () => {
   const files = {
     'README.rst': 'Lamp\n====\n\nLights the tower.\n',
     'src/lamp/core.py': 'def ignite(oil):\n    """Lights the lamp."""\n    return True\n',
@@ -179,7 +179,7 @@ test('a package of PyPI is its sources with their documentation, or what is inst
   })
 })
 
-test('a crate is its prose and its sources, from the place that the index leads to', async () => {
+test('a crate consists of its prose and sources, from the address in the index', async () => {
   const crate = (version: string) => {
     const folder = `lamp-rs-${version}`
     const files = {
@@ -211,14 +211,14 @@ test('a crate is its prose and its sources, from the place that the index leads 
     '/api/v1/crates/lamp-rs/0.10.0/download',
     '/static/lamp-rs-0.10.0.crate',
   ])
-  // Whoever asks for that very version has it, although it was yanked.
+  // A yanked version resolves only when it is pinned exactly.
   expect(await open('pkg:cargo/lamp-rs@0.11.0')).toMatchObject({ version: '0.11.0' })
   await expect(open('pkg:cargo/lamp-rs@7.0.0')).rejects.toMatchObject({
     details: { problem: 'its registry has no version 7.0.0; the newest is 0.10.0' },
   })
 })
 
-test('an artifact of Maven is its sources, or its Javadoc where there are none', async () => {
+test('a Maven artifact consists of its sources, or of its Javadoc if there are none', async () => {
   const sources = pack('s.zip', {
     'org/tower/Lamp.java': '/** A lamp. */\npublic class Lamp {}\n',
     'META-INF/MANIFEST.MF': 'x',
@@ -243,7 +243,7 @@ test('an artifact of Maven is its sources, or its Javadoc where there are none',
   })
 })
 
-test('of a package without a version of its own is known which was read', async () => {
+test('the version that was read is reported for a package without a fixed version', async () => {
   registry.publishNpm('lamp', '1.0.0', packNpm('lamp', { 'README.md': '# Lamp\n' }))
   const { library, source, crawl } = await stageTree('pkg:npm/lamp', registry.registries)
   await crawl()
@@ -252,7 +252,7 @@ test('of a package without a version of its own is known which was read', async 
   const report = await reportSource(library, read)
   expect(writeSourceLines([report], 0)).toEqual([expect.stringContaining('1.0.0 read, ')])
   expect(writeListed({ ...report, types: { prose: 0, code: 0 } })).toContain(' (1.0.0 read) — ')
-  // It counts as that where the newest is meant.
+  // The source counts as the version that was read when the newest is requested.
   await addSource(library, { url: 'pkg:npm/lamp@0.9.0', name: read.name, version: '0.9.0' })
   expect(await findVersion(library, { name: read.name })).toMatchObject({
     best: { version: '1.0.0' },
@@ -262,7 +262,7 @@ test('of a package without a version of its own is known which was read', async 
   await expect(other).rejects.toThrow(`there is already a source ${read.name}, which is pkg:npm/lamp`)
 })
 
-test('of a package that is not there is told which registry was asked', async () => {
+test('the error for a missing package names the registry', async () => {
   for (const [address, title] of [
     ['pkg:npm/%40tower/nothing', '@tower/nothing'],
     ['pkg:pypi/nothing', 'nothing'],
@@ -276,13 +276,13 @@ test('of a package that is not there is told which registry was asked', async ()
   }
 })
 
-test('a registry that nobody configured is not reached at a private address', async () => {
+test('an unconfigured registry at a private address is not contacted', async () => {
   registry.publishNpm('lamp', '1.0.0', pack('lamp.tgz', { 'package/README.md': '# Lamp\n' }))
   const openNone = async () => openDownloads({ userAgent: 'Pharos/0.0.0', allowance: PUBLIC_ONLY, origins: [] })
   const opened = openTree('pkg:npm/lamp', { registries: registry.registries, openDownloads: openNone })
   await expect(opened).rejects.toMatchObject({ details: { problem: '127.0.0.1 is not a public address' } })
   expect(registry.asked).toEqual([])
-  // A host is opened by its name where it is private, and else by the very address it has.
+  // The advice allows a host at a private address by its name, and any other by its address.
   for (const [address, rule] of [
     ['10.0.0.7', 'lamps.example'],
     ['203.0.113.7', '203.0.113.7'],
@@ -298,7 +298,7 @@ test('a registry that nobody configured is not reached at a private address', as
   }
 })
 
-test('a version that was read is not downloaded again, unless all is to be read anew', async () => {
+test('a version that was read is not downloaded again, except in a full recrawl', async () => {
   const readme = '# Lamp\n\nSee [the guide](docs/guide.md).\n'
   registry.publishNpm('lamp', '1.0.0', packNpm('lamp', { 'README.md': readme, 'test/a.d.ts': 'export {}\n' }))
   const { library, crawl, holds } = await stageTree('pkg:npm/lamp', registry.registries)
@@ -311,7 +311,7 @@ test('a version that was read is not downloaded again, unless all is to be read 
   }
   expect(archives()).toBe(1)
   expectSamePages(before, await holds())
-  // What is shown leads to the file beside it; what is stored is as it was written.
+  // Shown links lead to the file beside the page, and the stored text is unchanged.
   const page = await findPage(library, { url: 'README.md' })
   expect(page.markdown).toContain('[the guide](pkg:npm/lamp!/docs/guide.md)')
   expect((await library.store.readPageText(page.sourceId, page.key))?.markdown).toBe(readme)

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import type { Registries } from '../../src/core/url/package-url.ts'
 import { closeLater } from '../close-later.ts'
 
-/** Registries of all kinds at one address, which answer as the public ones do, and nothing else. */
+/** Registries of all kinds at one address that answer like the public ones. */
 export interface Registry {
   readonly registries: Registries
-  /** Paths that were asked for, in their order. */
+  /** Requested paths in order. */
   readonly asked: string[]
   publishNpm(name: string, version: string, tarball: Uint8Array, tags?: readonly string[]): void
   publishPypi(name: string, version: string, files: Readonly<Record<string, Uint8Array>>): void
@@ -15,7 +15,7 @@ export interface Registry {
   publishMaven(group: string, artifact: string, version: string, jars: Readonly<Record<string, Uint8Array>>): void
   /** Answers with other bytes than were published. */
   tamper(ending: string): void
-  /** Has what is told about packages say something else. */
+  /** Replaces text in all metadata of packages. */
   reword(from: string, to: string): void
 }
 

@@ -20,11 +20,11 @@ const FILES = {
   'build/out.md': '# Made\n',
 }
 
-/** As many as a large documentation has, where there is time. */
+/** Number of files, as many as in large documentation with TEST_LONG. */
 const MANY = process.env['TEST_LONG'] === undefined ? 300 : 10_000
 
 describe('a repository in a library', () => {
-  test('is taken in at its commit, and when it moves on only what changed is cut again', async () => {
+  test('is indexed at its commit, and at a new commit only changed files are split again', async () => {
     const repository = stageRepository(FILES)
     const inner = stageRepository({ 'a.md': 'a' })
     repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.folder, 'inner')
@@ -51,7 +51,7 @@ describe('a repository in a library', () => {
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'completed', indexed: 1, unchanged: 3, removed: 1 })
     expectSamePages(before, await holds(), 'docs/guide.md', 'docs/old.md')
-    // Only what changed was read; what did not is cited where it is now: the commit before may be thrown away.
+    // Only changed files were read. Unchanged pages are cited at the new commit, because the old one may be deleted.
     expect(summary.bytes).toBe(Buffer.byteLength('# Guide\n\nAll of it is new.\n'))
     const addressOf = (commit: string, path: string) => `${repository.url}@${commit}!/${path}`
     expect((await findPage(library, { url: 'docs/guide.md' })).url).toBe(addressOf(second, 'docs/guide.md'))
@@ -95,7 +95,7 @@ describe('a repository in a library', () => {
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ indexed: 1, unchanged: 2 })
   })
 
-  test('of another machine is read at a tag, below a folder and by patterns, and cleared away', async () => {
+  test('is read from another machine at a tag, below a folder and by patterns, and its clone is removed', async () => {
     const repository = stageRepository(FILES)
     repository.git('tag', 'v1.0')
     repository.commit({ 'docs/guide.md': '# Guide\n\nLater.\n' })
@@ -114,11 +114,11 @@ describe('a repository in a library', () => {
     expect((await findPage(library, { url: 'docs/guide.md', source: source.id })).key).toBe('guide.md')
     expect((await findSource(library, `${server.origin}/lamp/.git`)).id).toBe(source.id)
     expect(repositoriesLeft()).toEqual([])
-    // One that is not there any more proves nothing about what was in it.
+    // A missing repository proves nothing about its files.
     server.answer = (_, response) => void response.writeHead(404).end()
     await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
     expect((await findPage(library, { url: 'docs/guide.md', source: source.id })).key).toBe('guide.md')
-    // Whoever asks how it stands is told, once, and nothing was forgotten.
+    // A repeated failure is recorded once, the report shows it, and the page stays.
     await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
     expect(await reportSource(library, source)).toMatchObject({
       ...{
@@ -130,7 +130,7 @@ describe('a repository in a library', () => {
     expect(await library.store.listCrawls(source.id, 9)).toHaveLength(2)
   })
 
-  test('that is another one in the same place may not take what was read of the first along', async () => {
+  test('does not remove the pages of another repository that was at the same path', async () => {
     const repository = stageRepository({ 'a.md': '# A\n\nOurs.\n', 'b.md': '# B\n\nOurs.\n', 'c.md': '# C\n\nOurs.\n' })
     const { library, source, crawl } = await stageTree(repository.url)
     await crawl()
@@ -138,14 +138,14 @@ describe('a repository in a library', () => {
     fs.renameSync(repository.folder, `${repository.folder}.away`)
     fs.renameSync(other.folder, repository.folder)
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', removed: 0, withheld: 2 })
-    // What is at that path of another machine is something else altogether.
+    // The same path on another machine is a different repository.
     const elsewhere = { ...source, settings: { ...source.settings, machine: 'tower-2' } }
     await expect(runCrawl(library, elsewhere, { kind: 'recrawl' }, '')).rejects.toMatchObject({
       details: { problem: expect.stringContaining('it is on the machine tower-2') },
     })
   })
 
-  test('of many files is read file by file, and not at all where nothing changed', async () => {
+  test('is read file by file even if it has many files, and not at all if nothing changed', async () => {
     const files = Array.from(
       { length: MANY },
       (_, i) => [`d${i % 100}/p${i}.md`, `# Page ${i}\n\nTide ${i}.\n`] as const,
@@ -156,7 +156,7 @@ describe('a repository in a library', () => {
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', unchanged: MANY, bytes: 0 })
   })
 
-  test('that holds nothing is refused, and so is what is none', async () => {
+  test('is refused if the folder is not a repository', async () => {
     const folder = stageFolder()
     const { crawl } = await stageTree(`git+file://${folder}`)
     await expect(crawl()).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })

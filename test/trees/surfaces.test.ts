@@ -4,7 +4,7 @@ import { openTestServer, until } from '../http/server.ts'
 import { connect } from '../mcp/connect.ts'
 import { openGitServer, stageRepository } from './git-stage.ts'
 
-/* What the command line can add, agents and requests can too, except what is on this machine. */
+/* Agents and requests can add the same sources as the command line, except for files of this machine. */
 
 const FILES = {
   'README.md': '# Lamp\n\nLights the tower.\n',
@@ -18,7 +18,7 @@ async function stageServer(): Promise<string> {
   return `${(await openGitServer(join(repository.folder, '..'))).origin}/lamp/.git`
 }
 
-test('an agent adds a repository at a tag, and asks for what is in its folder', async () => {
+test('an agent adds a repository at a tag, and searches its folder', async () => {
   const url = await stageServer()
   const { call, say } = await connect()
   const { structuredContent } = await call('add_source', { url, ref: 'v1.0', path: 'docs' })
@@ -63,7 +63,7 @@ function chunksOf(...texts: readonly string[]) {
   }))
 }
 
-test('an agent imports chunks, which are there when it is answered', async () => {
+test('an agent imports chunks, which are searchable when it gets the answer', async () => {
   const { call, say } = await connect()
   const given = { url: 'https://docs.example/', name: 'guide', prechunked: chunksOf('Pour the whale oil in.', 'Fog.') }
   const { structuredContent } = await call('add_source', given)
@@ -86,7 +86,7 @@ test('an agent imports chunks, which are there when it is answered', async () =>
   expect(await say('add_source', { ...other, acceptLoss: true })).toContain('1 new or changed, 0 unchanged, 2 removed')
 })
 
-test('a request imports chunks, and one that is larger than others may be', async () => {
+test('a request imports chunks, with a higher size limit than other requests', async () => {
   const server = await openTestServer()
   const long = chunksOf(...Array.from({ length: 60 }, (_, i) => `${i} ${'The lamp burns whale oil. '.repeat(900)}`))
   const source_url = 'https://docs.example/'

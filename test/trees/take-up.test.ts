@@ -11,7 +11,7 @@ import { runCrawl, stageLibrary } from '../sites/crawl.ts'
 import { packFiles, stageFolder } from './archive-stage.ts'
 import { stageRepository } from './git-stage.ts'
 
-/** A library whose packages are known without asking anybody. */
+/** A library that describes packages without contacting a registry. */
 async function stageKnown(version: string): Promise<Library> {
   const library = await stageLibrary()
   const { trees } = library
@@ -22,7 +22,7 @@ async function stageKnown(version: string): Promise<Library> {
   return { ...library, trees: { ...trees, describe } }
 }
 
-/** What is said of a tree. */
+/** Settings of a tree. */
 interface Said {
   readonly ref?: string
   readonly path?: string
@@ -37,17 +37,17 @@ test.each<[string, Said, object]>([
   // The newest one is another one tomorrow.
   ['npm:@towers/lamp', {}, { url: 'pkg:npm/%40towers/lamp', name: 'towers/lamp', version: null }],
   ['npm:@towers/lamp@^1', {}, { url: 'pkg:npm/%40towers/lamp@%5E1', version: null }],
-])('%s is taken up by anybody, called what it is called', async (url, { ref = null, path = null }, expected) => {
+])('every client can add %s, which gets its own name', async (url, { ref = null, path = null }, expected) => {
   const library = await stageKnown('1.2.0')
   const settings = { tree: { ref, path }, crawlType: 'history', render: 'chromium', seeds: ['x'] } as const
   const { source, found, options } = await takeUpSource(library, { url, settings })
   expect({ ...source, found, options }).toMatchObject({ ...expected, found: 'new', options: {} })
-  // What says how a site is crawled says nothing of files.
+  // Settings about crawling sites do not apply to files.
   expect(source.settings).toMatchObject({ tree: { ref, path }, crawlType: 'docs', render: 'http', seeds: [] })
   await expect(takeUpSource(library, { url, settings })).resolves.toMatchObject({ source, found: 'interrupted' })
 })
 
-test('what is on this machine is taken up for its owner alone', async () => {
+test('only the owner can add a tree of this machine', async () => {
   const library = await stageLibrary()
   const { url } = stageRepository({ 'a.md': 'a' })
   const archive = packFiles(join(stageFolder(), 'lamp.zip'), { 'a.md': 'a' })
@@ -83,7 +83,7 @@ test.each<[string, Said, string]>([
   expect(await library.store.listSources()).toEqual([])
 })
 
-test('a mistake in what is asked of a tree does not stick', async () => {
+test('a wrong tree setting can be corrected', async () => {
   const library = await stageLibrary()
   const repository = stageRepository({ 'docs/a.md': '# A\n\na\n' })
   const takeUp = (ref: string, path: string | null = null) => {
@@ -91,7 +91,7 @@ test('a mistake in what is asked of a tree does not stick', async () => {
   }
   await expect(takeUp('mian')).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   const settings = { tree: { ref: 'mian', path: null } }
-  // As one elsewhere is, which is looked at only when it is crawled.
+  // Adds the source without a check, like a remote repository, which is only read when it is crawled.
   const first = await addSource(library, { url: repository.url, isOwnFolder: true, settings })
   expect((await takeUp('main')).source).toMatchObject({ settings: { tree: { ref: 'main' } } })
   expect(await library.store.listSources()).toHaveLength(1)
@@ -104,7 +104,7 @@ test('a mistake in what is asked of a tree does not stick', async () => {
   expect((await runCrawl(library, second.source, { kind: 'add' }, '')).summary).toMatchObject({ indexed: 1 })
 })
 
-test('a start that is a tree is one source however often it is asked for, and all of its folders are read', async () => {
+test('a start that is a tree stays one source when it is added again, and all of its folders are read', async () => {
   const library = await stageLibrary()
   const url = 'https://example.com/v1/manual.tar.gz'
   const first = await takeUpStart(library, { url: `${url}#x`, scope: { maxPages: 9 }, crawlType: 'basic' })

@@ -13,12 +13,12 @@ import { closeLater } from '../close-later.ts'
 import { placeLibrary } from '../library-place.ts'
 import { openNodeGrammars } from '../node-grammars.ts'
 
-/** So many times as fast as others. */
+/** Speed of the clock. */
 const SPEED = 20
-/** Where several things have to happen within a minute of it, on a busy machine too. */
+/** Slower clock, for tests in which several events must happen within a minute on a busy machine. */
 const SLOWER = 4
 
-/** A clock that goes faster: what waits for seconds waits for moments. */
+/** A faster clock, on which pauses of seconds take milliseconds. */
 function createFastClock({ sleep }: Clock, speed: number): Clock {
   const start = Date.now()
   return { now: () => start + (Date.now() - start) * speed, sleep: (ms, signal) => sleep(ms / speed, signal) }
@@ -33,9 +33,9 @@ interface WatchStage {
   readonly library: OpenLibrary
   readonly source: Source
   write(files: Readonly<Record<string, string>>): void
-  /** Writes files at one moment of the clock: however busy the machine is, the watch is told of all of them before time goes on. */
+  /** Writes files at one moment of the clock, so that the watcher gets all events before time advances, even on a busy machine. */
   writeAtOnce(files: Readonly<Record<string, string>>): Promise<void>
-  /** Waits for the next event of a type, and gives all that came since the last one that was waited for. */
+  /** Waits for the next event of a type, and returns all events since the last call. */
   until<T extends TypeOf>(type: T, path?: string): Promise<readonly Told[]>
   stop(): Promise<void>
   /** Watches once more. */
@@ -73,7 +73,7 @@ async function stageWatch(
     const missing = new Set(Object.keys(some))
     heldAt = clock.now()
     await new Promise<void>((resolve) => {
-      // The system tells all watchers of a folder in the order of what happened.
+      // The system notifies all watchers of a folder in the order of events.
       const watcher = fs.watch(root, (_, name) => {
         missing.delete(name ?? '')
         if (missing.size > 0) return
@@ -148,8 +148,8 @@ const NOTEBOOK = JSON.stringify({
   cells: [{ cell_type: 'markdown', metadata: {}, source: '# Notes on lamps' }],
 })
 
-describe('a folder that is watched', () => {
-  test('is taken in, and then followed file by file; what did not change is not touched', async () => {
+describe('a watched folder', () => {
+  test('is indexed, and then followed file by file, without touching unchanged files', async () => {
     const stage = await stageWatch(FILES)
     const [first] = (await stage.until('caught-up')).slice(-1)
     expect(first).toMatchObject({ isFirst: true, folders: 2, polling: null, summary: { indexed: 3 } })
@@ -165,14 +165,14 @@ describe('a folder that is watched', () => {
     expect(Object.keys(after)).toEqual(['a.md', 'n/m/d.md', 's/c.md'])
     expect(after['s/c.md']).toBe(before['s/c.md'])
     expect(after['a.md']).toBeGreaterThan(before['a.md'] ?? 0)
-    // Whatever is made in a folder that is new itself is followed too.
+    // Files in a new folder are followed too.
     stage.write({ 'n/m/e.md': '# E\n\nLater.\n' })
     await stage.until('indexed', 'n/m/e.md')
     await stage.until('settled')
     expect(await reportSource(stage.library, stage.source)).toMatchObject({ status: 'INDEXED', pages: 4 })
   })
 
-  test('makes no run of what does not concern the library', async () => {
+  test('starts no run for changes that do not concern the library', async () => {
     const stage = await stageWatch({ ...FILES, '.gitignore': '*.log\n' })
     await stage.until('caught-up')
     const crawls = () => stage.library.store.listCrawls(stage.source.id, 100)
@@ -205,7 +205,7 @@ describe('a folder that is watched', () => {
     expect(Object.keys(await stage.pages())).toEqual(['a.md', 'new.md', 's/c.md'])
   })
 
-  test('tells what cannot be read, keeps its page, tries it again, and tells when it can', async () => {
+  test('reports an unreadable file, keeps its page, retries, and reports its recovery', async () => {
     const stage = await stageWatch({ ...FILES, 'n.ipynb': NOTEBOOK })
     await stage.until('caught-up')
     stage.write({ 'n.ipynb': NOTEBOOK.slice(0, 60), 'bad.ipynb': '{"nbformat"' })
@@ -222,7 +222,7 @@ describe('a folder that is watched', () => {
     expect(Object.keys(await stage.pages())).toEqual(['a.md', 'b.md', 'n.ipynb', 's/c.md'])
   })
 
-  test('waits longer each time for what cannot be read, however often everything is looked at', async () => {
+  test('increases the retry delay of an unreadable file, however often the whole folder is scanned', async () => {
     const stage = await stageWatch({ ...FILES, 'bad.ipynb': '{' }, { maxPages: 50 })
     const first = await stage.until('failed', 'bad.ipynb')
     expect(first.at(-1)).toMatchObject({ cause: 'startup', retries: 0, retryMs: 5000 })
@@ -239,7 +239,7 @@ describe('a folder that is watched', () => {
     expect((await stage.until('failed', 'bad.ipynb')).at(-1)).toMatchObject({ retries: 0, retryMs: 5000 })
   })
 
-  test('that vanishes keeps its pages, and is caught up with when it is there again', async () => {
+  test('keeps its pages while it is missing, and catches up when it is back', async () => {
     const stage = await stageWatch(FILES)
     await stage.until('caught-up')
     fs.renameSync(stage.root, `${stage.root}-away`)
@@ -255,7 +255,7 @@ describe('a folder that is watched', () => {
     await stage.until('indexed', 'e.md')
   })
 
-  test('that loses much keeps its pages, says so, and goes on', async () => {
+  test('keeps its pages and reports it when many files disappear, and continues', async () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`]))
     const stage = await stageWatch({ ...FILES, ...many })
     await stage.until('caught-up')
@@ -266,7 +266,7 @@ describe('a folder that is watched', () => {
     await stage.until('indexed', 'a.md')
   })
 
-  test('that loses much bit by bit keeps the rest, although everything is looked at each time and others change', async () => {
+  test('keeps the remaining pages when many files disappear gradually, despite full scans and other changes', async () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`]))
     const stage = await stageWatch({ ...FILES, ...many }, { speed: SLOWER })
     await stage.until('caught-up')
@@ -282,14 +282,14 @@ describe('a folder that is watched', () => {
     expect(Object.keys(await stage.pages())).toHaveLength(29)
   })
 
-  test('of which much is moved loses nothing, and what it loses then is counted for itself', async () => {
+  test('loses no page when many files are moved, and the loss gate counts later losses from zero', async () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`]))
     const stage = await stageWatch({ ...FILES, ...many }, { speed: SLOWER })
     await stage.until('caught-up')
     fs.renameSync(join(stage.root, 'm'), join(stage.root, 'n'))
     expect((await stage.until('settled')).at(-1)).toMatchObject({ summary: { removed: 40, moved: 40 } })
     for (let i = 0; i < 15; i++) fs.rmSync(join(stage.root, `n/${i}.md`))
-    // As many as went are new: that does not make up for them.
+    // New files do not compensate for deleted ones.
     stage.write(Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`x/${i}.md`, `# New ${i}\n`])))
     expect((await stage.until('settled')).at(-1)).toMatchObject({ summary: { removed: 15, indexed: 15 } })
     for (let i = 15; i < 25; i++) fs.rmSync(join(stage.root, `n/${i}.md`))
@@ -308,7 +308,7 @@ describe('a folder that is watched', () => {
     stage.write({ 'a.md': '# A\n\nMeanwhile.\n' })
     await stage.until('waiting')
     await store.endCrawl(other.id, null, clock.now())
-    // What the other left undone is done too: everything is looked at.
+    // The watcher also completes the unfinished work of the other run, because it scans everything.
     const caught = await stage.until('caught-up')
     expect(caught.map(({ type }) => type)).toContain('indexed')
   })
@@ -322,7 +322,7 @@ describe('a folder that is watched', () => {
     await stage.until('indexed', 'second.md')
   })
 
-  test('is followed by looks in intervals where that is asked for', async () => {
+  test('can be polled at an interval', async () => {
     const stage = await stageWatch(FILES, { pollMs: 30 })
     const [first] = (await stage.until('caught-up')).slice(-1)
     expect(first).toMatchObject({ folders: 0, polling: { everyMs: 30 } })
@@ -331,7 +331,7 @@ describe('a folder that is watched', () => {
     await expect.poll(async () => Object.keys(await stage.pages())).toEqual(['a.md', 's/c.md', 's/n/d.md'])
   })
 
-  test('a folder in which more than 100 files change at once is looked at as a whole', async () => {
+  test('is scanned as a whole when more than 100 files change at once', async () => {
     const stage = await stageWatch(FILES)
     await stage.until('caught-up')
     await stage.writeAtOnce(

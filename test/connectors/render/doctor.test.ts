@@ -8,7 +8,7 @@ async function checkBrowser(browser: string): Promise<unknown> {
   return checks.find(({ name }) => name === 'browser')
 }
 
-test('doctor starts the browser, and says what a program is that does not start', async () => {
+test('doctor starts the browser, and explains why a program does not start', async () => {
   expect(await checkBrowser('/bin/false')).toEqual({
     name: 'browser',
     ok: true,

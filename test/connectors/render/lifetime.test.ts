@@ -26,12 +26,12 @@ const LONG = process.env['TEST_LONG'] !== undefined
 
 /** Pages that are rendered in a row. */
 const PAGES = LONG ? 300 : 6
-/** What each of them shows: enough to be missed where it stays. */
+/** Number of rows that each page shows, enough for a memory leak to be noticed. */
 const ROWS = LONG ? 2000 : 100
 
 const MEGABYTE = 2 ** 20
 
-/** Whatever a browser of this process wrote and left. */
+/** Profile folders that a browser of this process left behind. */
 function profilesOf(pid: number): string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith('pharos-chromium-') && name.includes(`-${pid}-`))
 }
@@ -52,7 +52,7 @@ test(
       '/app.js': { headers: { 'content-type': 'text/javascript', 'cache-control': 'max-age=600' }, body: application },
       '/data.json': { body: JSON.stringify({ rows: Array.from({ length: ROWS }, (_, i) => `row ${i}`) }) },
     })
-    // The browser stays: what it keeps would show.
+    // The browser is not recycled, so a leak would be visible.
     const renderer = await stageRenderer({ recycle: { pages: PAGES + 1, memoryBytes: Infinity } })
     const seen = new Set<number>()
     const measured: Measured[] = []
@@ -88,7 +88,7 @@ test(
   PAGES * 6000,
 )
 
-/** What there was after some pages: numbers, and bytes. */
+/** Measurements after some pages: counts and bytes. */
 interface Measured {
   readonly processes: number
   readonly windows: number
@@ -103,7 +103,7 @@ function peakOf(measured: readonly Measured[], third: number): Measured {
   return { processes: most('processes'), windows: most('windows'), browser: most('browser'), own: most('own') }
 }
 
-test('what is killed fails the pages that it had, and the next page starts another', async () => {
+test('killing the browser or a tab fails its pages, and the next page starts another', async () => {
   const renderer = await stageRenderer()
   const site = await stageSite({ '/hang': { delayMs: 60_000 } })
   const hang = async (): Promise<{ rendering: Promise<RenderOutcome> }> => {
@@ -129,16 +129,16 @@ test('what is killed fails the pages that it had, and the next page starts anoth
   expect(profilesOf(process.pid)).toEqual([])
 })
 
-/** Of a renderer that is short of time, a busy machine may want to be asked twice. */
+/** Expects that a page renders. The timeout is short, so a busy machine may need several attempts. */
 function expectRendered(renderer: ChromiumRenderer, page: Snapshot): Promise<void> {
   return vi.waitFor(async () => expect((await renderer.render(page)).type).toBe('rendered'), { timeout: 30_000 })
 }
 
-test('a page that hangs is given up, and nothing of it goes on', async () => {
+test('a hanging page fails, and none of its work continues', async () => {
   const site = await stageSite({ '/never': { delayMs: 60_000 } })
   const renderer = await stageRenderer({ timeoutMs: 1000 })
   const url = `${site.origin}/`
-  // While it loads, one waits for what never comes; the other turns round and round when it is there.
+  // The first page waits for a response that never comes, the second runs an endless loop.
   const wait = 'const x = new XMLHttpRequest(); x.open("GET", "/never", false); x.send()'
   const scripts = [wait, 'setTimeout(() => { while (true); }, 50)']
   const hung = scripts.map((script) => renderer.render(documentOf(url, `<p>x</p><script>${script}</script>`)))
@@ -147,14 +147,14 @@ test('a page that hangs is given up, and nothing of it goes on', async () => {
   await expectRendered(renderer, documentOf(url, '<p>next</p>'))
 })
 
-test('a browser that is frozen holds nobody up, and is ended', async () => {
+test('a frozen browser does not block callers, and is killed', async () => {
   const renderer = await stageRenderer({ timeoutMs: 1000 })
   const page = documentOf('http://site.example/', '<p>x</p>')
   await renderer.render(page)
   const frozen = browsersOf(process.pid)
   process.kill(mainBrowserOf(process.pid), 'SIGSTOP')
   const stop = new AbortController()
-  // The first has the window that is there, the other would have to be given one.
+  // The first page has the existing window, and the second would need a new one.
   const waiting = renderer.render(page)
   const aborted = renderer.render(page, { signal: stop.signal })
   stop.abort(new Error('enough'))
@@ -166,7 +166,7 @@ test('a browser that is frozen holds nobody up, and is ended', async () => {
   expect(profilesOf(process.pid)).toEqual([])
 })
 
-/** What ends the program, and its browser: the whole one takes three times as long to start. */
+/** The signal that ends the program, and its browser. A full browser takes three times as long to start. */
 const ENDS: readonly (readonly [NodeJS.Signals, string])[] = LONG
   ? [
       ['SIGKILL', locateWholeChromium()],
@@ -178,7 +178,7 @@ const ENDS: readonly (readonly [NodeJS.Signals, string])[] = LONG
       ['SIGTERM', locateChromium()],
     ]
 
-test('the browser ends with its program, whatever ends that', async () => {
+test('the browser ends with its program, whatever ends the program', async () => {
   const children = ENDS.map(([signal, browser]) => ({ signal, child: startChild(browser) }))
   const pids = children.map(({ child }) => Number(child.pid))
   await Promise.all(children.map(({ child }) => new Promise((resolve) => child.stdout.once('data', resolve))))
@@ -191,7 +191,7 @@ test('the browser ends with its program, whatever ends that', async () => {
   }
   await expectNoneAlive(browsers.flat())
   expect(pids.flatMap(profilesOf).length).toBe(ENDS.length)
-  // What they could not remove goes when the next browser starts.
+  // The next browser removes the folders that the killed processes left behind.
   const renderer = await stageRenderer()
   await renderer.prepare()
   expect(pids.flatMap(profilesOf)).toEqual([])
@@ -202,12 +202,12 @@ function startChild(browser: string): ChildProcessByStdio<null, Readable, null> 
   return spawn(process.execPath, [script, browser], { stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
-test('a browser is replaced when it is large', async () => {
+test('a browser is replaced when its memory is large', async () => {
   const renderer = await stageRenderer({ recycle: { memoryBytes: 1 } })
   const page = documentOf('http://site.example/', '<p>x</p>')
   await renderer.prepare()
   const before = mainBrowserOf(process.pid)
-  // Memory is looked at with every tenth page, also when that ends together with the eleventh.
+  // The renderer checks memory at every tenth page, also if that page ends together with the eleventh.
   for (const count of [1, 2, 2, 2, 2, 2]) {
     const pages = await Promise.all(Array.from({ length: count }, () => renderer.render(page)))
     for (const outcome of pages) expect(htmlOf(outcome)).toContain('x')
@@ -215,7 +215,7 @@ test('a browser is replaced when it is large', async () => {
   await expectNoneAlive([before])
 })
 
-test('says of a program that it does not start, once and for all', async () => {
+test('a program that does not start is reported for good after one attempt', async () => {
   const renderer = await stageRenderer({ executablePath: '/bin/false' })
   const message = 'pages cannot be rendered: /bin/false does not start: it ends at once'
   await expect(renderer.prepare()).rejects.toMatchObject({
@@ -233,7 +233,7 @@ test('says of a program that it does not start, once and for all', async () => {
   expect(profilesOf(process.pid)).toEqual([])
 })
 
-test('but not of one that has started before', async () => {
+test('a program that started before is not reported for good', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-wrapper-'))
   const executablePath = join(folder, 'chromium')
   await writeFile(executablePath, `#!/bin/sh\nexec "${locateChromium()}" "$@"\n`, { mode: 0o700 })
@@ -249,7 +249,7 @@ test('but not of one that has started before', async () => {
   })
 })
 
-test('ends when it is old, though no page comes, and when it is closed, whatever it is doing', async () => {
+test('the browser ends when it is old even without pages, and when the renderer is closed during work', async () => {
   const renderer = await stageRenderer({ concurrency: 1, recycle: { ageMs: 1 } })
   const preparing = renderer.prepare()
   const old = await vi.waitFor(() => [mainBrowserOf(process.pid)], { timeout: 60_000, interval: 50 })
@@ -269,6 +269,6 @@ test('ends when it is old, though no page comes, and when it is closed, whatever
   await renderer.close()
 })
 
-test('wants a proxy that is one', async () => {
+test('an invalid proxy address is refused', async () => {
   await expect(stageRenderer({ proxy: 'nonsense' })).rejects.toThrow('not an address of a proxy')
 })

@@ -33,7 +33,7 @@ const pages = {
   '/data.json': text('{"title":"Guide"}', 'application/json'),
 }
 
-/** Pages at a time. Each is a window, and those cost more than pages. */
+/** Concurrent pages. Each one is a window, which costs more than a page. */
 const PLACES = 2
 
 let site: Site
@@ -44,7 +44,7 @@ beforeAll(async () => {
   renderer = await openRenderer({
     allowance: allow(SITE_ADDRESS, '127.0.0.3'),
     concurrency: PLACES,
-    // Longer than a test may take: a page that would need all of it fails.
+    // Longer than the test timeout, so a page that would need all of it fails.
     timeoutMs: 120_000,
   })
 })
@@ -57,7 +57,7 @@ afterAll(async () => {
 const render = async (body: string, head = ''): Promise<string> =>
   htmlOf(await renderer.render(documentOf(`${site.origin}/page`, body, head)))
 
-test('gives a static page as it is, with its status and the fields that matter', async () => {
+test('returns a static page unchanged, with its status and relevant headers', async () => {
   const outcome = await renderer.render({
     url: `${site.origin}/static`,
     body: new TextEncoder().encode(
@@ -83,7 +83,7 @@ test('gives a static page as it is, with its status and the fields that matter',
   })
 })
 
-test('waits for data, timers and what they bring, the same each time, and loads scripts once for many pages', async () => {
+test('waits for data, timers and their results, deterministically, and loads scripts once for many pages', async () => {
   site.forget()
   const seen = new Set<string>()
   for (let i = 0; i < 4; i++) seen.add(await render(SHELL))
@@ -99,7 +99,7 @@ test('waits for data, timers and what they bring, the same each time, and loads 
   expect(site.requests[0]?.headers['user-agent']).toBe('Pharos/0.0.0 (+test)')
 })
 
-test('waits for requests of the older kind', async () => {
+test('waits for XMLHttpRequest', async () => {
   const html = await render(`<script>
     const request = new XMLHttpRequest()
     request.open('GET', '/data.json')
@@ -109,7 +109,7 @@ test('waits for requests of the older kind', async () => {
   expect(html).toContain('Guide')
 })
 
-test('does not wait for one that could not be sent', async () => {
+test('does not wait for a request that could not be sent', async () => {
   const html = await render(`<p></p><script>
     try { new XMLHttpRequest().send() } catch {}
     setTimeout(() => ${LOOK}.then(({ due }) => { document.querySelector('p').textContent = 'due ' + due }), 100)
@@ -130,7 +130,7 @@ const READS: Readonly<Record<string, string>> = {
   wasm: '((await WebAssembly.compileStreaming(it)) && "first last")',
 }
 
-test('waits for an answer that is read bit by bit, in whatever way, the same each time', async () => {
+test('waits for a streamed response, deterministically, for every way of reading it', async () => {
   const origin = await stageSlow()
   const steps = Object.entries(READS).map(
     ([way, read]) => `it = await fetch('${origin}/${way}'); show('${way}: ' + ${read})`,
@@ -176,7 +176,7 @@ async function stageSlow(): Promise<string> {
   return `http://${SITE_ADDRESS}:${(server.address() as AddressInfo).port}`
 }
 
-test('renders several pages at once, each by itself', async () => {
+test('renders several pages concurrently and independently', async () => {
   const all = await Promise.all(
     Array.from({ length: 6 }, (_, i) =>
       render(`<p id="p"></p><script>document.cookie = 'n=${i}'
@@ -188,7 +188,7 @@ test('renders several pages at once, each by itself', async () => {
   )
 })
 
-test('puts open shadow trees where they are shown', async () => {
+test('inlines open shadow trees at their hosts', async () => {
   const html = await render(
     `<my-box><b slot="named">Named</b>Rest <x-inner></x-inner></my-box><template><i>kept</i></template><script>
       customElements.define('my-box', class extends HTMLElement {
@@ -210,7 +210,7 @@ test('puts open shadow trees where they are shown', async () => {
   )
 })
 
-test('is not kept up by dialogs, windows, downloads, permissions or a worker that stays', async () => {
+test('is not delayed by dialogs, windows, downloads, permissions or a permanent worker', async () => {
   site.forget()
   const html = await render(`<p id="p"></p><a target="_blank" id="blank" href="/data.json">x</a>
   <form target="_blank" action="/data.json"></form><script>
@@ -245,7 +245,7 @@ const WORKERS: Readonly<Record<string, string>> = {
   ended: `const w = new Worker('/silent.js'); setTimeout(() => w.terminate(), 50); show({ data: 'ended' })`,
 }
 
-test('waits for workers, and not for ever for those that say nothing', async () => {
+test('waits for workers, but not forever for silent ones', async () => {
   const script = (body: string) => text(body, 'text/javascript')
   const worker = `importScripts('/lib.js')
     fetch('/data.json').then((it) => it.json()).then(({ title }) => setTimeout(() => postMessage(title + ' ' + number), 300))`
@@ -269,9 +269,9 @@ const LATE: readonly string[] = [
   'if (sessionStorage.again) show(); else { sessionStorage.again = 1; location.reload() }',
 ]
 
-test('waits for intervals, timers, frames, and for what a page does when it has loaded itself again', async () => {
+test('waits for intervals, timers, frames, and for the work of a page after it reloaded itself', async () => {
   const show = `const show = () => { document.querySelector('p').textContent = 'shown' }`
-  // The last of them, alone: it is not to find what it kept the time before.
+  // The last script runs twice, to prove that it does not find its state of the first run.
   const all = [...LATE, ...LATE.slice(-1)].map((body) => render(`<p>empty</p><script>${show}\n${body}</script>`))
   expect((await Promise.all(all)).map((html) => /<p>(.*?)<\/p>/.exec(html)?.[1])).toEqual(all.map(() => 'shown'))
 })
@@ -284,11 +284,11 @@ const CLOCKS: readonly string[] = [
   '<p>Done</p><script>new Response(new ReadableStream()).body.getReader().read()</script>',
 ]
 
-test('does not wait until its time is over for clocks that lead to nothing', async () => {
+test('does not wait for the timeout if timers have no effect on the page', async () => {
   for (const html of await Promise.all(CLOCKS.map((body) => render(body)))) expect(html).toContain('Done')
 })
 
-test('a page does not see that there was one before it', async () => {
+test('a page finds no state of an earlier page', async () => {
   const body = '<p></p><script>document.querySelector("p").textContent = history.length</script>'
   const [first, ...others] = [await render(body), await render(body), await render(body)]
   // The window itself begins with an empty page.
@@ -296,7 +296,7 @@ test('a page does not see that there was one before it', async () => {
   expect(first).toBe(others[0])
 })
 
-test('takes a page that never comes to rest when its time is over', async () => {
+test('returns a page that never settles when its time is over', async () => {
   const hasty = await stageRenderer({ timeoutMs: 1500, concurrency: 1 })
   const more = 'setInterval(() => { document.body.append("", document.createElement("br")) }, 10)'
   const ask = `fetch('http://127.0.0.1:9999/').then((it) => it.text()).then((it) => document.append(it))`
@@ -311,7 +311,7 @@ test('takes a page that never comes to rest when its time is over', async () => 
   expect(ticker?.type === 'rendered' && Number(/<p>(\d+)<\/p>/.exec(htmlOf(ticker))?.[1])).toBeGreaterThan(1)
   const detail = 'nothing was shown within 1500 ms'
   expect(empty).toEqual({ type: 'failed', reason: 'timeout', detail, isTransient: true })
-  // It says what was refused, which may be why.
+  // The message names refused connections, which may be the cause.
   const told = expect.stringContaining('1 connections were refused: 127.0.0.1')
   expect(refused).toMatchObject({ type: 'failed', detail: told })
 })
@@ -322,14 +322,14 @@ test.each([
   ['its router', '<p>x</p><script>history.replaceState(null, "", "/home#top")</script>', '', '/home'],
   ['nothing but a reload', '<p>x</p><script>location.reload()</script>', '', '/page'],
   ['a form', '<form method="post" action="/post"></form><script>document.forms[0].submit()</script><p>x', '', '/page'],
-])('tells where a page is led by %s, and does not follow', async (_what, body, head, path) => {
+])('reports where a page is led by %s, and does not follow', async (_what, body, head, path) => {
   site.forget()
   const outcome = await renderer.render(documentOf(`${site.origin}/page`, body, head))
   expect(outcome.type === 'rendered' && outcome.snapshot.url).toBe(site.origin + path)
   expect(site.asked()).toEqual([])
 })
 
-test('loads frames of its own origin, and no others, no pictures and no sounds', async () => {
+test('loads frames of its own origin only, and no images or audio', async () => {
   site.pages.set('/frame', text('<script>parent.document.body.append("from the frame")</script>', 'text/html'))
   site.pages.set('/frame.js', text('x', 'text/javascript'))
   site.forget()
@@ -348,7 +348,7 @@ test('obeys the policy of the page, and shows one whose scripts may not run', as
   expect(htmlOf(outcome)).not.toContain('</script>ran')
 })
 
-test('sends fields of the owner to the origin of the page only, and keeps what they brought apart', async () => {
+test('sends headers of the owner to the origin of the page only, and caches the responses separately', async () => {
   const elsewhere = await openSite({ '/other.json': text('{}') }, { address: '127.0.0.3' })
   site.pages.set('/away', redirect(`${elsewhere.origin}/other.json`, 302))
   site.pages.set('/secret.js', {
@@ -373,7 +373,7 @@ test('sends fields of the owner to the origin of the page only, and keeps what t
   await elsewhere.close()
 })
 
-test('refuses what is too large, and goes on after that', async () => {
+test('refuses a page that is too large, and renders later ones', async () => {
   const body = `<script>document.body.append('é'.repeat(60000))</script>`
   const snapshot = documentOf(`${site.origin}/large`, body)
   const failed = { type: 'failed', reason: 'too-large', isTransient: false }

@@ -40,7 +40,7 @@ const WAYS: Readonly<Record<string, string>> = {
   'service-worker': '<script>navigator.serviceWorker?.register("/service.js?$@")</script>',
   open: '<script>window.open("$@")</script>',
   blank: '<a href="$@" target="_blank" id="blank">x</a><script>document.getElementById("blank").click()</script>',
-  // Last, because it ends the page: workers have to have begun by then.
+  // This entry comes last because it ends the page, and workers must have started by then.
   download:
     '<a href="$@" download id="download">x</a><script>fetch("/held").then(() => document.getElementById("download").click())</script>',
 }
@@ -53,7 +53,7 @@ const LEAVING: Readonly<Record<string, string>> = {
   form: '<form method="post" action="$@" id="form"></form><script>document.getElementById("form").submit()</script>',
 }
 
-/** Without a path to be seen by: a connection, a name to be looked up, packets. */
+/** Attacks that send no path: a connection, a DNS lookup, packets. */
 const PATHLESS = `<link rel="preconnect" href="$"><link rel="dns-prefetch" href="$">
 <script>
   const reach = (url, port) => {
@@ -65,7 +65,7 @@ const PATHLESS = `<link rel="preconnect" href="$"><link rel="dns-prefetch" href=
   try { new WebTransport('https://127.0.0.1:PORT/').ready.catch(() => {}) } catch {}
 </script>`
 
-/** What the browser does not load for anybody, wherever it is. */
+/** Resource types that the browser never loads from any address. */
 const NEVER_LOADED: readonly string[] = [
   ...['image', 'srcset', 'background', 'font', 'video', 'audio', 'object', 'frame', 'frame-redirect'],
   ...['service-worker', 'open', 'blank', 'download', 'refresh', 'location', 'location-redirect', 'form'],
@@ -85,10 +85,10 @@ const TRIED = new Set(
 )
 const ALL = [...Object.keys(WAYS), ...Object.keys(LEAVING)].filter((way) => TRIED.has(way))
 
-/** How long the page with all ways is kept from resting: a shared worker starts in a process of its own. */
+/** How long the page with all ways is kept busy, because a shared worker starts in a process of its own. */
 const HELD_MS = 5000
 
-/** The whole browser has more ways out, and takes three times as long to start. */
+/** The full browser has more ways out, and takes three times as long to start. */
 const BROWSER = LONG ? locateWholeChromium() : locateChromium()
 
 /** An address and a name; the others are checked by the same code. */
@@ -108,7 +108,7 @@ test('all ways lead inside from a page in a browser without a guard', async () =
   await vi.waitFor(() => expect(packets.count()).toBeGreaterThan(0), { timeout: 20_000 })
 })
 
-test('and where that is allowed, but for what is never loaded', async () => {
+test('all ways lead inside if that is allowed, except for resource types that are never loaded', async () => {
   const { site, canary, packets } = await setUp()
   const renderer = await shareRenderer({ resolve, allowance: allow('127.0.0.0/8', '::1') })
   const pages = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
@@ -140,8 +140,8 @@ test.each([
   expect([times, canary.connections]).toEqual([2, connections])
 })
 
-// The last that shares the browser: it sees that end, and with it whatever may be on its way.
-test('but none leads from a page to addresses or names inside', async () => {
+// The last test with the shared browser: it closes the browser, and with it every request under way.
+test('no way leads from a page to internal addresses or names', async () => {
   const { site, canary, packets } = await setUp()
   const targets = HOSTS.map((host) => `http://${host}:${canary.port}`)
   const renderer = await shareRenderer({ resolve, allowance: allow(SITE_ADDRESS) })
@@ -152,7 +152,7 @@ test('but none leads from a page to addresses or names inside', async () => {
   expect(site.asked().filter((path) => /^\/(moved|worker)/.test(path)).length).toBe(4 * targets.length)
 })
 
-test('nor through the proxy of the owner', async () => {
+test('no way leads inside through the proxy of the owner', async () => {
   const { site, canary, packets } = await setUp()
   const proxy = await openTunnelProxy()
   closeLater(() => proxy.close())
@@ -163,7 +163,7 @@ test('nor through the proxy of the owner', async () => {
   expect(new Set(proxy.asked)).toEqual(new Set([new URL(site.origin).host]))
 })
 
-/** What pages may reach, and what names mean to them. */
+/** The allowance and the DNS answers of a renderer. */
 interface Reach {
   readonly allowance: Allowance
   readonly resolve: Resolve
@@ -173,7 +173,7 @@ interface Reach {
 let reach: Reach
 let shared: Promise<ChromiumRenderer> | undefined
 
-/** A renderer that goes by what the test says. Its browser is the same for all tests that do not need to see one end. */
+/** A renderer with the allowance and the resolver of the test. All tests that do not need to see the browser end share one browser. */
 function shareRenderer(wanted: Reach): Promise<ChromiumRenderer> {
   reach = wanted
   shared ??= openRenderer({
@@ -217,7 +217,7 @@ async function setUp(): Promise<Setting> {
   return { site, canary, packets: { port: socket.address().port, count: () => count } }
 }
 
-/** One page with all ways, and one for each that leads away. They lead to every target. */
+/** One page with all ways, and one for each way that leaves the page. They target every address. */
 function attackPages(site: Site, udpPort: number, targets: readonly string[]): ReturnType<typeof documentOf>[] {
   const all = tried(WAYS).map(([way, html]) => {
     return targets.map((target, i) => fill(html, `${target}/${way}`, `${way}-${i}`)).join('\n')
@@ -242,7 +242,7 @@ function attackPages(site: Site, udpPort: number, targets: readonly string[]): R
   ]
 }
 
-/** Those of the ways that this run tries. */
+/** The ways that this run tries. */
 function tried(ways: Readonly<Record<string, string>>): [way: string, html: string][] {
   return Object.entries(ways).filter(([way]) => TRIED.has(way))
 }
@@ -259,5 +259,5 @@ function waysSeen(canary: Canary): string[] {
   return ALL.filter((way) => seen.has(way))
 }
 
-/** Names of the tests; none of them is asked of anybody. */
+/** DNS answers of the tests, given without a real lookup. */
 const resolve: Resolve = async (host) => (host === 'localhost' ? ['127.0.0.1', '::1'] : ['127.0.0.1'])

@@ -21,7 +21,7 @@ export async function stageSite(pages: Readonly<Record<string, Answer>> = {}): P
   return site
 }
 
-/** What an owner allows. */
+/** Parses the rules of an owner into an allowance. */
 export function allow(...rules: readonly string[]): Allowance {
   const parsed = parseAllowance(rules)
   if (parsed.type === 'problem') throw new Error(parsed.problem)
@@ -50,7 +50,7 @@ export function documentOf(url: string, body: string, head = ''): Snapshot {
   return { url, body: `<!doctype html><html><head><title>Page</title>${head}</head><body>${body}</body></html>` }
 }
 
-/** The HTML of what a page became. */
+/** The HTML of a rendered page. */
 export function htmlOf(outcome: RenderOutcome): string {
   if (outcome.type === 'failed') throw new Error(`${outcome.reason}: ${outcome.detail}`)
   return String(outcome.snapshot.body)
@@ -74,7 +74,7 @@ export function descendantsOf(pid: number): number[] {
   return [...below]
 }
 
-/** Whether a process is there and no zombie. */
+/** Checks whether a process exists and is not a zombie. */
 export function isAlive(pid: number): boolean {
   const [, state] = /\) (\S)/.exec(readStat(String(pid))) ?? []
   return state !== undefined && state !== 'Z' && state !== 'X'
@@ -114,7 +114,7 @@ function readCommand(pid: number): string {
   return readProc(`${pid}/cmdline`)
 }
 
-/** A file of the system about a process; empty when that is gone. */
+/** Reads a file below /proc, or an empty text if the process is gone. */
 function readProc(path: string): string {
   try {
     return readFileSync(`/proc/${path}`, 'latin1')

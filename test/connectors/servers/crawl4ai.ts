@@ -12,22 +12,22 @@
 //   `{"error": "Internal server error", "correlation_id": …}`; later ones (tests/test_crawl_failure_response.py) answer 200.
 import { type FaultyServer, openFaultyServer, type RouteAnswer, type SeenRequest } from './faults.ts'
 
-/** What the service finds at an address; members are those of its CrawlResult. */
+/** The result of the service for an address, with the fields of its CrawlResult. */
 export type CrawlResult = Readonly<Record<string, unknown>>
 
 /** How the server is set. */
 export interface Crawl4AIServerOptions {
-  /** What is found at an address, besides the usual members. @default a page that tells its address */
+  /** Result for an address, merged into the usual fields. @default a page that names its address */
   readonly find?: (url: string) => CrawlResult
-  /** Only those who send it are answered. @default none */
+  /** The token that requests must send. @default none */
   readonly token?: string
-  /** How it tells that no page of a request could be read: as 0.8, 0.9 or later ones do. @default detail */
+  /** How the service reports that no page of a request could be read: like 0.8, 0.9 or later versions. @default detail */
   readonly onFailure?: FailureStyle
-  /** Milliseconds that a page takes. @default none */
+  /** Response time of a page in milliseconds. @default none */
   readonly delayMs?: (url: string) => number
 }
 
-/** By a 500 with the reason, by one without it, or by the result. */
+/** How the service reports a failure: a 500 with the reason, a 500 without it, or in the result. */
 export type FailureStyle = 'detail' | 'hidden' | 'result'
 
 /** Opens it on a free port of 127.0.0.1. */
@@ -87,7 +87,7 @@ export function createCrawlResult(url: string, found: CrawlResult = {}): CrawlRe
 type Find = (url: string) => CrawlResult
 type Fields = Readonly<Record<string, unknown>>
 
-/** One entry of what pydantic says about a request. */
+/** One entry of a pydantic validation error. */
 interface Detail {
   readonly type: string
   readonly loc: readonly (string | number)[]
@@ -156,7 +156,7 @@ function writeMarkdown(request: SeenRequest, find: Find): RouteAnswer {
   return { status: 200, json }
 }
 
-/** The members of a body, or what is wrong with it. */
+/** The fields of a body, or its validation errors. */
 function readBody({ headers, json, text }: SeenRequest): Fields | readonly Detail[] {
   if (!/^application\/json\b/.test(headers['content-type'] ?? '')) {
     const msg = 'Input should be a valid dictionary or object to extract fields from'
@@ -237,7 +237,7 @@ const CRAWLER_PARAMS: Readonly<Record<string, (value: unknown) => boolean>> = {
   stream: (value) => value === false,
 }
 
-/** What is wrong with a configuration: {type, params}, or its params alone. */
+/** Finds the problem in a configuration: {type, params}, or its params alone. */
 function checkConfig(
   config: Fields | undefined,
   type: string,

@@ -8,16 +8,16 @@ export interface SeenRequest {
   /** Without the query. */
   readonly path: string
   readonly query: URLSearchParams
-  /** By their names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
-  /** What `:name` of its route stands for. */
+  /** Values of the `:name` parts of the route. */
   readonly params: Readonly<Record<string, string>>
   readonly text: string
-  /** The body as JSON; undefined where it is none. */
+  /** The body as JSON, or undefined if it is not JSON. */
   readonly json: unknown
 }
 
-/** What a route answers: JSON, or a text. */
+/** The response of a route: JSON or text. */
 export interface RouteAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -27,14 +27,14 @@ export interface RouteAnswer {
   readonly delayMs?: number
 }
 
-/** A strict route: says what the real service would say. */
+/** A strict route that answers like the real service. */
 export type Route = (request: SeenRequest) => RouteAnswer | Promise<RouteAnswer>
 
-/** What goes wrong with one request. */
+/** A fault of one request. */
 export type Fault =
   /** The connection is reset before anything is answered. */
   | { readonly type: 'reset' }
-  /** Nothing is ever answered. */
+  /** The request never gets a response. */
   | { readonly type: 'hang' }
   /** This is answered instead. */
   | ({ readonly type: 'answer' } & RouteAnswer)
@@ -42,31 +42,31 @@ export type Fault =
   | { readonly type: 'cut' }
   /** The right status and type with a body that is no JSON. */
   | { readonly type: 'not-json' }
-  /** The right answer, so many milliseconds between its two halves. */
+  /** The right response, with a pause of the given milliseconds between its two halves. */
   | { readonly type: 'slow'; readonly ms: number }
   /** The right answer, when this has resolved. */
   | { readonly type: 'wait'; readonly for: Promise<unknown> }
   /** The right answer. */
   | { readonly type: 'none' }
 
-/** A service on loopback that can be told what to do wrong. */
+/** A service on loopback whose faults a test can script. */
 export interface FaultyServer {
   /** Without a slash at its end. */
   readonly origin: string
   readonly port: number
   /** Every request that arrived, in order. */
   readonly requests: readonly SeenRequest[]
-  /** Most requests that were being answered at once, since the last {@link forget}. */
+  /** Maximum number of concurrent requests since the last {@link forget}. */
   readonly mostAtOnce: number
   /** Requests for a route (`POST /crawl`), or all. */
   count(route?: string): number
-  /** Resolves when so many requests for a route have arrived. */
+  /** Resolves when a route has received the given number of requests. */
   arrived(route: string, count: number): Promise<void>
   /** The JSON bodies sent to a route, in order. */
   bodies(route: string): unknown[]
-  /** Queues faults for a route: each is used for one request, in order; then the right answers come again. */
+  /** Queues faults for a route. Each applies to one request, in order, and then the right responses follow. */
   script(route: string, ...faults: readonly Fault[]): void
-  /** Every request for a route fails like this until {@link heal}. Those that are queued come first. */
+  /** Makes every request for a route fail until {@link heal}. Queued faults come first. */
   always(route: string, fault: Fault | ((seen: SeenRequest) => Fault)): void
   /** Drops all faults. */
   heal(): void
@@ -79,11 +79,11 @@ export interface FaultyServer {
   close(): Promise<void>
 }
 
-/** How a {@link FaultyServer} answers where it has no route. */
+/** Options of a {@link FaultyServer}. */
 export interface FaultyServerOptions {
-  /** By `METHOD /path`; `:name` in a path stands for any one part of it. */
+  /** Routes by `METHOD /path`. `:name` in a path matches any one segment. */
   readonly routes: Readonly<Record<string, Route>>
-  /** Asked before every route; what it answers is sent instead. For tokens. */
+  /** Runs before every route, for example to check tokens. Its response replaces that of the route. */
   readonly gate?: (request: SeenRequest) => RouteAnswer | undefined
   /** @default 404 and 405 as FastAPI gives them */
   readonly unknown?: (request: SeenRequest, isOtherMethod: boolean) => RouteAnswer
@@ -182,7 +182,7 @@ export async function findClosedPort(): Promise<number> {
   return server.port
 }
 
-/** Tells when a request is answered: before the client can know that, and ask for more. */
+/** Reports the end of a request before the client can know it and send the next one. */
 function countUntilAnswered(response: ServerResponse, tell: () => void): void {
   let isTold = false
   const tellOnce = (): void => {
@@ -198,7 +198,7 @@ function countUntilAnswered(response: ServerResponse, tell: () => void): void {
 }
 
 interface Found {
-  /** Of the route: `POST /crawl`. What was asked for, where there is none. */
+  /** Name of the route, such as `POST /crawl`, or method and path of an unknown request. */
   readonly name: string
   readonly seen: SeenRequest
   readonly route: Route | undefined
@@ -286,7 +286,7 @@ async function misbehave(response: ServerResponse, fault: Fault, right: () => Pr
         await sleep(fault.ms, undefined, { ref: false })
         response.end(body.subarray(Math.ceil(body.length / 2)))
       } else {
-        // What was written has to leave before the connection goes.
+        // Written bytes must be sent before the connection closes.
         await sleep(5)
         response.destroy()
       }

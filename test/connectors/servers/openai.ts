@@ -1,7 +1,7 @@
 import { type FaultyServer, openFaultyServer, type RouteAnswer, type SeenRequest } from './faults.ts'
 import { toyVector } from './toy-vectors.ts'
 
-/** What the server has, and how it differs from OpenAI's own. */
+/** Options of the server, and its differences from OpenAI. */
 export interface OpenAiOptions {
   /** Its models, with the dimensions of each. @default `text-embedding-3-small` of 8 */
   readonly models?: Readonly<Record<string, number>>
@@ -10,11 +10,11 @@ export interface OpenAiOptions {
   readonly maxTexts?: number
   /** Texts that are too long for the model. */
   readonly isTooLong?: (text: string) => boolean
-  /** What such a text gets: OpenAI and vLLM say 400, llama.cpp 500. @default 400 */
+  /** Status for a text that is too long: OpenAI and vLLM answer 400, llama.cpp 500. @default 400 */
   readonly tooLongStatus?: 400 | 500
   /** Where it is. Ollama, LM Studio and vLLM have it there too. @default '/v1/embeddings' */
   readonly path?: string
-  /** In which order the vectors come. @default that of the texts */
+  /** Returns the vectors in reverse order. @default the order of the texts */
   readonly isReversed?: boolean
 }
 

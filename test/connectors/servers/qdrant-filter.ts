@@ -21,7 +21,7 @@ const match = z.union([
 const bound = z.number().optional()
 const range = z.strictObject({ gt: bound, gte: bound, lt: bound, lte: bound })
 
-/** openapi `Condition`: what is none of these fails as an untagged enum does. */
+/** openapi `Condition`: other input fails like an untagged enum. */
 const condition = z.union([
   z.strictObject({ key: z.string(), match }),
   z.strictObject({ key: z.string(), range }),
@@ -50,7 +50,7 @@ export function passes(asked: Filter | undefined, id: PointId, payload: Payload)
   )
 }
 
-/** The members of payloads that a filter asks for. */
+/** The payload fields that a filter uses. */
 export function keysOf(asked: Filter | undefined): string[] {
   return [asked?.must, asked?.should, asked?.must_not]
     .flatMap(listOf)

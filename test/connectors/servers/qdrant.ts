@@ -29,7 +29,7 @@ export interface KeptPoint {
 
 /** An in-memory Qdrant that really searches and filters. */
 export interface QdrantServer extends FaultyServer {
-  /** What a collection holds, by id; undefined when there is none. */
+  /** Points of a collection by id, or undefined if it does not exist. */
   pointsOf(collection: string): ReadonlyMap<PointId, KeptPoint> | undefined
   /** Makes a collection as another program would. */
   addCollection(name: string, vectors: unknown): void
@@ -82,7 +82,7 @@ export async function openQdrantServer(options: QdrantServerOptions = {}): Promi
   const server = await openFaultyServer({
     routes: createRoutes(collections, options.maxBytes ?? MAX_BYTES),
     gate: (request) => checkKey(options, request),
-    // As actix answers: without a body, whatever the method.
+    // Like actix: an empty body for every method.
     unknown: () => ({ status: 404 }),
   })
   return Object.assign(server, {
@@ -253,7 +253,7 @@ function select({ points, indexes }: Collection, asked: Filter | undefined): Kep
     .sort((a, b) => compareIds(a.id, b.id))
 }
 
-/** Numbers come before UUIDs. */
+/** Numbers sort before UUIDs. */
 function compareIds(a: PointId, b: PointId): number {
   if (typeof a === typeof b) return a < b ? -1 : Number(a > b)
   return typeof a === 'number' ? -1 : 1

@@ -18,15 +18,15 @@ export interface TeiRerankerOptions {
   readonly payloadLimit?: number
   /** `--api-key`. @default none */
   readonly apiKey?: string
-  /** Whether its model is one that embeds: such a server has the route and refuses. @default false */
+  /** Whether the model is an embedding model: such a server has the route and refuses requests. @default false */
   readonly isEmbedding?: boolean
 }
 
 /**
  * Text Embeddings Inference with a reranker, after router/src/http/server.rs and types.rs (huggingface/text-embeddings-inference):
- * `ErrorType` Validation is 413, Tokenizer 422, Backend 424, Overloaded 429, Unhealthy 503; axum refuses other content types with
- * 415, what is no JSON with 400, what does not fit the type with 422, more than the payload limit with 413. serde ignores members
- * that it does not know; here they are refused, for they mean that something was misspelt.
+ * `ErrorType` Validation is 413, Tokenizer 422, Backend 424, Overloaded 429, Unhealthy 503. axum refuses other content types with 415,
+ * invalid JSON with 400, a wrong schema with 422, and a body over the payload limit with 413. serde ignores unknown fields, but this server
+ * refuses them, because they mean a misspelling.
  */
 export function openTeiRerankServer(options: TeiRerankerOptions): Promise<FaultyServer> {
   const { apiKey, judge, maxClientBatchSize = 32, payloadLimit = 2_000_000, isEmbedding = false } = options
@@ -98,7 +98,7 @@ export interface HostedRerankerOptions {
   readonly model: string
 }
 
-/** What is different with each of them. */
+/** Differences between the vendors. */
 const VENDORS: Readonly<
   Record<
     RerankVendor,
@@ -106,7 +106,7 @@ const VENDORS: Readonly<
       readonly path: string
       readonly members: Members
       readonly mostDocuments: number
-      /** Of a body that does not fit. */
+      /** Status for an invalid body. */
       readonly status: number
       readonly refuse: (text: string) => unknown
       readonly write: (judged: readonly Judged[]) => unknown
@@ -202,7 +202,7 @@ function withKey(
   }
 }
 
-/** What is wrong with a body: its type, its size, its JSON, or a member of it. */
+/** Finds the problem in a body: its type, its size, its JSON, or one of its fields. */
 function findBodyProblem(
   { headers, text, json }: SeenRequest,
   most: number,

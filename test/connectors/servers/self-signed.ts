@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Makes a certificate that nobody vouches for, and its key, in PEM. */
+/** Makes a self-signed certificate and its key, in PEM. */
 export function makeSelfSigned(host: string): { readonly key: string; readonly cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-tls-'))
   try {

@@ -10,7 +10,7 @@ export interface TeiOptions {
   readonly payloadLimit?: number
   /** `--api-key` */
   readonly apiKey?: string
-  /** What `model_type` of `/info` says. */
+  /** Value of `model_type` in `/info`. */
   readonly modelType?: unknown
   /** Texts that the tokenizer fails at. */
   readonly isUnreadable?: (text: string) => boolean
@@ -18,9 +18,9 @@ export interface TeiOptions {
   readonly isPoison?: (text: string) => boolean
 }
 
-/** A Text Embeddings Inference that can be told what to do wrong, and given another model. */
+/** A Text Embeddings Inference server whose faults and model a test can change. */
 export interface TeiServer extends FaultyServer {
-  /** What `/info` says of the model from now on, and of how many numbers its vectors are. */
+  /** Changes the model that `/info` names, and the dimensions of its vectors. */
   serve(model: { readonly id?: string; readonly sha?: string | null; readonly dimensions?: number }): void
 }
 
@@ -28,10 +28,10 @@ export interface TeiServer extends FaultyServer {
 const MEMBERS = ['inputs', 'truncate', 'truncation_direction', 'prompt_name', 'normalize', 'dimensions']
 
 /**
- * A server that follows `router/src/http/server.rs` of huggingface/text-embeddings-inference (1.8): `POST /embed`, `GET /info`,
- * `GET /health`; errors `{error, error_type}` with 400 Empty, 413 Validation, 422 Tokenizer, 424 Backend, 429 Overloaded, 503
- * Unhealthy; 401 without a body where the key is not right, `/health` being open to all; what axum says of a body that is none:
- * 415, 400, 422, and 413 for one that is too large.
+ * A server that follows `router/src/http/server.rs` of huggingface/text-embeddings-inference (1.8): `POST /embed`, `GET /info`, `GET
+ * /health`. Errors are `{error, error_type}` with 400 Empty, 413 Validation, 422 Tokenizer, 424 Backend, 429 Overloaded, 503 Unhealthy. A
+ * wrong key gets 401 without a body, and `/health` needs no key. Invalid bodies get the statuses of axum: 415, 400, 422, and 413 for a
+ * large one.
  */
 export async function openTeiServer(options: TeiOptions = {}): Promise<TeiServer> {
   const { maxBatch = 32, payloadLimit = 2_000_000, apiKey, modelType = { embedding: { pooling: 'cls' } } } = options
@@ -96,7 +96,7 @@ function fail(status: number, error_type: string, error: string): RouteAnswer {
   return { status, json: { error, error_type } }
 }
 
-/** What axum and serde refuse before the service sees it. */
+/** Refuses bodies that axum and serde refuse before the service sees them. */
 function refuseBody({ headers, text, json }: SeenRequest, payloadLimit: number): RouteAnswer | undefined {
   if (!(headers['content-type'] ?? '').startsWith('application/json')) {
     return { status: 415, text: 'Expected request with `Content-Type: application/json`' }

@@ -1,4 +1,4 @@
-/** A vector of a text, always the same: how often each letter occurs, folded into so many dimensions. Not of length 1. */
+/** A deterministic vector of a text: the frequency of each letter, folded into the given number of dimensions. It is not normalized. */
 export function toyVector(text: string, dimensions: number): number[] {
   const vector: number[] = Array.from({ length: dimensions }, (_, i) => (i === 0 ? 0.5 : 0))
   for (const letter of text.toLowerCase().match(/[a-z]/g) ?? []) {

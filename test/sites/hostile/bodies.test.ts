@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import { type Answerer, crawlHostile, isLong, openCanary, openRawServer, rowsOf, send } from './harness.ts'
 
-/* Answers whose bodies mean harm: bombs, bytes that are no text, pages nobody would write. */
+/* Responses with hostile bodies: decompression bombs, bytes that are not text, and pathological pages. */
 
 const HTML = 'text/html'
 const GOOD = ['/good/1', '/good/2', '/good/3']
@@ -30,7 +30,7 @@ async function crawlAnswers(answers: Readonly<Record<string, Answerer>>, queries
   return { states, run, server, canary }
 }
 
-test('bombs in every encoding, also in each other, are given up', async () => {
+test('decompression bombs in every encoding, also nested, fail', async () => {
   const zeros = Buffer.alloc(isLong ? 1_000_000_000 : 40_000_000, '<p>word ')
   const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
   const gzip = gzipSync(zeros, { level: 1 })
@@ -63,7 +63,10 @@ test('bombs in every encoding, also in each other, are given up', async () => {
   })
 })
 
-/** A word in another encoding, and how a page in it is sent: whatever is said, the word has to be found. */
+/**
+ * A word in another encoding, with the bytes and the declared type of its page. The crawl must decode the word despite a missing or wrong
+ * charset.
+ */
 const CHARSETS: readonly (readonly [path: string, word: string, bytes: Uint8Array, type: string])[] = [
   ['/utf-16le-bom', 'Zwölfte', utf16('Zwölfte', true), HTML],
   ['/utf-16le', 'Elfte', utf16('Elfte', false), `${HTML}; charset=utf-16le`],
@@ -109,19 +112,19 @@ test('pages in UTF-16, in legacy encodings and of bad bytes are read as well as 
   })
 })
 
-test('pages nobody would write are read or given up, each for itself', async () => {
+test('each pathological page is indexed or fails on its own', async () => {
   const links = isLong ? 1_000_000 : 10_000
   const list = Array.from({ length: links }, (_, i) => `<a href=/l/${i.toString(36)}>x</a>`).join('')
   const deep = (count: number) => `${'<div>'.repeat(count)}${PROSE}${'</div>'.repeat(count)}`
   const laughs = Array.from({ length: 30 }, (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`).join('')
   const { states, server, canary } = await crawlAnswers({
     '/nested': html(whole(deep(isLong ? 100_000 : 20_000))),
-    // Read, and not followed, so that what is asked for stays few.
+    // `nofollow` keeps the number of requests small.
     '/links': html(`<!doctype html><title>L</title><meta name=robots content=nofollow>${list}${PROSE}`),
     '/entities': html(`<!DOCTYPE html [<!ENTITY l0 "ha">${laughs}]><title>E</title><p>&l30; &l30;</p>${PROSE}`),
     '/external': html(`<!DOCTYPE html [<!ENTITY f SYSTEM "file:///etc/passwd">]><title>X</title><p>&f;</p>${PROSE}`),
     '/headings': html(whole('<h2>H'.repeat(26_000))),
-    // Of what grows without bounds, the short form tries one.
+    // This page grows without bounds, so only the long form of the test includes it.
     ...(isLong && {
       '/long-base': html(whole(`<base href="/${'a/'.repeat(900)}">${'<a href=x>y</a>'.repeat(18_000)}`)),
     }),
@@ -140,7 +143,7 @@ test('pages nobody would write are read or given up, each for itself', async () 
   expect(canary.connections).toBe(0)
 })
 
-test('links to other schemes and hosts are named and never asked for', async () => {
+test('links to other schemes and hosts are recorded and never requested', async () => {
   const canary = await openCanary()
   const server = await openRawServer()
   const links = [
@@ -194,7 +197,7 @@ function utf16(word: string, hasMark: boolean): Buffer {
   return Buffer.from(`${hasMark ? '\ufeff' : ''}${page(`The word ${word} in two bytes a character`)}`, 'utf16le')
 }
 
-/** A page with some bytes in its text, and a charset that it names itself where one is given. */
+/** A page with some bytes in its text, and an optional charset declaration. */
 function legacy(bytes: readonly number[], charset?: string): Buffer {
   const meta = charset === undefined ? '' : `<meta charset="${charset}">`
   const [before = '', after = ''] = page('A word of another encoding', [], meta).split('This page is about', 2)

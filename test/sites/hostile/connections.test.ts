@@ -25,7 +25,7 @@ const HTML = page('What nobody is to read')
 /** Requests to one server at most: six for its start and lists, three good pages, three attempts and a probe of a page that answered. */
 const MAX_REQUESTS = 13
 
-/** Every broken answer with what has to become of it. */
+/** Broken responses with the expected state. */
 const BROKEN: Readonly<Record<string, readonly [Answerer, string]>> = {
   '/slow/header': [sendForever('HTTP/1.1 200 OK\r\na: ', 'b', isLong ? 1000 : 100), 'failed timeout'],
   '/slow/fields': [sendForever(OK, 'a: b\r\n', isLong ? 1000 : 100), 'failed timeout'],
@@ -114,7 +114,7 @@ test('servers that break HTTP keep nothing from their good pages', async () => {
       return server
     }),
   )
-  // Only what has to time out has less time: a busy machine takes longer than that to send too much.
+  // Only pages that must time out have a short timeout, because a busy machine needs longer to send a large response.
   const isTimed = (_: RawServer, i: number) => BROKEN[paths[i] ?? '']?.[1] === 'failed timeout'
   const timed = servers.filter(isTimed)
   const crawl = (some: readonly RawServer[], options: RunOptions) =>
@@ -159,7 +159,7 @@ test('redirects in circles, chains and to elsewhere are followed only so far', a
   expect(run.sources.get(`${server.origin}/`)?.end).toBe('completed')
 })
 
-/** Redirects in circles, in chains, and to where nobody may go. */
+/** A server that redirects in loops, in long chains, and to a forbidden address. */
 async function openRedirects(elsewhere: string): Promise<RawServer> {
   const server = await openRawServer()
   const links = ['/chain/10/0', '/chain/11/0', '/chain/1000/0', '/loop/a', '/away', '/good']
@@ -179,7 +179,7 @@ async function openRedirects(elsewhere: string): Promise<RawServer> {
   return server
 }
 
-test('a server that takes connections and never speaks, or resets them at once, is a failure that is told', async () => {
+test('a server that never answers or resets every connection is reported as a failure', async () => {
   const silent = await openRawServer()
   silent.onConnection = () => true
   const resetting = await openRawServer()

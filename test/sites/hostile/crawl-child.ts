@@ -1,6 +1,6 @@
 /**
- * Crawls sources side by side in a process of its own. Its argument is a {@link ChildTask} as JSON; what came of each source is told
- * on stdout, a line of JSON each, and last of all what the process took.
+ * Crawls several sources concurrently in a separate process. The argument is a {@link ChildTask} as JSON. The process writes one JSON line
+ * per source to stdout, and its resource usage as the last line.
  */
 import { readFileSync } from 'node:fs'
 import type { LedgerRow } from '../../../src/crawl/ledger.ts'
@@ -40,7 +40,7 @@ try {
 const { userCPUTime, systemCPUTime } = process.resourceUsage()
 say({ type: 'usage', rssMb: peakKilobytes() / 1024, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6 })
 
-/** The most memory this process had. What the system says of its usage begins with what the process had that started it. */
+/** Peak memory of this process. The resource usage that the system reports starts with the memory of the parent process. */
 function peakKilobytes(): number {
   if (process.platform !== 'linux') return process.resourceUsage().maxRSS
   return Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])
@@ -71,7 +71,7 @@ async function crawlOne(input: SourceInput): Promise<SourceTold> {
   return { type: 'crawled', url: input.url, end, problem, seconds, requests, total, rows, told, details, discovered }
 }
 
-/** What became of addresses, with their reasons; of very many only the first, and those that were visited. */
+/** State and reason of each address. For very many addresses it lists only the first ones and the visited ones. */
 async function listRows({ id }: Source): Promise<Pick<SourceTold, 'rows' | 'total'>> {
   const rows: Record<string, string> = {}
   let total = 0

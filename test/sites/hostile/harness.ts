@@ -13,18 +13,18 @@ import { closeLater } from '../../close-later.ts'
 
 /* Sites that mean harm, crawled by a process of its own that has to end by itself, in time and in bounded memory. */
 
-/** Full sizes and the timeouts of the program are tried; otherwise forms that fit into a short run. */
+/** Whether tests use full sizes and the timeouts of the program instead of the short form. */
 export const isLong: boolean = process.env['TEST_LONG'] !== undefined
 
-/** A crawl that takes longer hangs. How long crawls of hostile sites may take is checked by `npm run bench hostile`. */
+/** Timeout of a hanging crawl. `npm run bench hostile` checks how long crawls of hostile sites may take. */
 const MOST_SECONDS = 250
-/** What holds for every crawl of a hostile site. */
+/** Memory limit for every crawl of a hostile site. */
 const MOST_MB = 700
 
 /** Names a file for the figures of every run. */
 const reportFile = process.env['TEST_REPORT']
 
-/** What the child is to do. */
+/** The task for the child process. */
 export interface ChildTask {
   readonly library: string
   /** They are crawled side by side. */
@@ -35,13 +35,13 @@ export interface ChildTask {
   readonly queries: readonly string[]
 }
 
-/** Shorter ones than those of the program. */
+/** Timeouts that are shorter than those of the program. */
 export type Timeouts = Pick<
   HttpFetcherOptions,
   'connectTimeoutMs' | 'firstByteTimeoutMs' | 'idleTimeoutMs' | 'answerTimeoutMs'
 >
 
-/** What became of one source. */
+/** The report about one source. */
 export interface SourceTold {
   readonly type: 'crawled'
   readonly url: string
@@ -53,15 +53,15 @@ export interface SourceTold {
   readonly total: number
   /** `indexed`, `skipped robots-disallow`, by key. */
   readonly rows: Readonly<Record<string, string>>
-  /** How often each event was told. */
+  /** Number of events by type. */
   readonly told: Readonly<Record<string, number>>
-  /** What the end of a visit was told with, by address. */
+  /** Detail of the event that ended a visit, by address. */
   readonly details: Readonly<Record<string, string>>
-  /** Lists that were looked for, and what came of it. */
+  /** Lists that the crawl looked for, with the result. */
   readonly discovered: readonly string[]
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface HostileRun {
   /** By start. */
   readonly sources: ReadonlyMap<string, SourceTold>
@@ -71,7 +71,7 @@ export interface HostileRun {
   readonly rssMb: number
 }
 
-/** How a run is made. */
+/** Options of a run. */
 export interface RunOptions {
   readonly limits?: Partial<CrawlLimits>
   readonly timeouts?: Timeouts | undefined
@@ -79,8 +79,8 @@ export interface RunOptions {
 }
 
 /**
- * The short form waits less, and less often. An answer that drips takes the longest anyway, so that the other timeouts may leave a busy
- * machine nearly as long for the good pages.
+ * The short form has shorter timeouts and fewer retries. A dripping response takes the longest anyway, so the other timeouts leave a busy
+ * machine nearly as much time for the good pages.
  */
 export const HASTY: RunOptions = hurry(7000)
 /** For sites without a good page. */
@@ -118,7 +118,7 @@ export async function crawlHostile(sources: readonly SourceInput[], options: Run
       XDG_DATA_HOME: folder,
     },
   })
-  // Asked first, it can say what it was at.
+  // SIGTERM first, so that the process can report its state.
   const timer = setTimeout(() => child.kill('SIGTERM'), MOST_SECONDS * 1000)
   const killer = setTimeout(() => child.kill('SIGKILL'), MOST_SECONDS * 1000 + 5000)
   let stdout = ''
@@ -132,7 +132,7 @@ export async function crawlHostile(sources: readonly SourceInput[], options: Run
   clearTimeout(killer)
   const seconds = (performance.now() - started) / 1000
   expect({ code, signal, stderr, seconds }).toEqual({ code: 0, signal: null, stderr: '', seconds: expect.any(Number) })
-  // What the child says of itself.
+  // The report lines of the child process.
   const lines = stdout
     .trim()
     .split('\n')
@@ -166,10 +166,10 @@ function report(seconds: number, cpuSeconds: number, rssMb: number, sources: Rea
   appendFileSync(reportFile, `${figures.join('\t')}\t${expect.getState().currentTestName}\n`)
 }
 
-/** Answers a request on a bare connection, in whatever way. */
+/** Answers a request on a raw connection. */
 export type Answerer = (socket: Socket, path: string) => void
 
-/** A server that nobody is to reach; it counts who does. */
+/** A server that no crawl may reach. It counts the connections it gets. */
 export async function openCanary(): Promise<RawServer> {
   return openRawServer('127.0.0.2')
 }
@@ -177,13 +177,13 @@ export async function openCanary(): Promise<RawServer> {
 /** A server that speaks HTTP only as far as its answers do. */
 export interface RawServer {
   readonly origin: string
-  /** Path → how it is answered. What is not there is 404. */
+  /** Response by path. All other paths answer 404. */
   readonly answers: Map<string, Answerer>
   /** For paths that are not listed; undefined leaves it at 404. */
   fallback: ((path: string) => Answerer | undefined) | undefined
-  /** Paths in the order in which they were asked for. */
+  /** Requested paths in order. */
   readonly asked: string[]
-  /** Connections that were made. */
+  /** Number of connections. */
   connections: number
   /** Called with each connection before anything was read; true keeps it from being read. */
   onConnection: ((socket: Socket) => boolean) | undefined
@@ -194,7 +194,7 @@ export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
   const sockets = new Set<Socket>()
   const server: Server = createServer((socket) => {
     sockets.add(socket)
-    // Or else the second part of an answer waits for the other side to say that it got the first.
+    // Otherwise the second part of a response waits for the acknowledgement of the first.
     socket.setNoDelay(true)
     raw.connections++
     socket.on('close', () => sockets.delete(socket))
@@ -271,7 +271,7 @@ export function sendTo(location: string, status = 302): Answerer {
   return send('', { location }, status)
 }
 
-/** Sends a piece again and again until the other side has had enough. */
+/** Sends a piece repeatedly until the other side closes the connection. */
 export function sendForever(head: string, piece: string | Uint8Array, everyMs: number): Answerer {
   return (socket) => {
     socket.write(head, 'latin1')

@@ -18,7 +18,7 @@ import {
 
 /* Sites whose lists mean harm: robots.txt, sitemaps, llms.txt and llms-full.txt. */
 
-/** What makes a site, and what has to become of it. */
+/** A hostile site and the expected result of its crawl. */
 interface Case {
   readonly answers: (origin: string, elsewhere: string) => Readonly<Record<string, Answerer>>
   readonly scope?: Partial<Scope>
@@ -26,7 +26,7 @@ interface Case {
   readonly states?: Readonly<Record<string, string>>
   /** Where robots.txt keeps everybody out. */
   readonly isClosed?: boolean
-  /** Where the lists were looked for and what came of it, as far as that matters. */
+  /** Pattern for the expected discovery events. */
   readonly told?: RegExp
   /** Most requests. @default 20 */
   readonly most?: number
@@ -35,7 +35,7 @@ interface Case {
 const GOOD = ['/good/1', '/good/2', '/good/3']
 const plain = (text: string | Uint8Array) => send(text, { 'content-type': 'text/plain' })
 const xml = (text: string | Uint8Array) => send(text, { 'content-type': 'application/xml' })
-/** So many characters of the same again and again. */
+/** Repeats a text up to a large size. */
 const fill = (text: string) => text.repeat(Math.ceil((isLong ? 5_000_000 : 60_000) / text.length))
 const BOMB_BYTES = isLong ? 1_000_000_000 : 60_000_000
 const urlset = (locs: readonly string[], before = '') =>
@@ -86,7 +86,7 @@ const CASES: Readonly<Record<string, Case>> = {
     answers: () => ({ '/robots.txt': sendTo('/robots.txt') }),
     states: { '/private': 'indexed' },
   },
-  // Of a file that never ends the beginning counts, and there is no rule in that of this one.
+  // Only the beginning of an endless file counts, and this beginning contains no rule.
   'robots.txt that is a bomb': { answers: () => ({ '/robots.txt': bomb() }) },
   'robots.txt of asterisks': {
     answers: () => ({
@@ -113,7 +113,7 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
     states: { '/private': 'skipped robots-disallow' },
   },
-  // One after the other a thousand are asked for: the short form does that by a sitemap, below.
+  // The crawl would request a thousand sitemaps in sequence, so the short form tests this with a sitemap index below.
   ...(isLong && {
     'robots.txt that names sitemaps without end': {
       answers: () => ({
@@ -276,7 +276,7 @@ const CASES: Readonly<Record<string, Case>> = {
   ),
 }
 
-/** Sites that are crawled side by side, as long as all of them together keep the bounds of one. */
+/** Sites that are crawled concurrently, as long as all of them together stay within the limits of one. */
 const GROUPS: readonly (readonly [kind: string, names: readonly string[]])[] = [
   'robots.txt',
   'sitemap',

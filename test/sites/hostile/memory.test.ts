@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import { crawlHostile, isLong, openRawServer, rowsOf, send } from './harness.ts'
 
-/* Answers that are no harm alone, and many at once. */
+/* Responses that are harmless alone, and many of them concurrently. */
 
 const COUNT = 16
 const MEGABYTES = 19
@@ -11,7 +11,7 @@ const MEGABYTES = 19
 /** How the answers of a crawl are sent, in turns. */
 const ENCODINGS = isLong ? [[['identity']], [['gzip']]] : [[['identity', 'gzip']]]
 
-test.each(ENCODINGS)('16 answers of 20 MB at once, as %j, stay within the bounds', async (encodings) => {
+test.each(ENCODINGS)('16 concurrent responses of 20 MB, as %j, stay within the memory limit', async (encodings) => {
   const server = await openRawServer()
   const paths = Array.from({ length: COUNT }, (_, i) => `/large/${i}`)
   server.answers.set('/', send(page('Start', [...paths, '/good'])))
@@ -28,7 +28,7 @@ test.each(ENCODINGS)('16 answers of 20 MB at once, as %j, stay within the bounds
   expect(['/good', ...paths].filter((path) => rows[path] !== 'indexed')).toEqual([])
 })
 
-test('a crawl that has less memory than it uses goes on with one page at a time', async () => {
+test('a crawl that exceeds its memory continues with one page at a time', async () => {
   const server = await openRawServer()
   const paths = Array.from({ length: 10 }, (_, i) => `/page/${i}`)
   let open = 0

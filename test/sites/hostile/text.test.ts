@@ -3,9 +3,8 @@ import { page } from '../site.ts'
 import { type Answerer, crawlHostile, isLong, openRawServer, rowsOf, send } from './harness.ts'
 
 /*
- * Text that makes a careless pattern try every way of matching, wherever text is matched: in Markdown and its front matter, in pages
- * and their attributes, in the fields of answers. Each page has to be settled, which one that takes the square of its length in
- * time would not be before the crawl is stopped.
+ * Text that causes catastrophic backtracking in careless patterns, in every place where text is matched: Markdown and its front matter,
+ * pages and their attributes, response headers. Each page must be settled before the crawl times out, which quadratic time would prevent.
  */
 
 const ALL_UNITS = [
@@ -35,7 +34,7 @@ const ALL_UNITS = [
   '\u00a0',
   '漢',
 ]
-/** The long form tries them all, each everywhere; the short one each in every second place, and in every place each second one. */
+/** The long form tries every text in every place. The short form tries every second combination. */
 const isTried = (unit: number, place: number) => isLong || (unit + place) % 2 === 0
 const UNITS = isLong ? ALL_UNITS : ALL_UNITS.filter((_, i) => i % 5 === 0)
 const LENGTH = isLong ? 250_000 : 60_000
@@ -84,7 +83,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   'set-cookie': 'a=b',
 }
 
-/** Texts that are tried in one crawl, as long as all of them together keep the bounds of one. */
+/** Texts that are tried in one crawl, as long as all of them together stay within the limits of one. */
 const GROUPS: readonly (readonly string[])[] = isLong ? UNITS.map((unit) => [unit]) : [UNITS]
 
 test.each(GROUPS.map((units) => [units]))('text that makes patterns explode does not: %j', async (units) => {

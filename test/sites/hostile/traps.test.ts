@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { page } from '../site.ts'
 import { crawlHostile, isLong, openRawServer, type RawServer, rowsOf, send, sendTo } from './harness.ts'
 
-/* Sites without end: each page leads to another one that was never there before. */
+/* Endless sites: each page links to new ones. */
 
 const GOOD = ['/good/1', '/good/2', '/good/3']
 
@@ -30,8 +30,8 @@ const TRAPS: Readonly<Record<string, (path: string, count: number) => readonly s
   'sort orders': (_, count) => [1, 2, 3].map((i) => `/trap?sort=${i % 3}&page=${count + i}&order=${count % 7}`),
 }
 
-test('a site without end comes to one', async () => {
-  // Of the short form each second: what they lead to is the same for many of them.
+test('a crawl of an endless site ends', async () => {
+  // The short form tries every second trap, because many of them are similar.
   const names = Object.keys(TRAPS).filter((_, i) => isLong || i % 2 === 0)
   const servers = await Promise.all(names.map((name) => openTrap(TRAPS[name] ?? (() => []))))
   const redirecting = await openRedirectTrap()
@@ -64,12 +64,12 @@ async function openTrap(follow: (path: string, count: number) => readonly string
   return server
 }
 
-/** A page that says the same whatever it links to, as pages of such sites do. */
+/** A page with the same text for all links, as on such sites. */
 function leadOn(title: string, links: readonly string[]): string {
   return page(title).replace('</main>', `${links.map((href) => `<a href="${href}">Go on</a>`).join(' ')}</main>`)
 }
 
-/** Each address leads on to a new one, and each of those has a page that leads to further ones. */
+/** Each address redirects to a new one, whose page links to further ones. */
 async function openRedirectTrap(): Promise<RawServer> {
   const server = await openRawServer()
   let count = 0
