@@ -523,6 +523,12 @@ export interface OpenWork {
  */
 export type Requeued = 'pages' | 'unlinked' | 'failed'
 
+/** Rows of the addresses that a list names, but for some hosts. */
+export interface ListedRows {
+  readonly list: string
+  readonly exceptHosts: readonly string[]
+}
+
 /** Rows that are visited once more because the address that held their content lost it. */
 export interface Orphans {
   readonly requeued: number
@@ -572,8 +578,8 @@ export interface Ledger {
   countPages(sourceId: string, crawlId: string): Promise<number>
   /**
    * Takes every pending row out of the frontier, and returns how many there were: one without a page becomes skipped for the
-   * reason, one with a page `unchanged` without having been checked, because nothing speaks against what it holds. With `list`, only
-   * rows without a page that this list names.
+   * reason, one with a page `unchanged` without having been checked, because nothing speaks against what it holds. With `listed`, only
+   * these rows, and only those without a page.
    */
   skipPending(
     sourceId: string,
@@ -581,7 +587,7 @@ export interface Ledger {
     pattern: string | null,
     now: number,
     crawlId?: string,
-    list?: string,
+    listed?: ListedRows,
   ): Promise<number>
   /** Gives up every pending row of a host, and returns how many there were. What their pages hold stays. */
   failPending(sourceId: string, crawlId: string, host: string, reason: Reason, pattern: string | null): Promise<number>

@@ -43,7 +43,10 @@ export function uncountSkipped(counts: RunCounts, count: number): void {
 }
 
 /** Failures of a run that ended: pages that are proven gone and stay are failures after all. */
-export function countFailures({ failed, provenGone }: RunCounts, isRemoved: boolean): number {
+export function countFailures(
+  { failed, provenGone }: Pick<RunCounts, 'failed' | 'provenGone'>,
+  isRemoved: boolean,
+): number {
   return isRemoved ? failed : failed + provenGone
 }
 

@@ -42,7 +42,10 @@ const OLDER_ROWS: Readonly<Record<string, readonly OlderRow[]>> = {
     { key: '/alias', url: '/alias', target: '/slash', after: ['/alias', '/alias', '/slash'] },
   ],
   // Keys of imports lack the slash, and those of archives are paths.
-  [`import+${HOST}/`]: [{ key: '/slash', url: '/slash/', after: ['/slash', '/slash/', null] }],
+  [`import+${HOST}/`]: [
+    { key: '/slash', url: '/slash/', after: ['/slash', '/slash/', null] },
+    { key: '/alias', url: '/alias', target: '/slash', after: ['/alias', '/alias', '/slash'] },
+  ],
   [`${HOST}/files.zip`]: [{ key: 'a.md', url: '/files.zip!/a.md', after: ['a.md', '/files.zip!/a.md', null] }],
 }
 

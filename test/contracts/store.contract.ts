@@ -1199,7 +1199,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countOpen('docs', 500)).toMatchObject({ pending: 0, leased: 1 })
     })
 
-    test('skipping what a list names leaves its pages, other lists and links waiting', async () => {
+    test('skipping what a list names leaves its pages, some hosts, other lists and links waiting', async () => {
       const list = 'https://docs.test/sitemap.xml'
       const listed = { discovery: 'sitemap', foundOn: list } as const
       await index('/page', 'one')
@@ -1212,9 +1212,12 @@ export function describeStore(open: () => Promise<Store>): void {
       const [first] = await lease({ limit: 1 })
       expect(first).toMatchObject({ foundOn: expect.any(String) })
       await store.release(first === undefined ? [] : [first])
-      expect(await store.skipPending('docs', 'stale-list', list, 500, undefined, list)).toBe(1)
+      await offer([find('/spared', { ...listed, host: 'other.test' })])
+      const rows = { list, exceptHosts: ['other.test', 'third.test'] }
+      expect(await store.skipPending('docs', 'stale-list', list, 500, undefined, rows)).toBe(1)
       expect(await row('/a')).toMatchObject({ state: 'skipped', reason: 'stale-list', pattern: list })
-      for (const path of ['/page', '/link', '/other']) expect(await row(path)).toMatchObject({ state: 'pending' })
+      for (const path of ['/page', '/link', '/other', '/spared'])
+        expect(await row(path)).toMatchObject({ state: 'pending' })
       // A page that links to it is another matter.
       expect(await offer([find('/a', listed)])).toEqual(['admitted'])
     })

@@ -21,6 +21,10 @@ CREATE TABLE likenesses (
 );
 `,
   renameRows,
+  `
+-- Pages that helpers proved gone: failures only where the crawl does not remove them.
+ALTER TABLE crawl_helpers ADD COLUMN proven_gone bigint NOT NULL DEFAULT 0;
+`,
 ]
 
 /** The schema this program writes. */
