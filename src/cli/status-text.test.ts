@@ -149,7 +149,7 @@ describe('status of a source', () => {
   })
 
   test('begins with the page limit that was reached, during and after a crawl', () => {
-    const reasons = { 'skipped/page-cap': 3 }
+    const reasons = { 'skipped/page-cap': 3, 'failed/needs-rendering': 1 }
     const summary = createSummary({ cappedAt: 10 })
     expect(writeStatus(describeSource({ reasons, crawl: { ...ENDED, summary } }), hint, NOW).split('\n')[0]).toBe(
       'PARTIAL: the cap of 10 was reached: 3 known addresses not read; complete it with: pharos recrawl docs --max-pages 20',

@@ -14,6 +14,7 @@ import {
   type Find,
   type FindResult,
   isAbsent,
+  isGateReason,
   isListed,
   isRead,
   type LedgerRow,
@@ -165,6 +166,8 @@ export class ActiveCrawl implements RunCounts {
   /** Keys of pages that llms-full.txt holds, indexed by the key without its trailing slash. */
   readonly #covered = new Map<string, string>()
   readonly #lists = new ListTrials()
+  /** The last sample of each list. */
+  readonly #samples = new Map<string, readonly Find[]>()
   /** Finds so far, by kind. */
   readonly #counts = { listed: 0, linked: 0 }
 
@@ -377,13 +380,10 @@ export class ActiveCrawl implements RunCounts {
   /** Records whether a listed address exists, and samples or sets aside its list. */
   async noteListed({ foundOn, discovery }: Visit, settled: Settled, status: number | null): Promise<void> {
     if (foundOn === null || !isListed(discovery)) return
-    const { state, reason } = settled
-    const isMissing = state === 'failed' && isAbsent(reason)
-    // Other failures do not prove whether the page exists. Redirects and pages that are not indexed count as found.
-    const isFound = state === 'indexed' || state === 'unchanged' || (state === 'skipped' && status !== null)
+    const answer = judgeListed({ ...settled, status })
     // While the list is being read, a sample would cover its beginning only.
-    if (this.isReadingLists || (!isFound && !isMissing)) return
-    const next = this.#lists.note(foundOn, isMissing)
+    if (this.isReadingLists || answer === undefined) return
+    const next = this.#lists.note(foundOn, answer === 'missing')
     if (next === 'sample') await this.#sampleList(foundOn)
     if (next === 'set-aside') await this.#setAside(foundOn, discovery)
   }
@@ -398,14 +398,29 @@ export class ActiveCrawl implements RunCounts {
           sample.add({ key, url, host, depth, foundOn, discovery, refusal: null, weight: -1 })
       }
     }
+    this.#samples.set(list, sample.items)
     if (sample.items.length > 0) await this.record(sample.items)
   }
 
-  /** Skips the pending addresses of a stale list, then offers links again, because pages may link to some of them. */
+  /** Hosts of a sample that may have what the list names: one of its addresses was found there, or none was answered yet. */
+  async #findSpared(list: string): Promise<string[]> {
+    const answers = new Map<string, Set<'missing' | 'found' | undefined>>()
+    for (const { key, host } of this.#samples.get(list) ?? []) {
+      const row = await this.ports.ledger.findRow(this.run.sourceId, key)
+      answers.set(host, (answers.get(host) ?? new Set()).add(row && judgeListed(row)))
+    }
+    return [...answers].filter(([, told]) => told.has('found') || !told.has('missing')).map(([host]) => host)
+  }
+
+  /**
+   * Skips the pending addresses of a stale list, except on hosts that the sample says nothing of. Then offers links again, because pages may
+   * link to some of them.
+   */
   async #setAside(list: string, discovery: Discovery): Promise<void> {
     const { run, ports } = this
     const now = ports.clock.now()
-    const count = await ports.ledger.skipPending(run.sourceId, 'stale-list', list, now, run.crawlId, list)
+    const listed = { list, exceptHosts: await this.#findSpared(list) }
+    const count = await ports.ledger.skipPending(run.sourceId, 'stale-list', list, now, run.crawlId, listed)
     this.incomplete ??= `${list} was set aside: the addresses of a sample from all over it are gone`
     const detail = `${count} addresses set aside: those that were requested are gone`
     this.events.push({ type: 'discovery', discovery, url: list, found: 0, detail })
@@ -609,9 +624,11 @@ export class ActiveCrawl implements RunCounts {
 
   /** Counts of this process. */
   get done(): Help {
-    const { visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests, pacer } = this
+    const { visited, indexed, unchanged, skipped, failed, provenGone } = this
+    const { newInRefresh, overflow, bytes, requests, pacer } = this
     const parked = [...pacer.parked].map(([host, detail]) => ({ host, detail }))
-    return { visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests, parked }
+    const counts = { visited, indexed, unchanged, skipped, failed, provenGone }
+    return { ...counts, newInRefresh, overflow, bytes, requests, parked }
   }
 
   /** Current progress of the crawl. */
@@ -791,4 +808,16 @@ export class ActiveCrawl implements RunCounts {
     this.incomplete ??= `more addresses were found than the ${pattern} a source may have`
     this.events.push({ type: 'dropped', url, depth, reason: 'overflow', pattern, target: null })
   }
+}
+
+/** Whether an address of a list is there. Redirects and pages that are not indexed count as found; failures may leave it open. */
+function judgeListed({
+  state,
+  reason,
+  status,
+}: Pick<LedgerRow, 'state' | 'reason' | 'status'>): 'missing' | 'found' | undefined {
+  if (state === 'failed') return isAbsent(reason) ? 'missing' : undefined
+  // The status of a row that was refused without a request is of an earlier run.
+  const isAnswered = state === 'skipped' && status !== null && !isGateReason(reason)
+  return state === 'indexed' || state === 'unchanged' || isAnswered ? 'found' : undefined
 }

@@ -34,10 +34,10 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { removed, withheld } = ending
   let vainReason: Reason | null = null
   const ledger = await ports.ledger.countLedger(run.sourceId)
-  const failed = countFailures(active, ending.end === 'completed')
-  const done = addHelp({ ...active.done, failed }, await active.readHelp(true))
+  const { provenGone, ...done } = addHelp(active.done, await active.readHelp(true))
+  const failed = countFailures({ ...done, provenGone }, end === 'completed')
   if (end === 'completed') {
-    vainReason = findVainReason(active, done, ledger, start)
+    vainReason = findVainReason(active, { ...done, provenGone }, ledger, start)
     problem = vainReason === null ? findImbalance(ledger) : describeVain(active, done, vainReason, start)
     if (problem !== null) end = 'failed'
   }
@@ -50,6 +50,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     end,
     ledger,
     ...done,
+    failed,
     removed,
     withheld,
     ...(await describeCap(active, ledger)),
@@ -261,8 +262,8 @@ export function findImbalance({ total, states }: LedgerCounts): string | null {
 
 /** Returns why a crawl was useless: it could not start, every page failed, or nothing is stored. */
 function findVainReason(
-  { run, refusal, pagesTaken, provenGone }: ActiveCrawl,
-  { visited, failed }: Help,
+  { run, refusal, pagesTaken }: ActiveCrawl,
+  { visited, failed, provenGone }: Help,
   ledger: LedgerCounts,
   start: LedgerRow | undefined,
 ): Reason | null {
@@ -277,7 +278,7 @@ function findVainReason(
 
 function describeVain(
   { run, refusalDetail }: ActiveCrawl,
-  { visited }: Help,
+  { visited }: Pick<Help, 'visited'>,
   reason: Reason,
   start: LedgerRow | undefined,
 ): string {

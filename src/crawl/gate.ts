@@ -2,7 +2,7 @@ import { withoutFragment } from '../core/extract/resolve.ts'
 import { clipText } from '../core/text/lines.ts'
 import { findAddressTrap } from '../core/url/address-traps.ts'
 import { findDefaultExclude, findHardExclude, LLMS_TXT } from '../core/url/excludes.ts'
-import { dropSlash, fullPath, parseHttp, trimPath, urlKey, writeKey } from '../core/url/key.ts'
+import { dropSlash, fullPath, keyInScope, parseHttp, trimPath, writeKey } from '../core/url/key.ts'
 import { matchesPathGlob, parsePathGlob } from '../core/url/path-glob.ts'
 import { classifyQuery, stripQuery } from '../core/url/query.ts'
 import { createReachTest } from '../core/url/reach.ts'
@@ -64,7 +64,7 @@ const MAX_REMEMBERED = 50_000
  */
 export function createGate(options: GateOptions): Gate {
   const { scope, contentTraps, spellings } = options
-  const starts = new Set([options.startUrl, options.siteUrl].map((url) => dropSlash(keyIn(scope, url) ?? url)))
+  const starts = new Set([options.startUrl, options.siteUrl].map((url) => dropSlash(keyInScope(scope, url) ?? url)))
   const judgeAddress = createJudge(options, starts)
   const remembered = new Map<string, Verdict>()
 
@@ -79,7 +79,7 @@ export function createGate(options: GateOptions): Gate {
   }
 
   return {
-    keyOf: (url) => keyIn(scope, url),
+    keyOf: (url) => keyInScope(scope, url),
     judge(url, depth, isNoTrap = false) {
       const recalled = recall(url)
       const isGuarded =
@@ -152,11 +152,6 @@ function createJudge(
     }
     return { url, key, host, refusal: findTrap(parsed, path, key), stripped: null }
   }
-}
-
-/** A source that is to keep addresses with a query keeps all of it, but for sessions, which are guarded against on their own. */
-function keyIn({ allowQueryUrls, trapGuards }: Scope, url: URL | string): string | undefined {
-  return urlKey(url, { keepsQuery: allowQueryUrls, keepsSession: !trapGuards })
 }
 
 const TOO_LONG = `longer than ${MAX_URL} characters`

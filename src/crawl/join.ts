@@ -49,7 +49,8 @@ export function joinCrawl(
 const AT_EASE: Ending = { end: 'completed', problem: null, removed: 0, withheld: 0 }
 
 async function addUp(active: ActiveCrawl): Promise<CrawlSummary> {
-  const { run, ports, signal, done, incomplete, startedAt, refusal } = active
+  const { run, ports, signal, incomplete, startedAt, refusal } = active
+  const { provenGone: _, ...done } = active.done
   await active.pacer.forgetFailures()
   return {
     crawlId: run.crawlId,

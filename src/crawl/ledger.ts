@@ -525,6 +525,12 @@ export interface OpenWork {
  */
 export type Requeued = 'pages' | 'unlinked' | 'failed'
 
+/** Rows of the addresses that a list names, but for some hosts. */
+export interface ListedRows {
+  readonly list: string
+  readonly exceptHosts: readonly string[]
+}
+
 /** Rows to visit again because the address that held their content lost it. */
 export interface Orphans {
   readonly requeued: number
@@ -574,8 +580,8 @@ export interface Ledger {
   countPages(sourceId: string, crawlId: string): Promise<number>
   /**
    * Takes every pending row out of the frontier, and returns their number. A row without a page becomes skipped with the reason. A row with
-   * a page becomes `unchanged` without a check, because nothing contradicts its content. With `list`, only rows without a page that this
-   * list names.
+   * a page becomes `unchanged` without a check, because nothing contradicts its content. With `listed`, only these rows, and of them only
+   * those without a page.
    */
   skipPending(
     sourceId: string,
@@ -583,7 +589,7 @@ export interface Ledger {
     pattern: string | null,
     now: number,
     crawlId?: string,
-    list?: string,
+    listed?: ListedRows,
   ): Promise<number>
   /** Fails every pending row of a host, and returns their number. Their pages stay. */
   failPending(sourceId: string, crawlId: string, host: string, reason: Reason, pattern: string | null): Promise<number>

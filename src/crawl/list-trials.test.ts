@@ -26,6 +26,15 @@ describe('ListTrials', () => {
     ])
   })
 
+  test('begins anew with the addresses that remain of a list that was set aside', () => {
+    const trials = new ListTrials()
+    miss(trials, 300)
+    expect(miss(trials, 300)).toEqual([
+      [50, 'sample'],
+      [300, 'set-aside'],
+    ])
+  })
+
   test('judges each list by its own addresses', () => {
     const trials = new ListTrials()
     miss(trials, 49, 'a')
@@ -40,7 +49,7 @@ describe('SpreadSample', () => {
     for (let i = 0; i < count; i++) sample.add(i)
     const { items } = sample
     expect(items).toHaveLength(Math.min(count, 200))
-    const gaps = items.slice(1).map((item, i) => item - (items[i] ?? 0))
-    if (count > 0) expect(Math.max(0, ...gaps, count - (items.at(-1) ?? 0))).toBeLessThanOrEqual(count / 50 + 1)
+    const gaps = [...items, count].map((item, i) => item - (items[i - 1] ?? 0))
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(count / 50 + 1)
   })
 })

@@ -43,7 +43,10 @@ export function uncountSkipped(counts: RunCounts, count: number): void {
 }
 
 /** Failures of a finished run: pages proven gone that were not removed count as failures. */
-export function countFailures({ failed, provenGone }: RunCounts, isRemoved: boolean): number {
+export function countFailures(
+  { failed, provenGone }: Pick<RunCounts, 'failed' | 'provenGone'>,
+  isRemoved: boolean,
+): number {
   return isRemoved ? failed : failed + provenGone
 }
 

@@ -9,19 +9,23 @@ export interface SharedCrawl {
 }
 
 /** Counts of the processes that joined a crawl. */
-export type Help = Pick<
-  CrawlSummary,
-  | 'visited'
-  | 'indexed'
-  | 'unchanged'
-  | 'skipped'
-  | 'failed'
-  | 'newInRefresh'
-  | 'overflow'
-  | 'bytes'
-  | 'requests'
-  | 'parked'
->
+export interface Help
+  extends Pick<
+    CrawlSummary,
+    | 'visited'
+    | 'indexed'
+    | 'unchanged'
+    | 'skipped'
+    | 'failed'
+    | 'newInRefresh'
+    | 'overflow'
+    | 'bytes'
+    | 'requests'
+    | 'parked'
+  > {
+  /** Pages that are proven gone: failures only where the crawl does not remove them. */
+  readonly provenGone: number
+}
 
 /** Counts of a crawl that no process has joined. */
 export const NO_HELP: Help = {
@@ -30,6 +34,7 @@ export const NO_HELP: Help = {
   unchanged: 0,
   skipped: 0,
   failed: 0,
+  provenGone: 0,
   newInRefresh: 0,
   overflow: 0,
   bytes: 0,
@@ -45,6 +50,7 @@ export function addHelp(one: Help, other: Help): Help {
     unchanged: one.unchanged + other.unchanged,
     skipped: one.skipped + other.skipped,
     failed: one.failed + other.failed,
+    provenGone: one.provenGone + other.provenGone,
     newInRefresh: one.newInRefresh + other.newInRefresh,
     overflow: one.overflow + other.overflow,
     bytes: one.bytes + other.bytes,

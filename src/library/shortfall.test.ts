@@ -33,6 +33,14 @@ describe('findShortfall', () => {
     if (words !== null) expect(shortfall?.gaps[0]?.remedy).toEqual({ verb: 'recrawl', maxPages: null })
   })
 
+  test('a cap is told before an interruption, and failures come last', () => {
+    const reasons = { 'failed/timeout': 1, 'skipped/page-cap': 2 }
+    const shortfall = find('cancelled', { reasons, pending: 3, isInterrupted: true })
+    expect(shortfall === null ? null : writeShortfall(shortfall)).toBe(
+      'PARTIAL: a page limit was reached: 2 known addresses not read; interrupted: 3 addresses not read; 1 address could not be read',
+    )
+  })
+
   test('ignores pending addresses while a crawl is running', () => {
     expect(find('failed', { pending: 3, isRunning: true })).toBeNull()
   })

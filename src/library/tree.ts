@@ -3,7 +3,7 @@ import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import type { Focus } from '../core/folder/focus.ts'
 import type { ChunkedFile } from '../core/model.ts'
 import { isFileUrl } from '../core/url/file-url.ts'
-import { dropSlash, parseHttp, toggleSlash, urlKey } from '../core/url/key.ts'
+import { dropSlash, keyInScope, parseHttp, toggleSlash, urlKey } from '../core/url/key.ts'
 import { readRepositoryPath } from '../core/url/repository-url.ts'
 import {
   decodePath,
@@ -190,7 +190,7 @@ function keyOf(source: Source, text: string): string | undefined {
   if (kind === 'import') return keyInImport(start, text)
   if (kind !== undefined) return keyInTree(source, text)
   const url = URL.parse(text, siteUrl)
-  return url === null ? undefined : urlKey(url, { keepsQuery: scope.allowQueryUrls, keepsSession: !scope.trapGuards })
+  return url === null ? undefined : keyInScope(scope, url)
 }
 
 /** Returns the key of an imported page: its whole address without a trailing slash. */

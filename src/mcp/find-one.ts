@@ -13,7 +13,7 @@ export interface SourceArguments {
 
 /**
  * Finds the source that the arguments name. A version selects among sources of the same name; a range means its newest version, complete or
- * not. With `isOnly`, a range that matches several versions is refused.
+ * not. With `isOnly`, a version or range that matches several sources is refused.
  */
 export async function findOne(library: Library, args: SourceArguments, isOnly = false): Promise<Source> {
   const text = need(args, 'source', 'library', 'sourceId')
@@ -29,10 +29,10 @@ export async function findOne(library: Library, args: SourceArguments, isOnly = 
     const candidates = named.length > 0 ? named : matchSources(sources, text)
     const [first] = candidates
     if (first === undefined) throw unknownSource(library, text, sources)
-    const { match, among, versions } = await chooseVersion(library, candidates, args.version)
+    const { among, versions } = await chooseVersion(library, candidates, args.version)
     const [newest, ...others] = among.map(({ source }) => source)
     if (newest === undefined) throw unknownVersion(args.version, first.name, writeVersions(versions))
-    if (isOnly && match.kind !== 'exact' && others.length > 0) {
+    if (isOnly && others.length > 0) {
       throw ambiguousSource(`${first.name}@${args.version}`, [newest, ...others])
     }
     return newest

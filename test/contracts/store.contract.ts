@@ -1212,9 +1212,12 @@ export function describeStore(open: () => Promise<Store>): void {
       const [first] = await lease({ limit: 1 })
       expect(first).toMatchObject({ foundOn: expect.any(String) })
       await store.release(first === undefined ? [] : [first])
-      expect(await store.skipPending('docs', 'stale-list', list, 500, undefined, list)).toBe(1)
+      await offer([find('/spared', { ...listed, host: 'other.test' })])
+      const rows = { list, exceptHosts: ['other.test', 'third.test'] }
+      expect(await store.skipPending('docs', 'stale-list', list, 500, undefined, rows)).toBe(1)
       expect(await row('/a')).toMatchObject({ state: 'skipped', reason: 'stale-list', pattern: list })
-      for (const path of ['/page', '/link', '/other']) expect(await row(path)).toMatchObject({ state: 'pending' })
+      for (const path of ['/page', '/link', '/other', '/spared'])
+        expect(await row(path)).toMatchObject({ state: 'pending' })
       // A page that links to it is another matter.
       expect(await offer([find('/a', listed)])).toEqual(['admitted'])
     })

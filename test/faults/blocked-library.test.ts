@@ -3,11 +3,16 @@ import { closeSync, copyFileSync, mkdtempSync, openSync, readdirSync, rmdirSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import Sqlite from 'better-sqlite3'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { closeLater } from '../close-later.ts'
+import { PROGRAM, Workshop } from '../e2e/program.ts'
+import { startServer, until } from '../e2e/server.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { type Child, expectCompleted, startChild } from '../sites/children.ts'
 import type { ChildOptions } from '../sites/crawl-child.ts'
@@ -43,8 +48,8 @@ async function expectSameEnd(child: Child, path: string): Promise<void> {
 }
 
 /** Goes on with a crawl and expects the same. */
-async function expectToGoOn(path: string): Promise<void> {
-  const { summary, events } = await goOn(path, site, QUICK)
+async function expectToGoOn(path: string, options: ChildOptions = QUICK): Promise<void> {
+  const { summary, events } = await goOn(path, site, options)
   expect(summary.end).toBe('completed')
   expect(events[0]).toMatchObject({ type: 'started', isResumed: true })
   await expect(readDump(path, site.origin)).resolves.toEqual(whole)
@@ -170,7 +175,53 @@ test('the command line gives up when the disk has been full for `fullDiskTime`, 
     /^pharos: there is no room left for the library \S+: the disk has been full for 1 second; .* – nothing is lost; go on with: /,
   )
   disk.free()
-  await expectToGoOn(disk.path)
+  // This process is alive, and its crawl is another's only after a while: the clock of the next one is minutes ahead.
+  await expectToGoOn(disk.path, { ...QUICK, since: Date.now() - 120_000 })
+})
+
+describe('a server whose disk stays full', () => {
+  const environment = { PHAROS_FULL_DISK_TIME: '1s' }
+  const problem = expect.stringContaining('the disk has been full for 1 second')
+  let workshop: Workshop
+  let disk: Disk
+
+  beforeEach(() => {
+    workshop = new Workshop()
+    disk = mountDisk()
+    fillDuringCrawl(disk)
+  })
+  afterEach(() => workshop.remove())
+
+  test('serve gives up the crawl after `fullDiskTime`, and says why', async () => {
+    const flags = ['--allow-private', '--quiet', '--library', disk.path]
+    const server = await startServer(workshop, flags, environment)
+    closeLater(async () => {
+      server.kill('SIGKILL')
+      await server.ended
+    })
+    const { jobId } = (await server.post('/api/crawl', { startUrl: `${site.origin}/` })) as { jobId: string }
+    const isOver = ({ status }: Record<string, unknown>) => status !== 'queued' && status !== 'running'
+    expect(await until(() => server.get(`/api/crawls/${jobId}`), isOver)).toMatchObject({ status: 'failed', problem })
+  })
+
+  test('mcp gives up the crawl after `fullDiskTime`, and says why', async () => {
+    const client = new Client({ name: 'test', version: '0.0.0' })
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [PROGRAM, 'mcp', '--allow-private', '--library', disk.path],
+        env: { ...workshop.environment, ...environment },
+      }),
+    )
+    closeLater(() => client.close())
+    await client.callTool({ name: 'add_source', arguments: { url: `${site.origin}/`, name: 'site' } })
+    const readProblem = async () => {
+      const { structuredContent } = await client.callTool({ name: 'crawl_status', arguments: { source: 'site' } })
+      // The shape that the tool declares.
+      return (structuredContent as { report: { crawl: { problem: string | null } } }).report.crawl.problem
+    }
+    expect(await until(readProblem, (found) => found !== null)).toEqual(problem)
+  })
 })
 
 /** Fills the disk of a library while the command line crawls. */

@@ -200,11 +200,23 @@ test('a version selects one source for every tool, beside one of the same name w
   expect((await opened.store.listSources()).map(({ version }) => version)).toEqual([null, '2.0.0', '2.1.0'])
 
   expect(await say('remove_source', { source: 'guide', version: '2.x' })).toMatch(/has several versions: say which/)
+  const start = `${site.origin}/1/`
+  expect(await say('crawl_status', { source: start, version: '2.x' })).toMatch(/^Source: guide@2\.0\.0 /m)
   const removed = await call('remove_source', { source: 'guide', version: '2.0.0' })
   expect(removed.structuredContent).toMatchObject({ removed: { version: '2.0.0' } })
   const last = await call('remove_source', { source: 'guide', version: '2.x' })
   expect(last.structuredContent).toMatchObject({ removed: { version: '2.1.0' } })
   expect((await opened.store.listSources()).map(({ version }) => version)).toEqual([null])
+})
+
+test('a version that two sources have in two spellings is removed by neither', async () => {
+  const { say, library } = await connect()
+  const { addSource } = await import('../../src/library/operations/add-source.ts')
+  for (const version of ['3', 'v3'])
+    await addSource(await library(), { url: `https://docs.example/${version}/`, name: 'guide', version })
+  expect(await say('remove_source', { source: 'guide', version: 'V3' })).toMatch(/has several versions: say which/)
+  expect(await say('remove_source', { source: 'guide', version: '3' })).toMatch(/removed/i)
+  expect((await (await library()).store.listSources()).map(({ version }) => version)).toEqual(['v3'])
 })
 
 test('a crawl of another process is reported from the library', async () => {

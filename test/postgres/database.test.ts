@@ -8,6 +8,7 @@ import { lockSource } from '../../src/store/postgres/lock-source.ts'
 import { LOCKS, lock } from '../../src/store/postgres/locks.ts'
 import { parsePlace } from '../../src/store/postgres/place.ts'
 import { closeLater } from '../close-later.ts'
+import { expectRenamed, OLDER_CONTENT, writeOlderRows } from '../contracts/older-keys.ts'
 import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
 import { findOf, recordOf } from './ledgers.ts'
 import { openLossyWay } from './lossy-way.ts'
@@ -57,40 +58,16 @@ test('is made once by ten processes that find nothing', async () => {
   expect(await db.all('SELECT version FROM schema_version')).toHaveLength(1)
 })
 
-test('gives the rows of an older library keys with the slash of their address', async () => {
+test('gives each row of an older library the key of its address', async () => {
   const address = await createLibrary()
-  const store = await openStore(address, 'one')
-  await addSource(store, 'docs')
-  await store.beginCrawl(crawlOf('docs', { id: 'c1' }), ALIVE_MS)
-  const older = (key: string, url: string) => ({
-    ...findOf('/1'),
-    key: `https://docs.test${key}`,
-    url: `https://docs.test${url}`,
-  })
-  const refusal = { reason: 'covered', pattern: null, target: 'https://docs.test/a' } as const
-  const finds = [older('/a', '/a/'), older('/b', '/b'), older('/c?id=1/', '/c/?id=1/'), older('/d', '/d')]
-  await store.offer('docs', 'c1', [...finds, older('/', '/'), { ...older('/e', '/e/'), refusal }], NOW)
-  const page = older('/page', '/page/')
-  const record = recordOf(page.key, 'some words')
-  await store.adopt({ sourceId: 'docs', crawlId: 'c1', now: NOW, find: page, record, finds: [] })
+  const write = (key: string) => recordOf(key, 'some words')
+  await writeOlderRows(await openStore(address, 'one'), write)
   const db = await open(address)
-  await db.run(`UPDATE ledger SET content_url = url || '/' WHERE key LIKE '%/d'`)
-  await db.run('UPDATE schema_version SET version = version - 1')
-  const second = await openStore(address, 'two')
-  const local = (text: string | null) => text?.replace('https://docs.test', '') ?? null
-  const rows = await second.listRows('docs', { limit: 9 })
-  expect(rows.map((row) => [local(row.key), local(row.url), local(row.target)])).toEqual([
-    ['/', '/', null],
-    ['/a/', '/a/', null],
-    ['/b', '/b', null],
-    ['/c/?id=1/', '/c/?id=1/', null],
-    ['/d/', '/d/', null],
-    ['/e/', '/e/', '/a/'],
-    ['/page/', '/page/', null],
-  ])
-  const chunk = (await second.readChunk('docs', record.chunks[0]?.id ?? ''))?.chunk
-  expect(chunk?.path).toBe('https://docs.test/page/')
-  expect(await second.readExcerpt('docs', chunk?.path ?? '', 0)).toMatchObject({ markdown: 'some words' })
+  for (const statement of OLDER_CONTENT) await db.run(statement)
+  // What came after that version.
+  await db.run('ALTER TABLE crawl_helpers DROP COLUMN proven_gone')
+  await db.run('UPDATE schema_version SET version = 2')
+  await expectRenamed(await openStore(address, 'two'), write('https://docs.test/page').chunks[0]?.id ?? '')
 })
 
 describe('a connection on which nothing passes any more', () => {

@@ -197,6 +197,17 @@ describe('llms-full.txt', () => {
     expect(again.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: 'no llms-full.txt was found' })
   })
 
+  test('without a page of the source is reported with `only`', async () => {
+    const others = full('https://elsewhere.example', ['/a'])
+    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': others }), {
+      settings: { llmsFull: 'only' },
+    })
+    const { events } = await staged.crawl()
+    expect(events.filter(({ type }) => type === 'problem')).toMatchObject([
+      { kind: 'llms-full-missing', message: expect.stringMatching(/^llms-full\.txt holds no page of the source, /) },
+    ])
+  })
+
   test('a page without text in llms-full.txt is fetched', async () => {
     const staged = await stage((origin) => ({
       '/': page('Home'),

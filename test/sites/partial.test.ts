@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { run } from '../../src/cli/run.ts'
 import { writeSourceLines, writeStatus } from '../../src/cli/status-text.ts'
 import { sourceRecord } from '../../src/http/source-records.ts'
 import { createJobs } from '../../src/library/crawl-jobs.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
 import { describeCrawl } from '../../src/library/operations/describe-crawl.ts'
 import { describeSource } from '../../src/library/operations/describe-source.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
@@ -9,7 +11,8 @@ import { reportSource } from '../../src/library/operations/source-status.ts'
 import { reportRecord } from '../../src/mcp/records.ts'
 import { readSourceList, writeListed } from '../../src/mcp/source-list.ts'
 import { writeCrawlStatus } from '../../src/mcp/status-text.ts'
-import { type Stage, stage, UNPACED } from './crawl.ts'
+import { runCrawl, type Stage, stage, stageLibrary, stageSite, UNPACED } from './crawl.ts'
+import { stagePath } from './library-file.ts'
 import { page, sitemap } from './site.ts'
 
 const PATHS = Array.from({ length: 57 }, (_, i) => `/p${i}`)
@@ -69,6 +72,43 @@ describe('a partial source', () => {
     const { pagesCrawled, pagesSkipped, pagesTotal } = last.progress
     expect(past.progress).toMatchObject({ pagesCrawled, pagesSkipped, pagesTotal })
     expect(reportRecord(past)).toMatchObject({ unread: 48, cappedAt: 10 })
+  })
+
+  test('an earlier crawl is not partial because the last one is', async () => {
+    const staged = await stage(SITE, { name: 'guide', limits: UNPACED })
+    const { library, source } = staged
+    const { crawlId } = (await staged.crawl()).summary
+    await staged.crawl({ kind: 'recrawl', scope: { maxPages: 10 } })
+    const jobs = createJobs(library)
+    expect(writeCrawlStatus(await describeCrawl(library, jobs, source, 0))).toMatch(/^PARTIAL/)
+    expect(writeCrawlStatus(await describeCrawl(library, jobs, source, 0, crawlId))).not.toContain('PARTIAL')
+  })
+
+  test('list and status tell the numbers as JSON, and list the command that completes it', async () => {
+    const site = await stageSite(SITE)
+    const path = await stagePath()
+    const library = await stageLibrary(path, UNPACED)
+    const source = await addSource(library, { url: `${site.origin}/`, name: 'guide', scope: { maxPages: 10 } })
+    await runCrawl(library, source, { kind: 'add' }, site.origin)
+    const ask = async (...args: readonly string[]) => {
+      const said = { stdout: '', stderr: '' }
+      const stream = (name: keyof typeof said) => ({
+        write(text: string) {
+          said[name] += text
+        },
+      })
+      const streams = { stdout: stream('stdout'), stderr: stream('stderr') }
+      expect(await run([...args, '--library', path], streams)).toBe(0)
+      return said
+    }
+    const message = 'PARTIAL: the cap of 10 was reached: 48 known addresses not read'
+    const partial = { message, cap: 10, unread: 48, pending: 0, failed: 0 }
+    for (const verb of ['list', 'status']) {
+      expect(JSON.parse((await ask(verb, '--json')).stdout)).toMatchObject({ sources: [{ name: 'guide', partial }] })
+    }
+    const listed = await ask('list')
+    expect(listed.stdout).toContain(message)
+    expect(listed.stderr).toContain('complete guide with: pharos recrawl guide --max-pages 58')
   })
 
   test('a capped first crawl counts the addresses that it found and did not read', async () => {

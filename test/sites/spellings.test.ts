@@ -1,8 +1,12 @@
+import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { writeExplanation } from '../../src/cli/explanation-text.ts'
+import { addSource } from '../../src/library/operations/add-source.ts'
 import { explainUrl } from '../../src/library/operations/explain.ts'
 import { findPage } from '../../src/library/operations/find-page.ts'
-import { type Stage, stage, statesOf } from './crawl.ts'
+import { SCHEMA_VERSION } from '../../src/store/sqlite/schema.ts'
+import { runCrawl, type Stage, stage, stageLibrary, stageSite, statesOf, UNPACED } from './crawl.ts'
+import { stagePath } from './library-file.ts'
 import { type Answer, page, redirect, text } from './site.ts'
 
 /** The text of `explain` for an address. */
@@ -69,6 +73,31 @@ test('a recrawl keeps pages that an earlier version knew without their query', a
   const { rows, summary } = await staged.crawl({ kind: 'recrawl' })
   expect(summary).toMatchObject({ end: 'completed', removed: 0, withheld: 0 })
   for (const name of names) expect(rows.get(name)?.state).toBe('unchanged')
+})
+
+test('a recrawl keeps pages whose keys lacked a part of their query in an earlier version', async () => {
+  const paths = Array.from({ length: 30 }, (_, i) => `/p?id=${i}&ref=nav`)
+  const pages = { '/': page('Start', ['/hub']), '/hub': page('Hub', paths) }
+  const site = await stageSite({ ...pages, ...Object.fromEntries(paths.map((path) => [path, page(path)])) })
+  const { origin } = site
+  const path = await stagePath()
+  const first = await stageLibrary(path, UNPACED)
+  const source = await addSource(first, { url: `${origin}/` })
+  expect((await runCrawl(first, source, { kind: 'add' }, origin)).summary).toMatchObject({ indexed: 32 })
+  await first.close()
+  const db = new Sqlite(path)
+  db.exec(`
+    UPDATE ledger SET key = replace(key, '&ref=nav', '');
+    UPDATE chunks SET path = replace(path, '&ref=nav', '');
+    PRAGMA user_version = ${SCHEMA_VERSION - 1};
+  `)
+  db.close()
+  // The content of a page may change while its key does.
+  for (const changed of paths.slice(0, 10)) site.pages.set(changed, page(`Another ${changed}`))
+  const second = await stageLibrary(path, UNPACED)
+  const { rows, summary } = await runCrawl(second, source, { kind: 'recrawl' }, origin)
+  expect(summary).toMatchObject({ end: 'completed', removed: 0, withheld: 0, indexed: 10, unchanged: 22 })
+  expect(rows.size).toBe(32)
 })
 
 describe('two addresses that differ in a slash at the end', () => {

@@ -37,6 +37,16 @@ describe('the status of a source in the dashboard', () => {
     expect(readStand(itemOf({ partial: failed }), []).note).toBe(
       '2 addresses could not be read – Retry requests them again',
     )
+    const interrupted = {
+      ...counts,
+      message: 'PARTIAL: interrupted: 7 addresses not read',
+      pending: 7,
+      complete: [{ path: '/api/sources/1/recrawl', body: {} }],
+    }
+    expect(readStand(itemOf({ status: 'PENDING', isInterrupted: true, partial: interrupted }), [])).toMatchObject({
+      word: 'PARTIAL',
+      note: 'interrupted: 7 addresses not read – Recrawl goes on',
+    })
     expect(readStand(itemOf({}), [])).toMatchObject({ word: 'indexed', note: null })
   })
 })

@@ -1,4 +1,5 @@
 import { dropSuperfluous } from './query.ts'
+import type { Scope } from './scope.ts'
 import { dropPathSession, dropQuerySession } from './session.ts'
 
 /**
@@ -12,6 +13,14 @@ import { dropPathSession, dropQuerySession } from './session.ts'
 export function urlKey(url: URL | string, options: KeyOptions = {}): string | undefined {
   const parsed = parseHttp(url)
   return parsed && writeKey(parsed, fullPath(parsed, options.keepsSession), options)
+}
+
+/** The key of an address in a scope. A scope that allows queries keeps them whole; one with trap guards drops ids of sessions. */
+export function keyInScope(
+  { allowQueryUrls, trapGuards }: Pick<Scope, 'allowQueryUrls' | 'trapGuards'>,
+  url: URL | string,
+): string | undefined {
+  return urlKey(url, { keepsQuery: allowQueryUrls, keepsSession: !trapGuards })
 }
 
 /** The key of a web address; any other text, such as a path, is its own key. */

@@ -7,6 +7,7 @@ test.each([
   ['https://e.com/a/index.html', 'https://e.com/a', ['slash at the end', 'index file']],
   ['https://e.com/Default.aspx', 'https://e.com/', ['index file']],
   ['https://e.com/a?ref=x', 'https://e.com/a', ['ref']],
+  ['https://e.com/a?sort=y&ref=x', 'https://e.com/a', ['ref', 'sort']],
   ['https://e.com/a?ref=x&id=1', 'https://e.com/a?id=1&Ref=y&sort=z', ['ref', 'sort']],
   ['https://e.com/a?ref=x&sort=y', 'https://e.com/a?sort=y&ref=x', ['order of the query']],
   ['https://e.com/a/?ref=x&sort=y', 'https://e.com/a?ref=x&sort=y', ['slash at the end']],
@@ -21,7 +22,7 @@ test.each([
   ['https://e.com/a', 'https://e.org/a'],
   ['https://e.com/a?id=1', 'https://e.com/a?id=2'],
   ['https://e.com/a', 'https://e.com/a.html'],
-  ['https://e.com/index.html', 'https://e.com/myindex.html'],
+  ['https://e.com/my', 'https://e.com/myindex.html'],
 ])('%s and %s have further differences', (a, b) => {
   expect(foldKey(a)).not.toBe(foldKey(b))
 })

@@ -6,6 +6,8 @@ test.each([
   ['docs.python.org:8080/3/?a=b#c', 'https://docs.python.org:8080/3/?a=b#c'],
   ['bücher.example/x', 'https://bücher.example/x'],
   ['docs.rs', 'https://docs.rs'],
+  ['docs.example/notes.md', 'https://docs.example/notes.md'],
+  ['www.example.md', 'https://www.example.md'],
   ['localhost:8080/docs/', 'http://localhost:8080/docs/'],
   ['app.localhost', 'http://app.localhost'],
   ['127.0.0.1:3000', 'http://127.0.0.1:3000'],

@@ -68,11 +68,13 @@ export async function describeCrawl(
   const crawl =
     crawlId === undefined || about.crawl?.id === crawlId ? about.crawl : await findIn(library, source, crawlId)
   const isLast = crawl?.id === about.crawl?.id
+  // Where the end could not be written, as on a full disk, only the job knows it.
+  const problem = job?.error ?? job?.summary?.problem ?? null
   return {
     source,
     status,
     isRunning: isRunning && isLast,
-    crawl: crawl === null ? null : entryOf(library, source, crawl, job?.error ?? null),
+    crawl: crawl === null ? null : entryOf(library, source, crawl, problem),
     progress: isLast || crawl === null ? progressOf(about) : pastProgress(crawl),
     pages,
     chunks,

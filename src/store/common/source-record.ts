@@ -24,11 +24,15 @@ const UNGUARDED_SCOPE: Source['scope'] = { ...DEFAULT_SCOPE, trapGuards: false }
 /** Converts a stored source. Settings that an older version did not know get the behaviour of that time. */
 export function toSource(found: SourceRecord): Source {
   const { uuid, name, version, url, siteUrl, createdAt } = found
-  // Both JSON texts were written by a store.
-  const scope: Source['scope'] = { ...UNGUARDED_SCOPE, ...parseStored<Partial<Source['scope']>>(found.scope) }
+  const scope = parseScope(found.scope)
   const settings: Source['settings'] = {
     ...DEFAULT_SETTINGS,
     ...parseStored<Partial<Source['settings']>>(found.settings),
   }
   return { id: uuid, name, version, url, siteUrl, scope, settings, createdAt }
+}
+
+/** The scope of a source that was kept. */
+export function parseScope(text: string): Source['scope'] {
+  return { ...UNGUARDED_SCOPE, ...parseStored<Partial<Source['scope']>>(text) }
 }

@@ -1,4 +1,4 @@
-import { isListed, type Orphans, type Reason, type Requeued } from '../../crawl/ledger.ts'
+import { isListed, type ListedRows, type Orphans, type Reason, type Requeued } from '../../crawl/ledger.ts'
 import { nextState } from '../../crawl/transitions.ts'
 import { readmit } from './offer.ts'
 import { isRemovable } from './removal.ts'
@@ -59,10 +59,11 @@ export function requeueOrphans(ledger: SourceLedger, crawlId: string, since: num
 }
 
 /** Takes pending rows out of the frontier. A row with a page was not visited, so its page stays valid. */
-export function skipPending(ledger: SourceLedger, reason: Reason, pattern: string | null, list?: string): number {
-  const isOfList = (row: Row) => !row.hasPage && row.foundOn === list && isListed(row.discovery)
+export function skipPending(ledger: SourceLedger, reason: Reason, pattern: string | null, listed?: ListedRows): number {
+  const isOfList = ({ hasPage, foundOn, discovery, host }: Row, { list, exceptHosts }: ListedRows) =>
+    !hasPage && foundOn === list && isListed(discovery) && !exceptHosts.includes(host)
   return ledger.putEach(
-    (row) => row.state === 'pending' && (list === undefined || isOfList(row)),
+    (row) => row.state === 'pending' && (listed === undefined || isOfList(row, listed)),
     (row) =>
       row.hasPage
         ? { ...moveRow(row, 'confirm'), reason: null, pattern: null, target: null }

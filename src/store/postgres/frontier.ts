@@ -10,7 +10,7 @@ import {
   WISH_MS,
   wantHost,
 } from '../../crawl/host-lease.ts'
-import type { LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
+import type { LeaseRequest, ListedRows, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
 import { unpackHash } from '../common/hash.ts'
 import { LISTED, stateAfter } from '../common/ledger-sql.ts'
 import {
@@ -274,13 +274,14 @@ export function skipPending(
   source: number,
   reason: Reason,
   pattern: string | null,
-  list?: string,
+  listed?: ListedRows,
 ): Promise<number> {
-  if (list !== undefined) {
+  if (listed !== undefined) {
     return sql.run(
       `UPDATE ledger SET state = 'skipped', reason = $2, pattern = $3, target = NULL
-       WHERE source = $1 AND state = 'pending' AND page_hash IS NULL AND found_on = $4 AND ${LISTED}`,
-      [source, reason, pattern, list],
+       WHERE source = $1 AND state = 'pending' AND page_hash IS NULL AND found_on = $4 AND ${LISTED}
+         AND host <> ALL($5::text[])`,
+      [source, reason, pattern, listed.list, listed.exceptHosts],
     )
   }
   return sql.run(

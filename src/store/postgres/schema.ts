@@ -3,12 +3,13 @@ import type { Database, Sql } from './database.ts'
 import { writeGrants } from './failures.ts'
 import { lock } from './locks.ts'
 import type { Place } from './place.ts'
+import { renameRows } from './rename-rows.ts'
 import { seedTypes } from './seed-types.ts'
 import { TABLES } from './tables.ts'
 import { UNDERSTANDING_TABLES } from './understanding-tables.ts'
 
 /** Each migration runs once, in order; a released one never changes. */
-const MIGRATIONS: readonly string[] = [
+const MIGRATIONS: readonly (string | ((sql: Sql) => Promise<void>))[] = [
   TABLES + UNDERSTANDING_TABLES,
   `
 -- How pages are related to others. Pages that were stored before have none until they are read again.
@@ -19,20 +20,10 @@ CREATE TABLE likenesses (
   family text
 );
 `,
+  renameRows,
   `
--- Keys keep the slash at the end from this version on: each row takes the key of the address that gave its content.
-UPDATE ledger SET url = content_url
-  WHERE content_url IN (url || '/', rtrim(url, '/')) AND content_url <> url AND strpos(url, '?') = 0 AND url LIKE 'http%';
-CREATE TEMP TABLE slashed ON COMMIT DROP AS
-  SELECT l.id, l.source, l.key AS old, regexp_replace(l.key, '^([^?]*)', '\\1/') AS new
-  FROM ledger l JOIN sources s ON s.id = l.source
-  WHERE s.url LIKE 'http%' AND l.key LIKE 'http%' AND l.url ~ '^[^?]*/(\\?|$)' AND l.key !~ '^[^?]*/(\\?|$)';
-CREATE INDEX slashed_by_key ON slashed (source, digest_of(old));
-UPDATE ledger l SET target = t.new FROM slashed t
-  WHERE l.target IS NOT NULL AND t.source = l.source AND digest_of(t.old) = digest_of(l.target) AND t.old = l.target;
-UPDATE ledger l SET key = t.new FROM slashed t WHERE t.id = l.id;
--- The path of a chunk is the key of its page.
-UPDATE chunks c SET path = t.new FROM slashed t WHERE t.id = c.page;
+-- Pages that helpers proved gone: failures only where the crawl does not remove them.
+ALTER TABLE crawl_helpers ADD COLUMN proven_gone bigint NOT NULL DEFAULT 0;
 `,
 ]
 
@@ -55,7 +46,9 @@ export async function migrate(db: Database, place: Place): Promise<void> {
     // Another process may have migrated it meanwhile.
     const done = await readVersion(sql, place)
     if (done === 0) await refuseStrangers(sql, place)
-    for (const migration of MIGRATIONS.slice(done)) await runAll(sql, migration)
+    for (const migration of MIGRATIONS.slice(done)) {
+      await (typeof migration === 'string' ? runAll(sql, migration) : migration(sql))
+    }
     await sql.run('DELETE FROM schema_version')
     await sql.run('INSERT INTO schema_version (version) VALUES ($1)', [SCHEMA_VERSION])
     await seedTypes(sql)

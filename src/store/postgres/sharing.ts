@@ -67,6 +67,7 @@ const COUNTS = [
   'unchanged',
   'skipped',
   'failed',
+  'proven_gone',
   'new_in_refresh',
   'overflow',
   'bytes',
@@ -92,8 +93,9 @@ export function addHelpSql(first: number): string {
 
 /** The parameters of {@link addHelpSql}. */
 export function helpValues({ crawl, name }: Helper, help: Help): unknown[] {
-  const { visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests, parked } = help
-  const counts = [visited, indexed, unchanged, skipped, failed, newInRefresh, overflow, bytes, requests]
+  const { visited, indexed, unchanged, skipped, failed, provenGone, newInRefresh, overflow, bytes, requests, parked } =
+    help
+  const counts = [visited, indexed, unchanged, skipped, failed, provenGone, newInRefresh, overflow, bytes, requests]
   return [crawl, name, ...counts, parked.flatMap(({ host, detail }) => [host, detail])]
 }
 
@@ -114,7 +116,7 @@ export function helpOf(
 ): Help {
   if (state === 'pending' || state === 'leased' || state === 'gone') return { ...NO_HELP, ...cost }
   const isGone = state === 'failed' && provenCrawl !== null && pageHash !== null
-  const help = { ...NO_HELP, ...cost, visited: 1, ...(isGone ? {} : { [state]: 1 }) }
+  const help = { ...NO_HELP, ...cost, visited: 1, [isGone ? 'provenGone' : state]: 1 }
   return demoted === null ? help : addHelp(help, { ...NO_HELP, [demoted.state]: -1, skipped: 1 })
 }
 
@@ -126,7 +128,7 @@ interface HelpColumns extends Omit<Help, 'parked'> {
 /** The total of all helpers of a crawl since it was last begun. */
 export async function readHelp(sql: Sql, id: string): Promise<Help> {
   const found = await sql.all<HelpColumns>(
-    `SELECT k.visited, k.indexed, k.unchanged, k.skipped, k.failed, k.new_in_refresh AS "newInRefresh", k.overflow, k.bytes,
+    `SELECT k.visited, k.indexed, k.unchanged, k.skipped, k.failed, k.proven_gone AS "provenGone", k.new_in_refresh AS "newInRefresh", k.overflow, k.bytes,
        k.requests, k.parked
      FROM crawl_helpers k JOIN crawls j ON j.id = k.crawl AND j.term = k.term JOIN crawl_ids i ON i.id = j.id
      WHERE i.uuid = $1 ORDER BY k.holder`,

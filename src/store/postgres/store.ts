@@ -257,8 +257,8 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     listHeldHosts: (sourceId, now, after) =>
       within<readonly string[]>(sourceId, [], (source) => frontier.listHeldHosts(db, source, now, after)),
     countPages: (sourceId, crawlId) => within(sourceId, 0, (source) => rows.countPages(db, source, crawlId)),
-    skipPending: (sourceId, reason, pattern, _now, crawlId, list) =>
-      write(sourceId, crawlId, 0, (sql, { source }) => frontier.skipPending(sql, source, reason, pattern, list)),
+    skipPending: (sourceId, reason, pattern, _now, crawlId, listed) =>
+      write(sourceId, crawlId, 0, (sql, { source }) => frontier.skipPending(sql, source, reason, pattern, listed)),
     failPending: (sourceId, crawlId, host, reason, pattern) =>
       writeFor(sourceId, crawlId, 0, async (sql, source, crawl) => {
         const failed = await frontier.failPending(sql, source, host, reason, pattern)

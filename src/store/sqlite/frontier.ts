@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ASTRAY_MS, type HostClock, MOST_HOLD_MS, opensAt } from '../../crawl/host-clock.ts'
-import type { LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
+import type { LeaseRequest, ListedRows, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
 import { LISTED, stateAfter } from '../common/ledger-sql.ts'
 import {
   type Candidate,
@@ -23,7 +23,7 @@ export interface Frontier {
   release(source: number, key: string, lease: string): void
   countOpen(source: number, now: number): OpenWork
   listHeldHosts(source: number, now: number, after: number): string[]
-  skipPending(source: number, reason: Reason, pattern: string | null, list?: string): number
+  skipPending(source: number, reason: Reason, pattern: string | null, listed?: ListedRows): number
   failPending(source: number, host: string, reason: Reason, pattern: string | null): number
 }
 
@@ -168,9 +168,10 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     `UPDATE ledger SET state = 'skipped', reason = ?, pattern = ?, target = NULL
      WHERE source = ? AND state = 'pending' AND page_hash IS NULL`,
   )
-  const skipListed = db.prepare<[Reason, string | null, number, string]>(
+  const skipListed = db.prepare<[Reason, string | null, number, string, string]>(
     `UPDATE ledger SET state = 'skipped', reason = ?, pattern = ?, target = NULL
-     WHERE source = ? AND state = 'pending' AND page_hash IS NULL AND found_on = ? AND ${LISTED}`,
+     WHERE source = ? AND state = 'pending' AND page_hash IS NULL AND found_on = ? AND ${LISTED}
+       AND host NOT IN (SELECT value FROM json_each(?))`,
   )
   const giveUp = db.prepare<[Reason, string | null, number, string]>(
     `UPDATE ledger SET state = ${stateAfter('fail')}, reason = ?, pattern = ?, target = NULL, due_at = NULL,
@@ -275,9 +276,9 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     // An implausibly long hold comes from a wrong clock and is ignored, as in `mendClock`.
     listHeldHosts: (source, now, after) => selectHeld.all(source, after, now + MOST_HOLD_MS),
     failPending: (source, host, reason, pattern) => giveUp.run(reason, pattern, source, host).changes,
-    skipPending: (source, reason, pattern, list) =>
-      list === undefined
+    skipPending: (source, reason, pattern, listed) =>
+      listed === undefined
         ? skip.run(reason, pattern, source).changes + keep.run(source).changes
-        : skipListed.run(reason, pattern, source, list).changes,
+        : skipListed.run(reason, pattern, source, listed.list, JSON.stringify(listed.exceptHosts)).changes,
   }
 }

@@ -1,4 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
+import { currentKey, currentUrl } from '../common/current-key.ts'
 import type { Database } from './database.ts'
 
 /** Marks the file as a Pharos library: `Phar`. */
@@ -13,12 +14,6 @@ const COUNT_WITH_HOST = `INSERT INTO host_counts
         skipped_rows = skipped_rows + excluded.skipped_rows, failed_rows = failed_rows + excluded.failed_rows,
         gone_rows = gone_rows + excluded.gone_rows, pages = pages + excluded.pages,
         asked_at = max(ifnull(asked_at, excluded.asked_at), ifnull(excluded.asked_at, asked_at));`
-
-/** SQL for the path of an address, for the last migration. */
-const endOfPath = (address: string) => `instr(${address} || '?', '?')`
-const endsInSlash = (address: string) => `substr(${address}, ${endOfPath(address)} - 1, 1) = '/'`
-const addSlash = (address: string) =>
-  `substr(${address}, 1, ${endOfPath(address)} - 1) || '/' || substr(${address}, ${endOfPath(address)})`
 
 /**
  * The changes of each schema version. A released migration never changes.
@@ -849,20 +844,21 @@ const MIGRATIONS: readonly string[] = [
   END;
   `,
   `
-  -- Keys keep the slash at the end from this version on: each row takes the key of the address that gave its content.
-  UPDATE ledger SET url = content_url
-    WHERE content_url IN (url || '/', rtrim(url, '/')) AND content_url <> url AND url NOT LIKE '%?%' AND url LIKE 'http%';
-  CREATE TEMP TABLE slashed AS
-    SELECT l.id, l.source, l.key AS old, ${addSlash('l.key')} AS new FROM ledger l JOIN sources s ON s.id = l.source
-    WHERE s.url LIKE 'http%' AND l.key LIKE 'http%' AND ${endsInSlash('l.url')} AND NOT ${endsInSlash('l.key')};
-  CREATE INDEX slashed_by_key ON slashed (source, old);
-  UPDATE ledger SET target = (SELECT new FROM slashed t WHERE t.source = ledger.source AND t.old = ledger.target)
-    WHERE target IS NOT NULL
-      AND EXISTS (SELECT 1 FROM slashed t WHERE t.source = ledger.source AND t.old = ledger.target);
-  UPDATE ledger SET key = (SELECT new FROM slashed s WHERE s.id = ledger.id) WHERE id IN (SELECT id FROM slashed);
+  -- Keys keep the slash at the end and display keys from this version on: each row takes the key of the address that gave its content.
+  CREATE TEMP TABLE renamed (id INTEGER PRIMARY KEY, source INTEGER, url TEXT, old TEXT, new TEXT);
+  INSERT INTO renamed
+    SELECT l.id, l.source, current_url(l.url, l.content_url), l.key,
+      current_key(s.url, s.scope, current_url(l.url, l.content_url))
+    FROM ledger l JOIN sources s ON s.id = l.source WHERE l.key <> l.url OR l.content_url <> l.url;
+  DELETE FROM renamed WHERE new IS NULL;
+  CREATE INDEX renamed_by_key ON renamed (source, old);
+  UPDATE ledger SET target = t.new FROM renamed t WHERE t.source = ledger.source AND t.old = ledger.target;
+  UPDATE ledger SET url = t.url FROM renamed t WHERE t.id = ledger.id;
+  -- A row whose new key another row has keeps its old one.
+  UPDATE OR IGNORE ledger SET key = t.new FROM renamed t WHERE t.id = ledger.id;
   -- The path of a chunk is the key of its page.
-  UPDATE chunks SET path = (SELECT key FROM ledger l WHERE l.id = chunks.page) WHERE page IN (SELECT id FROM slashed);
-  DROP TABLE slashed;
+  UPDATE chunks SET path = l.key FROM renamed t JOIN ledger l ON l.id = t.id WHERE t.id = chunks.page;
+  DROP TABLE renamed;
   `,
 ]
 
@@ -889,6 +885,8 @@ export function migrate(db: Database, library: string, notice: (text: string) =>
     const bytes = Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
     if (bytes > NOTABLE_BYTES) notice(`the library ${library} is brought up to date, which may take a while`)
   }
+  db.function('current_url', currentUrl)
+  db.function('current_key', currentKey)
   db.transaction(() => {
     const done = Math.max(0, checkVersion(db, library) - FIRST_VERSION + 1)
     for (const migration of MIGRATIONS.slice(done)) db.exec(migration)

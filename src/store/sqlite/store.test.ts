@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { reserveSlot, setPause } from '../../../test/contracts/host-clocks.ts'
 import { note } from '../../../test/contracts/job-notes.ts'
+import { expectRenamed, OLDER_CONTENT, writeOlderRows } from '../../../test/contracts/older-keys.ts'
 import { recordPlans } from '../../../test/contracts/query-plans.ts'
 import { runScript } from '../../../test/contracts/run-script.ts'
 import type { Page } from '../../core/model.ts'
@@ -157,55 +158,17 @@ describe('opening a library', () => {
     await second.close()
   })
 
-  test('gives the rows of an older library keys with the slash of their address', async () => {
+  test('gives each row of an older library the key of its address', async () => {
     const path = newPath()
     const first = await openSqliteStore(path)
-    await first.addSource(source('docs'))
-    await first.beginCrawl(crawl('c1', 5), 1000)
-    const older = (key: string, url: string): Find => ({
-      ...find(1),
-      key: `https://docs.test${key}`,
-      url: `https://docs.test${url}`,
-    })
-    const target = 'https://docs.test/a'
-    const refusal = { reason: 'covered', pattern: null, target } as const
-    await first.offer(
-      'docs',
-      'c1',
-      [
-        older('/a', '/a/'),
-        older('/b', '/b'),
-        older('/c?id=1/', '/c/?id=1/'),
-        older('/d', '/d'),
-        older('/', '/'),
-        { ...older('/e', '/e/'), refusal },
-      ],
-      9,
-    )
-    const page = older('/page', '/page/')
-    const record = createRecord(page.key, 'some words', 'c')
-    await first.adopt({ sourceId: 'docs', crawlId: 'c1', now: 9, find: page, record, finds: [] })
+    await writeOlderRows(first, (key) => createRecord(key, 'some words', 'c'))
     await first.close()
     const db = openDatabase(path)
-    // Older versions followed such a redirect within one visit.
-    db.prepare(`UPDATE ledger SET content_url = url || '/' WHERE key LIKE '%/d'`).run()
+    for (const statement of OLDER_CONTENT) db.exec(statement)
     db.pragma(`user_version = ${SCHEMA_VERSION - 1}`)
     db.close()
     const second = await openSqliteStore(path)
-    const rows = await second.listRows('docs', { limit: 9 })
-    const local = (text: string | null) => text?.replace('https://docs.test', '') ?? null
-    expect(rows.map((row) => [local(row.key), local(row.url), local(row.target)])).toEqual([
-      ['/', '/', null],
-      ['/a/', '/a/', null],
-      ['/b', '/b', null],
-      ['/c/?id=1/', '/c/?id=1/', null],
-      ['/d/', '/d/', null],
-      ['/e/', '/e/', '/a/'],
-      ['/page/', '/page/', null],
-    ])
-    const chunk = (await second.readChunk('docs', record.chunks[0]?.id ?? ''))?.chunk
-    expect(chunk?.path).toBe('https://docs.test/page/')
-    expect(await second.readExcerpt('docs', chunk?.path ?? '', 0)).toMatchObject({ markdown: 'some words' })
+    await expectRenamed(second, createRecord('', '', 'c').chunks[0]?.id ?? '')
     await second.close()
   })
 

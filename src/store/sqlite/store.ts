@@ -223,10 +223,10 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     listHeldHosts: async (sourceId, now, after) =>
       within(sourceId, [], (source) => frontier.listHeldHosts(source, now, after)),
     countPages: async (sourceId, crawlId) => within(sourceId, 0, (source) => rows.countPages(source, crawlId)),
-    skipPending: (sourceId, reason, pattern, _now, crawlId, list) =>
+    skipPending: (sourceId, reason, pattern, _now, crawlId, listed) =>
       write(() => {
         if (crawlId !== undefined && !crawls.mayWrite(crawlId)) return 0
-        return within(sourceId, 0, (source) => frontier.skipPending(source, reason, pattern, list))
+        return within(sourceId, 0, (source) => frontier.skipPending(source, reason, pattern, listed))
       }),
     failPending: (sourceId, crawlId, host, reason, pattern) =>
       writeFor(sourceId, crawlId, 0, (source) => frontier.failPending(source, host, reason, pattern)),
