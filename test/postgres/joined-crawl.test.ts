@@ -7,7 +7,6 @@ import { createSwitches } from '../../src/jobs/crawl-switches.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { type CrawlInput, crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { findJoinable, joinCrawl } from '../../src/library/operations/join-crawl.ts'
-import { reportSource } from '../../src/library/operations/source-status.ts'
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
@@ -16,7 +15,7 @@ import { startChild } from '../sites/children.ts'
 import { stageOnce, stageSite } from '../sites/crawl.ts'
 import { comparable, type Dump, readHoldings } from '../sites/library-file.ts'
 import { quicken } from '../sites/quicken.ts'
-import { openSite, page, redirect, type Site, sitemap } from '../sites/site.ts'
+import { openSite, page, redirect, type Site } from '../sites/site.ts'
 import { createLibrary } from './databases.ts'
 import { findOf } from './ledgers.ts'
 
@@ -180,40 +179,6 @@ async function openMoved(): Promise<{ readonly from: Site; readonly to: Site }> 
   return { from, to }
 }
 
-/** Each process has one host, and requests pages as fast as it answers. */
-const LISTED_LIMITS: Partial<CrawlLimits> = { hosts: 1, intervalMs: 1, startIntervalMs: 1, jitterMs: [0, 0] }
-
-/** A site at two hosts, as its start redirects, and two processes. The first host has none of the addresses that lists name. */
-async function openListed(deadDelayMs: number) {
-  const dead = Array.from({ length: 400 }, (_, at) => `/dead/${at}`)
-  const to = await stageSite({ '/': page('Home') })
-  const from = await stageSite({ '/': redirect(`${to.origin}/`, 302) })
-  for (const path of dead) from.pages.set(path, { status: 404, body: 'none', delayMs: deadDelayMs })
-  const path = await createLibrary()
-  const [beginner, helper] = [await open(path, LISTED_LIMITS), await open(path, LISTED_LIMITS)]
-  const source = await addSource(beginner, { url: `${from.origin}/`, scope: { reach: 'hostname' } })
-  return { from, to, dead, beginner, helper, source }
-}
-
-/** The same with a list whose addresses on the second host are pages, every other one. The first of them pauses the crawl. */
-async function openHalfListed(deadDelayMs: number) {
-  const staged = await openListed(deadDelayMs)
-  const { from, to, dead } = staged
-  const { control, obey } = createSwitches()
-  const good = Array.from({ length: 60 }, (_, at) => `/good/${at}`)
-  const listed = good.flatMap((path, at) => [to.origin + path, `${to.origin}/none/${at}`])
-  to.pages.set('/sitemap.xml', sitemap([...listed, ...dead.map((path) => from.origin + path)]))
-  let isFirst = true
-  for (const path of good) {
-    to.pages.set(path, () => {
-      if (isFirst) obey('PAUSE')
-      isFirst = false
-      return page(`Good ${path}`)
-    })
-  }
-  return { ...staged, good, control, obey }
-}
-
 /** A library of its own that reads a site, with the help of another process or without. */
 async function openReading(site: Site, isShared: boolean) {
   const path = await createLibrary()
@@ -323,59 +288,6 @@ describe('a crawl that further processes join', () => {
     expect(again.shared.summary.removed).toBe(3)
     expect(again.shared.dump).toEqual(again.alone.dump)
     expect(countsOf(again.shared.summary)).toEqual(countsOf(again.alone.summary))
-  })
-
-  test('stops requesting a stale list in every process when one of them sets it aside', async () => {
-    const { from, to, dead, beginner, helper, source } = await openListed(300)
-    to.pages.set('/sitemap.xml', sitemap(dead.flatMap((path) => [to.origin + path, from.origin + path])))
-    const begun = crawl(beginner, source)
-    const joined = await join(helper, await findSharable(beginner))
-    const { summary } = await begun
-    const [slow = 0, fast = 0] = [from, to].map(
-      ({ requests }) => requests.filter(({ path }) => dead.includes(path)).length,
-    )
-    const asked = slow + fast
-    // Alone, each process would request 300 addresses before it sets the list aside.
-    expect(fast).toBeGreaterThanOrEqual(300)
-    expect({ slow, isFew: slow > 0 && slow < 250 }).toEqual({ slow, isFew: true })
-    expect(summary).toMatchObject({ end: 'completed', indexed: 1, failed: asked, visited: 2 + asked })
-    const reasons = { 'failed/not-found': asked, 'skipped/stale-list': 2 * dead.length - asked }
-    expect(summary.ledger.reasons).toMatchObject(reasons)
-    expect(joined.summary.failed).toBeGreaterThan(0)
-    const report = await reportSource(beginner, source)
-    expect(report.reasons).toEqual(summary.ledger.reasons)
-    expect(report.balance).toMatchObject({ discovered: 2 * dead.length + 2, pending: 0, failed: asked })
-  })
-
-  test('keeps addresses of a stale list on a host that did not answer any of its sample', async () => {
-    const { beginner, helper, source, good, control, obey } = await openHalfListed(0)
-    const begun = crawl(beginner, source, { control })
-    await expect.poll(() => control.isPaused).toBe(true)
-    const joined = await join(helper, await findSharable(beginner))
-    obey('RESUME')
-    const { summary } = await begun
-    expect(joined.summary.failed).toBeGreaterThanOrEqual(300)
-    expect(summary.ledger.reasons['skipped/stale-list']).toBeGreaterThan(0)
-    expect(summary.ledger.states.indexed).toBe(1 + good.length)
-  })
-
-  test('keeps addresses of a stale list on a host where another process found one', async () => {
-    const { from, to, beginner, helper, source, good, control, obey } = await openHalfListed(40)
-    const begun = crawl(beginner, source, { control })
-    await expect.poll(() => control.isPaused).toBe(true)
-    const joining = join(helper, await findSharable(beginner))
-    // The helper has taken its sample: some of it is answered now.
-    await expect.poll(() => from.requests.length).toBeGreaterThan(80)
-    const before = to.requests.length
-    obey('RESUME')
-    await expect.poll(() => to.requests.length, { interval: 5, timeout: 60_000 }).toBeGreaterThan(before + 12)
-    obey('PAUSE')
-    const joined = await joining
-    obey('RESUME')
-    const { summary } = await begun
-    expect(joined.summary.failed).toBeGreaterThanOrEqual(300)
-    expect(summary.ledger.reasons['skipped/stale-list']).toBeGreaterThan(0)
-    expect(summary.ledger.states.indexed).toBe(1 + good.length)
   })
 
   test('counts pages as failed that a helper proved gone and the loss gate keeps', async () => {
