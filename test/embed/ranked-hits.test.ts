@@ -87,7 +87,7 @@ describe('hits by words and meaning', () => {
       words: { parts: [{ word: 'lamp', fields: { body: 1 }, terms: ['lamp'], documents: 1 }], pairs: 0 },
       similarity: expect.closeTo(1, 2),
       support: 0,
-      fusion: '0.70 × words 0.33 + 0.30 × meaning 1.00',
+      fusion: '0.70 × words 0.32 + 0.30 × meaning 1.00',
     })
     const { wordScore = 0, words } = first?.explanation ?? {}
     expect(words?.parts[0]?.score).toBeCloseTo(wordScore, 10)
