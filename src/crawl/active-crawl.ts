@@ -25,7 +25,7 @@ import {
   type Settlement,
   type Visit,
 } from './ledger.ts'
-import { ListTrials, SpreadSample } from './list-trials.ts'
+import { type ListAnswer, ListTrials, listSpared, SpreadSample } from './list-trials.ts'
 import { isUnsent, type Leave, Pacer } from './pacer.ts'
 import { PageDefect } from './page-defect.ts'
 import { Planning } from './planning.ts'
@@ -402,14 +402,14 @@ export class ActiveCrawl implements RunCounts {
     if (sample.items.length > 0) await this.record(sample.items)
   }
 
-  /** Hosts of a sample that may have what the list names: one of its addresses was found there, or none was answered yet. */
-  async #findSpared(list: string): Promise<string[]> {
-    const answers = new Map<string, Set<'missing' | 'found' | undefined>>()
+  /** Reads what became of the last sample of a list, in whatever process, by host. */
+  async #readSample(list: string): Promise<(readonly [host: string, answer: ListAnswer | undefined])[]> {
+    const answers: (readonly [string, ListAnswer | undefined])[] = []
     for (const { key, host } of this.#samples.get(list) ?? []) {
       const row = await this.ports.ledger.findRow(this.run.sourceId, key)
-      answers.set(host, (answers.get(host) ?? new Set()).add(row && judgeListed(row)))
+      answers.push([host, row && judgeListed(row)])
     }
-    return [...answers].filter(([, told]) => told.has('found') || !told.has('missing')).map(([host]) => host)
+    return answers
   }
 
   /**
@@ -419,7 +419,7 @@ export class ActiveCrawl implements RunCounts {
   async #setAside(list: string, discovery: Discovery): Promise<void> {
     const { run, ports } = this
     const now = ports.clock.now()
-    const listed = { list, exceptHosts: await this.#findSpared(list) }
+    const listed = { list, exceptHosts: listSpared(await this.#readSample(list)) }
     const count = await ports.ledger.skipPending(run.sourceId, 'stale-list', list, now, run.crawlId, listed)
     this.incomplete ??= `${list} was set aside: the addresses of a sample from all over it are gone`
     const detail = `${count} addresses set aside: those that were requested are gone`
@@ -815,7 +815,7 @@ function judgeListed({
   state,
   reason,
   status,
-}: Pick<LedgerRow, 'state' | 'reason' | 'status'>): 'missing' | 'found' | undefined {
+}: Pick<LedgerRow, 'state' | 'reason' | 'status'>): ListAnswer | undefined {
   if (state === 'failed') return isAbsent(reason) ? 'missing' : undefined
   // The status of a row that was refused without a request is of an earlier run.
   const isAnswered = state === 'skipped' && status !== null && !isGateReason(reason)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ListTrials, SpreadSample } from './list-trials.ts'
+import { ListTrials, listSpared, SpreadSample } from './list-trials.ts'
 
 /** Notes missing addresses one after the other, and tells which of them called for something. */
 function miss(trials: ListTrials, count: number, list = 'a'): [at: number, next: string][] {
@@ -41,6 +41,18 @@ describe('ListTrials', () => {
     expect(miss(trials, 49, 'b')).toEqual([])
     expect(miss(trials, 1, 'a')).toEqual([[1, 'sample']])
   })
+})
+
+test('a sample spares hosts where an address was found, or none was answered yet', () => {
+  const sample = [
+    ['dead.test', 'missing'],
+    ['dead.test', undefined],
+    ['half.test', 'missing'],
+    ['half.test', 'found'],
+    ['late.test', undefined],
+  ] as const
+  expect(listSpared(sample)).toEqual(['half.test', 'late.test'])
+  expect(listSpared([])).toEqual([])
 })
 
 describe('SpreadSample', () => {

@@ -39,6 +39,16 @@ export class ListTrials {
   }
 }
 
+/** What became of an address that a list names. */
+export type ListAnswer = 'found' | 'missing'
+
+/** Hosts that may have what a list names: an address of the sample was found there, or none was answered yet. */
+export function listSpared(sample: Iterable<readonly [host: string, answer: ListAnswer | undefined]>): string[] {
+  const answers = new Map<string, Set<ListAnswer | undefined>>()
+  for (const [host, answer] of sample) answers.set(host, (answers.get(host) ?? new Set()).add(answer))
+  return [...answers].filter(([, told]) => told.has('found') || !told.has('missing')).map(([host]) => host)
+}
+
 /** Picks {@link SAMPLE} items, or all if there are fewer, evenly from a sequence of unknown length. */
 export class SpreadSample<T> {
   #picked: T[] = []

@@ -7,6 +7,7 @@ import { createSwitches } from '../../src/jobs/crawl-switches.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { type CrawlInput, crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { findJoinable, joinCrawl } from '../../src/library/operations/join-crawl.ts'
+import { reportSource } from '../../src/library/operations/source-status.ts'
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
@@ -15,7 +16,7 @@ import { startChild } from '../sites/children.ts'
 import { stageOnce, stageSite } from '../sites/crawl.ts'
 import { comparable, type Dump, readHoldings } from '../sites/library-file.ts'
 import { quicken } from '../sites/quicken.ts'
-import { openSite, page, redirect, type Site } from '../sites/site.ts'
+import { openSite, page, redirect, type Site, sitemap } from '../sites/site.ts'
 import { createLibrary } from './databases.ts'
 import { findOf } from './ledgers.ts'
 
@@ -179,6 +180,38 @@ async function openMoved(): Promise<{ readonly from: Site; readonly to: Site }> 
   return { from, to }
 }
 
+/** A site at two hosts, as its start redirects. Of the addresses that its list names, the first host has none, the second every other one. */
+async function openListed() {
+  const dead = Array.from({ length: 400 }, (_, at) => `/dead/${at}`)
+  const good = Array.from({ length: 40 }, (_, at) => `/good/${at}`)
+  const none = good.map((_, at) => `/none/${at}`)
+  const to = await stageSite({
+    '/': page('Home'),
+    ...Object.fromEntries(good.map((path) => [path, page(`Good ${path}`)])),
+  })
+  const from = await stageSite({ '/': redirect(`${to.origin}/`, 302) })
+  const named = [...good, ...none].map((path) => to.origin + path)
+  to.pages.set('/sitemap.xml', sitemap([...named, ...dead.map((path) => from.origin + path)]))
+  return { from, dead, good, none }
+}
+
+const NEVER = new AbortController().signal
+
+/** Pauses a crawl once it has read a sitemap. */
+async function* pauseWhenListed(
+  crawling: AsyncIterable<CrawlEvent>,
+  obey: (line: string) => void,
+): AsyncGenerator<CrawlEvent> {
+  let isFirst = true
+  for await (const event of crawling) {
+    if (isFirst && event.type === 'discovery' && event.discovery === 'sitemap') {
+      isFirst = false
+      obey('PAUSE')
+    }
+    yield event
+  }
+}
+
 /** A library of its own that reads a site, with the help of another process or without. */
 async function openReading(site: Site, isShared: boolean) {
   const path = await createLibrary()
@@ -288,6 +321,32 @@ describe('a crawl that further processes join', () => {
     expect(again.shared.summary.removed).toBe(3)
     expect(again.shared.dump).toEqual(again.alone.dump)
     expect(countsOf(again.shared.summary)).toEqual(countsOf(again.alone.summary))
+  })
+
+  test('leaves a list alone that a helper set aside, but for hosts of which its sample says nothing', async () => {
+    const { from, dead, good, none } = await openListed()
+    const path = await createLibrary()
+    const limits = { hosts: 1, intervalMs: 1, startIntervalMs: 1, jitterMs: [0, 0] } as const
+    const [beginner, helper] = [await open(path, limits), await open(path, limits)]
+    const source = await addSource(beginner, { url: `${from.origin}/`, scope: { reach: 'hostname' } })
+    const { control, obey } = createSwitches()
+    const begun = run(pauseWhenListed(crawlSource(beginner, source, { kind: 'add', control }, NEVER), obey))
+    await expect.poll(() => control.isPaused, { timeout: 60_000 }).toBe(true)
+    const joined = await join(helper, await findSharable(beginner))
+    const countDead = () => from.requests.filter(({ path: at }) => dead.includes(at)).length
+    const missing = countDead()
+    expect(joined.summary.failed).toBeGreaterThanOrEqual(300)
+    expect(missing).toBeLessThan(dead.length)
+    obey('RESUME')
+    const { summary } = await begun
+    expect(countDead()).toBe(missing)
+    const failed = missing + none.length
+    expect(summary).toMatchObject({ end: 'completed', indexed: 1 + good.length, failed })
+    const reasons = { 'failed/not-found': failed, 'skipped/stale-list': dead.length - missing }
+    expect(summary.ledger.reasons).toMatchObject(reasons)
+    const report = await reportSource(beginner, source)
+    expect(report.reasons).toEqual(summary.ledger.reasons)
+    expect(report.balance).toMatchObject({ indexed: 1 + good.length, failed, pending: 0 })
   })
 
   test('counts pages as failed that a helper proved gone and the loss gate keeps', async () => {
