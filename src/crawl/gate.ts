@@ -37,7 +37,7 @@ export interface Gate {
   keyOf(url: string): string | undefined
 }
 
-/** What a gate is built from. */
+/** Options of {@link createGate}. */
 export interface GateOptions {
   /** The start as the user gave it. Neither exclusions but that of llms.txt, nor reach, nor globs apply to it. */
   readonly startUrl: string

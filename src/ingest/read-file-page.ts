@@ -43,7 +43,7 @@ export interface PageFile extends TreeFile {
   readonly readOther: (path: string) => Promise<Uint8Array | undefined>
 }
 
-/** What a file became. */
+/** The pages of a file, or the reason why it has none. */
 export type FilePage =
   | {
       readonly type: 'page'

@@ -33,7 +33,7 @@ describe('findShortfall', () => {
     if (words !== null) expect(shortfall?.gaps[0]?.remedy).toEqual({ verb: 'recrawl', maxPages: null })
   })
 
-  test('a cap is told before an interruption, and failures come last', () => {
+  test('lists the page limit first, then the interruption, then failures', () => {
     const reasons = { 'failed/timeout': 1, 'skipped/page-cap': 2 }
     const shortfall = find('cancelled', { reasons, pending: 3, isInterrupted: true })
     expect(shortfall === null ? null : writeShortfall(shortfall)).toBe(

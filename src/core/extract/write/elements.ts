@@ -170,7 +170,7 @@ const writeQuotedText: Write = (builder, element) => {
   builder.run.text('"')
 }
 
-/** Powers need a sign: `10^6`, but `1st`. A raised link is a note, which a word keeps apart from a name: `CaseTree PREVIEW`. */
+/** Writes a sign before powers: `10^6`, but `1st`. A raised link that is a word gets a space: `CaseTree PREVIEW`. */
 const writeSup: Write = (builder, element) => {
   const { last } = builder.run
   const isPower = /[\p{L}\p{N})*]/u.test(last) && (isExponent(element) || (/\d/.test(last) && isNamed(element)))
@@ -180,7 +180,7 @@ const writeSup: Write = (builder, element) => {
   builder.children(element)
 }
 
-/** Whether a number is raised to something with a name, and is no ordinal number. */
+/** Whether an exponent is a name, such as `precision`, and not the ending of an ordinal number. */
 function isNamed(element: Element): boolean {
   return /^\s*(?!(?:st|nd|rd|th|er|ème|me)\b)[a-z]{2,}\s*$/.test(firstText(element))
 }
