@@ -172,7 +172,7 @@ describe('two libraries in one database', () => {
 })
 
 describe('a role', () => {
-  test('a role that owns the schema needs no right to create another', async () => {
+  test('a role with rights on the schema needs no right to create another', async () => {
     const name = await createDatabase()
     const address = await asRole(name, 'tenant')
     await expect(openDatabase(address)).rejects.toMatchObject({
