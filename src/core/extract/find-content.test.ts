@@ -156,12 +156,15 @@ describe('findContent', () => {
     expect(contentOf(`<body>${path}<main>${prose('tides')}</main></body>`)).toMatch(/^Tide tables Sentence 0/)
   })
 
-  test('comments below an article are not a thread', () => {
-    const comments = `<ol class="commentlist"><li><div class="comment-content">${prose('opinions', 20)}</div></li></ol>`
-    expect(
-      contentOf(`${ARTICLE}<body><div class="entry-content">${prose('rivers')}</div>${comments}</body>`),
-    ).not.toContain('opinions')
-  })
+  test.each(['class="commentlist"', 'id="comment-box"', 'class="comments-area"'])(
+    'comments below an article are not a thread, in %s',
+    (name) => {
+      const comments = `<ol ${name}><li><div class="comment-content">${prose('opinions', 20)}</div></li></ol>`
+      expect(
+        contentOf(`${ARTICLE}<body><div class="entry-content">${prose('rivers')}</div>${comments}</body>`),
+      ).not.toContain('opinions')
+    },
+  )
 
   test('drops pictures that link to pages and those that repeat the title', () => {
     const root = parseHtml(
@@ -171,5 +174,56 @@ describe('findContent', () => {
     const [content] = elements
     const images = [...(content?.descendants() ?? [])].filter(({ name }) => name === 'img')
     expect(images.map((image) => image.attribute('alt'))).toEqual(['A plan'])
+  })
+
+  describe('lists of other articles', () => {
+    const SIGNED = `${ARTICLE}<meta property="article:published_time" content="2026-01-02T03:04:05Z">`
+    const item = (i: number) => `<li class="item"><h3><a href="/${i}">Headline number ${i} of another day</a></h3>
+      <p>The first sentence of article ${i}, which is long enough to count as prose here.</p></li>`
+    const list = (count: number) => `<ul>${Array.from({ length: count }, (_, i) => item(i)).join('')}</ul>`
+
+    test('are dropped below a signed article, with advertisements between them', () => {
+      const items = list(6).replace('<li class="item">', '<li class="ad">Buy a boat now</li><li class="item">')
+      const text = contentOf(`${SIGNED}<body><h1>Title</h1><div>${prose('rivers', 30)}</div><div>${items}</div></body>`)
+      expect(text).toContain('Sentence 29 about rivers')
+      expect(text).not.toContain('Headline')
+      expect(text).not.toContain('boat')
+    })
+
+    test('are dropped even when they are longer than the article', () => {
+      const text = contentOf(
+        `${SIGNED}<body><h1>Title</h1><div>${prose('rivers', 30)}</div><div>${list(40)}</div></body>`,
+      )
+      expect(text).toContain('Sentence 29 about rivers')
+      expect(text).not.toContain('Headline')
+    })
+
+    test('stay on a page with only a few sentences beside them', () => {
+      expect(contentOf(`${SIGNED}<body><h1>Title</h1>${prose('rivers', 3)}${list(12)}</body>`)).toContain(
+        'Headline number 11',
+      )
+    })
+
+    test('stay on a page without author and date', () => {
+      const page = `<body><h1>Title</h1><div>${prose('rivers', 30)}</div><div>${list(6)}</div></body>`
+      expect(contentOf(page)).toContain('Headline number 5')
+    })
+
+    test('stay when they have fewer than five items, or names instead of headlines', () => {
+      const body = `<h1>Title</h1><div>${prose('rivers', 30)}`
+      expect(contentOf(`${SIGNED}<body>${body}${list(4)}</div></body>`)).toContain('Headline number 3')
+      const names = Array.from(
+        { length: 6 },
+        (_, i) => `<p><b>Use</b></p><div><h3><a href="/${i}">Name ${i}</a></h3></div>`,
+      )
+      expect(contentOf(`${SIGNED}<body>${body}${names.join('')}</div></body>`)).toContain('Name 5')
+    })
+  })
+
+  test('takes every part of an article whose text is in several elements', () => {
+    const page = `${ARTICLE}<body><article><div><div class="story-body">${prose('springs', 4)}</div></div><p>Advertisement</p>
+      <div><div class="story-body">${prose('rivers', 20)}</div></div></article></body>`
+    expect(contentOf(page)).toContain('Sentence 0 about springs')
+    expect(contentOf(page)).toContain('Sentence 19 about rivers')
   })
 })

@@ -3,7 +3,7 @@ import { type Element, lineOf } from '../html/tree.ts'
 import { countCards } from './content/cards.ts'
 import { findContainer, findKnown, findMain, findText } from './content/container.ts'
 import { findThread } from './content/forum.ts'
-import { isOneText, type Kind, kindOf } from './content/kind.ts'
+import { isOneText, isSigned, type Kind, kindOf } from './content/kind.ts'
 import { countStatistics, type StatisticsMap } from './content/statistics.ts'
 import { findTitle, findTitleInPath } from './content/title.ts'
 import type { Generator } from './generators/generator.ts'
@@ -13,6 +13,7 @@ import { removeCredits } from './remove/captions.ts'
 import { removeComments } from './remove/comments.ts'
 import { removeContents } from './remove/contents.ts'
 import { removeCopies } from './remove/copies.ts'
+import { removeHeadlineLists } from './remove/headline-lists.ts'
 import { removeOffers } from './remove/offers.ts'
 import { restore, shownChars, textChars } from './remove/restore.ts'
 import { removeReviews } from './remove/reviews.ts'
@@ -63,10 +64,10 @@ function findPage(body: Element, all: StatisticsMap, generator: Generator | unde
   const hadComments = removeComments(body, all)
   const hadReviews = kind === 'product' && removeReviews(body, all)
   const statistics = hadComments || hadReviews ? countStatistics(body) : all
-  const container =
-    findKnown(body, statistics, generator) ??
-    findContainer(body, statistics, kind, isOneText(metadata, all.get(main), cards))
+  const isText = isOneText(metadata, all.get(main), cards)
+  const container = findKnown(body, statistics, generator) ?? findContainer(body, statistics, kind, isText)
   removeContents(container)
+  if (kind === 'article' || (kind === 'page' && isSigned(metadata))) removeHeadlineLists(container, statistics)
   prune(container, kind, statistics)
   removeThumbnails(container, statistics, {
     title: metadata.title,

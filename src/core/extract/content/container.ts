@@ -50,13 +50,25 @@ export function findMain(body: Element, statistics: StatisticsMap): Element {
 const MAIN_SHARE = 0.4
 const MAIN_PROSE_SHARE = 0.1
 
-/** An element that is named as the text of the page and holds most of it. */
+/** An element that is named as the text of the page and holds most of it, or the article of which it is one of several parts. */
 function findArticle(main: Element, statistics: StatisticsMap): Element | undefined {
   const { prose } = statistics.get(main)
-  return find(
-    main,
-    (element) => CONTENT.match(element) === true && statistics.get(element).prose >= prose * ARTICLE_SHARE,
-  )
+  const text = find(main, (element) => isNamedText(element) && statistics.get(element).prose >= prose * ARTICLE_SHARE)
+  if (text === undefined) return undefined
+  let article: Element | undefined = text
+  while (article !== undefined && article !== main && article.name !== 'article') article = article.parent
+  if (article === undefined || article.name !== 'article') return text
+  return countNamedProse(article, statistics) > statistics.get(text).prose ? article : text
+}
+
+/** Prose of the outermost elements that are named as text. */
+function countNamedProse(element: Element, statistics: StatisticsMap): number {
+  if (isNamedText(element)) return statistics.get(element).prose
+  return element.elements().reduce((sum, child) => sum + countNamedProse(child, statistics), 0)
+}
+
+function isNamedText(element: Element): boolean {
+  return CONTENT.match(element) === true
 }
 
 const ARTICLE_SHARE = 0.6

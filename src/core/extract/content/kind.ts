@@ -24,22 +24,27 @@ const PRODUCTS = new Set(['product', 'productgroup', 'itempage', 'og:product', '
  * `main` counts the part of the page without chrome, `text` the smallest element in it that holds nearly all of its sentences, `cards` the
  * items that link to other pages.
  */
-export function kindOf(
-  { types, author, publishedAt }: Metadata,
-  main: Statistics,
-  text: Statistics,
-  cards: Cards,
-): Kind {
+export function kindOf(metadata: Metadata, main: Statistics, text: Statistics, cards: Cards): Kind {
+  const { types, author, publishedAt } = metadata
   const isArticle = types.some((type) => ARTICLES.has(type))
   const isProduct = types.some((type) => PRODUCTS.has(type)) && !types.includes('og:product.group')
   // A page by an author about a product is an article, not a shop.
   if (isProduct && !(isArticle && author !== null)) return 'product'
   if (main.prose < main.text * LISTING_PROSE && !isText(text)) return 'listing'
-  if (isCatalogue(main, cards)) return 'listing'
+  const hasArticle = isArticle && isSigned(metadata) && main.prose - cards.prose >= ARTICLE_PROSE
+  if (isCatalogue(main, cards) && !hasArticle) return 'listing'
   // Publishing programs declare every page an article; only a writer or a date confirms it.
   if (isArticle && (author !== null || publishedAt !== null)) return 'article'
   return main.codes > 0 ? 'reference' : 'page'
 }
+
+/** Whether a page states its author and date, as an article does. */
+export function isSigned({ author, publishedAt }: Metadata): boolean {
+  return author !== null && publishedAt !== null
+}
+
+/** A shorter text beside cards introduces them. */
+const ARTICLE_PROSE = 1500
 
 /** A page with a smaller share of sentences holds labels and links: items of a shop, headlines of a front page. */
 const LISTING_PROSE = 0.5

@@ -77,11 +77,16 @@ function outweighsMarkup(counts: Statistics, whole: Statistics): boolean {
  * which are longer than any page of it.
  */
 function liesBesidePage(element: Element, counts: Statistics, whole: Statistics): boolean {
-  const isBeside =
-    element.name === 'footer' ? !isInside(element, 'blockquote') : element.attribute('aria-modal') === 'true'
+  const isBeside = element.name === 'footer' ? !isInside(element, 'blockquote') : isModal(element)
   return (
     isBeside && counts.mains === 0 && whole.titles > counts.titles && whole.prose - counts.prose >= ENOUGH_ELSEWHERE
   )
+}
+
+/** Whether an element is a dialog that lies over the page, by its attributes or in the markup of Bootstrap. */
+function isModal(element: Element): boolean {
+  if (element.attribute('aria-modal') === 'true') return true
+  return element.hasClass('modal') && element.elements().some((child) => child.hasClass('modal-dialog'))
 }
 
 /** With this many letters in sentences, the page has content outside the footer. */

@@ -116,7 +116,11 @@ describe('removeChrome', () => {
     expect(lineOf(root)).toContain('The body of the page')
   })
 
-  test.each(['<footer>', '<div role="dialog" aria-modal="true">'])('drops %s of any length', (start) => {
+  test.each([
+    '<footer>',
+    '<div role="dialog" aria-modal="true">',
+    '<div class="modal fade"><div class="modal-dialog">',
+  ])('drops %s of any length', (start) => {
     const terms = `${start}<h1>Terms</h1>${'<p>Whoever buys from us agrees to what nobody ever reads.</p>'.repeat(40)}`
     const root = parseHtml(`<body><h1>Title</h1>${PROSE}${terms}</body>`)
     removeChrome(root, undefined)

@@ -8,7 +8,8 @@ import { TermReader } from './terms.ts'
 
 const COMMENTS: Chrome = {
   reason: 'comments of readers',
-  terms: `comments comment-list commentlist comment-section comment-thread comment-threads respond comment-form
+  terms: `comments comment-list commentlist comment-section comment-thread comment-threads comment-box comment-area
+    comments-area comments-box comments-list comments-wrapper respond comment-form
     commentform disqus wpdiscuz wpdcom livefyre coral-talk hyvor-talk utterances giscus webmentions pingbacks`,
 }
 const STEP = 'comments'

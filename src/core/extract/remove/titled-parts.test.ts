@@ -18,6 +18,8 @@ describe('removeTitledParts', () => {
     'Comments',
     'Responses',
     'Response',
+    'Kommentare',
+    '评论',
     'Subscribe to events',
     'Sign up',
     'Share the document',
@@ -52,6 +54,8 @@ describe('removeTitledParts', () => {
     ['Comments', `<ol><li class="comment">${PROSE}</li></ol>`, 'comments of readers'],
     ['Comments', `${PROSE}<form><textarea></textarea></form>`, 'comments of readers'],
     ['3 comments', PROSE, 'comments of readers'],
+    ['12 Kommentare', `<ol><li class="comment">${PROSE}</li></ol>`, 'comments of readers'],
+    ['留言列表 (42)', `<ol><li class="comment">${PROSE}</li></ol>`, 'comments of readers'],
     ['About the author', PROSE, 'byline'],
     ['Was this page helpful?', '<p>Tell us</p>', 'feedback on the page'],
   ])('drops a part called %s that looks like it', (title, html, reason) => {

@@ -62,6 +62,11 @@ const TITLES: readonly Title[] = [
     'comments of readers',
   ],
   [/^(?:comments?|responses?|replies)$/, quotesReaders, 'comments of readers'],
+  [
+    /^(?:\d+ )?(?:kommentare?|leserkommentare|commentaires?|comentarios?|comentários?|commenti|reacties|kommentarer|komentarze|комментари[йяи]|留言列表|留言|评论|評論|コメント|댓글)(?: ?[(（:：]?\d+[)）]?)?$/,
+    quotesReaders,
+    'comments of readers',
+  ],
   [/^(?:about the authors?|written by|meet the author|author bio)$/, always, 'byline'],
   [
     /^(?:table of contents|on this page|in this (?:article|guide|post|section)|contents|jump to|quick links|inhaltsverzeichnis|sommaire)$/,

@@ -1,0 +1,59 @@
+import { HEADINGS } from '../../html/names.ts'
+import type { Element } from '../../html/tree.ts'
+import type { StatisticsMap } from '../content/statistics.ts'
+import { drop } from '../drop.ts'
+
+const STEP = 'headline lists'
+
+/** An article with fewer items below it may refer to them. */
+const MIN_ITEMS = 5
+/** Advertisements stand between the items. */
+const ITEM_SHARE = 0.6
+/** A longer item is a text of its own. */
+const ITEM_CHARS = 1000
+/** A shorter heading is a name in a catalogue, such as a product, and not a headline. */
+const HEADLINE_CHARS = 20
+/** Without this much prose outside the list, the items are what the page is about. */
+const ARTICLE_PROSE = 800
+
+/** Drops lists of other articles, each with a linked headline and perhaps its first sentences, from a page that is an article itself. */
+export function removeHeadlineLists(content: Element, statistics: StatisticsMap): void {
+  const { prose } = statistics.get(content)
+  const visit = (element: Element) => {
+    const { headings, links } = statistics.get(element)
+    if (headings < MIN_ITEMS || links < MIN_ITEMS) return
+    const items = itemsOf(element, statistics)
+    if (items.length > 0 && prose - statistics.get(element).prose >= ARTICLE_PROSE) {
+      for (const item of items) drop(item, STEP, 'other articles')
+      return
+    }
+    for (const child of element.elements()) visit(child)
+  }
+  visit(content)
+}
+
+/** The children of an element if most of them are items of such a list, otherwise nothing. */
+function itemsOf(parent: Element, statistics: StatisticsMap): Element[] {
+  const children = parent.elements().filter((child) => statistics.get(child).text > 0)
+  if (children.length < MIN_ITEMS) return []
+  const items = children.filter((child) => isItem(child, statistics))
+  return items.length >= MIN_ITEMS && items.length >= children.length * ITEM_SHARE ? children : []
+}
+
+function isItem(element: Element, statistics: StatisticsMap): boolean {
+  const { text, headings, links, codes } = statistics.get(element)
+  if (headings === 0 || links === 0 || codes > 0 || text > ITEM_CHARS) return false
+  for (const inner of element.descendants()) {
+    if (HEADINGS.has(inner.name)) return isLinked(inner, element, statistics)
+  }
+  return false
+}
+
+/** Whether all words of a heading are in links, inside it or around it. */
+function isLinked(heading: Element, item: Element, statistics: StatisticsMap): boolean {
+  const { text, link } = statistics.get(heading)
+  if (text < HEADLINE_CHARS) return false
+  if (link >= text) return true
+  for (let at = heading.parent; at !== undefined && at !== item.parent; at = at.parent) if (at.name === 'a') return true
+  return false
+}
