@@ -17,7 +17,7 @@ import { connect, pharos } from './mcp-client.mjs'
 import { option, printTable, quantile } from './measure.mjs'
 
 const PYTHON = '/usr/share/doc/python3.11/html'
-/** Measured on a 2-core arm64 machine with the same documentation; see DESIGN.md. */
+/** Measured on a 2-core arm64 machine with the same documentation; see docs/benchmarks.md. */
 const PEER = { start: 4400, rss: 313, p50: 17, p95: 27, packages: 598, megabytes: 486 }
 const STARTS = 9
 const WARM_UP = 40

@@ -9,7 +9,7 @@ import { findSecrets } from '../src/core/secrets.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const pages = ['.', 'docs', 'docs/reference', 'docs/templates'].flatMap((folder) =>
+const pages = ['.', 'docs', 'docs/decisions', 'docs/reference', 'docs/templates'].flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((name) => /\.(md|txt)$/.test(name))
     .map((name) => join(folder, name)),
@@ -44,7 +44,7 @@ describe('the documents', () => {
         .filter((name) => name.endsWith('.md') && name !== 'README.md')
         .map((name) => join(folder, name).slice('docs/'.length)),
     )
-    expect(new Set(linked)).toEqual(new Set(written))
+    expect(new Set(linked)).toEqual(new Set([...written, 'decisions/README.md']))
   })
 
   it('the specification names every kind with its extensions and every warning', () => {
@@ -68,6 +68,34 @@ describe('the documents', () => {
       )
     }
     for (const code of WARNING_CODES) expect(text).toContain(`| \`${code}\` |`)
+  })
+})
+
+describe('the decisions', () => {
+  const files = readdirSync(join(root, 'docs/decisions')).filter((name) => name !== 'README.md')
+
+  it('the index lists each decision with its number, its title and a sentence', () => {
+    const entries = read('docs/decisions/README.md').matchAll(/^- (\d{4}) \[(.+)\]\((\1-[^)]+)\): \S.*\.$/gm)
+    const listed = [...entries].map(([, , title = '', file = '']) => `${file} # ${title}`)
+    const written = files.map((file) => `${file} ${read(join('docs/decisions', file)).split('\n', 1)[0]}`)
+    expect(new Set(listed)).toEqual(new Set(written))
+    expect(listed).toHaveLength(files.length)
+  })
+
+  it('each decision has a number of its own', () => {
+    const numbers = files.map((file) => /^(\d{4})-[a-z0-9-]+\.md$/.exec(file)?.[1])
+    expect(numbers).not.toContain(undefined)
+    expect(new Set(numbers).size).toBe(files.length)
+  })
+
+  it.each(files)('%s has the headings of a decision and at most 350 words', (file) => {
+    const text = read(join('docs/decisions', file))
+    const headings = [...text.matchAll(/^## (.+)$/gm)].map((match) => match[1] ?? '')
+    expect(headings).toEqual(
+      ['Context', 'Decision', 'Figures', 'Rejected'].filter((name, i) => i < 2 || headings.includes(name)),
+    )
+    const prose = text.replace(/^\|.*$/gm, '')
+    expect(prose.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(350)
   })
 })
 

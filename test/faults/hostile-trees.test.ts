@@ -143,15 +143,19 @@ describe('archives', () => {
   })
 })
 
+/** A tar file ends with two empty blocks. Without the second it is still complete, and tar programs read it. */
+const TAR_END_BYTES = 2 * 512
+
 describe('an archive that is cut off', () => {
   test.each(Object.entries(wholeArchives()))(
     'is reported as truncated at every position, %s',
     async (ending, bytes) => {
       const places = isLong ? 100 : 10
+      const end = bytes.length - (ending === 'tar' ? TAR_END_BYTES : 0)
       const reasons = new Set<string>()
       for (let i = 1; i < places; i++) {
         const name = `source/cut-${i}.${ending}`
-        shop.write({ [name]: bytes.subarray(0, Math.floor((bytes.length * i) / places)) })
+        shop.write({ [name]: bytes.subarray(0, Math.floor((end * i) / places)) })
         reasons.add(await refusalOf(name))
       }
       expect([...reasons]).toEqual(['SOURCE_UNREADABLE: it is cut off'])
