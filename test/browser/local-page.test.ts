@@ -294,6 +294,8 @@ test('going back restores the previous view and scroll position', async () => {
   )
   const page = await openShared()
   await readUploaded(page, workshop.path('many'))
+  // The order of the hits changes once, when the index can be searched by meaning too.
+  await page.getByText('Searched by words and meaning').waitFor({ timeout: 60_000 })
   await page.locator('#search-box').fill('mooring')
   await page.getByText('The best 50 of 60 results').waitFor()
   await page.getByRole('button', { name: 'Show more' }).click()
