@@ -25,7 +25,7 @@ const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/cs
 const PATIENCE = { timeout: 600_000 }
 /** Waits for an element that exists but may be hidden. */
 const KEPT = { ...PATIENCE, state: 'attached' }
-const SAMPLE_MS = 100
+const SAMPLE_INTERVAL_MS = 100
 const UPLOAD = 'the browser takes in the upload'
 const STEP_COLUMNS = ['', 'wall s', 'CPU s', 'longest task ms']
 const WITHOUT_WORKERS = 'delete globalThis.Worker'
@@ -165,7 +165,7 @@ function watchMemory(processes) {
   const timer = setInterval(() => {
     const sizes = places.map((place) => Number(/^RssAnon:\s+(\d+)/m.exec(read(place))?.[1] ?? 0) * 1024)
     peak = Math.max(peak, ...sizes)
-  }, SAMPLE_MS)
+  }, SAMPLE_INTERVAL_MS)
   return {
     stop() {
       clearInterval(timer)

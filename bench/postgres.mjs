@@ -125,7 +125,7 @@ async function measureOperations() {
   const client = await connect(address)
   await store.offer('docs', 'crawl', [findOf('https://docs.test/start')], 1)
   await fillLedger(client, 0, ADDRESSES)
-  for (let i = 0; i < 20; i++) await store.offer('docs', 'crawl', listFinds(HOSTS, i * HOSTS), 1)
+  for (let i = 0; i < 20; i++) await store.offer('docs', 'crawl', listFoundAddresses(HOSTS, i * HOSTS), 1)
   await client.query('VACUUM ANALYZE')
   await client.end()
   const sums = new Map()
@@ -177,8 +177,12 @@ async function measureVisits(store, sum) {
   const index = (visit) => {
     made++
     const { record } = createAdoption([createChunk(made, words, random)])
-    const known = listFinds(LINKS / 2, made)
-    return settle(visit, { state: 'indexed', record, finds: [...known, ...listFinds(LINKS / 2, 1e6 + made * LINKS)] })
+    const known = listFoundAddresses(LINKS / 2, made)
+    return settle(visit, {
+      state: 'indexed',
+      record,
+      finds: [...known, ...listFoundAddresses(LINKS / 2, 1e6 + made * LINKS)],
+    })
   }
   for (let round = -2; round < ROUNDS; round++) {
     // The first rounds are not counted, because statements are still being planned.
@@ -191,7 +195,7 @@ async function measureVisits(store, sum) {
     if (visits.length < 24) throw new Error(`only ${visits.length} visits are due`)
     const [indexed, unchanged, released] = [visits.slice(0, 12), visits.slice(12, 20), visits.slice(20)]
     await add('settle, a page and 20 links, half of them known', indexed.length, each(indexed, index))
-    const confirm = (visit) => settle(visit, { state: 'unchanged', finds: listFinds(LINKS, 0) })
+    const confirm = (visit) => settle(visit, { state: 'unchanged', finds: listFoundAddresses(LINKS, 0) })
     await add('settle, nothing changed, 20 links that are known', unchanged.length, each(unchanged, confirm))
     await add(
       'release',
@@ -211,7 +215,7 @@ function requestAt(now) {
     now,
     until,
     horizon,
-    isLevelled: false,
+    isBreadthFirst: false,
     maxHosts: 24,
     hostsUntil,
   }
@@ -224,7 +228,7 @@ function createCrawl() {
 }
 
 /** Addresses on many hosts. */
-function listFinds(count, first) {
+function listFoundAddresses(count, first) {
   return Array.from({ length: count }, (_, i) => findOf(`https://h${(first + i) % HOSTS}.open.test/${first + i}`))
 }
 
@@ -249,7 +253,7 @@ function createVisits() {
     for (let left = count; left > 0; ) {
       now += 60_000
       const request = { sourceId: 'docs', crawlId: 'crawl', limit: Math.min(16, left), now, until: now + 30_000 }
-      const visits = await store.lease({ ...request, horizon: now + 30_000, isLevelled: false })
+      const visits = await store.lease({ ...request, horizon: now + 30_000, isBreadthFirst: false })
       if (visits.length === 0) throw new Error('nothing is due')
       for (const visit of visits) await visitOne(store, known, visit)
       left -= visits.length
@@ -282,7 +286,7 @@ async function measureChunks() {
     const count = (size - before) / CHUNKS_PER_PAGE
     const writing = await measure(async () => {
       await pages.write(count)
-      await store.tendIndex()
+      await store.maintainIndex()
     }, count)
     before = size
     const client = await connect(address)
@@ -341,7 +345,7 @@ async function measureFilters() {
   for (const store of Object.values(stores)) {
     await store.addSource(createSource())
     await createPages(store).write(20_000 / CHUNKS_PER_PAGE)
-    await store.tendIndex()
+    await store.maintainIndex()
   }
   const filters = {
     none: {},
@@ -388,7 +392,7 @@ async function measureTsvector() {
   const count = chunkSizes[0]
   const own = await measure(async () => {
     await createPages(store).write(count / CHUNKS_PER_PAGE)
-    await store.tendIndex()
+    await store.maintainIndex()
   }, count)
   const client = await connect(address)
   await client.query('CREATE TABLE texts (id bigint PRIMARY KEY, words tsvector NOT NULL)')

@@ -143,7 +143,7 @@ function openPharos(path) {
         if (page.length === CHUNKS_PER_PAGE) await flush()
       }
       await flush()
-      await store.tendIndex()
+      await store.maintainIndex()
       const libraryCpu = cpuSeconds(start)
       await store.close()
       const db = new Sqlite(path)
@@ -152,7 +152,7 @@ function openPharos(path) {
       db.close()
       const again = await open()
       const anew = process.cpuUsage()
-      await again.tendIndex()
+      await again.maintainIndex()
       const indexCpu = cpuSeconds(anew)
       const { chunks: all, indexed } = await again.readIndexState()
       if (indexed < all) throw new Error(`the index has ${indexed} of ${all} chunks`)

@@ -22,7 +22,7 @@ const APART = ['better-sqlite3', 'web-tree-sitter']
 const WRITTEN_BY_BUNDLER = '@oxc-project/runtime'
 
 /** Parts of earlier builds are kept this long, because a running program may still load them. */
-const KEEP_MS = 86_400_000
+const RETENTION_MS = 86_400_000
 
 /** Returns the names of the files in dist/ when all are written. */
 export async function bundleProgram(root) {
@@ -90,7 +90,7 @@ function writeLicenses(output) {
 }
 
 function removeOld(folder, written) {
-  const isOld = (path) => Date.now() - fs.statSync(path).mtimeMs > KEEP_MS
+  const isOld = (path) => Date.now() - fs.statSync(path).mtimeMs > RETENTION_MS
   for (const name of fs.readdirSync(folder)) {
     const path = join(folder, name)
     if (name.endsWith('.js') && !written.includes(path) && isOld(path)) fs.rmSync(path)

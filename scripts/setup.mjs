@@ -27,8 +27,8 @@ const BUILD_INPUTS = [
 ]
 
 const NODE_NEEDED = [22, 19]
-const POLL_MS = 200
-const HEARTBEAT_MS = 5_000
+const POLL_INTERVAL_MS = 200
+const HEARTBEAT_INTERVAL_MS = 5_000
 /** A lock is also taken over when it was not touched for this long: its pid may belong to another program by now. */
 const LOCK_OLD_MS = 5 * 60_000
 
@@ -218,7 +218,7 @@ export async function withLock(root, work) {
   while (lock.holder) {
     if (!waiting) say(`waiting for another start that is setting up (${lock.holder})`)
     waiting = true
-    await new Promise((done) => setTimeout(done, POLL_MS))
+    await new Promise((done) => setTimeout(done, POLL_INTERVAL_MS))
     lock = tryLock(folder)
   }
   // Rewriting the file also renews its modification time; the timer does so while a command runs.
@@ -228,7 +228,7 @@ export async function withLock(root, work) {
     pids = child === undefined ? [process.pid] : [process.pid, child]
     write({ pids })
   }
-  const heartbeat = setInterval(() => write({ pids }), HEARTBEAT_MS)
+  const heartbeat = setInterval(() => write({ pids }), HEARTBEAT_INTERVAL_MS)
   try {
     await work({ folder, note })
   } finally {

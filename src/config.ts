@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { PharosError } from './core/errors.ts'
-import { DEFAULT_LIMITS, LEAST_MAX_CHARS } from './core/limits.ts'
+import { DEFAULT_LIMITS, MIN_MAX_CHARS } from './core/limits.ts'
 import { parseBytes } from './core/text/bytes.ts'
 import { parseDuration, writeDuration } from './core/text/duration.ts'
 import { findNearest } from './core/text/nearest.ts'
 import { hasCredentials } from './core/url/credentials.ts'
 import { PUBLIC_REGISTRIES } from './core/url/package-url.ts'
-import { findMistaken, hidePassword, isPostgres, nameDatabase } from './core/url/postgres-address.ts'
+import { findLibraryProblem, hidePassword, isPostgres, nameDatabase } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
 
 /** The effective values of all settings. */
@@ -31,7 +31,7 @@ export interface Config {
   readonly registryTokens: readonly string[]
   readonly cache: boolean
   readonly cacheFolder: string
-  /** A file path, or the address of a database, which may hold a password: display it only with {@link shownValue}. */
+  /** A file path, or the address of a database, which may hold a password: display it only with {@link redactValue}. */
   readonly library: string
   /** Empty for a file beside the library. */
   readonly failures: string
@@ -109,7 +109,7 @@ export interface Config {
   readonly maxAge: number
   /** Empty when there is none. */
   readonly contactUrl: string
-  /** Empty when there is none. May hold a password: display it only with {@link shownValue}. */
+  /** Empty when there is none. May hold a password: display it only with {@link redactValue}. */
   readonly proxy: string
   /** Name or address on which the server listens. */
   readonly host: string
@@ -150,7 +150,7 @@ export interface Setting {
   /** Whether leading and trailing spaces are kept. @default false */
   readonly isVerbatim?: boolean
   /** Value of the flag when it has no argument; an argument then needs `=`. @default an argument is required */
-  readonly bare?: string
+  readonly bareFlagValue?: string
   /** Whether the setting has a flag; otherwise only the file and the environment can set it. @default true */
   readonly hasFlag?: boolean
   /** Whether a value may hold a password, so that messages must not repeat it. @default false */
@@ -160,11 +160,11 @@ export interface Setting {
    */
   readonly key?: SettingName
   /** Whether the address must have no user name and password, without a setting that holds them instead. @default false */
-  readonly isWithoutUser?: boolean
+  readonly isCredentialFree?: boolean
   /** Whether a path may also be the address of a PostgreSQL database. @default false */
   readonly mayBePostgres?: boolean
   /** Whether the setting concerns only the server, so that child processes do not get it. @default false */
-  readonly isOfServer?: boolean
+  readonly isServerOnly?: boolean
   readonly description: string
 }
 
@@ -187,7 +187,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: PUBLIC_REGISTRIES.npm,
     hasFlag: false,
     isSecret: true,
-    isWithoutUser: true,
+    isCredentialFree: true,
     description: 'where packages of npm come from; it may be private',
   },
   pypiRegistry: {
@@ -195,7 +195,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: PUBLIC_REGISTRIES.pypi,
     hasFlag: false,
     isSecret: true,
-    isWithoutUser: true,
+    isCredentialFree: true,
     description: 'where packages of PyPI come from; it may be private',
   },
   cratesRegistry: {
@@ -203,7 +203,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: PUBLIC_REGISTRIES.crates,
     hasFlag: false,
     isSecret: true,
-    isWithoutUser: true,
+    isCredentialFree: true,
     description: 'the sparse index that crates come from; it may be private',
   },
   mavenRegistry: {
@@ -211,7 +211,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: PUBLIC_REGISTRIES.maven,
     hasFlag: false,
     isSecret: true,
-    isWithoutUser: true,
+    isCredentialFree: true,
     description: 'the repository that Maven packages come from; it may be private',
   },
   gitTokens: {
@@ -255,7 +255,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   chunkMaxChars: {
     type: 'count',
     default: DEFAULT_LIMITS.maxChars,
-    least: LEAST_MAX_CHARS,
+    least: MIN_MAX_CHARS,
     description: 'never let a chunk have more characters than this',
   },
   cache: {
@@ -488,7 +488,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   allowPrivate: {
     type: 'list',
     default: [],
-    bare: '*',
+    bareFlagValue: '*',
     description: 'fetch from private hosts or networks too: =localhost,10.0.0.0/8, or all of them',
   },
   concurrency: {
@@ -605,20 +605,20 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   host: {
     type: 'text',
     default: '127.0.0.1',
-    isOfServer: true,
+    isServerOnly: true,
     description: 'listen at this address; one that other machines can reach demands a token (default: 127.0.0.1)',
   },
   port: {
     type: 'count',
     default: 0,
     most: 65_535,
-    isOfServer: true,
+    isServerOnly: true,
     description: 'listen at this port, 0 for the first free one from 41000 up',
   },
   tokenFile: {
     type: 'path',
     default: '',
-    isOfServer: true,
+    isServerOnly: true,
     description: 'file with the token that every request has to carry; PHAROS_TOKEN may hold it instead',
   },
   token: {
@@ -626,19 +626,19 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: '',
     hasFlag: false,
     isSecret: true,
-    isOfServer: true,
+    isServerOnly: true,
     description: 'the token itself',
   },
   allowedHosts: {
     type: 'list',
     default: [],
-    isOfServer: true,
+    isServerOnly: true,
     description: 'further names under which the server may be asked for: pharos.example,192.0.2.7',
   },
   allowedOrigins: {
     type: 'list',
     default: [],
-    isOfServer: true,
+    isServerOnly: true,
     description: 'origins of other sites whose pages may read answers: https://example.com',
   },
   maxCrawls: {
@@ -646,7 +646,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 1,
     least: 1,
     most: 64,
-    isOfServer: true,
+    isServerOnly: true,
     description: 'run so many crawls at once',
   },
   maxRequests: {
@@ -654,35 +654,35 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 32,
     least: 1,
     most: 1024,
-    isOfServer: true,
+    isServerOnly: true,
     description: 'let all of them together fetch so many pages at once',
   },
   workers: {
     type: 'count',
     default: 1,
     most: 1,
-    isOfServer: true,
+    isServerOnly: true,
     description: 'on a library in PostgreSQL: 1 to run crawls in the server too, 0 to leave all to pharos worker',
   },
   drainTime: {
     type: 'duration',
     default: 10_000,
     most: 3_600_000,
-    isOfServer: true,
+    isServerOnly: true,
     description: 'let crawls of a worker that is to stop come to their end for so long, then leave them to others',
   },
   defaultStartUrl: {
     type: 'url',
     default: '',
     hasFlag: false,
-    isOfServer: true,
+    isServerOnly: true,
     description: 'where POST /api/crawl starts when it is not told',
   },
   traceStart: {
     type: 'switch',
     default: false,
     hasFlag: false,
-    isOfServer: true,
+    isServerOnly: true,
     description: 'write how long each part of the start of a crawl takes',
   },
 }
@@ -697,12 +697,12 @@ const FOREIGN_VARIABLES: Partial<
 }
 
 /** Where a value came from, in ascending priority. */
-export type Origin = 'default' | 'file' | 'environment' | 'flag'
+export type SettingOrigin = 'default' | 'file' | 'environment' | 'flag'
 
 /** The effective values, and the origin of each. */
 export interface EffectiveConfig {
   readonly values: Config
-  readonly origins: Readonly<Record<SettingName, Origin>>
+  readonly origins: Readonly<Record<SettingName, SettingOrigin>>
   /** The configuration file that was read, if any. */
   readonly file: string | undefined
   /** `PHAROS_…` variables that match no setting, probably misspelt. */
@@ -726,9 +726,9 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
   const environment = withoutEmpty(input.environment ?? process.env)
   const { file, values: fromFile } = readConfigFile(input.file ?? environment['PHAROS_CONFIG'], input.folder ?? '.')
   const values: Record<string, Value> = {}
-  const origins: Record<string, Origin> = {}
+  const origins: Record<string, SettingOrigin> = {}
   for (const name of settingNames()) {
-    const candidates: Given[] = [
+    const candidates: GivenValue[] = [
       { origin: 'flag', label: `--${flagName(name)}`, value: input.flags?.[name] },
       { origin: 'environment', label: variableName(name), value: environment[variableName(name)] },
       readForeign(name, environment),
@@ -748,14 +748,14 @@ export function readConfig(input: ConfigInput = {}): EffectiveConfig {
   return {
     // The loop above has set every name to a value of its type.
     values: values as unknown as Config,
-    origins: origins as Record<SettingName, Origin>,
+    origins: origins as Record<SettingName, SettingOrigin>,
     file,
     unknownVariables: Object.keys(environment).filter((name) => name.startsWith('PHAROS_') && !known.has(name)),
   }
 }
 
 /** Reads the variable of another program for a setting. */
-function readForeign(name: SettingName, environment: Readonly<Record<string, string | undefined>>): Given {
+function readForeign(name: SettingName, environment: Readonly<Record<string, string | undefined>>): GivenValue {
   const { name: label = '', read } = FOREIGN_VARIABLES[name] ?? {}
   return { origin: 'environment', label, value: read?.(environment[label] ?? '') || undefined }
 }
@@ -799,7 +799,7 @@ export function readGitAccess(
   })
   return {
     environment: Object.fromEntries(passed),
-    tokenFor: lookUpTokens('gitTokens', gitTokens, environment),
+    tokenFor: createTokenLookup('gitTokens', gitTokens, environment),
   }
 }
 
@@ -807,18 +807,18 @@ export function readGitAccess(
 export function readRegistryTokens(
   { registryTokens }: Pick<Config, 'registryTokens'>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
-): TokenFor {
-  return lookUpTokens('registryTokens', registryTokens, environment)
+): TokenLookup {
+  return createTokenLookup('registryTokens', registryTokens, environment)
 }
 
 /** Returns the token for a host, or undefined. Throws if the configured variable is not set. */
-type TokenFor = GitAccess['tokenFor']
+type TokenLookup = GitAccess['tokenFor']
 
-function lookUpTokens(
+function createTokenLookup(
   name: TokenSetting,
   entries: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
-): TokenFor {
+): TokenLookup {
   const variables = parseTokens(name, entries)
   return (host) => {
     const variable = variables.get(host.toLowerCase())
@@ -843,8 +843,8 @@ function refuseUnused(name: SettingName, endpoint: SettingName): never {
 }
 
 /** A given value, and the name of its origin for messages. */
-interface Given {
-  readonly origin: Origin
+interface GivenValue {
+  readonly origin: SettingOrigin
   readonly label: string
   readonly value: unknown
 }
@@ -880,11 +880,11 @@ export function isDumbTerminal(environment: Readonly<Record<string, string | und
 }
 
 /** Terminals known to support hyperlinks, by their program name. */
-const LINKING_PROGRAMS = new Set(['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'Hyper', 'rio', 'zed', 'WarpTerminal'])
-const LINKING_TERMS = /^(?:xterm-kitty|xterm-ghostty|alacritty|foot|wezterm|contour|rio)/
+const HYPERLINK_PROGRAMS = new Set(['iTerm.app', 'WezTerm', 'vscode', 'ghostty', 'Hyper', 'rio', 'zed', 'WarpTerminal'])
+const HYPERLINK_TERMS = /^(?:xterm-kitty|xterm-ghostty|alacritty|foot|wezterm|contour|rio)/
 
 /** Whether the terminal supports hyperlinks behind text (OSC 8). Guessed from the environment, because terminals cannot be asked. */
-export function isLinkingTerminal(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
+export function canShowHyperlinks(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
   const forced = environment['FORCE_HYPERLINK'] ?? ''
   if (forced !== '') return forced !== '0'
   const program = environment['TERM_PROGRAM'] ?? ''
@@ -892,8 +892,8 @@ export function isLinkingTerminal(environment: Readonly<Record<string, string | 
   if (program === 'tmux') return Number.parseFloat(environment['TERM_PROGRAM_VERSION'] ?? '') >= 3.4
   if (environment['TERM'] === 'dumb' || /^(?:screen|tmux)/.test(environment['TERM'] ?? '')) return false
   return (
-    LINKING_PROGRAMS.has(program) ||
-    LINKING_TERMS.test(environment['TERM'] ?? '') ||
+    HYPERLINK_PROGRAMS.has(program) ||
+    HYPERLINK_TERMS.test(environment['TERM'] ?? '') ||
     Number(environment['VTE_VERSION'] ?? 0) >= 5000 ||
     (environment['WT_SESSION'] ?? environment['KONSOLE_VERSION'] ?? '') !== ''
   )
@@ -919,7 +919,7 @@ function dataFolder(environment: Readonly<Record<string, string | undefined>>): 
 }
 
 /** Folder for local data that belongs to a library but is not in it: the folder of its file, or a separate one for a database. */
-export function folderOf(
+export function libraryDataFolder(
   library: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): string {
@@ -929,7 +929,7 @@ export function folderOf(
 }
 
 /** A value without its secret part: user name and password, or all of it. */
-export function shownValue(name: SettingName, value: Value): Value {
+export function redactValue(name: SettingName, value: Value): Value {
   const { isSecret = false, mayBePostgres = false, type } = SETTINGS[name]
   if (mayBePostgres) return hidePassword(String(value))
   if (!isSecret || typeof value !== 'string') return value
@@ -952,7 +952,7 @@ export function writeEnvironment(
 ): Record<string, string | undefined> {
   const others = Object.entries(environment).filter(([name]) => !name.startsWith('PHAROS_'))
   const own = settingNames()
-    .filter((name) => SETTINGS[name].isOfServer !== true)
+    .filter((name) => SETTINGS[name].isServerOnly !== true)
     .map((name) => [variableName(name), writeVariable(name, values[name])])
   return { ...Object.fromEntries(others), ...Object.fromEntries(own), PHAROS_CONFIG: NO_FILE }
 }
@@ -965,14 +965,14 @@ function writeVariable(name: SettingName, value: Value): string {
 
 /** Formats a value for display. */
 export function writeValue(name: SettingName, given: Value): string {
-  const value = shownValue(name, given)
+  const value = redactValue(name, given)
   if (typeof value === 'object') return value.length === 0 ? 'none' : value.join(', ')
   if (SETTINGS[name].type === 'duration') return writeDuration(Number(value))
   return value === '' ? 'none' : String(value)
 }
 
 /** Parses a value according to the table. A relative path is resolved against `folder`. */
-function parseValue(name: SettingName, { origin, label, value }: Given, folder: string): Value {
+function parseValue(name: SettingName, { origin, label, value }: GivenValue, folder: string): Value {
   const setting = SETTINGS[name]
   const { least = 0, most = Number.MAX_SAFE_INTEGER } = setting
   const refuse = (expected: string, isRepeated = setting.isSecret !== true): never => {
@@ -991,10 +991,10 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
     case 'path':
       if (typeof value !== 'string' || value === '') return refuse('a path')
       if (setting.mayBePostgres !== true) return resolve(folder, value)
-      return isPostgres(value) ? value : resolve(folder, refuseMistaken(value, refuse))
+      return isPostgres(value) ? value : resolve(folder, refuseMistypedAddress(value, refuse))
     case 'url':
       if (value === '' && setting.default === '') return ''
-      if ((setting.key !== undefined || setting.isWithoutUser === true) && hasCredentials(text)) {
+      if ((setting.key !== undefined || setting.isCredentialFree === true) && hasCredentials(text)) {
         const instead = setting.key === undefined ? '' : `: give a key as ${setting.key}`
         return refuse(`an address without user name and password${instead}`)
       }
@@ -1028,8 +1028,8 @@ function parseValue(name: SettingName, { origin, label, value }: Given, folder: 
 }
 
 /** Refuses a library path that looks like a mistyped address. */
-function refuseMistaken(value: string, refuse: (expected: string, isRepeated: boolean) => never): string {
-  const expected = findMistaken(value)
+function refuseMistypedAddress(value: string, refuse: (expected: string, isRepeated: boolean) => never): string {
+  const expected = findLibraryProblem(value)
   return expected === undefined ? value : refuse(expected, false)
 }
 

@@ -80,24 +80,27 @@ export interface Connections {
   readonly openRenderer: () => Promise<Renderer>
   readonly openCrawl4AI: () => Promise<Fetcher>
   /** Adds the copy in Qdrant to the vectors of a store, if one is configured. */
-  withCopy(vectors: VectorIndex, store: Store): Promise<{ readonly vectors: VectorIndex; readonly copy?: VectorCopy }>
+  withVectorCopy(
+    vectors: VectorIndex,
+    store: Store,
+  ): Promise<{ readonly vectors: VectorIndex; readonly copy?: VectorCopy }>
   /** Closes all services, including those still being opened. Later calls throw `INTERRUPTED`. */
   close(): Promise<void>
 }
 
-const CRAWL4AI = { endpoint: 'http://localhost:52004', timeoutMs: 60_000, concurrency: 5, retries: 3 }
-const EMBEDDING = { batch: 32, batchBytes: 2 ** 20, timeoutMs: 30_000, textPrefix: '', queryPrefix: '' }
-const RERANKING = { candidates: 50, budgetMs: 1000 }
-const COLLECTION = 'pharos'
+const CRAWL4AI_DEFAULTS = { endpoint: 'http://localhost:52004', timeoutMs: 60_000, concurrency: 5, retries: 3 }
+const EMBEDDING_DEFAULTS = { batch: 32, batchBytes: 2 ** 20, timeoutMs: 30_000, textPrefix: '', queryPrefix: '' }
+const RERANKING_DEFAULTS = { candidates: 50, budgetMs: 1000 }
+const DEFAULT_COLLECTION = 'pharos'
 /** Timeout for resolving a host. */
-const RESOLVE_MS = 10_000
+const RESOLVE_TIMEOUT_MS = 10_000
 
 /** Prepares the configured services. Sends no request before a service is needed. */
 export function openConnections(parts: ConnectionParts): Connections {
   const { options, userAgent, allowance, clock } = parts
-  const crawl4ai = { ...CRAWL4AI, ...options.crawl4ai }
+  const crawl4ai = { ...CRAWL4AI_DEFAULTS, ...options.crawl4ai }
   const origins = listOrigins(options, crawl4ai.endpoint)
-  const { once, keep, close } = createKeeper()
+  const { once, keep, close } = createLazyResources()
   const openClient = keep(async (): Promise<ServiceClient> => {
     const { openServiceClient } = await import('./fetch/service-client.ts')
     return openServiceClient({ origins, userAgent })
@@ -126,17 +129,17 @@ export function openConnections(parts: ConnectionParts): Connections {
     }),
     openCrawl4AI: keep(async () => {
       const { openCrawl4AIFetcher } = await import('./fetch/crawl4ai-fetcher.ts')
-      const checkAddress = createAddressCheck({ allowance, resolve: systemResolve, timeoutMs: RESOLVE_MS })
+      const checkAddress = createAddressCheck({ allowance, resolve: systemResolve, timeoutMs: RESOLVE_TIMEOUT_MS })
       return openCrawl4AIFetcher({ ...crawl4ai, client, clock, checkAddress })
     }),
-    async withCopy(vectors, store) {
+    async withVectorCopy(vectors, store) {
       if (qdrant === undefined) return { vectors }
       const [{ createQdrantCopy }, { createQdrantIndex }] = await Promise.all([
         import('./embed/qdrant-copy.ts'),
         import('./embed/qdrant-index.ts'),
       ])
       const copy = createQdrantCopy({
-        collection: COLLECTION,
+        collection: DEFAULT_COLLECTION,
         ...qdrant,
         library: await vectors.readLibraryId(),
         client,
@@ -149,7 +152,7 @@ export function openConnections(parts: ConnectionParts): Connections {
 }
 
 /** Opens things once on first use, until it is closed. */
-interface Keeper {
+interface LazyResources {
   /**
    * Returns a function that opens once. A failure is not cached, so that the next call tries again. `forget` drops the result too, once it
    * is no longer useful.
@@ -165,10 +168,10 @@ interface Closable {
   close(): Promise<void>
 }
 
-function createKeeper(): Keeper {
+function createLazyResources(): LazyResources {
   const kept = new Set<Promise<Closable>>()
   let isClosed = false
-  const once: Keeper['once'] = <T>(open: (forget: () => void) => Promise<T>) => {
+  const once: LazyResources['once'] = <T>(open: (forget: () => void) => Promise<T>) => {
     let opened: Promise<T> | undefined
     const forget = (): void => {
       opened = undefined
@@ -220,7 +223,7 @@ async function openEmbedding(
   onOtherModel: () => void,
 ): Promise<Embedder> {
   const { type, model = '', ...further } = options
-  const all = { ...EMBEDDING, ...further, client, clock, onOtherModel }
+  const all = { ...EMBEDDING_DEFAULTS, ...further, client, clock, onOtherModel }
   return type === 'tei'
     ? (await import('./embed/tei-embedder.ts')).openTeiEmbedder(all)
     : (await import('./embed/openai-embedder.ts')).openOpenAiEmbedder({ ...all, model })
@@ -228,7 +231,7 @@ async function openEmbedding(
 
 async function openReranking(options: RerankingOptions, client: HttpClient, clock: Clock): Promise<Reranker> {
   const { type, model = '', ...further } = options
-  const all = { ...RERANKING, ...further, client, clock }
+  const all = { ...RERANKING_DEFAULTS, ...further, client, clock }
   return type === 'tei'
     ? (await import('./embed/rerank-tei.ts')).openTeiReranker(all)
     : (await import('./embed/rerank-hosted.ts')).openHostedReranker({ ...all, model })

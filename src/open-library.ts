@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import { NO_PLACES, type PlaceMatcher } from './analysis/matcher.ts'
+import { EMPTY_MATCHER, type PlaceMatcher } from './analysis/matcher.ts'
 import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
 import type { PageClass } from './core/model.ts'
 import { PUBLIC_REGISTRIES, type Registries } from './core/url/package-url.ts'
-import { findMistaken, isPostgres } from './core/url/postgres-address.ts'
+import { findLibraryProblem, isPostgres } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
 import type { Clock, PageKind } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
@@ -18,7 +18,7 @@ import { parseProxy } from './fetch/parse-proxy.ts'
 import { writeUserAgent } from './fetch/user-agent.ts'
 import { openKeptImports } from './ingest/kept-imports.ts'
 import { nodeSha256 } from './ingest/sha256.ts'
-import { openTreeReader } from './ingest/trees.ts'
+import { openTreeReader } from './ingest/tree-reader.ts'
 import { createLoad } from './jobs/load.ts'
 import { createMemory } from './jobs/memory.ts'
 import { openPageReader } from './jobs/page-reader.ts'
@@ -27,7 +27,7 @@ import type { Addresses } from './library/addresses.ts'
 import type { Gazetteer } from './library/gazetteer.ts'
 import type { JobLog } from './library/job-log.ts'
 import type { Library } from './library/library.ts'
-import type { LibraryStore, UnderstandingStore } from './library/library-store.ts'
+import type { AnalysisStore, LibraryStore } from './library/library-store.ts'
 import type { Embedder } from './library/vectors.ts'
 import { type ConnectionOptions, openConnections, refusePasswords } from './open-connections.ts'
 import { openSqliteStore } from './store/sqlite/store.ts'
@@ -95,10 +95,10 @@ export interface LibraryOptions extends ConnectionOptions {
 }
 
 /** Timeout for resolving a host before its crawl begins. */
-const RESOLVE_MS = 10_000
+const RESOLVE_TIMEOUT_MS = 10_000
 
 /** A library that must be closed. */
-export interface OpenLibrary extends Omit<Library, keyof UnderstandingStore>, UnderstandingStore {
+export interface OpenLibrary extends Omit<Library, keyof AnalysisStore>, AnalysisStore {
   readonly openPlaces: () => Promise<PlaceMatcher>
   readonly jobLog: JobLog
   readonly addresses: Addresses
@@ -120,7 +120,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   const crawlLimits = { ...DEFAULT_CRAWL_LIMITS, ...limits }
   const userAgent = writeUserAgent(version, contactUrl)
   const store = await openStore(options)
-  const fetcher = createLateFetcher(async () => {
+  const fetcher = createLazyFetcher(async () => {
     const { openHttpFetcher } = await import('./fetch/http.ts')
     return openHttpFetcher({
       // All visits may go to one origin.
@@ -141,7 +141,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     maxPageBytes: options.maxPageBytes,
     clock: systemClock,
   })
-  const { vectors, copy } = await services.withCopy(store.vectors, store)
+  const { vectors, copy } = await services.withVectorCopy(store.vectors, store)
   const trees = openTreeReader({
     readPage: reader.readPage,
     readDocument: reader.readDocument,
@@ -154,8 +154,8 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     // Loaded with the first download of an archive, package or repository.
     openDownloads: async () => {
       const { openDownloads } = await import('./fetch/download.ts')
-      const { ownOrigins } = await import('./ingest/registries.ts')
-      const origins = ownOrigins(options.registries ?? PUBLIC_REGISTRIES)
+      const { customRegistryOrigins } = await import('./ingest/registries.ts')
+      const origins = customRegistryOrigins(options.registries ?? PUBLIC_REGISTRIES)
       const { registryToken: tokenFor } = options
       const tokens = tokenFor === undefined ? {} : { tokenFor }
       return openDownloads({ userAgent, allowance: parsed.allowance, origins, proxy, ...tokens })
@@ -166,7 +166,9 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     fetcher,
     checkAddress: async (url) => {
       const { createAddressCheck, systemResolve } = await import('./fetch/address-check.ts')
-      return createAddressCheck({ allowance: parsed.allowance, resolve: systemResolve, timeoutMs: RESOLVE_MS })(url)
+      return createAddressCheck({ allowance: parsed.allowance, resolve: systemResolve, timeoutMs: RESOLVE_TIMEOUT_MS })(
+        url,
+      )
     },
     readPage: reader.readPage,
     memory: createMemory(reader),
@@ -189,11 +191,11 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     analyses: store.analyses,
     placeHubs: store.placeHubs,
     planMemory: store.planMemory,
-    holdings: store.holdings,
-    openPlaces: createPlaces(store.gazetteer),
+    libraryCopy: store.libraryCopy,
+    openPlaces: createMatcherOpener(store.gazetteer),
     readOrdinaryWords: createOrdinaryWords(),
     openEmbedder: services.openEmbedder ?? embedders.open,
-    wantsVectors: services.openEmbedder !== undefined,
+    hasEmbeddingService: services.openEmbedder !== undefined,
     ...(options.embed === undefined ? {} : { embedsNew: options.embed }),
     openReranker: services.openReranker,
     openRenderer: services.openRenderer,
@@ -205,9 +207,9 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   }
 }
 
-async function openStore(options: LibraryOptions): Promise<LibraryStore & UnderstandingStore> {
+async function openStore(options: LibraryOptions): Promise<LibraryStore & AnalysisStore> {
   const { path, patienceMs, connections } = options
-  const mistaken = findMistaken(path)
+  const mistaken = findLibraryProblem(path)
   if (mistaken !== undefined) {
     // The value is not repeated, because it may hold a password.
     throw new PharosError('LIBRARY_UNUSABLE', { library: 'that was named', problem: `expected ${mistaken}` })
@@ -215,7 +217,7 @@ async function openStore(options: LibraryOptions): Promise<LibraryStore & Unders
   if (!isPostgres(path)) return openSqliteStore(path, patienceMs, options.notice, options.busyMs)
   // Loaded on demand, because most libraries are files.
   const { openPostgresStore } = await import('./store/postgres/store.ts')
-  return openPostgresStore(path, { patienceMs, connections, runner: thisRunner.id })
+  return openPostgresStore(path, { lockTimeoutMs: patienceMs, connections, runner: thisRunner.id })
 }
 
 /** The clock of crawls. A library shared by several machines has its own clock, because theirs may differ. */
@@ -231,24 +233,24 @@ const KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 
  * Reads the names of the gazetteer on first use, and again after a change. An index of another version, or a damaged one, is rebuilt. If
  * that fails, no places are found until the gazetteer changes.
  */
-function createPlaces(gazetteer: Gazetteer): () => Promise<PlaceMatcher> {
-  let opened: { readonly of: string; readonly places: PlaceMatcher } = { of: '', places: NO_PLACES }
+function createMatcherOpener(gazetteer: Gazetteer): () => Promise<PlaceMatcher> {
+  let opened: { readonly of: string; readonly places: PlaceMatcher } = { of: '', places: EMPTY_MATCHER }
   return async () => {
     const revision = await gazetteer.revision()
     if (opened.of === revision) return opened.places
-    let places = await readNames(gazetteer)
+    let places = await openNameIndex(gazetteer)
     if (places === undefined) {
       // A read-only library cannot be rebuilt.
       await gazetteer.indexNames().catch(() => undefined)
-      places = await readNames(gazetteer)
+      places = await openNameIndex(gazetteer)
     }
-    opened = { of: await gazetteer.revision(), places: places ?? NO_PLACES }
+    opened = { of: await gazetteer.revision(), places: places ?? EMPTY_MATCHER }
     return opened.places
   }
 }
 
 /** Opens the stored index of names; undefined if it cannot be read. */
-async function readNames(gazetteer: Gazetteer): Promise<PlaceMatcher | undefined> {
+async function openNameIndex(gazetteer: Gazetteer): Promise<PlaceMatcher | undefined> {
   const index = await gazetteer.readIndex()
   if (index === undefined) return undefined
   // Loaded with the first names, because a search needs no place matcher.
@@ -262,20 +264,20 @@ async function readNames(gazetteer: Gazetteer): Promise<PlaceMatcher | undefined
 }
 
 /** A fetcher that is opened with its first request, because a search needs no HTTP client. */
-function createLateFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {
-  const late = openLate(open)
+function createLazyFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {
+  const late = createLazyResource(open)
   return { fetch: async (request) => (await late.open()).fetch(request), close: late.close }
 }
 
 /** Something that is opened on first use. */
-interface Late<T> {
+interface LazyResource<T> {
   /** Returns the same result to all callers. Tries again after a failure. Throws `INTERRUPTED` once closed. */
   open(): Promise<T>
   /** Closes it, even while it is being opened. */
   close(): Promise<void>
 }
 
-function openLate<T extends { close(): Promise<void> }>(open: () => Promise<T>): Late<T> {
+function createLazyResource<T extends { close(): Promise<void> }>(open: () => Promise<T>): LazyResource<T> {
   let opening: Promise<T> | undefined
   let isClosed = false
   const openOnce = async (): Promise<T> => {
@@ -328,8 +330,8 @@ function fetchLimitsOf(options: LibraryOptions): Partial<HttpFetcherOptions> {
 }
 
 /** The built-in embedding model, loaded on first use. */
-function createEmbedders({ embedThreads: threads }: LibraryOptions): Late<Embedder> {
-  return openLate(async () => {
+function createEmbedders({ embedThreads: threads }: LibraryOptions): LazyResource<Embedder> {
+  return createLazyResource(async () => {
     const { openBuiltInEmbedder } = await import('./embed/built-in-embedder.ts')
     return openBuiltInEmbedder(threads === undefined ? {} : { threads })
   })

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { codeRanges } from '../src/core/extract/text/markdown-source.ts'
-import { anchorsOf, listCases, placeOf, readCase } from './dialects/cases.ts'
+import { anchorsOf, casePath, listCases, readCase } from './dialects/cases.ts'
 
 /*
  * Markdown in the dialects of site generators, and the Markdown that a careful reader expects of each. See dialects/README.md. After an
@@ -42,13 +42,13 @@ const FENCE = /^\s*(?:> )*`{3,}(.*)$/
 describe('Markdown of site generators', () => {
   test.each(cases)('%s becomes the expected Markdown', async (name) => {
     const { markdown } = await readCase(name)
-    const expected = placeOf(name, 'expected.md')
+    const expected = casePath(name, 'expected.md')
     if (process.env['UPDATE_GOLDEN'] === '1') await writeFile(expected, markdown)
     expect(markdown).toBe(await readFile(expected, 'utf8'))
   })
 
   test.each(cases)('%s is expected without the syntax of its generator', async (name) => {
-    const lines = (await readFile(placeOf(name, 'expected.md'), 'utf8')).split('\n')
+    const lines = (await readFile(casePath(name, 'expected.md'), 'utf8')).split('\n')
     const code = new Set(
       codeRanges(lines).flatMap(([start, end]) => Array.from({ length: end - start }, (_, i) => start + i)),
     )

@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { extractPage } from '../src/core/extract/extract-page.ts'
 import {
   type Content,
+  type DocGenerator,
   hasContent,
-  isOurs,
-  type Maker,
+  isAddedWord,
   missingWords,
-  readDocument,
+  readHtml,
   readMarkdown,
 } from './faithful/reference.ts'
 
@@ -26,7 +26,7 @@ interface Site {
   /** The Debian package. */
   readonly title: string
   readonly folder: string
-  readonly maker: Maker
+  readonly maker: DocGenerator
 }
 
 const SITES: readonly Site[] = [
@@ -40,14 +40,14 @@ const SITES: readonly Site[] = [
 ]
 
 /** Differences between a page and its Markdown; empty when it is faithful. */
-function compare(html: string, maker: Maker, url: string): string[] {
+function compare(html: string, maker: DocGenerator, url: string): string[] {
   const extraction = extractPage({ url, body: html })
   if (extraction.type !== 'page') return [`no page: ${extraction.reason} (${extraction.detail})`]
   const { markdown } = extraction.page
-  const shown = readDocument(html, maker)
+  const shown = readHtml(html, maker)
   const written = readMarkdown(markdown)
   const lost = missingWords(shown.words, written.words)
-  const added = missingWords(written.words, shown.words).filter((word) => !isOurs(word))
+  const added = missingWords(written.words, shown.words).filter((word) => !isAddedWord(word))
   return [
     ...(lost.length > 0 ? [`${lost.length} words lost: ${lost.slice(0, 12).join(' ')}`] : []),
     ...(added.length > shown.repeated ? [`${added.length} words added: ${added.slice(0, 12).join(' ')}`] : []),

@@ -11,20 +11,20 @@ export const isOnPostgres: boolean = (inject('postgres') as string | undefined) 
  * Number of repetitions in a test: in a long run, in a short run, and in a short run on PostgreSQL, where it only has to show that the
  * store behaves like the one whose test beside it has the usual length.
  */
-export function chooseLength<T>(full: T, usual: T, onPostgres: T): T {
+export function chooseRepetitions<T>(full: T, usual: T, onPostgres: T): T {
   if (isLong) return full
   return isOnPostgres ? onPostgres : usual
 }
 
-const made = new Map<string, string>()
+const databaseByPath = new Map<string, string>()
 
 /**
  * The place of a test's library: its path, or on PostgreSQL a database that stands for this path. Libraries in memory are always separate.
  */
-export async function placeLibrary(path: string): Promise<string> {
+export async function locateLibrary(path: string): Promise<string> {
   if (!isOnPostgres || isPostgres(path)) return path
-  const place = made.get(path) ?? (await createLibrary())
-  if (path !== ':memory:') made.set(path, place)
+  const place = databaseByPath.get(path) ?? (await createLibrary())
+  if (path !== ':memory:') databaseByPath.set(path, place)
   return place
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { childrenOf } from './postgres/server.ts'
 
 /** Short compared with the time that it takes to fill much memory. */
-const LOOK_MS = 20
+const SAMPLE_INTERVAL_MS = 20
 
 /** Watches the memory of a process and its children. Returns a function that ends the watch and gives the peak in megabytes. */
 export function watchMemory(pid: number): () => number {
@@ -11,7 +11,7 @@ export function watchMemory(pid: number): () => number {
     const all = [pid, ...childrenOf(pid)].reduce((sum, one) => sum + residentMb(one), 0)
     most = Math.max(most, all)
   }
-  const timer = setInterval(look, LOOK_MS)
+  const timer = setInterval(look, SAMPLE_INTERVAL_MS)
   return () => {
     clearInterval(timer)
     return most

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { extractPage } from '../core/extract/extract-page.ts'
 import type { Page } from '../core/model.ts'
 import { analysePage } from './analyse-page.ts'
-import { NO_PLACES, type PlaceMatch, type PlaceMatcher } from './matcher.ts'
+import { EMPTY_MATCHER, type PlaceMatch, type PlaceMatcher } from './matcher.ts'
 import { type IndexedPlace, writeNameIndex } from './name-index.ts'
 import { openPlaceMatcher } from './open-matcher.ts'
 
@@ -103,7 +103,7 @@ describe('an article', () => {
   })
 
   test('a page can be analysed without a gazetteer', () => {
-    expect(analysePage(page, NO_PLACES).analysis.findings.places).toEqual([])
+    expect(analysePage(page, EMPTY_MATCHER).analysis.findings.places).toEqual([])
   })
 })
 
@@ -133,7 +133,7 @@ describe('other pages', () => {
   test('a page with thousands of places keeps the first five hundred', () => {
     const match = PLACES.inText('France')[0] as PlaceMatch
     const many: PlaceMatcher = {
-      ...NO_PLACES,
+      ...EMPTY_MATCHER,
       inText: (text) =>
         Array.from({ length: text.length > 100 ? 2000 : 1 }, (_, i) => ({ ...match, start: i, end: i + 6 })),
     }

@@ -1,8 +1,8 @@
 import type { Page } from '../core/model.ts'
 import { readLanguage } from '../core/text/language.ts'
-import { readableText } from './article-text.ts'
 import { classifyPage } from './classify-page.ts'
 import { findKeyPhrases } from './key-phrases.ts'
+import { maskNonProse } from './mask-non-prose.ts'
 import type { MatchContext, PlaceMatch, PlaceMatcher } from './matcher.ts'
 import {
   ANALYSIS_VERSION,
@@ -25,7 +25,7 @@ const MAX_CHARS = 500_000
 /** Analyses a page: facts, language, places, key phrases, sentiment and place hub. */
 export const analysePage: AnalysePage = (page, places, given = {}) => {
   const classification = classifyPage(page)
-  const text = readableText(page.markdown.slice(0, MAX_CHARS))
+  const text = maskNonProse(page.markdown.slice(0, MAX_CHARS))
   const { language, source } = readLanguage(page.language, text)
   const section = page.section ?? classification.url.section
   const context = contextOf(page, section, language, given)

@@ -1,7 +1,7 @@
 import type { Classification, ContentSignals, Page, PageClass, UrlSignals } from '../core/model.ts'
 import { classifyUrl, isArticleUrl, type PageUrl } from '../core/url/page-url.ts'
-import { type ContentMeasure, measureContent } from './classify-content.ts'
 import { readSigns, type Signs } from './classify-signs.ts'
+import { type ContentMeasure, measureContent } from './measure-content.ts'
 
 /** Version of the rules below; increases when the same page may get another class. */
 export const CLASSIFIER_VERSION = 1
@@ -11,7 +11,7 @@ export const CLASSIFIER_VERSION = 1
  * runs it for each page, so it must cost a fraction of the extraction.
  */
 export function classifyPage(page: Page): Classification {
-  const { url, content, signs } = lookAt(page)
+  const { url, content, signs } = observePage(page)
   const { kind, margin } = decide(scoreArticle(signs), scoreNav(signs))
   return {
     version: CLASSIFIER_VERSION,
@@ -24,14 +24,14 @@ export function classifyPage(page: Page): Classification {
 }
 
 /** The observations of a page that its classification is based on. */
-export interface PageView {
+export interface PageObservation {
   readonly url: UrlSignals
   readonly content: ContentSignals
   readonly signs: Signs
 }
 
 /** Observes a page without classifying it. */
-export function lookAt(page: Page): PageView {
+export function observePage(page: Page): PageObservation {
   const told = classifyUrl(page.url)
   const measure = measureContent(page)
   const url = urlSignalsOf(page.url, told)
@@ -45,7 +45,7 @@ export function lookAt(page: Page): PageView {
  * bench classify` fits them again on parts of a collection.
  */
 const ARTICLE_WEIGHTS: Weights = {
-  start: -1.5,
+  bias: -1.5,
   saysArticle: 1.6,
   sharesArticle: 0.6,
   hasAuthor: 0.5,
@@ -67,7 +67,7 @@ const ARTICLE_WEIGHTS: Weights = {
 }
 
 const NAV_WEIGHTS: Weights = {
-  start: -2,
+  bias: -2,
   isFront: 1.5,
   urlNav: 1.5,
   saysList: 0.8,
@@ -84,12 +84,12 @@ const NAV_WEIGHTS: Weights = {
   code: -1.5,
 }
 
-type Weights = Readonly<Partial<Record<keyof Signs, number>>> & { readonly start: number }
+type Weights = Readonly<Partial<Record<keyof Signs, number>>> & { readonly bias: number }
 
-function createScore({ start, ...weights }: Weights): (signs: Signs) => number {
+function createScore({ bias, ...weights }: Weights): (signs: Signs) => number {
   const entries = Object.entries(weights) as [keyof Signs, number][]
   return (signs) => {
-    let score = start
+    let score = bias
     for (const [name, weight] of entries) score += weight * signs[name]
     return score
   }

@@ -1,6 +1,6 @@
 import type { ContentSignals, Page } from '../core/model.ts'
 import type { PageUrl } from '../core/url/page-url.ts'
-import type { ContentMeasure } from './classify-content.ts'
+import type { ContentMeasure } from './measure-content.ts'
 
 /** Signs for or against a class, each from 0 to 1. */
 export interface Signs {
@@ -36,7 +36,7 @@ export function readSigns(page: Page, told: PageUrl, measure: ContentMeasure, co
   const isFront = told.segments.length === 0 && told.kind === 'nav'
   const bare = measure.text + measure.code
   return {
-    saysArticle: Number(saysArticle(page)),
+    saysArticle: Number(declaresArticle(page)),
     sharesArticle: Number(types.includes('og:article')),
     isThread: Math.max(says(THREAD_TYPES), Number(generator !== null && FORUMS.has(generator))),
     isManual: Math.max(says(MANUAL_TYPES), Number(generator !== null && MANUALS.has(generator))),
@@ -65,7 +65,7 @@ const MANY_LINKS = 10
 const FEW_WORDS_CHARS = 350
 
 /** Whether a page declares itself an article in schema.org types. */
-export function saysArticle({ types = [] }: Page): boolean {
+export function declaresArticle({ types = [] }: Page): boolean {
   return types.some((type) => ARTICLE_TYPES.has(type))
 }
 

@@ -1,23 +1,29 @@
 import { isStopWord } from '../core/text/stop-words.ts'
 
 /** Whether a word is a stop word, which says nothing about a text's topic. */
-export type PhraseStop = (word: string) => boolean
+export type StopWordTest = (word: string) => boolean
 
 /**
  * The stop words of a language. For a language without a list, words that are short or very frequent in the text: `counts` has the number
  * of each, out of `total`.
  */
-export function phraseStopOf(language: string | null, counts: ReadonlyMap<string, number>, total: number): PhraseStop {
-  if (language === 'en') return (word) => isStopWord(word.replaceAll("'", '')) || ENGLISH.has(word) || word.length < 2
-  if (language === 'ko') return (word) => word.length < 2 || KOREAN.has(word) || KOREAN_VERB.test(word)
-  const list = language === null ? undefined : LISTS.get(language)
+export function createStopWordTest(
+  language: string | null,
+  counts: ReadonlyMap<string, number>,
+  total: number,
+): StopWordTest {
+  if (language === 'en')
+    return (word) => isStopWord(word.replaceAll("'", '')) || ENGLISH_STOP_WORDS.has(word) || word.length < 2
+  if (language === 'ko') return (word) => word.length < 2 || KOREAN_STOP_WORDS.has(word) || KOREAN_VERB.test(word)
+  const list = language === null ? undefined : STOP_WORD_LISTS.get(language)
   if (list !== undefined) return (word) => list.has(word) || word.length < 2
-  return (word) => word.length <= SHORT_WORD || (word.length <= LONG_WORD && (counts.get(word) ?? 0) > total * FREQUENT)
+  return (word) =>
+    word.length <= SHORT_WORD || (word.length <= LONG_WORD && (counts.get(word) ?? 0) > total * FREQUENT_SHARE)
 }
 
 const SHORT_WORD = 3
 const LONG_WORD = 6
-const FREQUENT = 0.01
+const FREQUENT_SHARE = 0.01
 
 /** A Korean word without its trailing particle, if at least two syllables remain. */
 export function withoutParticle(word: string): string {
@@ -28,14 +34,14 @@ const KOREAN_PARTICLE =
   /(?<=\p{Script=Hangul}{2})(?:에서는|에서도|에서|에게|에는|에도|으로는|으로|까지|부터|보다|처럼|이라고|라고|은|는|이|가|을|를|의|과|와|도|에|로|만)$/u
 /** Endings of Korean verbs, at the end of a sentence or before a noun. */
 const KOREAN_VERB = /(?:다|하는|되는|있는|없는|하고|하며|되고|했던|위한|대한|관한|통한|따른)$/u
-const KOREAN: ReadonlySet<string> = new Set(
+const KOREAN_STOP_WORDS: ReadonlySet<string> = new Set(
   `그리고 그러나 하지만 그런데 따라서 또한 또는 이번 지난 지난해 올해 내년 오늘 어제 내일 그는 그녀 우리 이는 이를 이런 그런 저런 이것 그것
   위해 위해서 대해 대해서 통해 따라 함께 모두 다시 이미 아직 가장 매우 정말 때문 경우 정도 이후 이전 당시 현재 최근 이날 동안 한편 특히
   그대로 바로 역시 여러 다른 같은 많은 모든 어떤 새로운 관련 가운데 이상 이하 약간 사이 것으로 것이`.split(/\s+/),
 )
 
 /** English words that belong to no useful phrase, although users may search for them. */
-const ENGLISH: ReadonlySet<string> = new Set(
+const ENGLISH_STOP_WORDS: ReadonlySet<string> = new Set(
   `said says say saying told tell tells according added adds like likely lot lots many several get gets got getting go goes going
   gone went come comes came make makes made making take takes took taken taking give gives gave given see sees seen saw know knows
   knew known think thinks thought want wants wanted need needs needed use uses used using let lets put puts keep keeps kept find
@@ -55,7 +61,7 @@ const ENGLISH: ReadonlySet<string> = new Set(
   ),
 )
 
-const LISTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+const STOP_WORD_LISTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     de: `aber alle allem allen aller alles als also am an ander andere anderen anderer anderes auch auf aus bei beim bereits bis
       bin bist da dabei damit dann das dass daß davon dazu dein dem den denn der des deshalb dessen die dies diese diesem diesen
@@ -98,14 +104,16 @@ const LISTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 )
 
 /** Whether a lower-case word cannot end a useful phrase: most adverbs and past participles. */
-export function isLooseEnd(word: string): boolean {
-  return word.length > 4 && LOOSE_END.test(word) && !FIRM_ENDS.has(word)
+export function isBadPhraseEnd(word: string): boolean {
+  return word.length > 4 && BAD_PHRASE_END.test(word) && !GOOD_PHRASE_ENDS.has(word)
 }
 
-const LOOSE_END = /(?:ly|[^e]ed)$/
-const FIRM_ENDS: ReadonlySet<string> = new Set(
+const BAD_PHRASE_END = /(?:ly|[^e]ed)$/
+const GOOD_PHRASE_ENDS: ReadonlySet<string> = new Set(
   'family supply assembly monopoly anomaly hundred infrared reply'.split(' '),
 )
 
 /** Words that join names: `Bank of England`, `Rio de Janeiro`. */
-export const JOINTS: ReadonlySet<string> = new Set('of de del du des da do dos di della von van der'.split(' '))
+export const NAME_CONNECTORS: ReadonlySet<string> = new Set(
+  'of de del du des da do dos di della von van der'.split(' '),
+)

@@ -1,5 +1,5 @@
 import { kindAt, LETTER, MARK, PAIRED, UNDERSCORE, WORD } from '../core/text/characters.ts'
-import { isLooseEnd, JOINTS, phraseStopOf, withoutParticle } from './key-phrase-words.ts'
+import { createStopWordTest, isBadPhraseEnd, NAME_CONNECTORS, withoutParticle } from './key-phrase-words.ts'
 
 /** A phrase that a text is about. */
 export interface KeyPhrase {
@@ -18,11 +18,11 @@ export interface PhraseContext {
 
 /** Limits of phrases per text, and of those with several words when single words score well too. */
 const MAX_PHRASES = 10
-const MAX_LONG = 8
+const MAX_MULTI_WORD = 8
 /** Number of words that are analysed; the topic of a text is clear by that point. */
 const MAX_WORDS = 8000
 /** Minimum number of words; with fewer, any word would be a phrase. */
-const LEAST_WORDS = 20
+const MIN_WORDS = 20
 
 /**
  * The phrases that a text is about, best first. Candidates are runs of up to three words between stop words and punctuation, as in RAKE.
@@ -32,15 +32,15 @@ const LEAST_WORDS = 20
 export function findKeyPhrases(text: string, { title, language }: PhraseContext): KeyPhrase[] {
   const lexicon = createLexicon(language)
   const words = readWords(text, lexicon)
-  if (words.length < LEAST_WORDS) return []
-  for (const { form, isFirst } of words) note(form, isFirst)
-  for (const { form } of readWords(title, lexicon)) form.base.isInTitle = true
+  if (words.length < MIN_WORDS) return []
+  for (const { form, isFirst } of words) countForm(form, isFirst)
+  for (const { form } of readWords(title, lexicon)) form.lemma.isInTitle = true
   markStopWords(lexicon, words.length)
-  const phrases = rank([...singleWords(lexicon), ...severalWords(words, lexicon)])
+  const phrases = rank([...listSingleWords(lexicon), ...listNGrams(words, lexicon)])
   const long = chooseDistinct(
     phrases.filter(({ parts }) => parts.length > 1),
     [],
-    MAX_LONG,
+    MAX_MULTI_WORD,
   )
   return rank(chooseDistinct(phrases, long, MAX_PHRASES)).map(({ surface, frequency, score }) => ({
     phrase: surface,
@@ -50,7 +50,7 @@ export function findKeyPhrases(text: string, { title, language }: PhraseContext)
 }
 
 /** Data that several forms of one word share. */
-interface Base {
+interface Lemma {
   readonly id: number
   count: number
   /** Occurrences inside sentences, where only names are capitalised, and how many of them are capitalised. */
@@ -65,10 +65,10 @@ interface Base {
 }
 
 /** A word as it is written. */
-interface Form {
+interface WordForm {
   readonly text: string
   readonly word: string
-  readonly base: Base
+  readonly lemma: Lemma
   readonly hasCapital: boolean
   /** Number of occurrences in this form. */
   count: number
@@ -77,17 +77,17 @@ interface Form {
 
 interface Lexicon {
   readonly language: string | null
-  readonly forms: Map<string, Form>
-  readonly bases: Map<string, Base>
+  readonly forms: Map<string, WordForm>
+  readonly lemmas: Map<string, Lemma>
 }
 
 function createLexicon(language: string | null): Lexicon {
-  return { language, forms: new Map(), bases: new Map() }
+  return { language, forms: new Map(), lemmas: new Map() }
 }
 
 /** A word of a text. */
 interface Word {
-  readonly form: Form
+  readonly form: WordForm
   /** Whether punctuation that ends a phrase precedes it, and punctuation that ends a sentence. */
   readonly isCut: boolean
   readonly isFirst: boolean
@@ -151,16 +151,16 @@ function endOfWord(text: string, from: number): number {
   }
 }
 
-function formOf(written: string, { forms, bases, language }: Lexicon, at: number): Form {
+function formOf(written: string, { forms, lemmas, language }: Lexicon, at: number): WordForm {
   const known = forms.get(written)
   if (known !== undefined) return known
   const text = language === 'ko' ? withoutParticle(written) : written
   const word = text.toLowerCase().replaceAll('’', "'")
-  const name = baseOf(word, language)
-  let base = bases.get(name)
+  const name = lemmaOf(word, language)
+  let base = lemmas.get(name)
   if (base === undefined) {
     base = {
-      id: bases.size + 1,
+      id: lemmas.size + 1,
       count: 0,
       inside: 0,
       capitals: 0,
@@ -169,33 +169,40 @@ function formOf(written: string, { forms, bases, language }: Lexicon, at: number
       surface: '',
       isSettled: false,
     }
-    bases.set(name, base)
+    lemmas.set(name, base)
   }
-  const form: Form = { text, word, base, hasCapital: text.charAt(0) !== word.charAt(0), count: 0, kind: 'word' }
+  const form: WordForm = {
+    text,
+    word,
+    lemma: base,
+    hasCapital: text.charAt(0) !== word.charAt(0),
+    count: 0,
+    kind: 'word',
+  }
   forms.set(written, form)
   return form
 }
 
-function note(form: Form, isFirst: boolean): void {
-  const { base } = form
+function countForm(form: WordForm, isFirst: boolean): void {
+  const { lemma } = form
   form.count++
-  base.count++
+  lemma.count++
   if (!isFirst) {
-    base.inside++
-    if (form.hasCapital) base.capitals++
+    lemma.inside++
+    if (form.hasCapital) lemma.capitals++
   }
-  if (base.surface !== '' && (base.isSettled || isFirst)) return
-  base.surface = withoutOwner(form.text)
-  base.isSettled = !isFirst
+  if (lemma.surface !== '' && (lemma.isSettled || isFirst)) return
+  lemma.surface = withoutPossessive(form.text)
+  lemma.isSettled = !isFirst
 }
 
-function withoutOwner(text: string): string {
+function withoutPossessive(text: string): string {
   return text.replace(/['’]s?$/, '')
 }
 
 /** A word without the English endings that do not change it. */
-function baseOf(word: string, language: string | null): string {
-  const owner = withoutOwner(word)
+function lemmaOf(word: string, language: string | null): string {
+  const owner = withoutPossessive(word)
   if (language !== 'en' || owner.length <= 3 || !owner.endsWith('s')) return owner
   if (owner.endsWith('ies')) return `${owner.slice(0, -3)}y`
   return /(?:ss|us|is)$/.test(owner) ? owner : owner.slice(0, -1)
@@ -204,11 +211,11 @@ function baseOf(word: string, language: string | null): string {
 function markStopWords({ forms, language }: Lexicon, total: number): void {
   const counts = new Map<string, number>()
   for (const { word, count } of forms.values()) counts.set(word, (counts.get(word) ?? 0) + count)
-  const isStop = phraseStopOf(language, counts, total)
+  const isStop = createStopWordTest(language, counts, total)
   for (const form of forms.values()) {
     const { word } = form
-    if (isStop(word) || isStop(baseOf(word, language)) || !HAS_LETTER.test(word)) {
-      form.kind = JOINTS.has(word) ? 'joint' : 'stop'
+    if (isStop(word) || isStop(lemmaOf(word, language)) || !HAS_LETTER.test(word)) {
+      form.kind = NAME_CONNECTORS.has(word) ? 'joint' : 'stop'
     }
   }
 }
@@ -226,43 +233,43 @@ interface Candidate {
 }
 
 /** Minimum occurrences of a single word, which says less than a phrase. */
-const LEAST_ALONE = 3
-const ALONE_CHARS = 4
+const MIN_SINGLE_COUNT = 3
+const MIN_SINGLE_CHARS = 4
 /** Minimum length of a single Korean word; a syllable is one character. */
-const ALONE_SYLLABLES = 2
+const MIN_SINGLE_SYLLABLES = 2
 
-function singleWords({ forms, language }: Lexicon): Candidate[] {
-  const least = language === 'ko' ? ALONE_SYLLABLES : ALONE_CHARS
-  const seen = new Set<Base>()
+function listSingleWords({ forms, language }: Lexicon): Candidate[] {
+  const least = language === 'ko' ? MIN_SINGLE_SYLLABLES : MIN_SINGLE_CHARS
+  const seen = new Set<Lemma>()
   const candidates: Candidate[] = []
-  for (const { base, kind } of forms.values()) {
-    if (kind !== 'word' || seen.has(base) || base.count < LEAST_ALONE || base.surface.length < least) continue
-    seen.add(base)
-    const { id, surface, count, first } = base
-    candidates.push({ parts: [id], surface, frequency: count, first, score: 0.4 * weigh(base) * Math.sqrt(count) })
+  for (const { lemma, kind } of forms.values()) {
+    if (kind !== 'word' || seen.has(lemma) || lemma.count < MIN_SINGLE_COUNT || lemma.surface.length < least) continue
+    seen.add(lemma)
+    const { id, surface, count, first } = lemma
+    candidates.push({ parts: [id], surface, frequency: count, first, score: 0.4 * weigh(lemma) * Math.sqrt(count) })
   }
   return candidates
 }
 
 /** A run of words in the text, by its first word and its length. */
-interface Stretch {
+interface NGram {
   from: number
   readonly length: number
   count: number
 }
 
 /** Counts runs under a number made from their word ids, because most occur once and are dropped. */
-function severalWords(words: readonly Word[], { bases }: Lexicon): Candidate[] {
-  const stretches = new Map<number, Stretch>()
-  const radix = bases.size + 2
+function listNGrams(words: readonly Word[], { lemmas }: Lexicon): Candidate[] {
+  const stretches = new Map<number, NGram>()
+  const radix = lemmas.size + 2
   for (let i = 0; i + 1 < words.length; i++) {
     const first = words[i]
     if (first?.form.kind !== 'word') continue
-    let key = first.form.base.id
+    let key = first.form.lemma.id
     for (let length = 2; length <= 3; length++) {
       const word = words[i + length - 1]
       if (word === undefined || word.isCut || word.form.kind === 'stop') break
-      key = key * radix + word.form.base.id
+      key = key * radix + word.form.lemma.id
       if (word.form.kind === 'joint') {
         if (length === 3 || !joinsNames(words, i + 1)) break
         continue
@@ -284,19 +291,19 @@ function joinsNames(words: readonly Word[], at: number): boolean {
   return words[at - 1]?.form.hasCapital === true && next?.form.hasCapital === true && !next.isCut
 }
 
-function candidateOf(words: readonly Word[], { from, length, count }: Stretch): Candidate[] {
+function candidateOf(words: readonly Word[], { from, length, count }: NGram): Candidate[] {
   // Most runs occur once and are not in the title.
-  if (count < 2 && words[from]?.form.base.isInTitle !== true) return []
+  if (count < 2 && words[from]?.form.lemma.isInTitle !== true) return []
   const stretch = words.slice(from, from + length).map(({ form }) => form)
   const own = stretch.filter(({ kind }) => kind === 'word')
   const last = stretch.at(-1)
-  if (last === undefined || (count < 2 && !own.every(({ base }) => base.isInTitle))) return []
-  if (!last.hasCapital && isLooseEnd(last.word)) return []
-  const mean = own.reduce((sum, { base }) => sum + weigh(base), 0) / own.length
+  if (last === undefined || (count < 2 && !own.every(({ lemma }) => lemma.isInTitle))) return []
+  if (!last.hasCapital && isBadPhraseEnd(last.word)) return []
+  const mean = own.reduce((sum, { lemma }) => sum + weigh(lemma), 0) / own.length
   return [
     {
-      parts: own.map(({ base }) => base.id),
-      surface: stretch.map(({ text }, i) => (i + 1 < length ? text : withoutOwner(text))).join(' '),
+      parts: own.map(({ lemma }) => lemma.id),
+      surface: stretch.map(({ text }, i) => (i + 1 < length ? text : withoutPossessive(text))).join(' '),
       frequency: count,
       first: from,
       score: mean * count ** 0.8 * (own.length === 2 ? 1.3 : 1.4),
@@ -304,7 +311,7 @@ function candidateOf(words: readonly Word[], { from, length, count }: Stretch): 
   ]
 }
 
-function weigh({ count, capitals, inside, first, isInTitle }: Base): number {
+function weigh({ count, capitals, inside, first, isInTitle }: Lemma): number {
   const isName = inside > 0 && capitals / inside > 0.6
   const early = 1 + 1 / (1 + Math.log(1 + first / 20))
   return (1 + Math.log(count)) * (isName ? 1.4 : 1) * early * (isInTitle ? 1.6 : 1)
@@ -320,20 +327,20 @@ function chooseDistinct(ranked: readonly Candidate[], chosen: readonly Candidate
   const longer = ranked.filter(({ parts }) => parts.length > 2)
   for (const one of ranked) {
     if (all.length >= most) break
-    const isKnown = all.some(({ parts }) => holds(parts, one.parts) || holds(one.parts, parts))
+    const isKnown = all.some(({ parts }) => containsAll(parts, one.parts) || containsAll(one.parts, parts))
     if (!isKnown && !longer.some((other) => absorbs(other, one))) all.push(one)
   }
   return all
 }
 
 /** Share of a phrase's occurrences inside a longer phrase from which it counts as a part of that. */
-const PART = 0.6
+const PART_SHARE = 0.6
 
 function absorbs(longer: Candidate, one: Candidate): boolean {
   const isLonger = longer.parts.length > one.parts.length
-  return isLonger && longer.frequency >= one.frequency * PART && holds(longer.parts, one.parts)
+  return isLonger && longer.frequency >= one.frequency * PART_SHARE && containsAll(longer.parts, one.parts)
 }
 
-function holds(whole: readonly number[], parts: readonly number[]): boolean {
+function containsAll(whole: readonly number[], parts: readonly number[]): boolean {
   return parts.every((id) => whole.includes(id))
 }

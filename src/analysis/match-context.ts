@@ -5,13 +5,13 @@ import { packCountry } from './name-index.ts'
 export type CountryScores = ReadonlyMap<number, number>
 
 /** Scores that decide between places of the same name. */
-const HOST_COUNTRY = 5
-const URL_COUNTRY = 4
-const TLD_COUNTRY = 3
-const SECTION_COUNTRY = 2
+const HOST_COUNTRY_SCORE = 5
+const URL_COUNTRY_SCORE = 4
+const TLD_COUNTRY_SCORE = 3
+const SECTION_COUNTRY_SCORE = 2
 
 /** Two-letter top-level domains that sites use regardless of their country. */
-export const ANYBODYS_TLDS: ReadonlySet<string> = new Set(
+export const GENERIC_CCTLDS: ReadonlySet<string> = new Set(
   'ai am cc co fm gg im io la ly me nu sh st to tv vc ws'.split(' '),
 )
 
@@ -22,18 +22,18 @@ export function countryScoresOf(context: MatchContext, isCountry: (code: number)
     const packed = packCountry(countryOfCode(code))
     if (packed !== 0 && isCountry(packed)) scores.set(packed, (scores.get(packed) ?? 0) + score)
   }
-  if (context.hostCountry !== undefined) add(context.hostCountry, HOST_COUNTRY)
+  if (context.hostCountry !== undefined) add(context.hostCountry, HOST_COUNTRY_SCORE)
   const url = parseUrl(context.url)
   if (url !== undefined) {
     const tld = url.hostname.split('.').at(-1) ?? ''
-    if (tld.length === 2 && !ANYBODYS_TLDS.has(tld)) add(tld, TLD_COUNTRY)
+    if (tld.length === 2 && !GENERIC_CCTLDS.has(tld)) add(tld, TLD_COUNTRY_SCORE)
     const segment = url.pathname.split('/').find((part) => part.length === 2)
-    if (segment !== undefined && !isLanguageSegment(segment)) add(segment, URL_COUNTRY)
+    if (segment !== undefined && !isLanguageSegment(segment)) add(segment, URL_COUNTRY_SCORE)
   }
   // `US politics` and `uk` contain codes; the words of `Made in Italy` are not codes.
   const section = context.section ?? ''
   for (const word of section.length === 2 ? [section] : (section.match(/\b[A-Z]{2}\b/g) ?? []))
-    add(word, SECTION_COUNTRY)
+    add(word, SECTION_COUNTRY_SCORE)
   return scores
 }
 

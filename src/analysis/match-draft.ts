@@ -1,5 +1,5 @@
 import type { CountryScores } from './match-context.ts'
-import type { OpenIndex } from './match-index.ts'
+import type { NameIndex } from './match-index.ts'
 import { FORM_EXACT, FORM_PLURAL, FORM_RUN, findMentions, type Mention } from './match-mentions.ts'
 import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_ABBREV, NAME_DEMONYM, priorOf } from './match-score.ts'
 import {
@@ -21,7 +21,7 @@ export interface Reading {
   readonly places: readonly number[]
   readonly names: readonly number[]
   /** For each place: how well known it is, plus the score of the context. */
-  readonly base: readonly number[]
+  readonly baseScores: readonly number[]
 }
 
 /** A mention that is being resolved to a place. */
@@ -33,10 +33,10 @@ export interface Draft {
   score: number
   margin: number
   /** Whether it is the first of a pair such as `Paris, Texas`; `consumed` marks the second. */
-  paired: boolean
-  consumed: boolean
+  isPaired: boolean
+  isConsumed: boolean
   support: number
-  needed: number
+  neededSupport: number
   /** `New York State`: the adjacent word excludes the city. */
   readonly isDivision: boolean
   /** `San Jose Sharks`: it is the city of a North American team. */
@@ -48,26 +48,26 @@ export interface Draft {
 /** How a text uses capital letters. */
 export interface Casing {
   /** It has no capitals, or only capitals, so they carry no information. */
-  readonly isFlat: boolean
+  readonly isSingleCase: boolean
   /** Nearly every word is capitalised, as in headlines, so capitals carry little information. */
   readonly isHeadline: boolean
   /** Nouns are capitalised, as in German. */
-  readonly areNounsCapital: boolean
+  readonly hasCapitalNouns: boolean
   /** Words that occur in lower case in the text. */
-  readonly small: ReadonlySet<string>
+  readonly lowerCaseWords: ReadonlySet<string>
 }
 
 /** A text with everything that influences the score of its names. */
-export interface GivenText {
-  readonly index: OpenIndex
+export interface TextContext {
+  readonly index: NameIndex
   readonly tokens: readonly Token[]
   readonly casing: Casing
   /** Without region: `pt` for `pt-BR`. */
   readonly language: string | undefined
   /** Countries that the context points to. */
-  readonly scores: CountryScores
+  readonly countryScores: CountryScores
   /** Countries named in the title. */
-  readonly title: ReadonlySet<number>
+  readonly titleCountries: ReadonlySet<number>
 }
 
 /** Detects how a text uses capitals. */
@@ -88,11 +88,11 @@ export function casingOf(tokens: readonly Token[], language: string | undefined)
   const isFlat = capitals === 0 || (small.size === 0 && title === 0 && upper > 2)
   const isHeadline = capitals > 4 && contents * 8 < capitals
   const areNounsCapital = language === 'de' || (language === undefined && capitals > 20 && capitals > contents)
-  return { isFlat, isHeadline, areNounsCapital, small }
+  return { isSingleCase: isFlat, isHeadline, hasCapitalNouns: areNounsCapital, lowerCaseWords: small }
 }
 
 /** Countries named in the title; places of the text in one of them are likelier. */
-export function titleCountries(index: OpenIndex, title: string | undefined): ReadonlySet<number> {
+export function titleCountries(index: NameIndex, title: string | undefined): ReadonlySet<number> {
   const countries = new Set<number>()
   if (title === undefined) return countries
   for (const { keys } of findMentions(index, title, tokenize(title.slice(0, 300)), undefined, false)) {
@@ -108,17 +108,17 @@ export function titleCountries(index: OpenIndex, title: string | undefined): Rea
 }
 
 /** Creates a draft for each mention, except those that cannot be a place as written. */
-export function draftsOf(given: GivenText, mentions: readonly Mention[]): readonly Draft[] {
+export function createDrafts(given: TextContext, mentions: readonly Mention[]): readonly Draft[] {
   const { tokens, casing } = given
   const readings = new Map<string, Reading>()
   const drafts: Draft[] = []
   for (const mention of mentions) {
     const first = tokens[mention.first] as Token
-    const isUpper = first.letterCase === CASE_UPPER && !casing.isFlat
+    const isUpper = first.letterCase === CASE_UPPER && !casing.isSingleCase
     const id = `${mention.keys.join()}${isUpper ? '!' : ''}${mention.form}`
     let reading = readings.get(id)
     if (reading === undefined) {
-      reading = read(given, mention, isUpper)
+      reading = createReading(given, mention, isUpper)
       readings.set(id, reading)
     }
     if (reading.places.length === 0) continue
@@ -128,10 +128,10 @@ export function draftsOf(given: GivenText, mentions: readonly Mention[]): readon
       choice: -1,
       score: 0,
       margin: 0,
-      paired: false,
-      consumed: false,
+      isPaired: false,
+      isConsumed: false,
       support: 0,
-      needed: 1,
+      neededSupport: 1,
       isDivision: isDivision(tokens, mention),
       isTeam: isTeam(tokens, mention),
       isPerson: false,
@@ -158,8 +158,8 @@ function isTeam(tokens: readonly Token[], { next }: Mention): boolean {
 }
 
 /** The places that a name may mean, without those that its spelling excludes. */
-function read(given: GivenText, mention: Mention, isUpper: boolean): Reading {
-  const { index, tokens, casing, language, scores, title } = given
+function createReading(given: TextContext, mention: Mention, isUpper: boolean): Reading {
+  const { index, tokens, casing, language, countryScores, titleCountries } = given
   const { columns, head } = index
   const first = tokens[mention.first] as Token
   const isLatin = first.script === SCRIPT_LATIN
@@ -180,7 +180,7 @@ function read(given: GivenText, mention: Mention, isUpper: boolean): Reading {
       if (nameKind === NAME_ABBREV && !isSafe && !(kind === KIND_CITY && isUpper && mention.units > 2)) continue
       if (kind !== KIND_COUNTRY && nameKind !== NAME_ABBREV && isLatin && isUpper && isSingle && mention.units <= 4)
         continue
-      if (nameKind === NAME_DEMONYM && (casing.isFlat || first.letterCase === CASE_NONE)) continue
+      if (nameKind === NAME_DEMONYM && (casing.isSingleCase || first.letterCase === CASE_NONE)) continue
       if ((nameKind === NAME_DEMONYM) !== (mention.form === FORM_PLURAL) && mention.form !== FORM_EXACT) continue
       const isForeign = lang !== '' && mention.form !== FORM_RUN && lang !== 'en' && lang.split('-')[0] !== language
       if (kind !== KIND_CITY && isLatin && isForeign && mention.units <= 4 && (name & NAME_MAIN) === 0) continue
@@ -188,7 +188,8 @@ function read(given: GivenText, mention: Mention, isUpper: boolean): Reading {
       if (kind === KIND_CITY && isShort && mention.units < 3) continue
       if (places.includes(place)) continue
       const country = columns.countries[place] ?? 0
-      let score = priorOf(index, place, name) + (scores.get(country) ?? 0) + (title.has(country) ? 1 : 0)
+      let score =
+        priorOf(index, place, name) + (countryScores.get(country) ?? 0) + (titleCountries.has(country) ? 1 : 0)
       const isPlain = (name & NAME_MAIN) !== 0 || kind !== KIND_CITY || !isLatin
       if (!isPlain && (language === undefined || language === 'en')) score -= 0.3
       if (isForeign && isLatin && kind !== KIND_CITY && (name & NAME_MAIN) === 0)
@@ -198,14 +199,14 @@ function read(given: GivenText, mention: Mention, isUpper: boolean): Reading {
       base.push(score)
     }
   }
-  return { places, names, base }
+  return { places, names, baseScores: base }
 }
 
 /** Conjunctions between the parts of a list. */
 const LIST_WORDS = new Set(['and', 'or', 'et', 'ou', 'und', 'oder', 'y', 'o', 'e', 'i', 've', 'и', 'та', 'και'])
 
 /** Whether only a comma or a conjunction separates two mentions. */
-export function isBeside(tokens: readonly Token[], first: Draft | undefined, second: Draft | undefined): boolean {
+export function isAdjacent(tokens: readonly Token[], first: Draft | undefined, second: Draft | undefined): boolean {
   if (first === undefined || second === undefined || first.mention.form === FORM_RUN) return false
   const between = second.mention.first - first.mention.next
   const joint = tokens[first.mention.next]

@@ -20,14 +20,14 @@ const PAIRS = `
 駕驾 駱骆 騰腾 驗验 鬥斗 鬧闹
 `
 
-const SHORT: ReadonlyMap<string, string> = new Map(
+const SIMPLIFIED: ReadonlyMap<string, string> = new Map(
   PAIRS.trim()
     .split(/\s+/)
     .map((pair) => [pair[0] ?? '', pair[1] ?? '']),
 )
-const FULL = new RegExp(`[${[...SHORT.keys()].join('')}]`, 'g')
+const TRADITIONAL = new RegExp(`[${[...SIMPLIFIED.keys()].join('')}]`, 'g')
 
 /** Converts the characters of names to their simplified form, because a gazetteer often has only one form of a name. */
-export function shortHan(text: string): string {
-  return text.replace(FULL, (full) => SHORT.get(full) ?? full)
+export function simplifyHan(text: string): string {
+  return text.replace(TRADITIONAL, (full) => SIMPLIFIED.get(full) ?? full)
 }

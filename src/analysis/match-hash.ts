@@ -42,15 +42,15 @@ export function finishLow(hash: NameHash): number {
 }
 
 /** Slot that stores the length of the longest name with this start; `salt` separates words from characters. */
-export function startSlot(text: string, from: number, to: number, salt: number): number {
+export function prefixSlot(text: string, from: number, to: number, salt: number): number {
   let hash = salt
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 15), 0x7feb352d)
-  return (hash ^ (hash >>> 16)) & (START_SLOTS - 1)
+  return (hash ^ (hash >>> 16)) & (PREFIX_SLOT_COUNT - 1)
 }
 
 /** Number of slots, a power of two. */
-export const START_SLOTS: number = 1 << 18
+export const PREFIX_SLOT_COUNT: number = 1 << 18
 
 /** Salt of first words, and of the first two characters of names in scripts without spaces. */
 export const WORD_SALT = 0x811c9dc5

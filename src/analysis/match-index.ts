@@ -11,7 +11,7 @@ import {
 import { PLACE_KINDS, type PlaceKind } from './place.ts'
 
 /** The names of a gazetteer, ready for lookups. */
-export interface OpenIndex {
+export interface NameIndex {
   readonly head: IndexHead
   readonly columns: IndexColumns
   /** Index of the key with this hash; -1 when no place has such a name. */
@@ -25,7 +25,7 @@ export interface OpenIndex {
 const decoder = new TextDecoder()
 
 /** Opens the bytes that `writeNameIndex` wrote; undefined for other bytes. Aligned columns are not copied. */
-export function openIndex(given: Uint8Array): OpenIndex | undefined {
+export function openNameIndex(given: Uint8Array): NameIndex | undefined {
   if (given.length < 32) return undefined
   const bytes = given.byteOffset % 8 === 0 && given.buffer instanceof ArrayBuffer ? given : given.slice()
   const buffer = bytes.buffer as ArrayBuffer
@@ -66,7 +66,7 @@ export function openIndex(given: Uint8Array): OpenIndex | undefined {
         id: columns.ids[place] ?? 0,
         kind: kindAt(place),
         name: decoder.decode(columns.names.subarray(columns.nameStarts[place], columns.nameStarts[place + 1])),
-        countryCode: code === 0 ? null : showCountry(code),
+        countryCode: code === 0 ? null : unpackCountry(code),
         adm1Code: division === '' ? null : division,
         population: columns.populations[place] ?? 0,
       }
@@ -79,37 +79,37 @@ export function openIndex(given: Uint8Array): OpenIndex | undefined {
   }
 }
 
-const countriesOf = new WeakMap<OpenIndex, ReadonlyMap<number, number>>()
+const countryCache = new WeakMap<NameIndex, ReadonlyMap<number, number>>()
 
 /** Indexes of the countries by their packed codes. */
-export function countryPlaces(index: OpenIndex): ReadonlyMap<number, number> {
-  const known = countriesOf.get(index)
+export function countryPlaces(index: NameIndex): ReadonlyMap<number, number> {
+  const known = countryCache.get(index)
   if (known !== undefined) return known
   const found = new Map(index.head.countries.map(({ place }) => [index.columns.countries[place] ?? 0, place]))
-  countriesOf.set(index, found)
+  countryCache.set(index, found)
   return found
 }
 
-const regionsOf = new WeakMap<OpenIndex, ReadonlyMap<string, readonly number[]>>()
+const regionCache = new WeakMap<NameIndex, ReadonlyMap<string, readonly number[]>>()
 
 /** Indexes of the regions by country code. */
-export function regionPlaces(index: OpenIndex): ReadonlyMap<string, readonly number[]> {
-  const known = regionsOf.get(index)
+export function regionPlaces(index: NameIndex): ReadonlyMap<string, readonly number[]> {
+  const known = regionCache.get(index)
   if (known !== undefined) return known
   const found = new Map<string, number[]>()
   const { kinds, countries } = index.columns
   for (let place = 0; place < kinds.length; place++) {
     const code = countries[place] ?? 0
     if (code === 0 || index.kindAt(place) !== 'region') continue
-    const country = showCountry(code)
+    const country = unpackCountry(code)
     const regions = found.get(country)
     if (regions === undefined) found.set(country, [place])
     else regions.push(place)
   }
-  regionsOf.set(index, found)
+  regionCache.set(index, found)
   return found
 }
 
-function showCountry(code: number): string {
+function unpackCountry(code: number): string {
   return String.fromCharCode(code >>> 8, code & 255)
 }

@@ -1,6 +1,6 @@
-import { type Casing, type Draft, type GivenText, isBeside } from './match-draft.ts'
-import { FORM_BENT, FORM_EXACT, FORM_PLURAL, FORM_PREFIXED, FORM_RUN, type Mention } from './match-mentions.ts'
-import type { Regard } from './match-regard.ts'
+import type { CoherenceScores } from './match-coherence.ts'
+import { type Casing, type Draft, isAdjacent, type TextContext } from './match-draft.ts'
+import { FORM_EXACT, FORM_INFLECTED, FORM_PLURAL, FORM_PREFIXED, FORM_RUN, type Mention } from './match-mentions.ts'
 import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM, sizeSupport } from './match-score.ts'
 import {
   CASE_LOWER,
@@ -19,8 +19,8 @@ import * as lists from './match-words.ts'
 import { NAME_DERIVED, NAME_KIND_MASK, NAME_MAIN } from './name-index.ts'
 
 /** Decides whether a mention is a place at all. */
-export function judge(given: GivenText, drafts: readonly Draft[], at: number, regard: Regard): void {
-  const { index, tokens, casing, language, scores } = given
+export function judgeMention(given: TextContext, drafts: readonly Draft[], at: number, regard: CoherenceScores): void {
+  const { index, tokens, casing, language, countryScores } = given
   const draft = drafts[at] as Draft
   const { mention, reading, choice } = draft
   const place = reading.places[choice]
@@ -32,65 +32,65 @@ export function judge(given: GivenText, drafts: readonly Draft[], at: number, re
   const population = columns.populations[place] ?? 0
   const first = tokens[mention.first] as Token
   const around = neighboursOf(tokens, drafts, at)
-  if (isThing(tokens, mention)) return
+  if (isNamedAfterPlace(tokens, mention)) return
   if (nameKind === NAME_DEMONYM) {
     draft.support = isAboutCountry(tokens, drafts, at) ? 2 : 0
-    draft.needed = 1
+    draft.neededSupport = 1
     return
   }
   const isSingle = mention.next === mention.first + 1
   const isCommon = isSingle && isCommonWord(first.word)
-  const backing = regard.of(place, reading) + (scores.get(columns.countries[place] ?? 0) ?? 0)
+  const backing = regard.scoreOf(place, reading) + (countryScores.get(columns.countries[place] ?? 0) ?? 0)
   let support = sizeSupport(index, place)
   if (first.script === SCRIPT_LATIN && kind === KIND_CITY && (name & NAME_MAIN) === 0) {
     const doubt = aliasDoubt(mention, population, language === undefined || language === 'en')
-    support -= backing >= BACKED && mention.units > 4 ? doubt / 2 : doubt
+    support -= backing >= WELL_SUPPORTED_SCORE && mention.units > 4 ? doubt / 2 : doubt
   }
   if (kind === KIND_REGION && (name & NAME_DERIVED) !== 0) support -= 0.7
-  if (mention.form === FORM_BENT && first.letterCase !== CASE_NONE) support -= 0.3
-  if (draft.paired) support += 4
-  if (!isSingle) support += wordsOfWeight(tokens, mention) > 1 ? 1.5 : 0.5
-  if (backing > 0) support += kind === KIND_CITY ? (backing >= BACKED ? 1.2 : 0.8) : 0.5
-  if (around.isListed) support += isAfterSure(tokens, drafts, at) ? 1.5 : 0.8
-  if (!isSingle && !draft.paired && lists.TITLES.has(first.word) && around.preposition < 1) support -= 2
+  if (mention.form === FORM_INFLECTED && first.letterCase !== CASE_NONE) support -= 0.3
+  if (draft.isPaired) support += 4
+  if (!isSingle) support += countContentWords(tokens, mention) > 1 ? 1.5 : 0.5
+  if (backing > 0) support += kind === KIND_CITY ? (backing >= WELL_SUPPORTED_SCORE ? 1.2 : 0.8) : 0.5
+  if (around.isListed) support += isAfterCertainPlace(tokens, drafts, at) ? 1.5 : 0.8
+  if (!isSingle && !draft.isPaired && lists.TITLES.has(first.word) && around.preposition < 1) support -= 2
   if (around.isRiver && kind !== KIND_COUNTRY && mention.form === FORM_EXACT) support -= 2.5
   support += around.preposition
   if (mention.form === FORM_PREFIXED) support += 0.5
-  draft.needed = neededFor(tokens, mention, casing, kind, population)
+  draft.neededSupport = neededSupportFor(tokens, mention, casing, kind, population)
   // Nearly every capitalised word is the name of some hamlet, so a preposition before it is not enough.
-  if (kind === KIND_CITY && population < 15_000 && first.letterCase !== CASE_NONE) draft.needed += 0.5
+  if (kind === KIND_CITY && population < 15_000 && first.letterCase !== CASE_NONE) draft.neededSupport += 0.5
   // A country named elsewhere in the text is not enough for a town without adjacent evidence.
-  const isBare = isSingle && !draft.paired && !around.isListed && around.preposition <= 0
-  if (kind === KIND_CITY && population < 100_000 && isBare && first.letterCase !== CASE_NONE) draft.needed += 0.5
+  const isBare = isSingle && !draft.isPaired && !around.isListed && around.preposition <= 0
+  if (kind === KIND_CITY && population < 100_000 && isBare && first.letterCase !== CASE_NONE) draft.neededSupport += 0.5
   if (isBare && kind === KIND_CITY && population < 1_000_000 && hasCityBeside(given, drafts, at)) support -= 2.5
-  if (isCommon && !draft.paired && !draft.isTeam && around.isPartOfName) support -= 1.5
-  if (around.isOtherPlace && !draft.paired && (kind !== KIND_COUNTRY || around.isHouse)) support -= 3
-  if (around.isStreet && !draft.paired) support -= 5
+  if (isCommon && !draft.isPaired && !draft.isTeam && around.isPartOfName) support -= 1.5
+  if (around.isOtherPlace && !draft.isPaired && (kind !== KIND_COUNTRY || around.isBuilding)) support -= 3
+  if (around.isStreet && !draft.isPaired) support -= 5
   if (isCountryAsDish(tokens, mention, casing)) support -= 9
-  if (around.isNew && !draft.paired) support -= 9
+  if (around.isNew && !draft.isPaired) support -= 9
   draft.support = support
-  if (!draft.paired && isSingle && first.letterCase === CASE_TITLE)
-    judgeAsPerson(tokens, draft, first, around, casing, kind, population)
+  if (!draft.isPaired && isSingle && first.letterCase === CASE_TITLE)
+    detectPerson(tokens, draft, first, around, casing, kind, population)
   if (isPressTitle(tokens, mention)) draft.support -= 9
 }
 
 /** Context score from which a country is well supported. */
-const BACKED = 0.7
+const WELL_SUPPORTED_SCORE = 0.7
 
 /** `Panama hats`, `Guinea pigs`: things named after a place. */
-function isThing(tokens: readonly Token[], mention: Mention): boolean {
+function isNamedAfterPlace(tokens: readonly Token[], mention: Mention): boolean {
   const after = tokens[mention.next]
   return after !== undefined && after.gap === GAP_SPACE && lists.THING_NOUNS.has(after.word)
 }
 
 /** `through Rotterdam and Antwerp`: whether the previous place in the list is certain. */
-function isAfterSure(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
+function isAfterCertainPlace(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
   const before = drafts[at - 1]
-  return before !== undefined && before.support >= before.needed + 1 && isBeside(tokens, before, drafts[at])
+  return before !== undefined && before.support >= before.neededSupport + 1 && isAdjacent(tokens, before, drafts[at])
 }
 
 /** `Brent Butterworth`: two adjacent town names are a person. */
-function hasCityBeside({ index, tokens }: GivenText, drafts: readonly Draft[], at: number): boolean {
+function hasCityBeside({ index, tokens }: TextContext, drafts: readonly Draft[], at: number): boolean {
   const isCity = ({ reading, choice }: Draft): boolean =>
     index.columns.kinds[reading.places[choice] ?? -1] === KIND_CITY
   const [before, own, after] = [drafts[at - 1], drafts[at] as Draft, drafts[at + 1]]
@@ -112,13 +112,13 @@ const KITCHEN_REACH = 14
 /** `Turkey was served with cranberry sauce`: where capitals carry no information, the surrounding words decide. */
 function isCountryAsDish(tokens: readonly Token[], { first: at }: Mention, casing: Casing): boolean {
   const first = tokens[at] as Token
-  if (!lists.DISHES.has(first.word) || (first.gap !== GAP_SENTENCE && !casing.isHeadline && !casing.isFlat))
+  if (!lists.DISHES.has(first.word) || (first.gap !== GAP_SENTENCE && !casing.isHeadline && !casing.isSingleCase))
     return false
   const around = tokens.slice(Math.max(0, at - KITCHEN_REACH), at + KITCHEN_REACH)
   return around.some(({ word }) => lists.KITCHEN_WORDS.has(word))
 }
 
-function wordsOfWeight(tokens: readonly Token[], mention: Mention): number {
+function countContentWords(tokens: readonly Token[], mention: Mention): number {
   let count = 0
   for (let i = mention.first; i < mention.next; i++) {
     const token = tokens[i] as Token
@@ -139,7 +139,7 @@ function isCommonWord(word: string): boolean {
 }
 
 /** Score that a mention needs, depending on what else the name may be. */
-function neededFor(
+function neededSupportFor(
   tokens: readonly Token[],
   mention: Mention,
   casing: Casing,
@@ -152,7 +152,7 @@ function neededFor(
     if (kind !== KIND_CITY) return 1
     return mention.units > 3 ? 2 : first.script === SCRIPT_HANGUL ? (mention.units > 2 ? 2 : 2.6) : 3
   }
-  if (mention.next > mention.first + 1) return wordsOfWeight(tokens, mention) === 0 ? 3 : 1.5
+  if (mention.next > mention.first + 1) return countContentWords(tokens, mention) === 0 ? 3 : 1.5
   let needed = 2
   if (lists.FUNCTION_WORDS.has(first.word)) needed = 6
   else if (isCommonWord(first.word)) needed = kind === KIND_CITY && population < 100_000 ? 3.5 : 3
@@ -160,8 +160,8 @@ function neededFor(
   if (kind === KIND_REGION && needed > 2.5) needed += 1.5
   if (kind === KIND_CITY && mention.units <= 3) needed = Math.max(needed, first.script === SCRIPT_LATIN ? 2.8 : 3.5)
   if (kind === KIND_CITY || kind === KIND_REGION) {
-    if (casing.isFlat) needed += 0.8
-    else if (casing.small.has(first.word)) needed += 1.2
+    if (casing.isSingleCase) needed += 0.8
+    else if (casing.lowerCaseWords.has(first.word)) needed += 1.2
     else if (casing.isHeadline && needed > 2) needed += 1
   }
   return needed
@@ -180,7 +180,7 @@ interface Neighbours {
   readonly isPartOfName: boolean
   /** It is a river or lake with the name, or a building that is more likely named after a person. */
   readonly isOtherPlace: boolean
-  readonly isHouse: boolean
+  readonly isBuilding: boolean
   readonly isStreet: boolean
   /** `New England` is not England. */
   readonly isNew: boolean
@@ -198,8 +198,8 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
   const following = tokens[mention.next]
   const after = following !== undefined && following.gap === GAP_SPACE ? following : undefined
   const isOrdinary = isCommonWord(first.word) || lists.SURNAMES.has(first.word) || lists.GIVEN_NAMES.has(first.word)
-  const isHouse =
-    isOrdinary && after !== undefined && after.letterCase === CASE_TITLE && lists.HOUSE_NOUNS.has(after.word)
+  const isBuildingName =
+    isOrdinary && after !== undefined && after.letterCase === CASE_TITLE && lists.BUILDING_NOUNS.has(after.word)
   let preposition = startsSentence && first.letterCase !== CASE_NONE && isOrdinary ? -0.5 : 0
   if (before !== undefined) {
     const lead =
@@ -215,7 +215,7 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
     before,
     beforeIsPlace: drafts[at - 1]?.mention.next === mention.first,
     after,
-    isListed: isBeside(tokens, drafts[at - 1], drafts[at]) || isBeside(tokens, drafts[at], drafts[at + 1]),
+    isListed: isAdjacent(tokens, drafts[at - 1], drafts[at]) || isAdjacent(tokens, drafts[at], drafts[at + 1]),
     isRiver:
       before?.word === 'the' &&
       before.letterCase === CASE_LOWER &&
@@ -224,9 +224,9 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
     isPartOfName:
       (after !== undefined && after.letterCase === CASE_TITLE) ||
       (before !== undefined && before.letterCase === CASE_TITLE && before.gap !== GAP_SENTENCE),
-    isHouse,
+    isBuilding: isBuildingName,
     isOtherPlace:
-      isHouse ||
+      isBuildingName ||
       (after !== undefined && after.letterCase === CASE_TITLE && lists.FEATURE_NOUNS.has(after.word)) ||
       (before !== undefined && before.letterCase === CASE_TITLE && lists.FEATURES_BEFORE.has(before.word)),
     isStreet: after !== undefined && after.letterCase === CASE_TITLE && lists.STREET_NOUNS.has(after.word),
@@ -234,13 +234,13 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
       before !== undefined &&
       before.letterCase === CASE_TITLE &&
       first.gap === GAP_SPACE &&
-      lists.RENAMING.has(before.word),
+      lists.RENAMING_PREFIXES.has(before.word),
     preposition,
   }
 }
 
 /** Detects words before and after that make a name a person's. */
-function judgeAsPerson(
+function detectPerson(
   tokens: readonly Token[],
   draft: Draft,
   first: Token,
@@ -267,7 +267,7 @@ function judgeAsPerson(
       before.letterCase === CASE_TITLE &&
       before.gap !== GAP_SENTENCE &&
       !casing.isHeadline &&
-      !casing.areNounsCapital &&
+      !casing.hasCapitalNouns &&
       !isKnownWord(before.word)
     ) {
       draft.support -= kind === KIND_COUNTRY ? 1 : population >= 3_000_000 ? 1 : 2.5
@@ -286,7 +286,7 @@ function judgeAsPerson(
   // Surnames are used as given names too, but a large city is more likely meant by its name.
   const isCalled = isGiven || (lists.SURNAMES.has(first.word) && kind === KIND_CITY && population < 500_000)
   const hasSurname = after !== undefined && after.letterCase === CASE_TITLE && !isKnownWord(after.word)
-  if (hasSurname && isCalled && !casing.isFlat && !draft.isTeam && !isHouse(tokens, draft.mention))
+  if (hasSurname && isCalled && !casing.isSingleCase && !draft.isTeam && !isHouse(tokens, draft.mention))
     draft.isPerson = true
   if (
     after !== undefined &&
@@ -304,7 +304,7 @@ function isHouse(tokens: readonly Token[], { next }: Mention): boolean {
   for (let at = next; at < next + 3; at++) {
     const token = tokens[at]
     if (token === undefined || token.gap !== GAP_SPACE || token.letterCase !== CASE_TITLE) return false
-    if (lists.HOUSE_NOUNS.has(token.word) || lists.PLACE_NOUNS_AFTER.has(token.word)) return true
+    if (lists.BUILDING_NOUNS.has(token.word) || lists.PLACE_NOUNS_AFTER.has(token.word)) return true
   }
   return false
 }
@@ -334,13 +334,18 @@ function isPressTitle(tokens: readonly Token[], mention: Mention): boolean {
 }
 
 /** Limit of a list of demonyms that is scanned, so that a text of nothing else takes linear time. */
-const MAX_LIST = 8
+const MAX_LIST_LENGTH = 8
 
 /** `French President` and `the French` are about France; `in French` and `French fries` are not. */
 function isAboutCountry(tokens: readonly Token[], drafts: readonly Draft[], at: number): boolean {
   // `British and Irish ministers`: the noun of the last demonym applies to all.
   let last = at
-  while (last - at < MAX_LIST && isDemonym(drafts[last + 1]) && isBeside(tokens, drafts[last], drafts[last + 1])) last++
+  while (
+    last - at < MAX_LIST_LENGTH &&
+    isDemonym(drafts[last + 1]) &&
+    isAdjacent(tokens, drafts[last], drafts[last + 1])
+  )
+    last++
   const { mention } = drafts[last] as Draft
   const noun = tokens[mention.next]
   const isClose = noun !== undefined && (noun.gap === GAP_SPACE || noun.gap === GAP_HYPHEN)
@@ -360,7 +365,7 @@ export function rejectNamesakes(tokens: readonly Token[], drafts: readonly Draft
   for (const { isPerson, mention } of drafts) if (isPerson) persons.add(tokens[mention.first]?.word ?? '')
   if (persons.size === 0) return
   for (const [at, draft] of drafts.entries()) {
-    if (draft.isPerson || draft.paired || !persons.has(tokens[draft.mention.first]?.word ?? '')) continue
+    if (draft.isPerson || draft.isPaired || !persons.has(tokens[draft.mention.first]?.word ?? '')) continue
     if (draft.mention.next === draft.mention.first + 1 && neighboursOf(tokens, drafts, at).preposition < 2)
       draft.support -= 9
   }

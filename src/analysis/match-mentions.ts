@@ -1,6 +1,6 @@
-import { shortHan } from './match-han.ts'
-import { beginHash, extendHash, type NameHash, RUN_SALT, startSlot, WORD_SALT } from './match-hash.ts'
-import type { OpenIndex } from './match-index.ts'
+import { simplifyHan } from './match-han.ts'
+import { beginHash, extendHash, type NameHash, prefixSlot, RUN_SALT, WORD_SALT } from './match-hash.ts'
+import type { NameIndex } from './match-index.ts'
 import { priorOf } from './match-score.ts'
 import { STEM_MARK, stemsOf } from './match-stems.ts'
 import {
@@ -27,7 +27,7 @@ import { normalizeName } from './place.ts'
 /** How the words of a text match a name: `FORM_EXACT` as they are. */
 export const FORM_EXACT = 0
 /** Without an inflection ending. */
-export const FORM_BENT = 1
+export const FORM_INFLECTED = 1
 /** Without a preposition or conjunction that is written as a prefix. */
 export const FORM_PREFIXED = 2
 /** Part of a run without spaces. */
@@ -56,7 +56,7 @@ const MAX_RUN_UNITS = 24
 
 /** Finds everything in a text that matches a name, longest first, without overlaps. Takes linear time. */
 export function findMentions(
-  index: OpenIndex,
+  index: NameIndex,
   text: string,
   tokens: readonly Token[],
   language: string | undefined,
@@ -96,19 +96,19 @@ interface Search {
 }
 
 function createSearch(
-  index: OpenIndex,
+  index: NameIndex,
   text: string,
   tokens: readonly Token[],
   language: string | undefined,
   isFlat: boolean,
 ): Search {
-  const { starts } = index.columns
+  const { maxLengthByPrefix } = index.columns
   const hash: NameHash = { high: 0, low: 0 }
   const canStart = (token: Token): boolean => isFlat || token.letterCase !== CASE_LOWER
 
   /** The longest name that starts at a token, whose word may have lost a prefix. */
   function longest(at: number, word: string): { key: number; next: number; units: number } | undefined {
-    const most = Math.min(MAX_WORDS, starts[startSlot(word, 0, word.length, WORD_SALT)] ?? 0)
+    const most = Math.min(MAX_WORDS, maxLengthByPrefix[prefixSlot(word, 0, word.length, WORD_SALT)] ?? 0)
     if (most === 0) return undefined
     beginHash(hash)
     extendHash(hash, word, 0, word.length)
@@ -178,15 +178,15 @@ function createSearch(
       const heads = stemsOf(token.word, language)
       if (third !== undefined && second.gap === GAP_HYPHEN && third.gap === GAP_HYPHEN) {
         const key = stemWindow(heads, [second.word], stemsOf(third.word, language))
-        if (key >= 0) return mentionOf(at, at + 3, 0, [key], FORM_BENT, token.word.length + third.word.length)
+        if (key >= 0) return mentionOf(at, at + 3, 0, [key], FORM_INFLECTED, token.word.length + third.word.length)
       }
       if (second.letterCase !== CASE_LOWER) {
         const key = stemWindow(heads, undefined, stemsOf(second.word, language))
-        if (key >= 0) return mentionOf(at, at + 2, 0, [key], FORM_BENT, token.word.length + second.word.length)
+        if (key >= 0) return mentionOf(at, at + 2, 0, [key], FORM_INFLECTED, token.word.length + second.word.length)
       }
     }
     const keys = stemKeys(token.word)
-    return keys.length === 0 ? undefined : mentionOf(at, at + 1, 0, keys, FORM_BENT, token.word.length)
+    return keys.length === 0 ? undefined : mentionOf(at, at + 1, 0, keys, FORM_INFLECTED, token.word.length)
   }
 
   function stemWindow(
@@ -235,7 +235,7 @@ function createSearch(
         start: token.start,
         end: token.start + length,
         keys: [key],
-        form: FORM_BENT,
+        form: FORM_INFLECTED,
         units: length,
       }
     }
@@ -247,7 +247,11 @@ function createSearch(
     const known = run.windows[from]
     if (known !== undefined) return known === NO_WINDOW ? undefined : known
     const { word } = run
-    const most = Math.min(starts[startSlot(word, from, from + 2, RUN_SALT)] ?? 0, MAX_RUN_UNITS, word.length - from)
+    const most = Math.min(
+      maxLengthByPrefix[prefixSlot(word, from, from + 2, RUN_SALT)] ?? 0,
+      MAX_RUN_UNITS,
+      word.length - from,
+    )
     let best: Window | undefined
     if (most >= 2) {
       beginHash(hash)
@@ -294,8 +298,8 @@ function createSearch(
       return token.script === SCRIPT_HANGUL ? suffixed(at, token) : undefined
     },
     inRun(at, token, into) {
-      const { word: full, origins } = normalRun(text.slice(token.start, token.end))
-      const run: Run = { word: shortHan(full), origins, windows: [] }
+      const { word: full, origins } = normalizeRun(text.slice(token.start, token.end))
+      const run: Run = { word: simplifyHan(full), origins, windows: [] }
       for (let from = 0; from + 2 <= run.word.length; ) {
         const window = windowAt(run, from)
         if (window === undefined || isShadowing(run, from, window)) {
@@ -372,7 +376,7 @@ const NO_WINDOW: Window = { key: -1, units: 0 }
 const LONGER_LEAD = 1
 
 /** A run in normal form with the source offset of each unit; no offsets when they are unchanged. */
-function normalRun(run: string): Pick<Run, 'word' | 'origins'> {
+function normalizeRun(run: string): Pick<Run, 'word' | 'origins'> {
   const whole = normalizeName(run)
   if (whole === run) return { word: run, origins: undefined }
   let word = ''

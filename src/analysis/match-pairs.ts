@@ -1,14 +1,14 @@
-import { type Draft, type GivenText, isBeside } from './match-draft.ts'
-import type { OpenIndex } from './match-index.ts'
+import { type Draft, isAdjacent, type TextContext } from './match-draft.ts'
+import type { NameIndex } from './match-index.ts'
 import { FORM_RUN } from './match-mentions.ts'
 import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM } from './match-score.ts'
 import { CASE_UPPER, GAP_COMMA, GAP_SPACE, type Token } from './match-tokens.ts'
 import { NAME_KIND_MASK } from './name-index.ts'
 
 /** `Paris, Texas`: the second name decides which place the first is, and is not a match itself. */
-export function joinPairs({ index, tokens }: GivenText, drafts: readonly Draft[]): void {
+export function joinPairs({ index, tokens }: TextContext, drafts: readonly Draft[]): void {
   for (const [at, draft] of drafts.entries()) {
-    if (draft.consumed) continue
+    if (draft.isConsumed) continue
     const after = tokens[draft.mention.next]
     if (after === undefined || draft.mention.form === FORM_RUN) continue
     const next = drafts[at + 1]
@@ -16,8 +16,8 @@ export function joinPairs({ index, tokens }: GivenText, drafts: readonly Draft[]
       const inner = bestWithin(index, draft, next, isListed(tokens, drafts, at))
       if (inner < 0) continue
       draft.choice = inner
-      draft.paired = true
-      next.consumed = true
+      draft.isPaired = true
+      next.isConsumed = true
     } else if (
       (after.gap === GAP_COMMA || after.gap === GAP_SPACE) &&
       after.letterCase === CASE_UPPER &&
@@ -26,7 +26,7 @@ export function joinPairs({ index, tokens }: GivenText, drafts: readonly Draft[]
       const inner = bestOfDivision(index, draft, after.word.toUpperCase())
       if (inner >= 0) {
         draft.choice = inner
-        draft.paired = true
+        draft.isPaired = true
       }
     }
   }
@@ -40,25 +40,25 @@ function isListed(tokens: readonly Token[], drafts: readonly Draft[], at: number
     before !== undefined &&
     before.mention.next === drafts[at]?.mention.first &&
     first?.gap === GAP_COMMA &&
-    !before.paired
+    !before.isPaired
   )
     return true
   const second = drafts[at + 1]
   const third = drafts[at + 2]
   if (second === undefined || third === undefined) return false
-  return isBeside(tokens, second, third)
+  return isAdjacent(tokens, second, third)
 }
 
 /** The likeliest place of the first name inside one of the second; -1 when there is none, or when a country is meant. */
-function bestWithin(index: OpenIndex, inner: Draft, outer: Draft, isList: boolean): number {
+function bestWithin(index: NameIndex, inner: Draft, outer: Draft, isList: boolean): number {
   const { columns } = index
-  const top = topOf(inner.reading.base)
+  const top = topOf(inner.reading.baseScores)
   const isCountry = columns.kinds[inner.reading.places[top] ?? 0] === KIND_COUNTRY
   let best = -1
   for (const [i, place] of inner.reading.places.entries()) {
     const kind = columns.kinds[place]
     if (kind === KIND_COUNTRY || ((inner.reading.names[i] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) continue
-    if (best >= 0 && (inner.reading.base[i] ?? 0) <= (inner.reading.base[best] ?? 0)) continue
+    if (best >= 0 && (inner.reading.baseScores[i] ?? 0) <= (inner.reading.baseScores[best] ?? 0)) continue
     const within = outer.reading.places.some((other, j) => {
       const otherKind = columns.kinds[other]
       if (((outer.reading.names[j] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM) return false
@@ -78,12 +78,12 @@ function bestWithin(index: OpenIndex, inner: Draft, outer: Draft, isList: boolea
 }
 
 /** `Austin, TX` */
-function bestOfDivision(index: OpenIndex, draft: Draft, code: string): number {
+function bestOfDivision(index: NameIndex, draft: Draft, code: string): number {
   const { columns, head } = index
   let best = -1
   for (const [i, place] of draft.reading.places.entries()) {
     if (columns.kinds[place] !== KIND_CITY || head.divisions[columns.divisions[place] ?? 0] !== code) continue
-    if (best < 0 || (draft.reading.base[i] ?? 0) > (draft.reading.base[best] ?? 0)) best = i
+    if (best < 0 || (draft.reading.baseScores[i] ?? 0) > (draft.reading.baseScores[best] ?? 0)) best = i
   }
   return best
 }

@@ -1,4 +1,4 @@
-import type { OpenIndex } from './match-index.ts'
+import type { NameIndex } from './match-index.ts'
 import { NAME_DERIVED, NAME_MAIN, packCountry } from './name-index.ts'
 import { NAME_KINDS, PLACE_KINDS } from './place.ts'
 
@@ -11,7 +11,7 @@ export const NAME_ABBREV: number = NAME_KINDS.indexOf('abbrev')
 export const NAME_DEMONYM: number = NAME_KINDS.indexOf('demonym')
 
 /** Prior score of a place for a name, before any context: half the logarithm of its population, plus the kind of place and name. */
-export function priorOf(index: OpenIndex, place: number, name: number): number {
+export function priorOf(index: NameIndex, place: number, name: number): number {
   const { columns } = index
   const kind = columns.kinds[place]
   let score = 0.5 * Math.log10((columns.populations[place] ?? 0) + 1)
@@ -27,7 +27,7 @@ export function priorOf(index: OpenIndex, place: number, name: number): number {
 }
 
 /** Evidence from the kind or population of a place that it is meant at all. */
-export function sizeSupport(index: OpenIndex, place: number): number {
+export function sizeSupport(index: NameIndex, place: number): number {
   const kind = index.columns.kinds[place]
   if (kind === KIND_COUNTRY || kind === KIND_AREA) return 4
   const population = index.columns.populations[place] ?? 0
@@ -41,7 +41,7 @@ const UNITED_STATES = packCountry('US')
 const CANADA = packCountry('CA')
 
 /** Whether a place lies in the United States or Canada. */
-export function isNorthAmerican(index: OpenIndex, place: number): boolean {
+export function isNorthAmerican(index: NameIndex, place: number): boolean {
   const country = index.columns.countries[place]
   return country === UNITED_STATES || country === CANADA
 }
@@ -51,7 +51,7 @@ export function isNorthAmerican(index: OpenIndex, place: number): boolean {
  * means the region.
  */
 export function preferCity(
-  index: OpenIndex,
+  index: NameIndex,
   places: readonly number[],
   names: readonly number[],
   best: number,

@@ -4,44 +4,44 @@ export const STEM_MARK = '~'
 /** How the names of one script are inflected: endings that a name drops, and endings of words in texts. */
 interface Inflection {
   /** Endings of names in their base form. */
-  readonly named: RegExp
+  readonly nameEndings: RegExp
   /** Endings of inflected words in texts. */
-  readonly bent: readonly string[]
+  readonly wordEndings: readonly string[]
 }
 
-function endings(text: string): readonly string[] {
+function splitEndings(text: string): readonly string[] {
   return text.split(' ')
 }
 
 const CYRILLIC: Inflection = {
-  named: /(?:ыи|ии|ои|ая|яя|ое|ее|ые|ие|а|я|о|е|ь|и|ы|і)$/u,
-  bent: endings(
+  nameEndings: /(?:ыи|ии|ои|ая|яя|ое|ее|ые|ие|а|я|о|е|ь|и|ы|і)$/u,
+  wordEndings: splitEndings(
     'ого его ому ему ыми ими ами ями ом ем єм ои еи єи ою ею єю ах ях ам ям ым им их ых ую юю ов ев ів ові еві а я ы и е є у ю о ь і',
   ),
 }
 
 const GREEK: Inflection = {
-  named: /(?:οσ|ασ|ησ|εσ|οι|α|η|ο|ι)$/u,
-  bent: endings('ουσ ου ασ ησ εσ οσ ων οι ον αν ην α η ο ι υ'),
+  nameEndings: /(?:οσ|ασ|ησ|εσ|οι|α|η|ο|ι)$/u,
+  wordEndings: splitEndings('ουσ ου ασ ησ εσ οσ ων οι ον αν ην α η ο ι υ'),
 }
 
 const POLISH: Inflection = {
-  named: /(?:a|o|e|y|i)$/u,
-  bent: endings('iem owi ach ami em ie iu ze om u a e y i o'),
+  nameEndings: /(?:a|o|e|y|i)$/u,
+  wordEndings: splitEndings('iem owi ach ami em ie iu ze om u a e y i o'),
 }
 
 const GEORGIAN: Inflection = {
-  named: /(?:ი|ა|ე|ო)$/u,
-  bent: endings('იდან ისთვის ამდე თან დან ისა ში ზე ით ის ას ოს მა ს ი ა ე ო'),
+  nameEndings: /(?:ი|ა|ე|ო)$/u,
+  wordEndings: splitEndings('იდან ისთვის ამდე თან დან ისა ში ზე ით ის ას ოს მა ს ი ა ე ო'),
 }
 
 const ARMENIAN: Inflection = {
-  named: /(?:ն|ը)$/u,
-  bent: endings('ում ից ով ին ի ն ը յան'),
+  nameEndings: /(?:ն|ը)$/u,
+  wordEndings: splitEndings('ում ից ով ին ի ն ը յան'),
 }
 
 /** Languages in Latin script that inflect place names. */
-const BENDING = new Set(['pl', 'cs', 'sk', 'hr', 'sl', 'bs', 'sr', 'lt', 'lv'])
+const INFLECTING_LANGUAGES = new Set(['pl', 'cs', 'sk', 'hr', 'sl', 'bs', 'sr', 'lt', 'lv'])
 
 /** Keys under which the inflected words of a normalized name are found; none for an uninflected name. */
 export function inflectedStems(normalized: string): readonly string[] {
@@ -70,7 +70,7 @@ export function stemsOf(word: string, language: string | undefined): readonly st
   const inflection = inflectionOf(word, language)
   if (inflection === undefined) return []
   const stems: string[] = []
-  for (const ending of inflection.bent) {
+  for (const ending of inflection.wordEndings) {
     if (word.length - ending.length >= 3 && word.endsWith(ending))
       stems.push(word.slice(0, word.length - ending.length))
   }
@@ -87,7 +87,7 @@ export function stemsOf(word: string, language: string | undefined): readonly st
 }
 
 function nameStem(word: string, inflection: Inflection): string {
-  const stem = word.replace(inflection.named, '')
+  const stem = word.replace(inflection.nameEndings, '')
   return stem.length >= 3 ? stem : word
 }
 
@@ -97,5 +97,5 @@ function inflectionOf(word: string, language: string | undefined): Inflection | 
   if (code >= 0x370 && code < 0x400) return GREEK
   if (code >= 0x10d0 && code < 0x1100) return GEORGIAN
   if (code >= 0x530 && code < 0x590) return ARMENIAN
-  return language !== undefined && BENDING.has(language.slice(0, 2)) ? POLISH : undefined
+  return language !== undefined && INFLECTING_LANGUAGES.has(language.slice(0, 2)) ? POLISH : undefined
 }

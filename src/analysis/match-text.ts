@@ -1,10 +1,10 @@
+import { type CoherenceScores, createCoherenceScores } from './match-coherence.ts'
 import { countryScoresOf } from './match-context.ts'
-import { casingOf, type Draft, draftsOf, type GivenText, titleCountries } from './match-draft.ts'
-import { countryPlaces, type OpenIndex } from './match-index.ts'
-import { judge, rejectNamesakes } from './match-judge.ts'
+import { casingOf, createDrafts, type Draft, type TextContext, titleCountries } from './match-draft.ts'
+import { countryPlaces, type NameIndex } from './match-index.ts'
+import { judgeMention, rejectNamesakes } from './match-judge.ts'
 import { findMentions } from './match-mentions.ts'
 import { joinPairs } from './match-pairs.ts'
-import { createRegard, type Regard } from './match-regard.ts'
 import { isNorthAmerican, KIND_REGION, preferCity } from './match-score.ts'
 import { tokenize } from './match-tokens.ts'
 import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
@@ -13,31 +13,38 @@ import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
  * Finds places in a text. It finds mentions, scores their candidates by prior and context, scores them again by the other places of the
  * text, and finally decides whether a place is meant at all.
  */
-export function matchText(index: OpenIndex, text: string, context: MatchContext): readonly PlaceMatch[] {
+export function matchText(index: NameIndex, text: string, context: MatchContext): readonly PlaceMatch[] {
   const tokens = tokenize(text)
   const language = context.language?.toLowerCase().split('-')[0]
   const casing = casingOf(tokens, language)
-  const mentions = findMentions(index, text, tokens, language, casing.isFlat)
+  const mentions = findMentions(index, text, tokens, language, casing.isSingleCase)
   if (mentions.length === 0) return []
   const scores = countryScoresOf(context, (code) => countryPlaces(index).has(code))
-  const given: GivenText = { index, tokens, casing, language, scores, title: titleCountries(index, context.title) }
-  const drafts = draftsOf(given, mentions)
+  const given: TextContext = {
+    index,
+    tokens,
+    casing,
+    language,
+    countryScores: scores,
+    titleCountries: titleCountries(index, context.title),
+  }
+  const drafts = createDrafts(given, mentions)
   joinPairs(given, drafts)
-  const regard = createRegard(index)
+  const regard = createCoherenceScores(index)
   for (const draft of drafts) choose(index, draft, undefined)
-  for (const draft of drafts) if (!draft.consumed) regard.take(draft)
+  for (const draft of drafts) if (!draft.isConsumed) regard.add(draft)
   for (const draft of drafts) choose(index, draft, regard)
-  for (const at of drafts.keys()) judge(given, drafts, at, regard)
+  for (const at of drafts.keys()) judgeMention(given, drafts, at, regard)
   rejectNamesakes(tokens, drafts)
   return matchesOf(index, text, drafts)
 }
 
-function matchesOf(index: OpenIndex, text: string, drafts: readonly Draft[]): readonly PlaceMatch[] {
+function matchesOf(index: NameIndex, text: string, drafts: readonly Draft[]): readonly PlaceMatch[] {
   const known = new Map<number, KnownPlace>()
   const found: PlaceMatch[] = []
   for (const draft of drafts) {
     const number = draft.reading.places[draft.choice]
-    if (number === undefined || draft.consumed || draft.support < draft.needed) continue
+    if (number === undefined || draft.isConsumed || draft.support < draft.neededSupport) continue
     const place = known.get(number) ?? index.placeAt(number)
     known.set(number, place)
     const { start, end } = draft.mention
@@ -59,18 +66,18 @@ function round(value: number): number {
 
 function confidenceOf(draft: Draft): number {
   const clear = 1 - 0.5 * Math.exp(-Math.max(0, draft.margin))
-  const sure = 1 - 0.5 * Math.exp(-(draft.support - draft.needed + 0.3))
+  const sure = 1 - 0.5 * Math.exp(-(draft.support - draft.neededSupport + 0.3))
   return round(clear * sure)
 }
 
 /** Chooses the likeliest place of a name. */
-function choose(index: OpenIndex, draft: Draft, regard: Regard | undefined): void {
+function choose(index: NameIndex, draft: Draft, regard: CoherenceScores | undefined): void {
   const { reading } = draft
   let best = -1
   let bestScore = -Infinity
   let second = -Infinity
   for (const [i, place] of reading.places.entries()) {
-    let score = (reading.base[i] ?? 0) + (regard?.of(place, reading) ?? 0)
+    let score = (reading.baseScores[i] ?? 0) + (regard?.scoreOf(place, reading) ?? 0)
     if (draft.isDivision && index.columns.kinds[place] === KIND_REGION) score += 2
     if (draft.isTeam && isNorthAmerican(index, place)) score += 3
     if (score > bestScore) {
@@ -79,8 +86,8 @@ function choose(index: OpenIndex, draft: Draft, regard: Regard | undefined): voi
       best = i
     } else if (score > second) second = score
   }
-  if (draft.paired) {
-    draft.score = (reading.base[draft.choice] ?? 0) + 8
+  if (draft.isPaired) {
+    draft.score = (reading.baseScores[draft.choice] ?? 0) + 8
     draft.margin = 4
     return
   }

@@ -1,6 +1,6 @@
 import { countryOfCode, countryScoresOf, isLanguageSegment, parseUrl } from './match-context.ts'
-import { shortHan } from './match-han.ts'
-import { countryPlaces, type OpenIndex } from './match-index.ts'
+import { simplifyHan } from './match-han.ts'
+import { countryPlaces, type NameIndex } from './match-index.ts'
 import {
   KIND_CITY,
   KIND_COUNTRY,
@@ -18,11 +18,11 @@ import {
   GIVEN_NAMES,
   isOrdinaryName,
   KITCHEN_WORDS,
+  NON_PLACE_SEGMENTS,
   PLACE_NOUNS_AFTER,
   PRESS_NOUNS,
   STRONG_PREPOSITIONS,
   SURNAMES,
-  THING_LEADS,
   THING_NOUNS,
 } from './match-words.ts'
 import type { KnownPlace, MatchContext, PlaceMatch } from './matcher.ts'
@@ -37,7 +37,7 @@ interface Word {
 }
 
 /** A piece of a path that may name a place. */
-interface Piece {
+interface PathMention {
   readonly candidates: readonly { readonly place: number; readonly score: number; readonly name: number }[]
   readonly start: number
   readonly end: number
@@ -57,28 +57,28 @@ interface Piece {
 const MAX_WORDS = 7
 const MAX_SEGMENTS = 40
 /** Limit of pieces, because each is compared with all others. */
-const MAX_PIECES = 40
+const MAX_MENTIONS = 40
 
 /** Finds places in the path of an address. */
-export function matchUrl(index: OpenIndex, url: string, context: MatchContext): readonly PlaceMatch[] {
+export function matchUrl(index: NameIndex, url: string, context: MatchContext): readonly PlaceMatch[] {
   const parsed = parseUrl(url)
   const from = pathStart(url)
   if (parsed === undefined || from < 0) return []
   const to = pathEnd(url, from)
   const scores = countryScoresOf({ ...context, url }, (code) => countryPlaces(index).has(code))
-  const pieces: Piece[] = []
+  const pieces: PathMention[] = []
   let number = 0
   let before: string | undefined
-  for (let start = from; start < to && number < MAX_SEGMENTS && pieces.length < MAX_PIECES; number++) {
+  for (let start = from; start < to && number < MAX_SEGMENTS && pieces.length < MAX_MENTIONS; number++) {
     let end = url.indexOf('/', start)
     if (end < 0 || end > to) end = to
     if (end > start) {
-      takeSegment(index, url, start, end, before, scores, pieces)
+      collectMentions(index, url, start, end, before, scores, pieces)
       before = url.slice(start, end).toLowerCase()
     }
     start = end + 1
   }
-  return resolve(index, url, pieces)
+  return resolveMentions(index, url, pieces)
 }
 
 function pathStart(url: string): number {
@@ -92,14 +92,14 @@ function pathEnd(url: string, from: number): number {
   return url.length
 }
 
-function takeSegment(
-  index: OpenIndex,
+function collectMentions(
+  index: NameIndex,
   url: string,
   start: number,
   end: number,
   before: string | undefined,
   scores: ReadonlyMap<number, number>,
-  into: Piece[],
+  into: PathMention[],
 ): void {
   const raw = url.slice(start, end).replace(/\.(?:s?html?|php|aspx?|jsp|xml|json|rss|amp)$/i, '')
   if (raw.length > 400) return
@@ -122,7 +122,7 @@ function takeSegment(
   }
   const words = wordsOf(raw, start)
   for (let at = 0; at < words.length; ) {
-    const piece = longestPiece(index, words, at, before, scores)
+    const piece = longestMention(index, words, at, before, scores)
     if (piece === undefined) at++
     else {
       into.push(piece)
@@ -133,7 +133,7 @@ function takeSegment(
 
 /** The country of a two-letter segment, unless it is a language or something else. */
 function codeOf(
-  index: OpenIndex,
+  index: NameIndex,
   raw: string,
   before: string | undefined,
 ): { place: number; score: number; name: number } | undefined {
@@ -143,7 +143,7 @@ function codeOf(
   // At the start of a path (`/us/`, `/en/us/`) only codes that are not languages count; elsewhere a segment such as `/c/` must precede
   // them.
   const isHead = before === undefined || before.length === 2
-  if (isHead ? isLanguageSegment(raw.toLowerCase()) || !HEAD_COUNTRIES.has(code) : !CODE_LEADS.has(before))
+  if (isHead ? isLanguageSegment(raw.toLowerCase()) || !HEAD_COUNTRY_CODES.has(code) : !CODE_LEADS.has(before))
     return undefined
   return { place, score: 6, name: NAME_ABBREV }
 }
@@ -156,7 +156,9 @@ const CODE_LEADS = new Set(
 )
 
 /** Codes that are not languages, or that mean the country far more often: `/fr/` alone is French, `/us/` is the country. */
-const HEAD_COUNTRIES = new Set('US GB AU CA IN NZ IE ZA JP CN BR MX SG HK AE CH AT BE SE DK CZ GR UA IL KR'.split(' '))
+const HEAD_COUNTRY_CODES = new Set(
+  'US GB AU CA IN NZ IE ZA JP CN BR MX SG HK AE CH AT BE SE DK CZ GR UA IL KR'.split(' '),
+)
 
 /** The words of a segment in normal form, with their positions in the address. */
 function wordsOf(raw: string, start: number): readonly Word[] {
@@ -179,20 +181,20 @@ function decode(text: string): string {
   }
 }
 
-function longestPiece(
-  index: OpenIndex,
+function longestMention(
+  index: NameIndex,
   words: readonly Word[],
   at: number,
   before: string | undefined,
   scores: ReadonlyMap<number, number>,
-): Piece | undefined {
+): PathMention | undefined {
   for (let count = Math.min(MAX_WORDS, words.length - at); count > 0; count--) {
     const window = words.slice(at, at + count)
     const isWhole = count === words.length
     const joined = window.map(({ word }) => word).join(' ')
     const key = index.keyOfName(joined)
     const runKey =
-      key < 0 && /[\u0370-\uffff]/.test(joined) ? index.keyOfName(shortHan(joined.replaceAll(' ', ''))) : key
+      key < 0 && /[\u0370-\uffff]/.test(joined) ? index.keyOfName(simplifyHan(joined.replaceAll(' ', ''))) : key
     if (runKey < 0) continue
     const candidates = candidatesOf(index, runKey, joined, isWhole, scores)
     const first = window[0]
@@ -201,7 +203,7 @@ function longestPiece(
     const next = words[at + count]?.word
     if (!isWhole && next !== undefined && (PRESS_NOUNS.has(next) || THING_NOUNS.has(next))) continue
     const isAmongThings =
-      THING_LEADS.has(before ?? '') || (DISHES.has(joined) && words.some(({ word }) => KITCHEN_WORDS.has(word)))
+      NON_PLACE_SEGMENTS.has(before ?? '') || (DISHES.has(joined) && words.some(({ word }) => KITCHEN_WORDS.has(word)))
     const isNews = words.some(({ word }) => NEWS_WORDS.has(word))
     const isLed = STRONG_PREPOSITIONS.has(words[at - 1]?.word ?? '') || PLACE_NOUNS_AFTER.has(next ?? '')
     return {
@@ -221,12 +223,12 @@ function longestPiece(
 }
 
 function candidatesOf(
-  index: OpenIndex,
+  index: NameIndex,
   key: number,
   joined: string,
   isWhole: boolean,
   scores: ReadonlyMap<number, number>,
-): Piece['candidates'] {
+): PathMention['candidates'] {
   const { columns } = index
   const found: { place: number; score: number; name: number }[] = []
   const isShort = joined.length <= 3 && /^[a-z]+$/.test(joined)
@@ -261,7 +263,7 @@ const NEWS_WORDS = new Set(
 const SAFE_IN_SLUGS = new Set(['usa', 'uae', 'uk'])
 
 /** Chooses among places of the same name by the segments before and after: `/us/texas/paris`. */
-function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): readonly PlaceMatch[] {
+function resolveMentions(index: NameIndex, url: string, pieces: readonly PathMention[]): readonly PlaceMatch[] {
   const { columns } = index
   const matches: PlaceMatch[] = []
   const firsts = pieces.map(({ candidates }) => bestOf(candidates.map(({ score }) => score)).at)
@@ -285,7 +287,7 @@ function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): reado
       return total
     })
     const { at: top, margin } = bestOf(scores)
-    const best = leadsOn(index, pieces, at, piece.candidates[top]?.place) ? top : cityOf(index, piece, top)
+    const best = hasLaterCity(index, pieces, at, piece.candidates[top]?.place) ? top : cityOf(index, piece, top)
     const candidate = piece.candidates[best]
     if (candidate === undefined || isStateCode(index, piece, pieces[at + 1])) continue
     if (isPartOfWorld(index, piece, candidate, pieces[at + 1])) continue
@@ -312,7 +314,12 @@ function resolve(index: OpenIndex, url: string, pieces: readonly Piece[]): reado
 }
 
 /** Whether a later piece may be a city of this region: then it is a step of a chain, not a city itself. */
-function leadsOn(index: OpenIndex, pieces: readonly Piece[], at: number, region: number | undefined): boolean {
+function hasLaterCity(
+  index: NameIndex,
+  pieces: readonly PathMention[],
+  at: number,
+  region: number | undefined,
+): boolean {
   const { columns } = index
   return pieces
     .slice(at + 1)
@@ -328,10 +335,10 @@ function leadsOn(index: OpenIndex, pieces: readonly Piece[], at: number, region:
 
 /** `/america/argentina`: an alias of a country means a part of the world when another country follows. */
 function isPartOfWorld(
-  { columns }: OpenIndex,
-  { isWhole, isCode }: Piece,
-  { place, name }: Piece['candidates'][number],
-  next: Piece | undefined,
+  { columns }: NameIndex,
+  { isWhole, isCode }: PathMention,
+  { place, name }: PathMention['candidates'][number],
+  next: PathMention | undefined,
 ): boolean {
   if (!isWhole || isCode || columns.kinds[place] !== KIND_COUNTRY || (name & NAME_MAIN) !== 0) return false
   const following =
@@ -340,7 +347,7 @@ function isPartOfWorld(
   return columns.countries[following.place] !== columns.countries[place]
 }
 
-function cityOf(index: OpenIndex, { candidates }: Piece, best: number): number {
+function cityOf(index: NameIndex, { candidates }: PathMention, best: number): number {
   return preferCity(
     index,
     candidates.map(({ place }) => place),
@@ -350,7 +357,7 @@ function cityOf(index: OpenIndex, { candidates }: Piece, best: number): number {
 }
 
 /** `/ca/san-francisco`: two letters are a state when the city after them lies in it. */
-function isStateCode(index: OpenIndex, { isCode, word }: Piece, next: Piece | undefined): boolean {
+function isStateCode(index: NameIndex, { isCode, word }: PathMention, next: PathMention | undefined): boolean {
   if (!isCode || next === undefined) return false
   const { at } = bestOf(next.candidates.map(({ score }) => score))
   const place = next.candidates[at]?.place
@@ -368,8 +375,8 @@ function bestOf(scores: readonly number[]): { at: number; margin: number } {
 
 /** Score of a place above the needed minimum; negative when it is not a place. */
 function supportOf(
-  index: OpenIndex,
-  piece: Piece,
+  index: NameIndex,
+  piece: PathMention,
   candidate: { readonly place: number; readonly name: number },
   hasAnchor: boolean,
 ): number {
@@ -404,7 +411,7 @@ const SECTION_WORDS = new Set(
 )
 
 /** Places with a slug, likeliest first. */
-export function placesBySlug(index: OpenIndex, slug: string): readonly KnownPlace[] {
+export function placesBySlug(index: NameIndex, slug: string): readonly KnownPlace[] {
   const { columns } = index
   const name = normalizeName(decode(slug).replaceAll('-', ' '))
   if (name === '') return []
@@ -420,7 +427,7 @@ export function placesBySlug(index: OpenIndex, slug: string): readonly KnownPlac
     }
   }
   take(index.keyOfName(name))
-  take(index.keyOfName(shortHan(name.replaceAll(' ', ''))))
+  take(index.keyOfName(simplifyHan(name.replaceAll(' ', ''))))
   if (name === 'uk') take(index.keyOfName('gb'))
   return [...found].sort((a, b) => b[1] - a[1]).map(([place]) => index.placeAt(place))
 }

@@ -84,7 +84,7 @@ export const KITCHEN_WORDS: ReadonlySet<string> = words(`
 export const GOODS: ReadonlySet<string> = words('china jersey guinea panama bermuda')
 
 /** Path segments below which names are people or goods. */
-export const THING_LEADS: ReadonlySet<string> = words(`
+export const NON_PLACE_SEGMENTS: ReadonlySet<string> = words(`
   author authors writer writers profile profiles user users people person staff team player players cast actor actors
   recipe recipes food foods cooking dish dishes ingredient ingredients shop store product products brand brands item items
 `)
@@ -122,7 +122,7 @@ export const STREET_NOUNS: ReadonlySet<string> = words(
 )
 
 /** Buildings that are named after people more often than after their place. */
-export const HOUSE_NOUNS: ReadonlySet<string> = words(
+export const BUILDING_NOUNS: ReadonlySet<string> = words(
   'university college school academy hospital clinic institute foundation library museum memorial prize award',
 )
 
@@ -130,7 +130,7 @@ export const HOUSE_NOUNS: ReadonlySet<string> = words(
 export const FEATURES_BEFORE: ReadonlySet<string> = words('lake mount fort cape rio camp point river')
 
 /** Words before a name that make it another place: `New England`. */
-export const RENAMING: ReadonlySet<string> = words('new nueva nuevo nova novo nuova nouvelle neu latin')
+export const RENAMING_PREFIXES: ReadonlySet<string> = words('new nueva nuevo nova novo nuova nouvelle neu latin')
 
 /** Capitalised words after a name that make it a newspaper, which says nothing about where its news happened. */
 export const PRESS_NOUNS: ReadonlySet<string> = words(`

@@ -57,7 +57,7 @@ export interface PlaceMatcher {
 }
 
 /** A matcher that finds nothing, for use without a gazetteer. */
-export const NO_PLACES: PlaceMatcher = {
+export const EMPTY_MATCHER: PlaceMatcher = {
   revision: '',
   inText: () => [],
   inUrl: () => [],

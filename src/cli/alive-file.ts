@@ -2,13 +2,13 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { PharosError } from '../core/errors.ts'
 
 /** Interval between writes of the file. */
-const TOUCH_MS = 5000
+const TOUCH_INTERVAL_MS = 5000
 
 /**
  * Rewrites a file periodically, so that a probe can tell from its age whether this process is alive. It does not depend on the library,
  * because a restart does not help while a database is down. Returns a function that stops it.
  */
-export function keepAlive(file: string): () => void {
+export function startAliveFile(file: string): () => void {
   const touch = (): void => writeFileSync(file, `${process.pid}\n`)
   try {
     touch()
@@ -21,7 +21,7 @@ export function keepAlive(file: string): () => void {
     } catch {
       // A failed write lets the file age, which is what the probe checks.
     }
-  }, TOUCH_MS)
+  }, TOUCH_INTERVAL_MS)
   return () => {
     clearInterval(timer)
     rmSync(file, { force: true })

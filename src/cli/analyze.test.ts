@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { storeNews } from '../../test/analysis/stored-news.ts'
 import { analyseLibrary } from '../library/operations/analyse-library.ts'
 import { openLibrary } from '../open-library.ts'
-import { writeAnalyzing } from './analyze.ts'
+import { writeAnalysisProgress } from './analyze.ts'
 import { run } from './run.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-analyze-'))
@@ -95,8 +95,8 @@ test('an unknown run id is refused', async () => {
 test('the live line shows progress, rate and remaining time', () => {
   const progress = { pages: 1200, totalPages: 13_441, articles: 0, navs: 0, others: 0, places: 0, hubs: 0 }
   const more = { failed: 0, domains: 3, news: 0, milestones: 0, lastPage: 0, gazetteerRevision: '' }
-  expect(writeAnalyzing('pages', { ...progress, ...more }, 320)).toBe(
+  expect(writeAnalysisProgress('pages', { ...progress, ...more }, 320)).toBe(
     'analyzing: 1,200 of 13,441 pages, 8 %, 320/s, 39s left',
   )
-  expect(writeAnalyzing('domains', { ...progress, ...more }, 0)).toBe('analyzing: 1,200 pages, 3 hosts')
+  expect(writeAnalysisProgress('domains', { ...progress, ...more }, 0)).toBe('analyzing: 1,200 pages, 3 hosts')
 })

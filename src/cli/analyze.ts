@@ -4,7 +4,7 @@ import { PharosError } from '../core/errors.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { AnalysisRun, RunOptions, RunProgress } from '../library/analyses.ts'
 import type { Library } from '../library/library.ts'
-import { AdvisedError } from './advised.ts'
+import { AdvisedError } from './advised-error.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from './library.ts'
 import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
@@ -46,12 +46,12 @@ export function addAnalyze(program: Command, streams: Streams): void {
     if ((flags.runId === undefined) !== (flags.frames !== true)) {
       throw new PharosError('USAGE', { problem: '--run-id and --frames are for servers, and go together' })
     }
-    return flags.runId === undefined ? analyze(command, flags, streams) : serve(command, flags.runId)
+    return flags.runId === undefined ? analyze(command, flags, streams) : runForServer(command, flags.runId)
   })
 }
 
 /** Runs an analysis for a server: prints frames, and leaves unfinished work to the next process. */
-async function serve(command: Command, runId: string): Promise<void> {
+async function runForServer(command: Command, runId: string): Promise<void> {
   const { runAnalysisProcess } = await import('../jobs/analysis-process.ts')
   const { stdin, stdout } = process
   await interruptible((signal) =>
@@ -72,7 +72,7 @@ async function analyze(command: Command, flags: AnalyzeFlags, streams: Streams):
           if (await hasNoPlaces(library)) terminal.note(writeNoPlaces(createHint(config)))
           const began = performance.now()
           const run = await analyzeInForeground({ library, terminal, signal }, optionsOf(flags)).catch(adviseToWait)
-          if (run.status === 'cancelled') throw interrupted(createHint(config), flags)
+          if (run.status === 'cancelled') throw interruptedError(createHint(config), flags)
           terminal.answer(writeRun(run, performance.now() - began), runRecord(run))
         }),
       () => {
@@ -91,7 +91,7 @@ function optionsOf(flags: AnalyzeFlags): Partial<RunOptions> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }
 
-function interrupted(hint: Hint, flags: AnalyzeFlags): AdvisedError {
+function interruptedError(hint: Hint, flags: AnalyzeFlags): AdvisedError {
   const words = Object.entries(optionsOf(flags)).flatMap(([name, value]) => {
     const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
     return value === true ? [flag] : [flag, String(value)]
@@ -106,7 +106,7 @@ function adviseToWait(error: unknown): never {
 }
 
 /** The environment of a run in the foreground. */
-interface Analyzing {
+interface AnalysisContext {
   readonly library: Library
   readonly terminal: Terminal
   /** Aborted by Ctrl-C. */
@@ -114,7 +114,7 @@ interface Analyzing {
 }
 
 async function analyzeInForeground(
-  { library, terminal, signal }: Analyzing,
+  { library, terminal, signal }: AnalysisContext,
   options: Partial<RunOptions>,
 ): Promise<AnalysisRun> {
   // Loaded on demand, because its word lists take a while to load.
@@ -129,7 +129,7 @@ async function analyzeInForeground(
     if (event.type === 'progress') {
       first ??= event.progress.pages
       const perSecond = rate.add(performance.now() - began, event.progress.pages - first)
-      terminal.live(writeAnalyzing(event.stage, event.progress, perSecond))
+      terminal.live(writeAnalysisProgress(event.stage, event.progress, perSecond))
     }
     if (event.type === 'ended') ended = event.run
   }
@@ -138,7 +138,11 @@ async function analyzeInForeground(
 }
 
 /** `analyzing: 1,200 of 13,441 pages, 8 %, 320/s` */
-export function writeAnalyzing(stage: string, { pages, totalPages, domains }: RunProgress, perSecond: number): string {
+export function writeAnalysisProgress(
+  stage: string,
+  { pages, totalPages, domains }: RunProgress,
+  perSecond: number,
+): string {
   if (stage !== 'pages') return `analyzing: ${countOf(pages, 'page')}, ${countOf(domains, 'host')}`
   const share = totalPages === 0 ? 100 : Math.min(100, Math.floor((100 * pages) / totalPages))
   const leftMs = perSecond > 0 ? Math.ceil((totalPages - pages) / perSecond) * 1000 : 0

@@ -22,10 +22,10 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** Media types that compress well. */
-const IS_TEXT = /^text\/|svg|json/
+const COMPRESSIBLE = /^text\/|svg|json/
 
 /** The build puts a content hash into these file names. */
-const HAS_DIGEST = /^\/assets\/.+-[\w-]{8}\.\w+$/
+const HASHED_PATH = /^\/assets\/.+-[\w-]{8}\.\w+$/
 
 /** The folder of a built page, whether the program runs from its build or from its sources. */
 export function pageFolder(page: 'dashboard' | 'local'): string {
@@ -49,22 +49,22 @@ export function createAssets(folder: string): (path: string) => Promise<Asset | 
 }
 
 /** File names as the build creates them, which cannot lead out of the folder. */
-const PLAIN_PATH = /^(?:\/\w[\w.-]*)+$/
-const NO_SUCH_FILE = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG']
+const SAFE_PATH = /^(?:\/\w[\w.-]*)+$/
+const MISSING_FILE_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG']
 
 /** Serves the files of a folder by path. Each is read on request and not cached, because the large ones are rarely requested. */
 export function createLazyAssets(folder: string): (path: string) => Promise<Asset | undefined> {
   return async (path) => {
-    if (!PLAIN_PATH.test(path)) return undefined
+    if (!SAFE_PATH.test(path)) return undefined
     const file = await open(join(folder, path)).catch((error: NodeJS.ErrnoException) => {
-      if (NO_SUCH_FILE.includes(error.code ?? '')) return undefined
+      if (MISSING_FILE_CODES.includes(error.code ?? '')) return undefined
       throw error
     })
     try {
       const stat = await file?.stat()
       if (file === undefined || stat?.isFile() !== true) return undefined
       const body = await file.readFile()
-      return { body, type: typeOf(path), isImmutable: HAS_DIGEST.test(path), etag: writeDigest(body) }
+      return { body, type: typeOf(path), isImmutable: HASHED_PATH.test(path), etag: writeEtag(body) }
     } finally {
       await file?.close()
     }
@@ -72,7 +72,7 @@ export function createLazyAssets(folder: string): (path: string) => Promise<Asse
 }
 
 /** The ETag is a content hash: all files of a package have the same time, and two builds can have the same size. */
-function writeDigest(body: Uint8Array): string {
+function writeEtag(body: Uint8Array): string {
   return `"${createHash('sha256').update(body).digest('base64url')}"`
 }
 
@@ -97,11 +97,11 @@ async function readAll(folder: string): Promise<ReadonlyMap<string, Asset>> {
 async function readAsset(file: string, path: string): Promise<Asset> {
   const body = new Uint8Array(await readFile(file))
   const type = typeOf(path)
-  const packed = IS_TEXT.test(type) ? new Uint8Array(await promisify(gzip)(body)) : body
+  const packed = COMPRESSIBLE.test(type) ? new Uint8Array(await promisify(gzip)(body)) : body
   return {
     body,
     type,
-    isImmutable: HAS_DIGEST.test(path),
+    isImmutable: HASHED_PATH.test(path),
     ...(packed.length < body.length ? { gzipped: packed } : {}),
   }
 }

@@ -5,14 +5,14 @@ import { PharosError } from '../core/errors.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import type { CopyProgress } from '../library/copy-input.ts'
-import type { HeldGroup } from '../library/held-tables.ts'
+import type { CopyGroup } from '../library/copy-tables.ts'
 import { type CopyResult, copyLibrary } from '../library/operations/copy-library.ts'
-import { discardCopy } from '../library/operations/plan-arrival.ts'
+import { discardCopy } from '../library/operations/open-copy-session.ts'
 import type { OpenLibrary } from '../open-library.ts'
-import { AdvisedError } from './advised.ts'
+import { AdvisedError } from './advised-error.ts'
 import { interruptible } from './interrupt.ts'
 import { shownLibrary, withLibrary } from './library.ts'
-import { addCommonOptions, type CommonFlags, configOf, someText } from './options.ts'
+import { addCommonOptions, type CommonFlags, configOf, nonEmptyText } from './options.ts'
 import { PageRate, writeRate } from './progress.ts'
 import { countOf, printableLine, type Streams, shellWord, Terminal, writeNumber } from './terminal.ts'
 
@@ -26,8 +26,8 @@ export function addCopy(program: Command, streams: Streams): void {
   const command = program
     .command('copy')
     .description('copy a library into another: a file or a PostgreSQL database, whichever way')
-    .argument('<from>', 'the library to copy: its file, or the address of its database', someText('<from>'))
-    .argument('[to]', 'where to (default: the library that is configured)', someText('<to>'))
+    .argument('<from>', 'the library to copy: its file, or the address of its database', nonEmptyText('<from>'))
+    .argument('[to]', 'where to (default: the library that is configured)', nonEmptyText('<to>'))
     .option('--add', 'put its sources beside those that are there')
     .option('--discard', 'give a copy up that was broken off, and remove what it has written')
     .addHelpText(
@@ -52,12 +52,12 @@ Examples:
   )
 }
 
-interface Places {
+interface CopyLocations {
   readonly from: string
   readonly to: string | undefined
 }
 
-async function copy(command: Command, places: Places, flags: CopyFlags, streams: Streams): Promise<void> {
+async function copy(command: Command, places: CopyLocations, flags: CopyFlags, streams: Streams): Promise<void> {
   const terminal = new Terminal(flags, streams)
   const configs = {
     from: configFor('<from>', places.from, flags),
@@ -67,7 +67,7 @@ async function copy(command: Command, places: Places, flags: CopyFlags, streams:
     throw new PharosError('USAGE', { problem: '--add and --discard cannot be given together' })
   }
   if (flags.discard === true) return discard(configs, terminal)
-  await refuseMissing(configs)
+  await requireOrigin(configs)
   try {
     await interruptible(
       (signal) =>
@@ -80,7 +80,7 @@ async function copy(command: Command, places: Places, flags: CopyFlags, streams:
     )
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'INTERRUPTED') throw error
-    throw new AdvisedError(error, `nothing is lost; go on with: ${writeAgain(configs, flags)}`)
+    throw new AdvisedError(error, `nothing is lost; go on with: ${writeRepeatCommand(configs, flags)}`)
   } finally {
     terminal.clear()
   }
@@ -97,14 +97,14 @@ function configFor(name: string, library: string, { config: file }: CommonFlags)
 }
 
 /** The command line that repeats this command. */
-function writeAgain({ from, to }: Configs, { add, config }: CopyFlags): string {
+function writeRepeatCommand({ from, to }: Configs, { add, config }: CopyFlags): string {
   const further = [...(add === true ? ['--add'] : []), ...(config === undefined ? [] : ['--config', config])]
   const words = [...[from, to].map(({ values }) => shownLibrary(values)), ...further]
   return ['pharos', 'copy', ...words.map((word) => shellWord(printableLine(word)))].join(' ')
 }
 
 /** Whether a library exists. Opening it would create one. */
-async function holdsLibrary({ values }: EffectiveConfig): Promise<boolean> {
+async function hasLibrary({ values }: EffectiveConfig): Promise<boolean> {
   if (!isPostgres(values.library)) return existsSync(values.library)
   const { openInspector } = await import('../store/postgres/inspect.ts')
   const inspector = await openInspector(values.library)
@@ -112,8 +112,8 @@ async function holdsLibrary({ values }: EffectiveConfig): Promise<boolean> {
   return schemaVersion > 0
 }
 
-async function refuseMissing({ from, to }: Configs): Promise<void> {
-  if (await holdsLibrary(from)) return
+async function requireOrigin({ from, to }: Configs): Promise<void> {
+  if (await hasLibrary(from)) return
   const { library: path } = from.values
   if (!isPostgres(path)) throw new PharosError('INPUT_NOT_FOUND', { path })
   const [origin, target] = [shownLibrary(from.values), shownLibrary(to.values)]
@@ -126,7 +126,7 @@ interface Configs {
   readonly to: EffectiveConfig
 }
 
-interface Copying {
+interface CopyContext {
   readonly from: OpenLibrary
   readonly to: OpenLibrary
   readonly flags: CopyFlags
@@ -134,7 +134,7 @@ interface Copying {
   readonly signal: AbortSignal
 }
 
-async function copyInForeground({ from, to, flags, terminal, signal }: Copying): Promise<void> {
+async function copyInForeground({ from, to, flags, terminal, signal }: CopyContext): Promise<void> {
   const began = performance.now()
   const rates = new Map<CopyProgress['step'], PageRate>()
   const onProgress = (progress: CopyProgress): void => {
@@ -161,11 +161,11 @@ async function copyInForeground({ from, to, flags, terminal, signal }: Copying):
 /** Discards an incomplete copy, even if the original library is gone or its server does not respond. */
 async function discard({ from, to }: Configs, terminal: Terminal): Promise<void> {
   const [origin, target] = [shownLibrary(from.values), shownLibrary(to.values)]
-  const isThere = await holdsLibrary(from).catch(() => false)
+  const isThere = await hasLibrary(from).catch(() => false)
   // A library that cannot be opened is identified by its location.
-  const readId = () => withLibrary(from, ({ holdings }) => holdings.readLibraryId()).catch(() => undefined)
+  const readId = () => withLibrary(from, ({ libraryCopy }) => libraryCopy.readLibraryId()).catch(() => undefined)
   const id = isThere ? await readId() : undefined
-  const { isDiscarded, others } = (await holdsLibrary(to))
+  const { isDiscarded, others } = (await hasLibrary(to))
     ? await withLibrary(to, (library) => discardCopy(library, { place: origin, id }))
     : { isDiscarded: false, others: [] }
   const lines = isDiscarded
@@ -175,7 +175,7 @@ async function discard({ from, to }: Configs, terminal: Terminal): Promise<void>
 }
 
 /** Labels for groups of tables that are left out together. */
-const GROUP_NAMES: Readonly<Record<HeldGroup, string>> = {
+const GROUP_NAMES: Readonly<Record<CopyGroup, string>> = {
   content: 'pages',
   hosts: 'hosts',
   history: 'jobs',
@@ -192,14 +192,14 @@ function writeProgress({ step, label, done, total }: CopyProgress, perSecond: nu
 }
 
 function writeCopied(result: CopyResult, { from, to }: { from: string; to: string }, elapsedMs: number): string {
-  const { isOld, isResumed, sources, written, verified, took } = result
+  const { wasComplete, isResumed, sources, written, verified, durationsMs } = result
   const rows = sumOf(verified, ({ rows }) => rows)
   const places = printableLine(`${from} to ${to}`)
-  const rate = took.copying < 1000 ? '' : `, ${writeNumber(rowsPerSecond(result))} rows/s as they were written`
+  const rate = durationsMs.copying < 1000 ? '' : `, ${writeNumber(rowsPerSecond(result))} rows/s as they were written`
   const pace = `${countOf(written, 'row')} in ${writeDuration(elapsedMs)}${rate}`
-  const outcome = isOld ? `copied before: ${places}` : `copied ${places}: ${isResumed ? 'the last ' : ''}${pace}`
-  const [pages, chunks] = ['pages', 'chunks'].map((name) => hashedOf(result, name))
-  const other = unlikeTheirHash(result)
+  const outcome = wasComplete ? `copied before: ${places}` : `copied ${places}: ${isResumed ? 'the last ' : ''}${pace}`
+  const [pages, chunks] = ['pages', 'chunks'].map((name) => countHashed(result, name))
+  const other = countHashMismatches(result)
   return [
     outcome,
     `verified: ${countOf(pages ?? 0, 'page')} and ${countOf(chunks ?? 0, 'chunk')} by their content hashes, all ${countOf(rows, 'row')} of ${countOf(verified.length, 'table')} and ${countOf(sources, 'source')} one by one`,
@@ -207,44 +207,44 @@ function writeCopied(result: CopyResult, { from, to }: { from: string; to: strin
   ].join('\n')
 }
 
-function rowsPerSecond({ written, took }: CopyResult): number {
-  return Math.round((written * 1000) / Math.max(1, took.copying))
+function rowsPerSecond({ written, durationsMs }: CopyResult): number {
+  return Math.round((written * 1000) / Math.max(1, durationsMs.copying))
 }
 
 function sumOf<T>(items: readonly T[], count: (item: T) => number): number {
   return items.reduce((sum, item) => sum + count(item), 0)
 }
 
-function hashedOf({ verified }: CopyResult, name: string): number {
+function countHashed({ verified }: CopyResult, name: string): number {
   return verified.find(({ table }) => table.name === name)?.hashed ?? 0
 }
 
 /** The number of texts whose hash does not match. */
-function unlikeTheirHash({ verified }: CopyResult): number {
+function countHashMismatches({ verified }: CopyResult): number {
   const hashed = verified.filter(({ table }) => table.name === 'pages' || table.name === 'chunks')
   return sumOf(hashed, (one) => one.rows - one.hashed)
 }
 
 function recordOf(result: CopyResult, elapsedMs: number, { sha256 }: OpenLibrary): Record<string, unknown> {
-  const { isOld, isResumed, written, verified, skipped, running, openJobs, took } = result
+  const { wasComplete, isResumed, written, verified, skipped, running, openJobs, durationsMs } = result
   return {
-    copied_before: isOld,
+    copied_before: wasComplete,
     resumed: isResumed,
     sources: result.sources,
     rows_written: written,
     rows_per_second: rowsPerSecond(result),
     elapsed_ms: elapsedMs,
-    copying_ms: took.copying,
-    verifying_ms: took.verifying,
-    indexing_ms: took.indexing,
+    copying_ms: durationsMs.copying,
+    verifying_ms: durationsMs.verifying,
+    indexing_ms: durationsMs.indexing,
     unfinished_crawls: running,
     unfinished_jobs: openJobs,
     left_out: skipped.filter(({ problem }) => problem !== null),
     verified: {
       rows: sumOf(verified, ({ rows }) => rows),
-      pages_by_hash: hashedOf(result, 'pages'),
-      chunks_by_hash: hashedOf(result, 'chunks'),
-      texts_of_another_hash: unlikeTheirHash(result),
+      pages_by_hash: countHashed(result, 'pages'),
+      chunks_by_hash: countHashed(result, 'chunks'),
+      texts_of_another_hash: countHashMismatches(result),
       sha256: sha256(verified.map(({ table, rows, digest }) => `${table.name} ${rows} ${digest}\n`).join('')),
       tables: verified.map(({ table, rows, digest }) => ({ table: table.name, rows, sha256: digest })),
     },

@@ -6,27 +6,27 @@ import { PharosError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
 import { REACHES, type Reach } from '../core/url/scope.ts'
 import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts'
-import type { TakenCrawl } from '../jobs/crawl-process.ts'
-import { FRESHNESS, plannerSchema } from '../library/dispatch/crawl-order.ts'
+import type { CrawlAssignment } from '../jobs/crawl-process.ts'
+import { DURATION_PATTERN, plannerSchema } from '../library/dispatch/crawl-request.ts'
 import type { Library } from '../library/library.ts'
 import type { CrawlInput } from '../library/operations/crawl-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
-import type { StartInput } from '../library/operations/take-up-start.ts'
+import type { StartInput } from '../library/operations/prepare-start.ts'
 import { CRAWL_TYPES, type CrawlType, RENDERINGS } from '../library/source.ts'
 import type { OpenLibrary } from '../open-library.ts'
-import { causeAfter, findFailure } from './crawling.ts'
+import { findFailure, pauseCauseAfter } from './foreground-crawl.ts'
 import { interruptible } from './interrupt.ts'
-import { addLibraryOptions, createHintFor, FETCH_SETTINGS, openConfigured, withLibrary } from './library.ts'
+import { addLibraryOptions, createHintFor, FETCH_SETTINGS, openConfiguredLibrary, withLibrary } from './library.ts'
 import { configOf, oneOf, wholeNumber } from './options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf } from './planner-options.ts'
 import { addRenderOption, type RenderFlags } from './render-option.ts'
-import { whenReachable } from './when-reachable.ts'
+import { retryUntilReachable } from './retry-until-reachable.ts'
 
 /** The job of a process that crawls for a server. */
 export interface CrawlJob {
   readonly config: EffectiveConfig
   /** Minimum delay between two requests to any host, including this machine. */
-  readonly leastPauseMs: number
+  readonly minDelayMs: number
   /** The process that had this crawl before and lost it. */
   readonly goneRunner?: string
   readonly ask:
@@ -125,14 +125,14 @@ export function addJobOptions(command: Command): Command {
 export function readJob(command: Command, url: string | undefined): CrawlJob {
   const flags = command.opts<JobFlags>()
   const config = withFlags(configOf(command), flags)
-  const leastPauseMs = leastPauseOf(flags)
+  const leastPauseMs = minDelayOf(flags)
   if ([url, flags.source, flags.join].filter((one) => one !== undefined).length !== 1) {
     throw new PharosError('USAGE', { problem: 'expected either an address, --source or --join' })
   }
-  if (flags.join !== undefined) return { config, leastPauseMs, ask: { type: 'join', crawl: flags.join } }
+  if (flags.join !== undefined) return { config, minDelayMs: leastPauseMs, ask: { type: 'join', crawl: flags.join } }
   if (flags.source !== undefined) {
     const input = { maxAgeMs: config.values.maxAge, ...parseOptions(flags.options), kind: flags.kind ?? 'recrawl' }
-    return { config, leastPauseMs, ask: { type: 'source', source: flags.source, input } }
+    return { config, minDelayMs: leastPauseMs, ask: { type: 'source', source: flags.source, input } }
   }
   const maxPages = flags.maxPages ?? flags.maxDownloads
   const input: StartInput = {
@@ -152,18 +152,18 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
     },
     ...plannerOf(flags),
   }
-  return { config, leastPauseMs, ask: { type: 'start', input } }
+  return { config, minDelayMs: leastPauseMs, ask: { type: 'start', input } }
 }
 
 /** The minimum delay between two requests to any host, including this machine. */
-function leastPauseOf({ rateLimitMs = 0, slow = false }: JobFlags): number {
-  return Math.max(rateLimitMs, slow ? SLOW_MS : 0)
+function minDelayOf({ rateLimitMs = 0, slow = false }: JobFlags): number {
+  return Math.max(rateLimitMs, slow ? SLOW_DELAY_MS : 0)
 }
 
 /** The effective settings, overridden by flags that apply to one crawl only. */
 function withFlags(config: EffectiveConfig, flags: JobFlags): EffectiveConfig {
   const { values } = config
-  const leastPause = Math.max(leastPauseOf(flags), values.requestInterval)
+  const leastPause = Math.max(minDelayOf(flags), values.requestInterval)
   const jitterMin = flags.pacerJitterMinMs ?? Math.min(values.jitterMin, flags.pacerJitterMaxMs ?? values.jitterMin)
   const timeout = flags.requestTimeoutMs ?? values.answerTimeout
   const changed: Partial<Config> = {
@@ -180,8 +180,8 @@ function withFlags(config: EffectiveConfig, flags: JobFlags): EffectiveConfig {
 }
 
 /** Grace period after the end of a crawl for its output to be read. */
-const LAST_WAIT_MS = 2000
-const SLOW_MS = 1000
+const OUTPUT_GRACE_MS = 2000
+const SLOW_DELAY_MS = 1000
 
 /** An explicit crawl type overrides the sitemap flags. */
 function typeOf({ crawlType, sitemapOnly, sitemap }: JobFlags): CrawlType | undefined {
@@ -200,7 +200,7 @@ function maxAgeOf({ values, origins }: EffectiveConfig, { refetchIfOlderThan, pr
 /** Parses a freshness window in the format of the API. */
 function freshness(flag: string): (text: string) => number {
   return (text) => {
-    const ms = FRESHNESS.test(text) ? parseDuration(text) : undefined
+    const ms = DURATION_PATTERN.test(text) ? parseDuration(text) : undefined
     if (ms !== undefined) return ms
     throw new PharosError('USAGE', { problem: `${flag}: expected 90, 90s, 15m, 6h or 7d, got ${JSON.stringify(text)}` })
   }
@@ -248,27 +248,28 @@ function parseOptions(json = '{}'): Omit<CrawlInput, 'kind'> {
 }
 
 async function runJob(job: CrawlJob): Promise<void> {
-  const { config, leastPauseMs } = job
+  const { config, minDelayMs } = job
   const work = interruptible((signal) => {
     // An unreachable library is expected to come back, and the worker that runs this job waits for it too.
-    const patiently = <T>(ask: () => Promise<T>) => whenReachable({ info: say, warn: say }, signal, ask)
+    const patiently = <T>(ask: () => Promise<T>) =>
+      retryUntilReachable({ info: writeToStderr, warn: writeToStderr }, signal, ask)
     const open = async () => {
-      const library = await patiently(() => openConfigured(config))
-      return { ...library, limits: { ...library.limits, loopbackIntervalMs: leastPauseMs } }
+      const library = await patiently(() => openConfiguredLibrary(config))
+      return { ...library, limits: { ...library.limits, loopbackIntervalMs: minDelayMs } }
     }
-    return withLibrary(config, (library) => crawlFor(job, library, signal, patiently), [], open)
+    return withLibrary(config, (library) => runCrawl(job, library, signal, patiently), [], open)
   })
   await work.finally(() => {
     // Exits even if the parent does not read the remaining output.
-    setTimeout(() => process.exit(), LAST_WAIT_MS).unref()
+    setTimeout(() => process.exit(), OUTPUT_GRACE_MS).unref()
   })
 }
 
-function say(message: string): void {
+function writeToStderr(message: string): void {
   process.stderr.write(`${message}\n`)
 }
 
-async function crawlFor(
+async function runCrawl(
   { config, ask, goneRunner }: CrawlJob,
   library: OpenLibrary,
   signal: AbortSignal,
@@ -282,13 +283,13 @@ async function crawlFor(
     signal: stopped,
   } = await runCrawlProcess({
     library,
-    takeUp: async () => {
-      const taken = await takeUp(library, ask)
+    resolveCrawl: async () => {
+      const taken = await resolveCrawl(library, ask)
       if ('joined' in taken || goneRunner === undefined) return taken
       return { source: taken.source, input: { ...taken.input, goneRunner } }
     },
-    note: (event) => {
-      pausedBy = causeAfter(event, pausedBy)
+    onEvent: (event) => {
+      pausedBy = pauseCauseAfter(event, pausedBy)
     },
     stdin: process.stdin,
     stdout: process.stdout,
@@ -303,12 +304,12 @@ async function crawlFor(
 }
 
 /** Resolves the source to crawl and the options. */
-async function takeUp(library: Library, ask: CrawlJob['ask']): Promise<TakenCrawl> {
+async function resolveCrawl(library: Library, ask: CrawlJob['ask']): Promise<CrawlAssignment> {
   if (ask.type === 'join') {
     const { findJoinable } = await import('../library/operations/join-crawl.ts')
     return findJoinable(library, ask.crawl)
   }
   if (ask.type === 'source') return { source: await findSource(library, ask.source), input: ask.input }
-  const { takeUpStart } = await import('../library/operations/take-up-start.ts')
-  return takeUpStart(library, ask.input)
+  const { prepareStart } = await import('../library/operations/prepare-start.ts')
+  return prepareStart(library, ask.input)
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Listening, listen } from './listen.ts'
+import { type ListeningServer, listen } from './listen.ts'
 
 /** The sample site that ships with the program. */
 const FOLDER = fileURLToPath(new URL('../../demo/site/', import.meta.url))
@@ -13,14 +13,14 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** Redirects. */
-const MOVED: Readonly<Record<string, string>> = { '/guide/getting-started': '/guide/install' }
+const REDIRECTS: Readonly<Record<string, string>> = { '/guide/getting-started': '/guide/install' }
 
 /** Serves the sample site on the loopback interface. */
-export async function openDemoSite(): Promise<Listening> {
+export async function openDemoSite(): Promise<ListeningServer> {
   const files = await readSite()
   return listen(async (request) => {
     const { pathname, origin } = new URL(request.url)
-    const moved = MOVED[pathname]
+    const moved = REDIRECTS[pathname]
     if (moved !== undefined) return new Response(null, { status: 301, headers: { location: moved } })
     const file = files.get(pathname)
     if (file === undefined) return new Response('not found', { status: 404 })

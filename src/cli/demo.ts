@@ -24,8 +24,8 @@ const QUESTIONS = [
 ] as const
 
 /** Poll interval for the end of the crawl, and the timeout. */
-const LOOK_MS = 100
-const PATIENCE_MS = 60_000
+const POLL_INTERVAL_MS = 100
+const CRAWL_TIMEOUT_MS = 60_000
 
 /** `pharos demo` */
 export function addDemo(program: Command, streams: Streams): void {
@@ -119,7 +119,7 @@ async function crawlSite(origin: string, site: string, signal: AbortSignal): Pro
   const order = { url: `${site}/`, name: 'lanternfish' }
   // The format of the response is ours.
   const { jobId } = (await askServer(server, '/api/sources', order)) as { jobId: string }
-  const until = performance.now() + PATIENCE_MS
+  const until = performance.now() + CRAWL_TIMEOUT_MS
   for (;;) {
     signal.throwIfAborted()
     const job = (await askServer(server, `/api/crawls/${jobId}`)) as { status: string; problem: string | null }
@@ -128,7 +128,7 @@ async function crawlSite(origin: string, site: string, signal: AbortSignal): Pro
     if (!isOpen || performance.now() > until) {
       throw new PharosError('INTERNAL', { problem: `the sample site was not crawled: ${job.problem ?? job.status}` })
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
   }
   const { pages, chunks, balance } = (await askServer(server, '/api/sources/lanternfish')) as DemoCrawl
   return { jobId, pages, chunks, balance }

@@ -10,7 +10,7 @@ export interface ServerAddress {
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined
 }
 
-const PATIENCE_MS = 30_000
+const RESPONSE_TIMEOUT_MS = 30_000
 
 /** Sends a request to a Pharos server and returns its response. An error response is rethrown with the message of the server. */
 export async function askServer(server: ServerAddress, path: string, body?: unknown): Promise<unknown> {
@@ -22,27 +22,31 @@ export async function askServer(server: ServerAddress, path: string, body?: unkn
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
     redirect: 'error',
   })
   const response = await send(request).catch((cause: unknown) => {
     const problem = 'it does not answer'
-    throw new PharosError('SERVER_REFUSED', { who: nameOf(server), problem, advice: 'look at its log' }, { cause })
+    throw new PharosError(
+      'SERVER_REFUSED',
+      { who: describeServer(server), problem, advice: 'look at its log' },
+      { cause },
+    )
   })
   const answer: unknown = await response.json().catch(() => undefined)
   if (response.ok) return answer
-  const { problem, advice } = readRefusal(answer, response.status)
+  const { problem, advice } = parseErrorResponse(answer, response.status)
   // The advice of the queue names API routes, which do not exist here.
   const own = server.fetch === undefined ? advice : '`pharos status` tells what is under way'
-  throw new PharosError('SERVER_REFUSED', { who: nameOf(server), problem, advice: own })
+  throw new PharosError('SERVER_REFUSED', { who: describeServer(server), problem, advice: own })
 }
 
 /** The name of a server in messages. */
-export function nameOf({ origin, fetch: own }: ServerAddress): string {
+export function describeServer({ origin, fetch: own }: ServerAddress): string {
   return own === undefined ? `the server at ${origin}` : 'the queue of the library'
 }
 
-function readRefusal(answer: unknown, status: number): { problem: string; advice: string } {
+function parseErrorResponse(answer: unknown, status: number): { problem: string; advice: string } {
   const { error, advice, id } = (answer ?? {}) as { error?: unknown; advice?: unknown; id?: unknown }
   const told = typeof advice === 'string' ? advice : 'look at its log'
   return {
@@ -52,7 +56,7 @@ function readRefusal(answer: unknown, status: number): { problem: string; advice
 }
 
 /** Reads the token from a file that the server named. */
-export function readNamedToken(file: string | null): string | null {
+export function readTokenFile(file: string | null): string | null {
   if (file === null) return null
   try {
     return readFileSync(file, 'utf8').trim()

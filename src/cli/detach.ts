@@ -2,13 +2,13 @@ import type { Command } from 'commander'
 import { type EffectiveConfig, SETTINGS } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
-import { AdvisedError } from './advised.ts'
-import { askServer, nameOf, readNamedToken, type ServerAddress } from './detach-server.ts'
+import { AdvisedError } from './advised-error.ts'
+import { askServer, describeServer, readTokenFile, type ServerAddress } from './detach-server.ts'
 import { createHint, shownLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
-import { findServer } from './serve-note.ts'
+import { findServer } from './server-registration.ts'
 import { printableLine, type Streams, Terminal } from './terminal.ts'
-import { writeMissing } from './worker-text.ts'
+import { writeNoWorkers } from './worker-text.ts'
 
 /** Adds the flag that hands a crawl over to the server. */
 export function addDetachOption(command: Command): Command {
@@ -16,7 +16,7 @@ export function addDetachOption(command: Command): Command {
 }
 
 /** A crawl that is handed over to a server: the route and the request body. */
-export interface LeftCrawl {
+export interface DetachedCrawl {
   readonly path: string
   readonly body: Readonly<Record<string, unknown>>
 }
@@ -25,14 +25,14 @@ export interface LeftCrawl {
  * Hands a crawl over to the server of the configured library, and prints where it can be watched. For a library in PostgreSQL without a
  * server on this machine, the crawl is queued for any worker.
  */
-export async function leaveToServer(command: Command, streams: Streams, { path, body }: LeftCrawl): Promise<void> {
+export async function detachCrawl(command: Command, streams: Streams, { path, body }: DetachedCrawl): Promise<void> {
   const config = configOf(command)
   const isShared = isPostgres(config.values.library)
   refuseFlags(command, isShared)
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
-  const { server, origin, close } = await findTaker(config)
+  const { server, origin, close } = await findReceiver(config)
   try {
-    const { jobId, status, source } = readStarted(await askServer(server, path, body), server)
+    const { jobId, status, source } = parseStartedJob(await askServer(server, path, body), server)
     const state = status === 'queued' ? 'waits for its turn' : 'has begun'
     const hint = createHint(config)('status', source.name)
     const watch = origin === null ? `watch it with: ${hint}` : `watch it at ${origin}/`
@@ -43,34 +43,34 @@ export async function leaveToServer(command: Command, streams: Streams, { path, 
       watch: origin === null ? hint : `${origin}/`,
       api: origin === null ? null : `${origin}/api/crawls/${jobId}`,
     })
-    if (isShared && status === 'queued') await tellMissing(server, config, terminal)
+    if (isShared && status === 'queued') await warnNoWorkers(server, config, terminal)
   } finally {
     await close()
   }
 }
 
 /** Warns that no worker is running that could take the queued crawls. */
-async function tellMissing(server: ServerAddress, config: EffectiveConfig, terminal: Terminal): Promise<void> {
+async function warnNoWorkers(server: ServerAddress, config: EffectiveConfig, terminal: Terminal): Promise<void> {
   const { slots } = (await askServer(server, '/api/workers')) as { readonly slots: number }
   if (slots > 0) return
   const { jobs } = (await askServer(server, '/api/status')) as { readonly jobs: { readonly queued: number } }
-  terminal.notice(writeMissing(jobs.queued, createHint(config)))
+  terminal.notice(writeNoWorkers(jobs.queued, createHint(config)))
 }
 
 /** The server or queue that takes a crawl. */
-interface Taker {
+interface CrawlReceiver {
   readonly server: ServerAddress
   /** The address where the crawl can be watched; null if there is none. */
   readonly origin: string | null
   close(): Promise<void>
 }
 
-async function findTaker(config: EffectiveConfig): Promise<Taker> {
+async function findReceiver(config: EffectiveConfig): Promise<CrawlReceiver> {
   const { library, token, tokenFile } = config.values
   const note = await findServer(library)
   if (note !== undefined) {
     const { origin } = note
-    const server = { origin, token: token || readNamedToken(tokenFile || note.tokenFile) }
+    const server = { origin, token: token || readTokenFile(tokenFile || note.tokenFile) }
     return { server, origin, close: async () => undefined }
   }
   if (!isPostgres(library)) {
@@ -80,14 +80,14 @@ async function findTaker(config: EffectiveConfig): Promise<Taker> {
       `start one with \`${serve}\`, or leave out --detach`,
     )
   }
-  const { openAsking } = await import('./serve-open.ts')
+  const { openRequestHandler } = await import('./serve-open.ts')
   // Errors are thrown to the caller, so the log is not needed.
-  const { ask, close } = await openAsking(config, { info: () => undefined, warn: () => undefined })
-  return { server: { origin: 'http://localhost', token: null, fetch: ask }, origin: null, close }
+  const { handle, close } = await openRequestHandler(config, { info: () => undefined, warn: () => undefined })
+  return { server: { origin: 'http://localhost', token: null, fetch: handle }, origin: null, close }
 }
 
 /** Flags that cannot be combined with `--detach`, and why. */
-const REFUSED: Readonly<Record<string, string>> = {
+const REFUSED_FLAGS: Readonly<Record<string, string>> = {
   header: 'it is stored nowhere, and a server would have to',
 }
 
@@ -96,23 +96,27 @@ function refuseFlags(command: Command, isShared: boolean): void {
     const name = option.attributeName()
     const isSetting = name in SETTINGS && name !== 'library' && name !== 'tokenFile'
     const whose = isShared ? 'the worker that runs it' : 'the server'
-    const why = isSetting ? `it is a setting of ${whose}` : REFUSED[name]
+    const why = isSetting ? `it is a setting of ${whose}` : REFUSED_FLAGS[name]
     if (why === undefined || command.getOptionValueSource(name) !== 'cli') continue
     throw new PharosError('USAGE', { problem: `${option.long} cannot be given with --detach: ${why}` })
   }
 }
 
-interface Started {
+interface StartedJob {
   readonly jobId: string
   readonly status: string
   readonly source: { readonly id: string; readonly name: string }
 }
 
-function readStarted(answer: unknown, server: ServerAddress): Started {
-  const { jobId, status, source } = (answer ?? {}) as Partial<Started>
+function parseStartedJob(answer: unknown, server: ServerAddress): StartedJob {
+  const { jobId, status, source } = (answer ?? {}) as Partial<StartedJob>
   if (typeof jobId === 'string' && typeof status === 'string' && typeof source?.name === 'string') {
     return { jobId, status, source }
   }
   const problem = 'its answer is none of this program'
-  throw new PharosError('SERVER_REFUSED', { who: nameOf(server), problem, advice: 'it may be of another version' })
+  throw new PharosError('SERVER_REFUSED', {
+    who: describeServer(server),
+    problem,
+    advice: 'it may be of another version',
+  })
 }

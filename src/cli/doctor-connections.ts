@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Config, EffectiveConfig } from '../config.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
-import { createQdrantCall } from '../embed/qdrant-call.ts'
+import { createQdrantClient } from '../embed/qdrant-client.ts'
 import { type Allowance, parseAllowance } from '../fetch/addresses.ts'
 import { systemClock } from '../fetch/clock.ts'
 import { findBrowser } from '../fetch/find-browser.ts'
 import { openServiceClient } from '../fetch/service-client.ts'
 import { ServiceFailure } from '../library/service-call.ts'
-import { WaitedEnough, waitAtMost } from '../library/wait-at-most.ts'
+import { TimeoutError, withTimeout } from '../library/with-timeout.ts'
 import { type Connections, openConnections } from '../open-connections.ts'
 import { VERSION } from '../version.ts'
 import { connectionsOf } from './library.ts'
@@ -23,10 +23,10 @@ export interface Check {
 }
 
 /** Timeout for the response of a service. */
-const ANSWER_MS = 3000
+const RESPONSE_TIMEOUT_MS = 3000
 
 /** Timeout for starting and stopping a browser. */
-const START_MS = 10_000
+const BROWSER_TIMEOUT_MS = 10_000
 
 const NO_SANDBOX = 'for root it runs without its sandbox; run Pharos as another user'
 
@@ -40,7 +40,9 @@ export async function checkConnections(config: EffectiveConfig): Promise<Check[]
     // The check gives a reranker as much time as any other service, instead of its budget in a search.
     options: {
       ...options,
-      ...(options.reranking === undefined ? {} : { reranking: { ...options.reranking, budgetMs: ANSWER_MS } }),
+      ...(options.reranking === undefined
+        ? {}
+        : { reranking: { ...options.reranking, budgetMs: RESPONSE_TIMEOUT_MS } }),
     },
     userAgent: `Pharos/${VERSION}`,
     allowance: allowanceOf(values),
@@ -53,22 +55,28 @@ export async function checkConnections(config: EffectiveConfig): Promise<Check[]
       checkBrowser(values),
       ...(options.embedding === undefined
         ? []
-        : [check('embedding', () => tryEmbedder(services), placeOf(values.embedder, values.embedEndpoint))]),
+        : [check('embedding', () => tryEmbedder(services), describeService(values.embedder, values.embedEndpoint))]),
       ...(options.reranking === undefined
         ? []
         : [
             check(
               'reranker',
               (signal) => tryReranker(services, signal),
-              placeOf(values.reranker, values.rerankEndpoint),
+              describeService(values.reranker, values.rerankEndpoint),
             ),
           ]),
       ...(values.qdrantUrl === ''
         ? []
-        : [check('qdrant', (signal) => tryQdrant(values, signal), placeOf('Qdrant', values.qdrantUrl))]),
+        : [check('qdrant', (signal) => tryQdrant(values, signal), describeService('Qdrant', values.qdrantUrl))]),
       ...(origins.crawl4aiEndpoint === 'default'
         ? []
-        : [check('crawl4ai', () => tryCrawl4AI(services, values), placeOf('Crawl4AI', values.crawl4aiEndpoint))]),
+        : [
+            check(
+              'crawl4ai',
+              () => tryCrawl4AI(services, values),
+              describeService('Crawl4AI', values.crawl4aiEndpoint),
+            ),
+          ]),
     ])
   } finally {
     await services.close()
@@ -82,7 +90,7 @@ function allowanceOf({ allowPrivate }: Config): Allowance {
 }
 
 /** The name of a service with its origin. */
-function placeOf(what: string, address: string): string {
+function describeService(what: string, address: string): string {
   return `${what} at ${new URL(address).origin}`
 }
 
@@ -90,19 +98,19 @@ async function check(
   name: string,
   find: (signal: AbortSignal) => Promise<string>,
   place: string = name,
-  answerMs = ANSWER_MS,
+  answerMs = RESPONSE_TIMEOUT_MS,
 ): Promise<Check> {
   try {
-    return { name, ok: true, found: await waitAtMost(answerMs, undefined, find) }
+    return { name, ok: true, found: await withTimeout(answerMs, undefined, find) }
   } catch (error) {
-    return { name, ok: true, isWarning: true, found: describe(error, place) }
+    return { name, ok: true, isWarning: true, found: describeError(error, place) }
   }
 }
 
 /** Formats an error with advice. */
-function describe(error: unknown, place: string): string {
+function describeError(error: unknown, place: string): string {
   const told = messageOf(error)
-  const message = error instanceof WaitedEnough ? told.replace(/^it /, `${place} `) : told
+  const message = error instanceof TimeoutError ? told.replace(/^it /, `${place} `) : told
   const advice = error instanceof PharosError ? error.entry.advice : ''
   return advice === '' ? `${message}; see that it runs, and check its settings` : `${message}; ${advice}`
 }
@@ -114,7 +122,7 @@ async function checkBrowser({ browser }: Config): Promise<Check> {
   if (path.isWarning !== undefined) {
     return given === undefined ? { name: path.name, ok: true, found: `${path.found} (${NO_BROWSER})` } : path
   }
-  const started = await check('browser', () => tryBrowser(path.found), path.found, START_MS)
+  const started = await check('browser', () => tryBrowser(path.found), path.found, BROWSER_TIMEOUT_MS)
   return started.isWarning === undefined && process.getuid?.() === 0
     ? { ...started, isWarning: true, found: `${started.found}; ${NO_SANDBOX}` }
     : started
@@ -150,7 +158,14 @@ async function tryQdrant(
   const client = openServiceClient({ origins: [url], userAgent: `Pharos/${VERSION}` })
   const place = `${new URL(url).origin}, collection ${qdrantCollection}`
   try {
-    const call = createQdrantCall({ url, key, client, clock: systemClock, retries: 0, timeoutMs: ANSWER_MS })
+    const call = createQdrantClient({
+      url,
+      key,
+      client,
+      clock: systemClock,
+      retries: 0,
+      timeoutMs: RESPONSE_TIMEOUT_MS,
+    })
     const path = `/collections/${encodeURIComponent(qdrantCollection)}`
     await call({ method: 'GET', path, result: z.unknown(), signal })
     return place

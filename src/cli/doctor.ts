@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
-import { type EffectiveConfig, SETTINGS, type SettingName, shownValue, variableName, writeValue } from '../config.ts'
+import { type EffectiveConfig, redactValue, SETTINGS, type SettingName, variableName, writeValue } from '../config.ts'
 import { GRAMMAR_NAMES } from '../core/chunk/languages.ts'
 import { PharosError } from '../core/errors.ts'
 import { writeBytes } from '../core/text/bytes.ts'
@@ -23,7 +23,7 @@ import { createDamageError } from '../store/common/damage.ts'
 import type { Inspection } from '../store/postgres/inspect.ts'
 import { createFolder, describeFailure } from '../store/sqlite/create-file.ts'
 import { VERSION } from '../version.ts'
-import { ChecksFailed } from './checks-failed.ts'
+import { ChecksFailedError } from './checks-failed-error.ts'
 import { type Check, checkConnections } from './doctor-connections.ts'
 import { addLibraryOptions } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
@@ -50,7 +50,7 @@ export function addDoctor(program: Command, streams: Streams): void {
     ]
     // `Object.keys` is typed as strings; the keys are setting names.
     const settings = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
-      return { name, value: shownValue(name, config.values[name]), origin: config.origins[name] }
+      return { name, value: redactValue(name, config.values[name]), origin: config.origins[name] }
     })
     const text = [
       ...checks.map(({ name, ok, found, isWarning }) => {
@@ -68,7 +68,7 @@ export function addDoctor(program: Command, streams: Streams): void {
       settings,
     })
     const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
-    if (failed.length > 0) throw new ChecksFailed(failed.join(', '))
+    if (failed.length > 0) throw new ChecksFailedError(failed.join(', '))
   })
 }
 
@@ -112,7 +112,7 @@ async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
   const place = values.library
   try {
     if (!existsSync(place)) {
-      tryPlace(place)
+      checkWritable(place)
       return { name, ok: true, found: `${place} will be made when it is needed` }
     }
     const { SCHEMA_VERSION } = await import('../store/sqlite/schema.ts')
@@ -133,8 +133,11 @@ async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
       const { message, entry } = createDamageError(place, damage)
       return { name, ok: false, found: `${message}; ${entry.advice}` }
     }
-    const { listArriving } = await import('../store/sqlite/list-arriving.ts')
-    return warned({ name, ok: true, found }, describeArriving(schema < SCHEMA_VERSION ? [] : listArriving(place)))
+    const { listUnfinishedCopies } = await import('../store/sqlite/list-unfinished-copies.ts')
+    return withWarnings(
+      { name, ok: true, found },
+      describeIncompleteCopies(schema < SCHEMA_VERSION ? [] : listUnfinishedCopies(place)),
+    )
   } catch (error) {
     // The error is the result of the check.
     return { name, ok: false, found: `${describeFailure(error)}; use another with --library` }
@@ -166,7 +169,7 @@ async function databaseCheck(address: string): Promise<Check> {
     if (schemaVersion > SCHEMA_VERSION) {
       return { name, ok: false, found: `${found}, and this program knows ${SCHEMA_VERSION}: upgrade, or use --library` }
     }
-    return warned({ name, ok: true, found }, warnOf(facts, address))
+    return withWarnings({ name, ok: true, found }, listWarnings(facts, address))
   } catch (error) {
     // The error is the result of the check.
     const found =
@@ -176,7 +179,7 @@ async function databaseCheck(address: string): Promise<Check> {
 }
 
 /** Lists warnings about a readable library. */
-function warnOf({ arriving, mayWrite, mayQueue, role }: Inspection, address: string): string[] {
+function listWarnings({ arriving, mayWrite, mayQueue, role }: Inspection, address: string): string[] {
   const { schema } = describeLogin(address)
   const jobs = schema.replace(/"$/, '_jobs"')
   return [
@@ -190,19 +193,19 @@ function warnOf({ arriving, mayWrite, mayQueue, role }: Inspection, address: str
       : [
           `its role may not use its queue, so that \`serve\` and \`worker\` will not start; let somebody who may run: CREATE SCHEMA IF NOT EXISTS ${jobs} AUTHORIZATION ${role}; GRANT ALL ON SCHEMA ${jobs} TO ${role}`,
         ]),
-    ...describeArriving(arriving),
+    ...describeIncompleteCopies(arriving),
   ]
 }
 
 /** Describes copies into a library that are incomplete. */
-function describeArriving(places: readonly string[]): string[] {
+function describeIncompleteCopies(places: readonly string[]): string[] {
   if (places.length === 0) return []
   return [
     `a copy of ${places.join(', ')} into it has not ended; where it was broken off, run it again, or give it up with: pharos copy <from> <to> --discard`,
   ]
 }
 
-function warned(check: Check, warnings: readonly string[]): Check {
+function withWarnings(check: Check, warnings: readonly string[]): Check {
   if (warnings.length === 0) return check
   return { ...check, found: [check.found, ...warnings].join('; '), isWarning: true }
 }
@@ -215,10 +218,10 @@ function describePgvector({ pgvector, isPgvectorFit }: Inspection): string {
 }
 
 /** Tests whether a missing file and its parent folders can be created, by creating and removing a temporary folder. */
-function tryPlace(path: string): void {
+function checkWritable(path: string): void {
   const folder = dirname(path)
   if (!existsSync(folder)) {
-    tryPlace(folder)
+    checkWritable(folder)
     return
   }
   if (!statSync(folder).isDirectory()) throw new Error(`${folder} is a file, not a folder`)

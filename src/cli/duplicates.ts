@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { comparePages } from '../library/operations/compare-pages.ts'
+import { fillPageSignatures } from '../library/operations/fill-page-signatures.ts'
 import {
   DEFAULT_GROUPS,
   type DuplicateGroup,
@@ -31,7 +31,7 @@ export function addDuplicates(program: Command, streams: Streams): void {
     const terminal = new Terminal(flags, streams)
     const { limit, offset } = flags
     await withLibrary(configOf(command), async (library) => {
-      const made = await comparePages(library)
+      const made = await fillPageSignatures(library)
       if (made > 0)
         terminal.note(`${countOf(made, 'page')} of an older version compared with others for the first time`)
       const list = await listDuplicates(library, { source, limit, offset })

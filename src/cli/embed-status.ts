@@ -2,10 +2,10 @@ import type { Config, EffectiveConfig, SettingName } from '../config.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
 import type { Library } from '../library/library.ts'
 import { labelOf, type Source } from '../library/source.ts'
-import { type CopyState, isInStep, readCopyState, writeCopyState } from '../library/vector-copy.ts'
+import { isInSync, readCopyState, type VectorCopyState, writeCopyState } from '../library/vector-copy.ts'
 import type { RefusedChunk, VectorSpace } from '../library/vectors.ts'
-import { waitAtMost } from '../library/wait-at-most.ts'
-import { createHint, type Hint, nameOf, sourceRecord, withLibrary } from './library.ts'
+import { withTimeout } from '../library/with-timeout.ts'
+import { createHint, type Hint, printableLabel, sourceRecord, withLibrary } from './library.ts'
 import { EMBEDDER_SETTINGS } from './search-settings.ts'
 import { countOf, printableLine, type Terminal, writeNumber } from './terminal.ts'
 
@@ -13,24 +13,24 @@ import { countOf, printableLine, type Terminal, writeNumber } from './terminal.t
 export const EMBED_SETTINGS: readonly SettingName[] = ['embedThreads', ...EMBEDDER_SETTINGS]
 
 /** Timeouts for loading the built-in model and for the response of a service. */
-const LOAD_MS = 60_000
-const ANSWER_MS = 5000
+const LOAD_TIMEOUT_MS = 60_000
+const RESPONSE_TIMEOUT_MS = 5000
 /** Timeout for the response of a copy. */
-const COPY_MS = 3000
+const COPY_TIMEOUT_MS = 3000
 
 /** Number of refused chunks listed in text output. */
-const LISTED = 10
+const MAX_LISTED = 10
 const ALL = 1_000_000
 
 /** Reports which embedder is in use and whether it works, the progress of each source, and the refused chunks. */
 export async function showEmbedStatus(config: EffectiveConfig, terminal: Terminal): Promise<void> {
   await withLibrary(config, async (library) => {
     const { vectors } = library
-    const model = await tryModel(library, config.values)
+    const model = await checkModel(library, config.values)
     const stored = (await vectors?.readSpace()) ?? null
     const sources = await listCoverage(library)
-    const refused = (await vectors?.listRefused(terminal.isJson ? ALL : LISTED)) ?? []
-    const copy = await tryCopy(library)
+    const refused = (await vectors?.listRefused(terminal.isJson ? ALL : MAX_LISTED)) ?? []
+    const copy = await checkCopy(library)
     const facts = { model, stored, sources, refused, copy, hint: createHint(config) }
     terminal.answer(writeStatus(facts), {
       model: modelRecord(model),
@@ -48,7 +48,7 @@ export async function showEmbedStatus(config: EffectiveConfig, terminal: Termina
 }
 
 /** The built-in or configured embedder. */
-interface TriedModel {
+interface ModelStatus {
   /** Null if the embedder does not respond. */
   readonly space: VectorSpace | null
   /** The error of the embedder; null if it works or there is none. */
@@ -58,12 +58,12 @@ interface TriedModel {
 }
 
 /** Opens the embedder and embeds a test text. */
-async function tryModel({ openEmbedder }: Library, values: Config): Promise<TriedModel> {
+async function checkModel({ openEmbedder }: Library, values: Config): Promise<ModelStatus> {
   const { embedder: type, embedEndpoint } = values
-  const service = type === 'built-in' ? null : { type, endpoint: withoutUser(embedEndpoint) }
+  const service = type === 'built-in' ? null : { type, endpoint: withoutCredentials(embedEndpoint) }
   let space: VectorSpace | null = null
   try {
-    await waitAtMost(service === null ? LOAD_MS : ANSWER_MS, undefined, async (signal) => {
+    await withTimeout(service === null ? LOAD_TIMEOUT_MS : RESPONSE_TIMEOUT_MS, undefined, async (signal) => {
       const embedder = await openEmbedder?.()
       if (embedder === undefined) return
       space = embedder.space
@@ -83,7 +83,7 @@ function problemOf(error: unknown): string {
 }
 
 /** Removes the user name and password from an address. */
-function withoutUser(address: string): string {
+function withoutCredentials(address: string): string {
   const url = new URL(address)
   url.username = ''
   url.password = ''
@@ -91,35 +91,35 @@ function withoutUser(address: string): string {
 }
 
 /** The copy of the vectors. */
-interface TriedCopy {
+interface VectorCopyStatus {
   readonly location: string
   /** Null if the copy does not respond or there are no vectors. */
-  readonly state: CopyState | null
+  readonly state: VectorCopyState | null
   /** Why the copy does not respond; null if it does. */
   readonly problem: string | null
 }
 
 /** Asks the copy for its state; null if there is none. */
-async function tryCopy({ vectors, vectorCopy }: Library): Promise<TriedCopy | null> {
+async function checkCopy({ vectors, vectorCopy }: Library): Promise<VectorCopyStatus | null> {
   if (vectors === undefined || vectorCopy === undefined) return null
   const { location } = vectorCopy
   try {
-    const state = await waitAtMost(COPY_MS, undefined, (signal) => readCopyState(vectors, vectorCopy, signal))
+    const state = await withTimeout(COPY_TIMEOUT_MS, undefined, (signal) => readCopyState(vectors, vectorCopy, signal))
     return { location, state: state ?? null, problem: null }
   } catch (error) {
     return { location, state: null, problem: problemOf(error) }
   }
 }
 
-function writeCopy({ location, state, problem }: TriedCopy, hint: Hint): string {
+function writeCopy({ location, state, problem }: VectorCopyStatus, hint: Hint): string {
   const place = printableLine(location)
   if (problem !== null) return `${place}, which cannot be asked: ${printableLine(problem)}`
   if (state === null) return place
-  return `${place}, ${writeCopyState(state)}${isInStep(state) ? '' : `, behind: ${hint('embed', 'sync')}`}`
+  return `${place}, ${writeCopyState(state)}${isInSync(state) ? '' : `, behind: ${hint('embed', 'sync')}`}`
 }
 
-function copyRecord({ location, state, problem }: TriedCopy): Record<string, unknown> {
-  const counts = state === null ? {} : { ...state, is_in_step: isInStep(state) }
+function copyRecord({ location, state, problem }: VectorCopyStatus): Record<string, unknown> {
+  const counts = state === null ? {} : { ...state, is_in_step: isInSync(state) }
   return { location, ...counts, problem }
 }
 
@@ -147,11 +147,11 @@ function missingOf({ embedded, refused, chunks }: Counts): number {
 }
 
 interface StatusFacts {
-  readonly model: TriedModel
+  readonly model: ModelStatus
   readonly stored: VectorSpace | null
   readonly sources: readonly Coverage[]
   readonly refused: readonly RefusedChunk[]
-  readonly copy: TriedCopy | null
+  readonly copy: VectorCopyStatus | null
   readonly hint: Hint
 }
 
@@ -174,7 +174,7 @@ function writeStatus({ model, stored, sources, refused, copy, hint }: StatusFact
   ].join('\n')
 }
 
-function writeModel({ space, problem, service }: TriedModel): string {
+function writeModel({ space, problem, service }: ModelStatus): string {
   const wrong = problem === null ? '' : `; ${printableLine(problem)}`
   if (space === null) {
     const place = service === null ? 'the built-in model' : printableLine(`${service.type} at ${service.endpoint}`)
@@ -184,7 +184,7 @@ function writeModel({ space, problem, service }: TriedModel): string {
   return `${printableLine(space.model)}, ${space.dimensions} dimensions, ${place}${wrong}`
 }
 
-function writeVectors({ space, service }: TriedModel, stored: VectorSpace | null, hint: Hint): string {
+function writeVectors({ space, service }: ModelStatus, stored: VectorSpace | null, hint: Hint): string {
   if (stored === null) return `none yet${space === null ? '' : `: ${hint('embed', 'run')}`}`
   const made = `of ${stored.model}, ${stored.dimensions} dimensions`
   if (space === null || space.fingerprint === stored.fingerprint) return made
@@ -196,10 +196,10 @@ function writeVectors({ space, service }: TriedModel, stored: VectorSpace | null
 function writeCoverage({ source, ...counts }: Coverage): string {
   const { embedded, refused, chunks } = counts
   const kept = refused === 0 ? '' : `, ${writeNumber(refused)} refused`
-  return `  ${nameOf(source)}: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}${kept}`
+  return `  ${printableLabel(source)}: ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')}${kept}`
 }
 
-function modelRecord({ space, problem, service }: TriedModel): Record<string, unknown> | null {
+function modelRecord({ space, problem, service }: ModelStatus): Record<string, unknown> | null {
   if (space === null && problem === null) return null
   const place = service === null ? { service: null } : { service: service.type, endpoint: service.endpoint }
   return { ...place, ...(space === null ? {} : spaceRecord(space)), problem }

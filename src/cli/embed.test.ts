@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { writeEmbedding, writeSkipped } from './embed.ts'
+import { writeEmbedProgress, writeSkipped } from './embed.ts'
 
 test('the live line shows progress, rate and remaining time', () => {
-  expect(writeEmbedding({ embedded: 1200, chunks: 13_441 }, 52)).toBe(
+  expect(writeEmbedProgress({ embedded: 1200, chunks: 13_441 }, 52)).toBe(
     'embedding: 1,200 of 13,441 chunks, 8 %, 52/s, 3m 56s left',
   )
 })
 
 test('the live line shows no remaining time before there is a rate, and 100 % when nothing is left', () => {
-  expect(writeEmbedding({ embedded: 0, chunks: 10 }, 0)).toBe('embedding: 0 of 10 chunks, 0 %, 0.0/s')
-  expect(writeEmbedding({ embedded: 1, chunks: 1 }, 4)).toBe('embedding: 1 of 1 chunk, 100 %, 4.0/s')
-  expect(writeEmbedding({ embedded: 0, chunks: 0 }, 0)).toBe('embedding: 0 of 0 chunks, 100 %, 0.0/s')
+  expect(writeEmbedProgress({ embedded: 0, chunks: 10 }, 0)).toBe('embedding: 0 of 10 chunks, 0 %, 0.0/s')
+  expect(writeEmbedProgress({ embedded: 1, chunks: 1 }, 4)).toBe('embedding: 1 of 1 chunk, 100 %, 4.0/s')
+  expect(writeEmbedProgress({ embedded: 0, chunks: 0 }, 0)).toBe('embedding: 0 of 0 chunks, 100 %, 0.0/s')
 })
 
 test('counts the chunks that could not be embedded, with the problem of the first', () => {

@@ -7,7 +7,7 @@ import { type EmbedInput, type EmbedProgress, embedLibrary } from '../library/op
 import { findSource } from '../library/operations/find-source.ts'
 import type { SyncProgress } from '../library/operations/sync-vectors.ts'
 import { labelOf, type Source } from '../library/source.ts'
-import { AdvisedError } from './advised.ts'
+import { AdvisedError } from './advised-error.ts'
 import { EMBED_SETTINGS, showEmbedStatus } from './embed-status.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, withLibrary } from './library.ts'
@@ -20,7 +20,7 @@ const SHOWN_ACTIONS = ['status', 'run', 'sync'] as const
 const ACTIONS = [...SHOWN_ACTIONS, 'install'] as const
 type Action = (typeof ACTIONS)[number]
 
-const BUILT_IN = 'nothing to install: the model is built in, and what is read is embedded by itself'
+const NOTHING_TO_INSTALL = 'nothing to install: the model is built in, and what is read is embedded by itself'
 
 interface EmbedFlags extends CommonFlags {
   readonly replace?: boolean
@@ -47,11 +47,11 @@ export function addEmbed(program: Command, streams: Streams): void {
     )
   addLibraryOptions(command, EMBED_SETTINGS)
   command.action((what: Action, texts: readonly string[], flags: EmbedFlags) => {
-    refuseStrays(what, texts, flags)
+    refuseStrayArguments(what, texts, flags)
     const terminal = new Terminal(flags, streams)
     switch (what) {
       case 'install':
-        return terminal.answer(BUILT_IN, { model: 'built-in' })
+        return terminal.answer(NOTHING_TO_INSTALL, { model: 'built-in' })
       case 'status':
         return showEmbedStatus(configOf(command), terminal)
       case 'run':
@@ -63,18 +63,18 @@ export function addEmbed(program: Command, streams: Streams): void {
 }
 
 /** Flags that apply to one action only. */
-const OWN_FLAGS: Readonly<Record<'replace' | 'retryRefused' | 'rebuild', Action>> = {
+const ACTION_FLAGS: Readonly<Record<'replace' | 'retryRefused' | 'rebuild', Action>> = {
   replace: 'run',
   retryRefused: 'run',
   rebuild: 'sync',
 }
 
-function refuseStrays(what: Action, texts: readonly string[], flags: EmbedFlags): void {
+function refuseStrayArguments(what: Action, texts: readonly string[], flags: EmbedFlags): void {
   const refuse = (problem: string): never => {
     throw new PharosError('USAGE', { problem })
   }
   if (what !== 'run' && texts.length > 0) refuse(`embed ${what} takes no source, got ${texts.join(', ')}`)
-  for (const [name, action] of Object.entries(OWN_FLAGS) as [keyof typeof OWN_FLAGS, Action][]) {
+  for (const [name, action] of Object.entries(ACTION_FLAGS) as [keyof typeof ACTION_FLAGS, Action][]) {
     if (flags[name] === undefined || what === action) continue
     refuse(`embed ${what} takes no --${flagName(name)}: that is for embed ${action}`)
   }
@@ -90,7 +90,7 @@ async function run(command: Command, texts: readonly string[], flags: EmbedFlags
       const { replace = false, retryRefused = false } = flags
       const outcome = await embedInForeground(embedding, sources, { replace, retryRefused })
       const { made, embedded, chunks, refused, skipped, elapsedMs } = outcome
-      terminal.answer(writeEmbedded(outcome), {
+      terminal.answer(writeEmbedSummary(outcome), {
         made,
         embedded,
         chunks,
@@ -101,13 +101,13 @@ async function run(command: Command, texts: readonly string[], flags: EmbedFlags
       if (skipped > 0) terminal.note(writeSkipped(outcome))
       else if (refused > 0) terminal.note(writeRefused(refused, createHint(config)))
       const { problem = null, location = '' } = library.vectorCopy ?? {}
-      if (problem !== null) terminal.note(writeOutOfStep(location, problem, createHint(config)))
+      if (problem !== null) terminal.note(writeCopyBehind(location, problem, createHint(config)))
     }),
   )
 }
 
 /** Summary of a run: `embedded 20 chunks in 3s: 20 of 20 chunks have a vector` */
-export function writeEmbedded({ made, embedded, chunks, skipped, elapsedMs }: Embedded): string {
+export function writeEmbedSummary({ made, embedded, chunks, skipped, elapsedMs }: EmbedResult): string {
   const all = `${writeNumber(embedded)} of ${countOf(chunks, 'chunk')} have a vector`
   if (made === 0 && skipped === 0) return `nothing to embed: ${all}`
   return `embedded ${countOf(made, 'chunk')} in ${writeDuration(Math.ceil(elapsedMs / 1000) * 1000)}: ${all}`
@@ -126,7 +126,7 @@ function writeRefused(refused: number, hint: Hint): string {
 }
 
 /** Note about an incomplete copy. */
-function writeOutOfStep(location: string, problem: string, hint: Hint): string {
+function writeCopyBehind(location: string, problem: string, hint: Hint): string {
   return `the copy at ${printableLine(location)} lacks some of it: ${printableLine(problem)}; when it answers again: ${hint('embed', 'sync')}`
 }
 
@@ -136,28 +136,28 @@ export async function requireEmbedder({ openEmbedder }: Library): Promise<void> 
 }
 
 /** Options of embedding in the foreground. */
-export interface Embedding {
+export interface EmbedContext {
   readonly library: Library
   readonly terminal: Terminal
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
   readonly hint: Hint
-  /** Formats the live line. The pace begins with a comma. @default {@link writeEmbedding} */
-  readonly live?: (progress: EmbedProgress, pace: string) => string
+  /** Formats the live line. The pace begins with a comma. @default {@link writeEmbedProgress} */
+  readonly writeLive?: (progress: EmbedProgress, pace: string) => string
 }
 
 /** The result of embedding. */
-export interface Embedded extends EmbedProgress {
+export interface EmbedResult extends EmbedProgress {
   readonly made: number
   readonly elapsedMs: number
 }
 
 /** Embeds chunks without a vector and shows progress; for all sources if none are given. */
 export async function embedInForeground(
-  { library, terminal, signal, hint, live }: Embedding,
+  { library, terminal, signal, hint, writeLive }: EmbedContext,
   sources: readonly Source[],
   further: Pick<EmbedInput, 'replace' | 'retryRefused'> = {},
-): Promise<Embedded> {
+): Promise<EmbedResult> {
   const started = performance.now()
   const rate = new PageRate()
   const input: EmbedInput = {
@@ -172,7 +172,7 @@ export async function embedInForeground(
       first ??= progress.embedded
       last = progress
       const perSecond = rate.add(performance.now() - started, progress.embedded - first)
-      terminal.live(live?.(progress, writePace(progress, perSecond)) ?? writeEmbedding(progress, perSecond))
+      terminal.live(writeLive?.(progress, writePace(progress, perSecond)) ?? writeEmbedProgress(progress, perSecond))
     }
   } catch (error) {
     const { embedded, chunks } = last
@@ -190,7 +190,7 @@ export async function embedInForeground(
 }
 
 /** `embedding: 1,200 of 13,441 chunks, 8 %, 52/s, 4m left` */
-export function writeEmbedding(
+export function writeEmbedProgress(
   { embedded, chunks }: Pick<EmbedProgress, 'embedded' | 'chunks'>,
   perSecond: number,
 ): string {

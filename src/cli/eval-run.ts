@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { PharosError } from '../core/errors.ts'
 import {
-  averageFigures,
+  averageMetrics,
   type Comparison,
   comparePairs,
-  EQUAL,
-  type Figures,
+  EPSILON,
   METRICS,
+  type MetricValues,
   percentile,
 } from '../core/search/metrics.ts'
 import { decodeText } from '../core/text/decode.ts'
 import type { EvaluatedQuery } from '../library/operations/evaluate-search.ts'
 import { VERSION } from '../version.ts'
-import { AdvisedError } from './advised.ts'
+import { AdvisedError } from './advised-error.ts'
 import { readInput } from './input.ts'
 
 /** The results of an evaluation. */
@@ -21,7 +21,7 @@ export interface EvalRun {
   readonly k: number
   readonly measuredAt: string
   readonly engines: readonly string[]
-  readonly figures: Figures
+  readonly figures: MetricValues
   readonly p50Ms: number
   readonly p95Ms: number
   readonly queries: readonly EvalRunQuery[]
@@ -37,7 +37,7 @@ export function createRun(evaluated: readonly EvaluatedQuery[], k: number, now: 
     k,
     measuredAt: new Date(now).toISOString(),
     engines: [...new Set(evaluated.flatMap(({ engines }) => engines))],
-    figures: averageFigures(evaluated.map(({ figures }) => figures)),
+    figures: averageMetrics(evaluated.map(({ figures }) => figures)),
     p50Ms: percentile(times, 0.5),
     p95Ms: percentile(times, 0.95),
     queries: evaluated,
@@ -73,7 +73,7 @@ export function createBaseline(name: string, run: EvalRun, now: EvalRun): EvalBa
   })
   const changes = (sign: 1 | -1) =>
     pairs
-      .filter(({ gain }) => gain * sign > EQUAL)
+      .filter(({ gain }) => gain * sign > EPSILON)
       .sort((a, b) => (b.gain - a.gain) * sign)
       .map(({ before, after }) => ({ query: after.query, before: before.place, after: after.place }))
   return {
@@ -146,7 +146,7 @@ function isRunQuery(value: unknown): value is EvalRunQuery {
   return value['place'] === null || typeof value['place'] === 'number'
 }
 
-function isFigures(value: unknown): value is Figures {
+function isFigures(value: unknown): value is MetricValues {
   return isRecord(value) && METRICS.every((metric) => Number.isFinite(value[metric]))
 }
 
@@ -164,11 +164,11 @@ function parseJson(text: string): unknown {
 }
 
 /** Refuses to overwrite anything but a saved run, because a query list is easily named by mistake. */
-export async function checkSavePlace(path: string): Promise<void> {
+export async function checkSavePath(path: string): Promise<void> {
   if (path === '') throw new PharosError('USAGE', { problem: '--save: expected the name of a file, got an empty one' })
   if (!existsSync(path)) return
   const { bytes } = await readInput(path, MAX_BYTES)
-  if (bytes.length > 0 && parseRun(bytes) === undefined) throw refuse(path, 'there is something else')
+  if (bytes.length > 0 && parseRun(bytes) === undefined) throw saveError(path, 'there is something else')
 }
 
 /** Writes a temporary file and renames it, so that the file is always complete. */
@@ -179,11 +179,11 @@ export async function saveRun(path: string, run: EvalRun): Promise<void> {
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })
-    throw refuse(path, error instanceof Error && 'code' in error ? String(error.code) : String(error), error)
+    throw saveError(path, error instanceof Error && 'code' in error ? String(error.code) : String(error), error)
   }
 }
 
-function refuse(path: string, problem: string, cause?: unknown): AdvisedError {
+function saveError(path: string, problem: string, cause?: unknown): AdvisedError {
   const refused = new PharosError('OUTPUT_REFUSED', { path, problem }, { cause })
   return new AdvisedError(refused, 'choose another place with --save')
 }

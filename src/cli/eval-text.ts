@@ -23,12 +23,12 @@ export interface MissedMinimum {
 }
 
 /** Number of queries listed without `--verbose`. */
-const LISTED = 10
+const MAX_LISTED = 10
 
 /** Writes the report: the metrics beside those of the baselines, the changes, and the queries without a hit. */
 export function writeEval(report: EvalReport, colors: Colors): string {
   const { run, evaluated, baselines, missed, isVerbose } = report
-  const most = isVerbose ? Number.POSITIVE_INFINITY : LISTED
+  const most = isVerbose ? Number.POSITIVE_INFINITY : MAX_LISTED
   const engines = run.engines.length === 0 ? '' : `, by ${writeList(run.engines)}`
   const blocks = [
     `${colors.bold(countOf(run.queries.length, 'question'))}${engines}, first ${run.k} pages`,
@@ -63,7 +63,7 @@ function nameOf(metric: Metric, k: number): string {
 function writeFigures(run: EvalRun, baselines: readonly EvalBaseline[], colors: Colors): string {
   const names = baselines.map(({ name }) => printableLine(name))
   // Wide enough for the name, and for a metric with its difference.
-  const widths = names.map((name) => Math.max(name.length, CHANGED_FIGURE) + GAP)
+  const widths = names.map((name) => Math.max(name.length, FIGURE_WIDTH) + GAP)
   const line = (title: string, now: string, others: readonly string[]) =>
     `  ${title.padEnd(14)}${now.padStart(8)}${others.join('')}`
   const figures = METRICS.map((metric) => {
@@ -88,7 +88,7 @@ function writeFigures(run: EvalRun, baselines: readonly EvalBaseline[], colors: 
 }
 
 /** Width of `0.850  +0.020`. */
-const CHANGED_FIGURE = 13
+const FIGURE_WIDTH = 13
 
 /** Width of the gap between two runs. */
 const GAP = 4
@@ -104,7 +104,7 @@ function writeMs(ms: number): string {
 }
 
 /** Differences with a p-value below this are significant. */
-const SIGNIFICANT = 0.05
+const SIGNIFICANCE_LEVEL = 0.05
 
 function writeChanges(
   { name, comparison, better, worse, unpaired }: EvalBaseline,
@@ -112,7 +112,7 @@ function writeChanges(
   colors: Colors,
 ): string {
   const { wins, losses, ties, chance } = comparison
-  const verdict = chance < SIGNIFICANT ? 'hardly chance' : 'may be chance'
+  const verdict = chance < SIGNIFICANCE_LEVEL ? 'hardly chance' : 'may be chance'
   const doubt =
     wins + losses === 0
       ? ''
@@ -133,7 +133,7 @@ function listChanges(
   paint: (text: string) => string,
 ): string[] {
   const listed = changes.slice(0, most).map(({ query, before, after }) => {
-    return `  ${paint(word.padEnd(6))}  ${writePlace(before).padStart(3)} → ${writePlace(after).padEnd(3)}  ${printableLine(query)}`
+    return `  ${paint(word.padEnd(6))}  ${writeRank(before).padStart(3)} → ${writeRank(after).padEnd(3)}  ${printableLine(query)}`
   })
   return [...listed, ...writeRest(changes.length - listed.length, ` ${word}`)]
 }
@@ -143,7 +143,7 @@ function writeRest(count: number, word: string): string[] {
 }
 
 /** A rank, or a dash. */
-function writePlace(place: number | null): string {
+function writeRank(place: number | null): string {
   return place === null ? '–' : String(place)
 }
 
@@ -171,7 +171,7 @@ function shortAddress(url: string): string {
 /** Lists every query with its rank: `    1  1.000    3.2 ms  retry after`. */
 function writeQueries(evaluated: readonly EvaluatedQuery[], colors: Colors): string {
   const lines = evaluated.map(({ query, place, figures, ms }) => {
-    const figure = `${writePlace(place).padStart(5)}  ${figures.ndcg.toFixed(3)}`
+    const figure = `${writeRank(place).padStart(5)}  ${figures.ndcg.toFixed(3)}`
     return `${figure}  ${colors.dim(writeMs(ms).padStart(8))}  ${printableLine(query)}`
   })
   return [colors.dim('place   nDCG      time  question'), ...lines].join('\n')

@@ -1,15 +1,15 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
+import { type JudgedQuery, parseQueries } from '../core/search/judged-queries.ts'
 import { METRICS, type Metric } from '../core/search/metrics.ts'
-import { type JudgedQuery, parseQueries } from '../core/search/metrics-queries.ts'
 import { decodeText } from '../core/text/decode.ts'
 import { type EvaluatedQuery, type EvaluationOptions, evaluateSearch } from '../library/operations/evaluate-search.ts'
 import { FUSIONS, type Fusion } from '../library/search.ts'
 import type { OpenLibrary } from '../open-library.ts'
-import { ChecksFailed } from './checks-failed.ts'
+import { ChecksFailedError } from './checks-failed-error.ts'
 import {
-  checkSavePlace,
+  checkSavePath,
   createBaseline,
   createRun,
   type EvalBaseline,
@@ -21,7 +21,7 @@ import {
 import { type MissedMinimum, writeEval } from './eval-text.ts'
 import { readInput } from './input.ts'
 import { addLibraryOptions, createHint, withLibrary } from './library.ts'
-import { type CommonFlags, configOf, oneOf, repeat, wholeNumber } from './options.ts'
+import { type CommonFlags, collectRepeated, configOf, oneOf, wholeNumber } from './options.ts'
 import { SEARCH_SETTINGS } from './search-settings.ts'
 import { printableLine, type Streams, Terminal } from './terminal.ts'
 
@@ -47,12 +47,12 @@ export function addEval(program: Command, streams: Streams): void {
     .description('measure how well search answers your own questions')
     .argument('<queries>', 'file with a query, a tab and what it should find on each line; - for standard input')
     .option('--k <count>', 'look at the first so many pages', wholeNumber('--k', 1), 10)
-    .option('--source <source>', 'only this source; repeatable', repeat)
+    .option('--source <source>', 'only this source; repeatable', collectRepeated)
     .option('--version <version>', 'only this version of the sources: exact, a range, latest, or * for all')
     .option('--save <file>', 'save the run, to compare later ones with')
     .option('--baseline <file>', 'compare with a run that was saved')
     .option('--against <how>', `compare with another way to search: ${FUSIONS.join(', ')}`, oneOf('--against', FUSIONS))
-    .option('--min <metric=value>', `fail when a figure is lower: ${METRICS.join(', ')}; repeatable`, minimum)
+    .option('--min <metric=value>', `fail when a figure is lower: ${METRICS.join(', ')}; repeatable`, collectMinimum)
     .addHelpText(
       'after',
       `
@@ -71,7 +71,7 @@ Examples:
     const { k, save, against } = flags
     const queries = await readQueries(path)
     const saved = flags.baseline === undefined ? undefined : await readBaseline(flags.baseline, k)
-    if (save !== undefined) await checkSavePlace(save)
+    if (save !== undefined) await checkSavePath(save)
     await withLibrary(config, async (library) => {
       if ((await library.store.stats()).sources === 0) {
         const add = createHint(config)('add', '<url>')
@@ -109,13 +109,13 @@ Examples:
           missed,
         },
       )
-      if (missed.length > 0) throw new ChecksFailed(missed.map(({ metric }) => metric).join(', '))
+      if (missed.length > 0) throw new ChecksFailedError(missed.map(({ metric }) => metric).join(', '))
     })
   })
 }
 
 /** Parses one `--min`. */
-function minimum(text: string, before: readonly Minimum[] = []): readonly Minimum[] {
+function collectMinimum(text: string, before: readonly Minimum[] = []): readonly Minimum[] {
   const [, name = '', value = ''] = /^\s*([^=]*?)\s*=\s*(\d+(?:\.\d+)?)\s*$/.exec(text) ?? []
   const least = Number(value)
   if (value === '' || least > 1) {

@@ -1,13 +1,13 @@
 import type { PageClass } from '../core/model.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { Alias, LedgerRow, Reason, Refusal } from '../crawl/ledger.ts'
-import type { KeptAnalysis } from '../library/analyses.ts'
+import type { StoredAnalysis } from '../library/analyses.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../library/ledger-words.ts'
 import type { Explanation } from '../library/operations/explain.ts'
 import type { Source } from '../library/source.ts'
 import { isTree } from '../library/tree.ts'
-import { type Hint, nameOf, timeRecord, writeTime } from './library.ts'
-import { renderAdvice } from './reasons.ts'
+import { renderAdvice } from './advice.ts'
+import { type Hint, printableLabel, timeRecord, writeTime } from './library.ts'
 import { writeDetail } from './summary.ts'
 import { countOf, printableLine } from './terminal.ts'
 
@@ -17,7 +17,7 @@ export function writeExplanation(
   source: Source,
   hint: Hint,
   now: number,
-  kept: KeptAnalysis | null = null,
+  kept: StoredAnalysis | null = null,
 ): string {
   const { url, row, target, other, aliases } = explanation
   // The ledger has addresses without an ignored query or session id, so the row belongs to the stripped address.
@@ -27,8 +27,8 @@ export function writeExplanation(
   const lines =
     row === null
       ? [
-          `Never seen in ${nameOf(source)}.`,
-          ...(isTree(source) ? [] : [writeVerdict(refusal, explainAbsence(explanation))]),
+          `Never seen in ${printableLabel(source)}.`,
+          ...(isTree(source) ? [] : [writeScopeDecision(refusal, explainAbsence(explanation))]),
           ...(other === null ? [] : [`Known: ${other.url} (${stateOf(other)})`]),
         ]
       : [
@@ -40,13 +40,13 @@ export function writeExplanation(
   const stripped = isStripped ? [`Known without its ${without} as ${row?.url ?? explanation.key}`] : []
   const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
   const changed =
-    row !== null && isOutdated(row, refusal) ? [`Now: ${writeVerdict(refusal, 'its turn has not come')}`] : []
+    row !== null && isOutdated(row, refusal) ? [`Now: ${writeScopeDecision(refusal, 'its turn has not come')}`] : []
   const held = explanation.heldUntil
   const waits = held !== null && isOpen(row) ? [`Waits: its host is paused until ${writeTime(held)}`] : []
   const { robotsReadAt } = explanation
   const robots = robotsReadAt === null ? [] : [`robots.txt: last read ${writeMoment(robotsReadAt, now)}`]
   const failed = explanation.lastProblem === null ? [] : [`Last crawl: failed, ${explanation.lastProblem}`]
-  const left = writeLeft(explanation)
+  const left = writeLastRefusal(explanation)
   const advice = adviceFor(row, source, hint).map((text) => `Try: ${text}`)
   return [url, ...stripped, ...lines, ...robots, ...left, ...advice, ...failed, ...waits, ...known, ...changed]
     .map(printableLine)
@@ -54,7 +54,7 @@ export function writeExplanation(
 }
 
 /** `Last crawl: left as it was, blocked by /blog/** for that run only` */
-function writeLeft({ lastRefusal }: Explanation): string[] {
+function writeLastRefusal({ lastRefusal }: Explanation): string[] {
   if (lastRefusal === null) return []
   const { reason, pattern } = lastRefusal
   return [`Last crawl: left as it was, ${reason}${pattern === null ? '' : ` by ${pattern}`} for that run only`]
@@ -92,7 +92,7 @@ function writeTarget(target: LedgerRow): string {
 }
 
 /** Overrides the description of the state for some reasons. */
-const WORDS_OF: Readonly<Record<string, string>> = {
+const STATE_WORD_OVERRIDES: Readonly<Record<string, string>> = {
   unlinked: 'not kept any more',
   container: 'its pages are indexed for themselves',
 }
@@ -103,7 +103,7 @@ function writeRow(row: LedgerRow, now: number): string[] {
   const words = detail === null || detail === `answered ${status}` ? null : writeDetail(detail)
   const outcome = [status === null ? null : String(status), words].filter((part) => part !== null && part !== '')
   return [
-    `State: ${stateOf(row)}, ${WORDS_OF[reason ?? ''] ?? STATE_WORDS[row.state]}`,
+    `State: ${stateOf(row)}, ${STATE_WORD_OVERRIDES[reason ?? ''] ?? STATE_WORDS[row.state]}`,
     ...(reason === null ? [] : [`Why: ${REASON_WORDS[reason]}`]),
     ...(pattern === null || pattern === '' ? [] : [`Rule: ${pattern}`]),
     `Found: ${DISCOVERY_WORDS[discovery]}${foundOn === null ? '' : ` on ${foundOn}`}, ${discovery === 'folder' ? '' : `${countOf(depth, 'link')} from the start, `}${writeMoment(row.firstSeenAt, now)}`,
@@ -119,7 +119,7 @@ function writeRow(row: LedgerRow, now: number): string[] {
 
 /** `checkedAt` is when the content was last confirmed. A later request that failed has no recorded time. */
 function writeChecked({ state, reason, hasPage, checkedAt }: LedgerRow, now: number): string[] {
-  const isAsked = reason === null || !UNASKED.has(reason)
+  const isAsked = reason === null || !UNREQUESTED_REASONS.has(reason)
   if (!hasPage) return checkedAt === null || !isAsked ? [] : [`Last asked: ${writeMoment(checkedAt, now)}`]
   const moment = checkedAt === null ? 'never' : writeMoment(checkedAt, now)
   const isLater = state === 'failed' && isAsked && reason !== 'host-parked'
@@ -127,7 +127,7 @@ function writeChecked({ state, reason, hasPage, checkedAt }: LedgerRow, now: num
 }
 
 /** Reasons that settle an address without a request. */
-const UNASKED: ReadonlySet<Reason> = new Set<Reason>([
+const UNREQUESTED_REASONS: ReadonlySet<Reason> = new Set<Reason>([
   'robots-disallow',
   'robots-unreachable',
   'address-refused',
@@ -147,11 +147,11 @@ function writeMoment(at: number, now: number): string {
 function writeAlias({ url, aliasUrl, classification, reason, exists }: Alias, asked: string): string {
   const other = url === asked ? aliasUrl : url
   // `exists` is about the alias, so it is only shown if the alias is the other address.
-  const there = other === aliasUrl && exists !== undefined ? `; ${THERE_WORDS[String(exists)]}` : ''
+  const there = other === aliasUrl && exists !== undefined ? `; ${EXISTENCE_WORDS[String(exists)]}` : ''
   return `${other} (${classification}${reason === null ? '' : `, ${reason}`}${there})`
 }
 
-const THERE_WORDS: Readonly<Record<string, string>> = {
+const EXISTENCE_WORDS: Readonly<Record<string, string>> = {
   true: 'something is there',
   false: 'nothing is there',
   null: 'nobody knows whether something is there',
@@ -161,7 +161,7 @@ const THERE_WORDS: Readonly<Record<string, string>> = {
 const MAX_PLACES = 8
 
 /** Writes the results of the analysis of the page. */
-function writeAnalysis(kept: KeptAnalysis | null): string[] {
+function writeAnalysis(kept: StoredAnalysis | null): string[] {
   if (kept === null) return []
   const { kind, confidence } = kept.classification
   const places = listPlaces(kept)
@@ -179,7 +179,7 @@ const CLASS_WORDS: Readonly<Record<PageClass, string>> = {
 }
 
 /** The distinct places of a page, in stored order. */
-function listPlaces({ analysis }: KeptAnalysis): string[] {
+function listPlaces({ analysis }: StoredAnalysis): string[] {
   return [...new Set(analysis?.findings.places.map(({ place }) => place))]
 }
 
@@ -188,14 +188,17 @@ function isOutdated({ reason }: LedgerRow, refusal: Refusal | null): boolean {
   return refusal !== null && refusal.reason !== reason
 }
 
-function writeVerdict(refusal: Refusal | null, otherwise: string): string {
+function writeScopeDecision(refusal: Refusal | null, otherwise: string): string {
   if (refusal === null) return `The scope would let it through: ${otherwise}.`
   const rule = refusal.pattern === null || refusal.pattern === '' ? '' : ` (rule: ${refusal.pattern})`
   return `The scope would refuse it as ${refusal.reason}: ${REASON_WORDS[refusal.reason]}${rule}.`
 }
 
 /** The explanation as JSON. */
-export function explanationRecord(explanation: Explanation, kept: KeptAnalysis | null = null): Record<string, unknown> {
+export function explanationRecord(
+  explanation: Explanation,
+  kept: StoredAnalysis | null = null,
+): Record<string, unknown> {
   const { url, key, row, target, aliases, refusal, lastRefusal, lastProblem } = explanation
   return {
     url,

@@ -17,7 +17,7 @@ interface ExtractFlags extends CommonFlags {
 const MAX_BYTES = 50 * 2 ** 20
 
 /** The base address of a page without `--url`: relative links stay as they are. */
-const NO_ADDRESS = 'about:blank'
+const DEFAULT_URL = 'about:blank'
 
 /** `pharos extract [file]` */
 export function addExtract(program: Command, streams: Streams): void {
@@ -34,7 +34,7 @@ export function addExtract(program: Command, streams: Streams): void {
   addCommonOptions(command).action(async (file: string | undefined, flags: ExtractFlags) => {
     configOf(command)
     const terminal = new Terminal(flags, streams)
-    const url = flags.url === undefined ? NO_ADDRESS : webAddress(flags.url)
+    const url = flags.url === undefined ? DEFAULT_URL : parseWebUrl(flags.url)
     const isTyped = (file === undefined || file === '-') && process.stdin.isTTY
     if (isTyped) terminal.note('reading HTML from the keyboard; Ctrl-D ends it')
     const { name, bytes } = await readInput(file, MAX_BYTES)
@@ -43,7 +43,7 @@ export function addExtract(program: Command, streams: Streams): void {
     for (const { step, reason, element, text } of extraction.removals) {
       terminal.note(printableLine(`${step}: ${reason}: ${element}: ${text}`))
     }
-    answer(extraction, name, terminal)
+    printExtraction(extraction, name, terminal)
   })
 }
 
@@ -67,7 +67,7 @@ async function extract(snapshot: Snapshot, source: string, debug: boolean): Prom
   }
 }
 
-function webAddress(text: string): string {
+function parseWebUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href
   throw new PharosError('USAGE', {
@@ -90,22 +90,28 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
 }
 
-function answer(extraction: Extraction, source: string, terminal: Terminal): void {
+function printExtraction(extraction: Extraction, source: string, terminal: Terminal): void {
   if (extraction.type === 'page') {
     const markdown = extraction.page.markdown.trimEnd()
-    terminal.answer(terminal.isRead ? printable(markdown) : markdown, extraction)
+    terminal.answer(terminal.isAnswerOnTerminal ? printable(markdown) : markdown, extraction)
     return
   }
   if (terminal.isJson) terminal.answer('', { ...extraction, reason: extraction.reason.replaceAll('_', '-') })
   const { reason, detail, target } = extraction
   const place = target === null ? detail : `${detail}: ${target}`
   const advice =
-    terminal.isJson || HAS_NOTHING.has(reason) ? ADVICE[reason] : `${ADVICE[reason]}; --json gives its links`
+    terminal.isJson || REASONS_WITHOUT_LINKS.has(reason) ? ADVICE[reason] : `${ADVICE[reason]}; --json gives its links`
   throw new PharosError('PAGE_REFUSED', { source, reason: REASONS[reason], detail: place, advice })
 }
 
 /** Reasons for which there are no links either. */
-const HAS_NOTHING: ReadonlySet<NoPageReason> = new Set(['empty', 'not_text', 'encrypted', 'damaged', 'too_large'])
+const REASONS_WITHOUT_LINKS: ReadonlySet<NoPageReason> = new Set([
+  'empty',
+  'not_text',
+  'encrypted',
+  'damaged',
+  'too_large',
+])
 
 const ADVICE: Readonly<Record<NoPageReason, string>> = {
   challenge: 'save the page from a browser that was let through',

@@ -41,7 +41,7 @@ export function addFetch(program: Command, streams: Streams): void {
         ),
       )
       const markdown = page.markdown.trimEnd()
-      terminal.answer(terminal.isRead ? printable(markdown) : markdown, page)
+      terminal.answer(terminal.isAnswerOnTerminal ? printable(markdown) : markdown, page)
     } finally {
       terminal.clear()
     }

@@ -4,12 +4,18 @@ import { PharosError } from '../core/errors.ts'
 import { writeNumber } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import { COLUMNS } from '../gazetteer/csv.ts'
-import type { Gazetteer, GazetteerIssue, GazetteerSummary, ImportResult, KeptSource } from '../library/gazetteer.ts'
-import { ChecksFailed } from './checks-failed.ts'
+import type {
+  Gazetteer,
+  GazetteerImportResult,
+  GazetteerIssue,
+  GazetteerSummary,
+  StoredGazetteerSource,
+} from '../library/gazetteer.ts'
+import { ChecksFailedError } from './checks-failed-error.ts'
 import { interruptible } from './interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from './library.ts'
 import { hasNoPlaces, writeNoPlaces } from './no-places.ts'
-import { type CommonFlags, configOf, oneOf, someText } from './options.ts'
+import { type CommonFlags, configOf, nonEmptyText, oneOf } from './options.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
 const ACTIONS = ['import', 'export', 'validate', 'qa', 'status'] as const
@@ -23,7 +29,7 @@ interface GazetteerFlags extends CommonFlags {
 }
 
 /** The context of one invocation. */
-interface Run {
+interface Invocation {
   readonly command: Command
   readonly flags: GazetteerFlags
   readonly streams: Streams
@@ -39,23 +45,23 @@ export function addGazetteer(program: Command, streams: Streams): void {
     .option(
       '--from <folder>',
       'for import: read the files of data here instead of having npm fetch them',
-      someText('--from'),
+      nonEmptyText('--from'),
     )
     .option(
       '--file <file>',
       'for import: places of your own, as NDJSON or CSV, instead of the world',
-      someText('--file'),
+      nonEmptyText('--file'),
     )
     .option('--countries-only', 'for import: neither regions nor cities')
-    .option('-o, --out <file>', 'for export: write here instead of to standard output', someText('--out'))
+    .option('-o, --out <file>', 'for export: write here instead of to standard output', nonEmptyText('--out'))
     .addHelpText(
       'after',
       `\nCountries come from world-countries (ODbL), regions and cities from\nGeoNames (CC BY), fetched once by the npm of this machine.\nA record of your own with the ref of a place that is known replaces the\nnames of that place, and all else of it.\n\nA CSV file names its columns in its first line: name, and any of\n${otherColumns()}.\n\nExamples:\n  $ pharos gazetteer import\n  $ pharos gazetteer import --file towns.csv\n  $ pharos gazetteer export --out places.ndjson\n  $ pharos gazetteer status --json`,
     )
   addLibraryOptions(command)
   command.action((what: Action, flags: GazetteerFlags) => {
-    refuseStrays(what, flags)
-    return RUNS[what]({ command, flags, streams, terminal: new Terminal(flags, streams) })
+    refuseStrayFlags(what, flags)
+    return ACTION_RUNNERS[what]({ command, flags, streams, terminal: new Terminal(flags, streams) })
   })
 }
 
@@ -65,7 +71,7 @@ function otherColumns(): string {
   return `${others.slice(0, 8).join(', ')},\n${others.slice(8).join(', ')}`
 }
 
-const RUNS: Readonly<Record<Action, (run: Run) => Promise<void>>> = {
+const ACTION_RUNNERS: Readonly<Record<Action, (run: Invocation) => Promise<void>>> = {
   import: runImport,
   export: runExport,
   validate: runValidate,
@@ -73,7 +79,7 @@ const RUNS: Readonly<Record<Action, (run: Run) => Promise<void>>> = {
   status: runStatus,
 }
 
-function refuseStrays(what: Action, { from, file, countriesOnly, out }: GazetteerFlags): void {
+function refuseStrayFlags(what: Action, { from, file, countriesOnly, out }: GazetteerFlags): void {
   const refuse = (problem: string): never => {
     throw new PharosError('USAGE', { problem })
   }
@@ -87,7 +93,7 @@ function refuseStrays(what: Action, { from, file, countriesOnly, out }: Gazettee
   }
 }
 
-async function runImport({ command, flags, terminal }: Run): Promise<void> {
+async function runImport({ command, flags, terminal }: Invocation): Promise<void> {
   const config = configOf(command)
   const began = performance.now()
   await interruptible((signal) =>
@@ -102,7 +108,7 @@ async function runImport({ command, flags, terminal }: Run): Promise<void> {
       const summary = await gazetteer.summary()
       const ms = Math.round(performance.now() - began)
       for (const problem of total.problems) terminal.note(printableLine(`left out: ${problem}`))
-      if (flags.file !== undefined && total.places === 0) throw noPlace(flags.file, total.refused)
+      if (flags.file !== undefined && total.places === 0) throw noPlacesError(flags.file, total.refused)
       // The user knows the origin of their own file, so no credits are shown.
       const credits = flags.file === undefined ? summary.sources.map(writeCredit) : []
       terminal.answer([writeResult(total, ms), ...credits].join('\n'), {
@@ -111,11 +117,11 @@ async function runImport({ command, flags, terminal }: Run): Promise<void> {
         ...summaryRecord(summary),
       })
 
-      async function importPlaces(): Promise<ImportResult> {
+      async function importPlaces(): Promise<GazetteerImportResult> {
         const shared = { signal, now: clock.now(), onRecord }
         // Loaded on demand, because no other command imports data.
         if (flags.file !== undefined) {
-          const { importFile } = await import('../gazetteer/own-file.ts')
+          const { importFile } = await import('../gazetteer/import-file.ts')
           return importFile(gazetteer, { ...shared, path: flags.file })
         }
         const { importWorld } = await import('../gazetteer/import-world.ts')
@@ -124,7 +130,7 @@ async function runImport({ command, flags, terminal }: Run): Promise<void> {
           folder: join(config.values.cacheFolder, 'gazetteer'),
           countriesOnly: flags.countriesOnly === true,
           onStep: (step) => terminal.note(terminal.noteColors.dim(`${step} …`)),
-          onDoubt: (doubt) => terminal.note(printableLine(doubt)),
+          onUnverified: (doubt) => terminal.note(printableLine(doubt)),
           ...(flags.from === undefined ? {} : { from: flags.from }),
         })
       }
@@ -133,13 +139,13 @@ async function runImport({ command, flags, terminal }: Run): Promise<void> {
 }
 
 /** A file without any place is probably the wrong file. */
-function noPlace(path: string, refused: number): PharosError {
+function noPlacesError(path: string, refused: number): PharosError {
   const problem = refused === 0 ? 'there is no place in it' : `none of its ${countOf(refused, 'line')} is a place`
   const advice = `give NDJSON as \`pharos gazetteer export\` writes it, or CSV with columns of ${COLUMNS.join(', ')}`
   return new PharosError('INPUT_UNREADABLE', { source: path, problem, advice })
 }
 
-function writeResult({ places, names, added, changed, refused }: ImportResult, ms: number): string {
+function writeResult({ places, names, added, changed, refused }: GazetteerImportResult, ms: number): string {
   const facts = [
     `${countOf(places, 'place')} with ${countOf(names, 'name')} in ${writeDuration(Math.ceil(ms / 1000) * 1000)}`,
     `${writeNumber(added)} new`,
@@ -149,7 +155,7 @@ function writeResult({ places, names, added, changed, refused }: ImportResult, m
   return facts.join(', ')
 }
 
-async function runExport({ command, flags, streams, terminal }: Run): Promise<void> {
+async function runExport({ command, flags, streams, terminal }: Invocation): Promise<void> {
   const { exportToFile, exportToStream } = await import('./gazetteer-export.ts')
   await interruptible((signal) =>
     withLibrary(configOf(command), async ({ gazetteer }) => {
@@ -167,19 +173,21 @@ async function runExport({ command, flags, streams, terminal }: Run): Promise<vo
   )
 }
 
-async function runValidate({ command, terminal }: Run): Promise<void> {
-  const { issues, text } = await lookOver(command, 'nothing is against the rules', (gazetteer) => gazetteer.validate())
+async function runValidate({ command, terminal }: Invocation): Promise<void> {
+  const { issues, text } = await findIssues(command, 'nothing is against the rules', (gazetteer) =>
+    gazetteer.validate(),
+  )
   terminal.answer(text, { ok: issues.length === 0, issues })
-  if (issues.length > 0) throw new ChecksFailed(issues.map(({ kind }) => kind).join(', '))
+  if (issues.length > 0) throw new ChecksFailedError(issues.map(({ kind }) => kind).join(', '))
 }
 
-async function runQa({ command, terminal }: Run): Promise<void> {
-  const { issues, text } = await lookOver(command, 'nothing looks wrong', (gazetteer) => gazetteer.inspect())
+async function runQa({ command, terminal }: Invocation): Promise<void> {
+  const { issues, text } = await findIssues(command, 'nothing looks wrong', (gazetteer) => gazetteer.inspect())
   terminal.answer(text, { issues })
 }
 
 /** Finds issues and describes them. Without any places the text says so instead of reporting success. */
-async function lookOver(
+async function findIssues(
   command: Command,
   nothing: string,
   look: (gazetteer: Gazetteer) => Promise<readonly GazetteerIssue[]>,
@@ -202,7 +210,7 @@ function writeIssues(issues: readonly GazetteerIssue[]): string {
     .join('\n')
 }
 
-async function runStatus({ command, terminal }: Run): Promise<void> {
+async function runStatus({ command, terminal }: Invocation): Promise<void> {
   const config = configOf(command)
   await withLibrary(config, async ({ gazetteer }) => {
     const summary = await gazetteer.summary()
@@ -228,7 +236,7 @@ function writeStatus(summary: GazetteerSummary, hint: Hint): string {
 }
 
 /** The attribution of a data source; for a file of the user, as far as the file provides it. */
-function writeCredit({ name, version, license, attribution, url }: KeptSource): string {
+function writeCredit({ name, version, license, attribution, url }: StoredGazetteerSource): string {
   const where = url === null ? '' : ` – ${url}`
   const label = version === 'own' ? name : `${name} ${version}`
   const facts = [name === `file:${attribution}` ? 'a file of your own' : label, license === 'unknown' ? '' : license]

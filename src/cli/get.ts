@@ -4,9 +4,9 @@ import { chunkRecord } from '../core/pack/index-json.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import { findChunk } from '../library/operations/find-chunk.ts'
 import { agesOf } from './hit-text.ts'
-import { nameOf, timeRecord, withLibrary } from './library.ts'
+import { printableLabel, timeRecord, withLibrary } from './library.ts'
 import { configOf } from './options.ts'
-import { addPackedOptions, openPacked, type PackedFlags } from './packed.ts'
+import { addPackOption, openGivenPack, type PackOptionFlags } from './pack-option.ts'
 import { printable, printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** `pharos get <chunk>` */
@@ -16,7 +16,7 @@ export function addGet(program: Command, streams: Streams): void {
     .description('print a chunk exactly, with its citation')
     .argument('<chunk>', '<source>/<id>, an id or its beginning; of a pack also a ref')
     .addHelpText('after', '\nExamples:\n  $ pharos get guide/3f2a9c01b7d4\n  $ pharos get c0001 --pack docs.zip')
-  addPackedOptions(command).action(async (name: string, flags: PackedFlags) => {
+  addPackOption(command).action(async (name: string, flags: PackOptionFlags) => {
     if (name.trim() === '')
       throw new PharosError('USAGE', { problem: 'expected the name of a chunk, got an empty one' })
     const terminal = new Terminal(flags, streams)
@@ -33,11 +33,15 @@ async function printStored(command: Command, name: string, terminal: Terminal): 
   await withLibrary(configOf(command), async (library) => {
     const found = await findChunk(library, name)
     const { chunk, source, url, title, checkedAt, changedAt } = found
-    const facts = [nameOf(source), `lines ${chunk.startLine}-${chunk.endLine}`, ...agesOf(found, library.clock.now())]
-    cite(terminal, [url, chunk.headingPath.join(' > '), facts.join(', ')])
+    const facts = [
+      printableLabel(source),
+      `lines ${chunk.startLine}-${chunk.endLine}`,
+      ...agesOf(found, library.clock.now()),
+    ]
+    printCitation(terminal, [url, chunk.headingPath.join(' > '), facts.join(', ')])
     printContent(terminal, chunk.content, {
       chunk: found.name,
-      source: nameOf(source),
+      source: printableLabel(source),
       source_id: source.id,
       version: source.version,
       url,
@@ -50,19 +54,19 @@ async function printStored(command: Command, name: string, terminal: Terminal): 
 }
 
 async function printPacked(command: Command, name: string, place: string, terminal: Terminal): Promise<void> {
-  const packed = await openPacked(command, place)
+  const packed = await openGivenPack(command, place)
   const found = packed.search.find(name)
   if (found === undefined) {
     const nearest = suggest(findNearest(name, packed.pack.refs))
     throw new PharosError('CHUNK_NOT_FOUND', { chunk: name, pack: packed.name, nearest })
   }
   const { chunk, ref } = found
-  cite(terminal, [`${chunk.path}:${chunk.startLine}-${chunk.endLine}`, chunk.headingPath.join(' > ')])
+  printCitation(terminal, [`${chunk.path}:${chunk.startLine}-${chunk.endLine}`, chunk.headingPath.join(' > ')])
   printContent(terminal, chunk.content, { ref, ...chunkRecord(chunk) })
 }
 
 /** Prints the origin of a text to stderr. */
-export function cite(terminal: Terminal, parts: readonly string[]): void {
+export function printCitation(terminal: Terminal, parts: readonly string[]): void {
   terminal.note(
     terminal.noteColors.dim(
       parts
@@ -74,5 +78,5 @@ export function cite(terminal: Terminal, parts: readonly string[]): void {
 }
 
 function printContent(terminal: Terminal, content: string, record: Record<string, unknown>): void {
-  terminal.answer(terminal.isRead ? printable(content) : content, record)
+  terminal.answer(terminal.isAnswerOnTerminal ? printable(content) : content, record)
 }

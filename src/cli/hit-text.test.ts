@@ -2,7 +2,14 @@ import { createColors } from 'picocolors'
 import { describe, expect, test } from 'vitest'
 import { answerRecord } from '../library/answer-record.ts'
 import type { PageMention, Passage, SearchAnswer, Widening } from '../library/search.ts'
-import { withFlags, writeAge, writeAnswer, writeHits, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
+import {
+  writeAge,
+  writeAnswer,
+  writeHits,
+  writeMarkdownAnswer,
+  writeNoHits,
+  writeParametersAsFlags,
+} from './hit-text.ts'
 import { withOldNames } from './old-names.ts'
 import type { Screen } from './text-lines.ts'
 
@@ -105,7 +112,9 @@ describe('answer at a terminal', () => {
   })
 
   test('writes the parameters of a search as flags', () => {
-    expect(withFlags('duplicates=show and language=any show all')).toBe('--duplicates show and --language any show all')
+    expect(writeParametersAsFlags('duplicates=show and language=any show all')).toBe(
+      '--duplicates show and --language any show all',
+    )
   })
 
   test('highlights matches, also in pages that are only mentioned', () => {
@@ -326,6 +335,6 @@ describe('answer without hits', () => {
       'nothing found; other words, or fewer filters than --path /b\u{fffd}, --content-type code, may find something',
     ],
   ])('suggests filters to widen', (widen, words) => {
-    expect(writeNothing(widen)).toBe(words)
+    expect(writeNoHits(widen)).toBe(words)
   })
 })

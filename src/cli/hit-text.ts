@@ -3,23 +3,23 @@ import { writePlain } from '../core/retrieval/plain-text.ts'
 import { findMatches, writeSnippet } from '../core/search/snippet.ts'
 import { textAnalyzer } from '../core/text/analyzer.ts'
 import { tokenize } from '../core/text/tokenize.ts'
+import { listHeadings, shortenChunk, writeSimilar } from '../library/display-text.ts'
 import type {
   HitExplanation,
   PageMention,
   Passage,
-  RerankedPlace,
+  RerankerRank,
   SearchAnswer,
   Widening,
   WideningFilter,
 } from '../library/search.ts'
-import { listHeadings, shortenChunk, writeSimilar } from '../library/words.ts'
 import { countOf, printable, printableLine, writeLink } from './terminal.ts'
 import { MAX_COLUMNS, type Screen, writeTextLines } from './text-lines.ts'
 
 const INDENT = '   '
 
 /** Maximum number of text lines per hit. */
-const HIT_LINES = 3
+const MAX_HIT_LINES = 3
 
 /** Writes each page of an answer in a few lines: its address, and the lines that match best. */
 export function writeHits({ query, passages, more }: SearchAnswer, screen: Screen): string {
@@ -33,7 +33,7 @@ export function writeHits({ query, passages, more }: SearchAnswer, screen: Scree
   const terms = termsOf({ query, passages })
   const width = Math.min(screen.columns, MAX_COLUMNS) - INDENT.length
   const hits = [...pages.values()].map(([best, ...others], i) => [
-    ...writePlace(i + 1, best, screen),
+    ...writeLocation(i + 1, best, screen),
     ...pickLines([best, ...others], terms, width).flatMap((line) => writeTextLines(line, terms, screen, INDENT)),
   ])
   return hits.map((lines) => lines.join('\n')).join('\n\n')
@@ -47,10 +47,10 @@ function pickLines(hits: readonly (Passage | PageMention)[], terms: readonly str
     .map((line, place) => ({ line, place, rate: countMatches(line, wanted) }))
     .sort((a, b) => b.rate - a.rate || a.place - b.place)
   // A hit by meaning or headings alone has no matching line, so its first line is shown.
-  const shown = rated.filter(({ line, rate }, i) => line !== '' && (rate > 0 || i === 0)).slice(0, HIT_LINES)
+  const shown = rated.filter(({ line, rate }, i) => line !== '' && (rate > 0 || i === 0)).slice(0, MAX_HIT_LINES)
   return shown
     .map(({ line, place }, i) => {
-      const rows = i === 0 ? HIT_LINES - shown.length + 1 : 1
+      const rows = i === 0 ? MAX_HIT_LINES - shown.length + 1 : 1
       // Snippets are cut between words and need space for the ellipses.
       const chars = rows * width - 2 - (rows - 1) * WRAP_SLACK
       const snippet = writeSnippet(line, terms, { chars, visitTokens: textAnalyzer.visitTokens })
@@ -89,7 +89,7 @@ function termsOf({ query, passages }: Pick<SearchAnswer, 'query' | 'passages'>):
 }
 
 /** The heading path, address and name of a hit, without its text. */
-function writePlace(rank: number, hit: Passage | PageMention, screen: Screen): string[] {
+function writeLocation(rank: number, hit: Passage | PageMention, screen: Screen): string[] {
   const { colors } = screen
   return [
     writeHeading(rank, hit, screen),
@@ -102,7 +102,12 @@ function writePlace(rank: number, hit: Passage | PageMention, screen: Screen): s
 export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Screen, now: number): string {
   const { colors } = screen
   const shown = passages.map((passage, i) => {
-    const facts = [shortenChunk(passage.chunk), linesOf(passage), ...agesOf(passage, now), ...cutOf(passage)].join(', ')
+    const facts = [
+      shortenChunk(passage.chunk),
+      linesOf(passage),
+      ...agesOf(passage, now),
+      ...truncationNote(passage),
+    ].join(', ')
     return [
       writeHeading(i + 1, passage, screen),
       `${INDENT}${writeAddress(passage.url, screen)}`,
@@ -118,7 +123,7 @@ export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Scr
   const terms = termsOf({ query, passages })
   const further = more.map((page, i) => {
     return [
-      ...writePlace(passages.length + i + 1, page, screen),
+      ...writeLocation(passages.length + i + 1, page, screen),
       ...(page.line === '' ? [] : writeTextLines(page.line.replace(/\s+/g, ' '), terms, screen, INDENT)),
     ].join('\n')
   })
@@ -131,7 +136,7 @@ function wordsOf(query: string): string[] {
 }
 
 function writeHeading(rank: number, hit: Passage | PageMention, { colors }: Screen): string {
-  return `${colors.dim(String(rank).padEnd(INDENT.length - 1))} ${colors.bold(printableLine(placeOf(hit)))}`
+  return `${colors.dim(String(rank).padEnd(INDENT.length - 1))} ${colors.bold(printableLine(writeHeadingPath(hit)))}`
 }
 
 function writeAddress(url: string, { colors, hasLinks }: Screen): string {
@@ -147,11 +152,13 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
   const shown = passages.map((passage, i) => {
     const text = printable(passage.text.trimEnd())
     const fence = fenceFor(text)
-    const facts = [shortenChunk(passage.chunk), linesOf(passage), ...datesOf(passage), ...cutOf(passage)].join(', ')
+    const facts = [shortenChunk(passage.chunk), linesOf(passage), ...datesOf(passage), ...truncationNote(passage)].join(
+      ', ',
+    )
     const score =
       passage.explain === undefined ? [] : ['', '```text', ...writeScore(passage.score, passage.explain), '```']
     return [
-      `## ${i + 1}. ${printableLine(placeOf(passage))}`,
+      `## ${i + 1}. ${printableLine(writeHeadingPath(passage))}`,
       '',
       `<${printableLine(passage.url)}>`,
       printableLine(`chunk ${facts}`),
@@ -166,7 +173,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
   const further = more.map((page, i) => {
     const line = page.line === '' ? [] : [`   ${printableLine(page.line)}`]
     return [
-      `${passages.length + i + 1}. ${printableLine(placeOf(page))}`,
+      `${passages.length + i + 1}. ${printableLine(writeHeadingPath(page))}`,
       `   <${printableLine(page.url)}>`,
       `   ${printableLine(`chunk ${shortenChunk(page.chunk)}`)}`,
       ...similarOf(page).map((similar) => `   ${similar}`),
@@ -202,7 +209,7 @@ function fenceFor(text: string): string {
   return '`'.repeat(runs.reduce((longest, run) => Math.max(longest, run.length), 2) + 1)
 }
 
-function placeOf(hit: Pick<Passage, 'title' | 'headingPath'>): string {
+function writeHeadingPath(hit: Pick<Passage, 'title' | 'headingPath'>): string {
   return listHeadings(hit).join(' > ')
 }
 
@@ -211,7 +218,7 @@ function linesOf({ startLine, endLine }: Pick<Passage, 'startLine' | 'endLine'>)
 }
 
 /** Turns the parameters in a notice of a search into flags: `language=any` → `--language any` */
-export function withFlags(notice: string): string {
+export function writeParametersAsFlags(notice: string): string {
   return notice.replace(/\b(duplicates|language)=([a-z]+)/g, '--$1 $2')
 }
 
@@ -221,7 +228,7 @@ function similarOf({ similar = [], ...shown }: Passage | PageMention): string[] 
 }
 
 /** Says that a passage was truncated. */
-function cutOf({ isCut }: Passage): string[] {
+function truncationNote({ isCut }: Passage): string[] {
   return isCut ? ['cut to fit (--tokens)'] : []
 }
 
@@ -239,7 +246,7 @@ function dateOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10)
 }
 
-const AGES = [
+const AGE_UNITS = [
   ['year', 365 * 86_400_000],
   ['month', 30 * 86_400_000],
   ['week', 7 * 86_400_000],
@@ -250,7 +257,7 @@ const AGES = [
 
 /** `just now`, `5 minutes ago`, `1 day ago` */
 export function writeAge(at: number, now: number): string {
-  const [unit, ms] = AGES.find(([, length]) => now - at >= length) ?? []
+  const [unit, ms] = AGE_UNITS.find(([, length]) => now - at >= length) ?? []
   return unit === undefined ? 'just now' : `${countOf(Math.floor((now - at) / ms), unit)} ago`
 }
 
@@ -267,9 +274,9 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
   const width = rows.reduce((longest, { what }) => Math.max(longest, what.length), 0)
   return [
     `score ${score.toFixed(4)}: ${fusion}`,
-    ...(reranker === null ? [] : [`${figure(reranker.score)}  reranker: ${writeMove(reranker)}`]),
+    ...(reranker === null ? [] : [`${figure(reranker.score)}  reranker: ${writeRankChange(reranker)}`]),
     ...(similarity === null ? [] : [`${figure(similarity)}  meaning: cosine with the question`]),
-    isByMeaning(explanation)
+    isSemanticOnly(explanation)
       ? `${figure(wordScore)}  words: not among the best; found by meaning`
       : `${figure(wordScore)}  words:`,
     ...rows.map(({ score: part, what, why }) => `${figure(part)}    ${what.padEnd(width)}  ${why}`.trimEnd()),
@@ -281,12 +288,12 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
 }
 
 /** Whether a hit was found by meaning alone. */
-function isByMeaning({ words, wordScore, similarity }: HitExplanation): boolean {
+function isSemanticOnly({ words, wordScore, similarity }: HitExplanation): boolean {
   return words === null && wordScore === 0 && similarity !== null
 }
 
 /** `place 2 instead of 7, and its score` */
-function writeMove({ place, placeBefore }: RerankedPlace): string {
+function writeRankChange({ place, placeBefore }: RerankerRank): string {
   return place === placeBefore ? `place ${place}, as before` : `place ${place} instead of ${placeBefore}, and its score`
 }
 
@@ -320,7 +327,7 @@ const FLAGS: Readonly<Record<WideningFilter, string>> = {
 }
 
 /** Says that nothing was found, and which filters to widen. */
-export function writeNothing(widen: readonly Widening[]): string {
+export function writeNoHits(widen: readonly Widening[]): string {
   const words = widen.filter(({ pages }) => pages > 0).map(writeWidening)
   if (words.length > 0) return printableLine(`nothing found; ${words.join('; ')}`)
   const filters = widen.map(({ filter, value }) => `${FLAGS[filter]} ${value}`.trim()).join(', ')

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { writeBytes } from '../core/text/bytes.ts'
-import { takeUpImport } from '../library/operations/import-chunks.ts'
+import { prepareImport } from '../library/operations/import-chunks.ts'
 import { IMPORT_LIMITS, parseImportText } from '../library/parse-import.ts'
-import { crawlInForeground, embedAfterCrawl, withCrawling } from './crawling.ts'
+import { crawlInForeground, embedAfterCrawl, withCrawlContext } from './foreground-crawl.ts'
 import { readInput } from './input.ts'
 import { addLibraryOptions } from './library.ts'
 import type { CommonFlags } from './options.ts'
@@ -47,10 +47,10 @@ export function addImport(program: Command, streams: Streams): void {
       'make several sources of it, each with a source_url',
     )
     const given = parseImportText(bytes, what)
-    await withCrawling(command, streams, async (crawling) => {
-      const { library, terminal, signal, isEmbedAsked: embed } = crawling
+    await withCrawlContext(command, streams, async (crawling) => {
+      const { library, terminal, signal, isEmbedRequired: embed } = crawling
       const { name, version, acceptLoss } = flags
-      const { source, input, keepVectors } = await takeUpImport(library, given, {
+      const { source, input, keepVectors } = await prepareImport(library, given, {
         name,
         version,
         acceptLoss,

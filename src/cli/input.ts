@@ -9,7 +9,7 @@ export interface Input {
   readonly bytes: Uint8Array
 }
 
-const OTHERWISE = 'give a file that this user may read, or the same on standard input'
+const READABLE_FILE_ADVICE = 'give a file that this user may read, or the same on standard input'
 
 /** Reads a file, or standard input if the path is missing or `-`. Reads at most `maxBytes`; `advice` is for an input that is larger. */
 export async function readInput(
@@ -30,7 +30,7 @@ export async function readInput(
       if (length > maxBytes) break
     }
   } catch (error) {
-    throw failureOf(error, name)
+    throw toInputError(error, name)
   }
   if (length > maxBytes) {
     const problem = `more than ${writeBytes(maxBytes)}`
@@ -42,16 +42,16 @@ export async function readInput(
 /** Messages and advice for errors of the system. */
 const FAILURES: Readonly<Record<string, { problem: string; advice: string }>> = {
   EISDIR: { problem: 'it is a folder', advice: 'name a file in it' },
-  EACCES: { problem: 'permission denied', advice: OTHERWISE },
-  EPERM: { problem: 'permission denied', advice: OTHERWISE },
+  EACCES: { problem: 'permission denied', advice: READABLE_FILE_ADVICE },
+  EPERM: { problem: 'permission denied', advice: READABLE_FILE_ADVICE },
 }
 
-function failureOf(error: unknown, name: string): unknown {
+function toInputError(error: unknown, name: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === '') return error
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new PharosError('INPUT_NOT_FOUND', { path: name }, { cause: error })
   }
-  const failure = FAILURES[code] ?? { problem: code, advice: OTHERWISE }
+  const failure = FAILURES[code] ?? { problem: code, advice: READABLE_FILE_ADVICE }
   return new PharosError('INPUT_UNREADABLE', { source: name, ...failure }, { cause: error })
 }

@@ -5,12 +5,12 @@ import {
   type Config,
   type EffectiveConfig,
   flagName,
-  folderOf,
+  libraryDataFolder,
   readGitAccess,
   readRegistryTokens,
+  redactValue,
   SETTINGS,
   type SettingName,
-  shownValue,
   variableName,
 } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
@@ -20,7 +20,7 @@ import { labelOf, type Source } from '../library/source.ts'
 import type { ConnectionOptions, EmbeddingOptions, RerankingOptions } from '../open-connections.ts'
 import type { LibraryOptions, OpenLibrary } from '../open-library.ts'
 import { VERSION } from '../version.ts'
-import { AdvisedError } from './advised.ts'
+import { AdvisedError } from './advised-error.ts'
 import { addCommonOptions, addSettings } from './options.ts'
 import { printableLine, shellWord } from './terminal.ts'
 
@@ -43,7 +43,7 @@ export function addLibraryOptions(command: Command, settings: readonly SettingNa
 }
 
 /** Opens the configured library, which the caller must close. `notice` receives notices about it. */
-export async function openConfigured(
+export async function openConfiguredLibrary(
   { values }: Pick<EffectiveConfig, 'values'>,
   notice: (text: string) => void = (text) => void process.stderr.write(`${printableLine(text)}\n`),
   further: Pick<LibraryOptions, 'busyMs' | 'connections'> = {},
@@ -57,7 +57,7 @@ export async function openConfigured(
   return openLibrary({
     ...further,
     path: values.library,
-    ...(isPostgres(values.library) ? { importFolder: join(folderOf(values.library), 'imports') } : {}),
+    ...(isPostgres(values.library) ? { importFolder: join(libraryDataFolder(values.library), 'imports') } : {}),
     notice,
     allowPrivate: values.allowPrivate,
     version: VERSION,
@@ -107,7 +107,7 @@ export function connectionsOf(values: Config): ConnectionOptions {
     },
     crawl4ai: {
       endpoint: values.crawl4aiEndpoint,
-      ...keyOf('token', values.crawl4aiToken),
+      ...optionalField('token', values.crawl4aiToken),
       timeoutMs: values.crawl4aiTimeout,
       concurrency: values.crawl4aiConcurrency,
       retries: values.crawl4aiRetries,
@@ -116,7 +116,13 @@ export function connectionsOf(values: Config): ConnectionOptions {
     ...(reranker === 'tei' || reranker === 'hosted' ? { reranking: rerankingOf(reranker, values) } : {}),
     ...(values.qdrantUrl === ''
       ? {}
-      : { qdrant: { url: values.qdrantUrl, collection: values.qdrantCollection, ...keyOf('key', values.qdrantKey) } }),
+      : {
+          qdrant: {
+            url: values.qdrantUrl,
+            collection: values.qdrantCollection,
+            ...optionalField('key', values.qdrantKey),
+          },
+        }),
   }
 }
 
@@ -128,7 +134,7 @@ function embeddingOf(type: 'tei' | 'openai', values: Config): EmbeddingOptions {
     type,
     endpoint: embedEndpoint,
     ...(model === '' ? {} : { model }),
-    ...keyOf('key', values.embedKey),
+    ...optionalField('key', values.embedKey),
     batch: values.embedBatch,
     batchBytes: values.embedBatchBytes,
     timeoutMs: values.embedTimeout,
@@ -146,7 +152,7 @@ function rerankingOf(type: 'tei' | 'hosted', values: Config): RerankingOptions {
     type,
     endpoint,
     ...(model === '' ? {} : { model }),
-    ...keyOf('key', values.rerankKey),
+    ...optionalField('key', values.rerankKey),
     candidates: values.rerankCandidates,
     budgetMs: values.rerankBudget,
   }
@@ -160,7 +166,7 @@ function requireSetting(name: SettingName, value: string, expected: string): voi
   throw new PharosError('CONFIG_INVALID', { origin: name, problem })
 }
 
-function keyOf<Name extends string>(name: Name, value: string): Partial<Record<Name, string>> {
+function optionalField<Name extends string>(name: Name, value: string): Partial<Record<Name, string>> {
   return value === '' ? {} : ({ [name]: value } as Record<Name, string>)
 }
 
@@ -172,7 +178,7 @@ export async function withLibrary<T>(
   config: EffectiveConfig,
   work: (library: OpenLibrary) => Promise<T>,
   words: readonly string[] = [],
-  open: () => Promise<OpenLibrary> = () => openConfigured(config),
+  open: () => Promise<OpenLibrary> = () => openConfiguredLibrary(config),
 ): Promise<T> {
   const library = await open()
   try {
@@ -226,7 +232,7 @@ async function advise(
 export type Hint = (verb: string, ...words: string[]) => string
 
 /** Commands that fetch. */
-const FETCHING: ReadonlySet<string> = new Set(['add', 'recrawl', 'refresh', 'retry', 'fetch'])
+const FETCH_VERBS: ReadonlySet<string> = new Set(['add', 'recrawl', 'refresh', 'retry', 'fetch'])
 
 /**
  * Creates hints that use the same library, and may reach the same private hosts, as the current command. If no private hosts are allowed,
@@ -238,8 +244,8 @@ export function createHint({ values, origins }: Pick<EffectiveConfig, 'values' |
   const isNamed = hosts !== '' && (origins.allowPrivate === 'flag' || values.allowPrivate.length === 0)
   const allowance = isNamed ? [hosts === '*' ? '--allow-private' : `--allow-private=${hosts}`] : []
   return (verb, ...words) => {
-    const further = FETCHING.has(verb) ? [...allowance, ...library] : library
-    return ['pharos', verb, ...[...words, ...further].map((word) => wordOf(word))].join(' ')
+    const further = FETCH_VERBS.has(verb) ? [...allowance, ...library] : library
+    return ['pharos', verb, ...[...words, ...further].map((word) => quoteWord(word))].join(' ')
   }
 }
 
@@ -257,22 +263,22 @@ async function isPrivateHost(host: string): Promise<boolean> {
 }
 
 /** Placeholders such as `<url>` are not quoted. */
-function wordOf(word: string): string {
+function quoteWord(word: string): string {
   return /^<\w+>$/.test(word) ? word : shellWord(printableLine(word))
 }
 
 /** The configured library without credentials. */
 export function shownLibrary(values: Config): string {
-  return String(shownValue('library', values.library))
+  return String(redactValue('library', values.library))
 }
 
 /** The message for a library without sources. */
-export function writeEmpty(location: string, hint: Hint): string {
+export function writeEmptyLibrary(location: string, hint: Hint): string {
   return `${printableLine(location)} has no sources yet; add one: ${hint('add', '<url>')}`
 }
 
 /** The label of a source, safe to print. */
-export function nameOf(source: Pick<Source, 'name' | 'version'>): string {
+export function printableLabel(source: Pick<Source, 'name' | 'version'>): string {
   return printableLine(labelOf(source))
 }
 

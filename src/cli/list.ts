@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { reportSource } from '../library/operations/source-status.ts'
-import { listArriving, writeArriving } from './arriving.ts'
+import { listIncompleteCopies, writeIncompleteCopies } from './incomplete-copies.ts'
 import {
   addLibraryOptions,
   createHint,
@@ -8,7 +8,7 @@ import {
   sourceRecord,
   timeRecord,
   withLibrary,
-  writeEmpty,
+  writeEmptyLibrary,
 } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { partialRecord, writeRemedies, writeSourceLines } from './status-text.ts'
@@ -27,9 +27,10 @@ export function addList(program: Command, streams: Streams): void {
       const { store, clock } = library
       const reports = []
       for (const source of await store.listSources()) reports.push(await reportSource(library, source))
-      const arriving = await listArriving(library)
-      for (const line of writeArriving(arriving, config)) terminal.note(line)
-      if (reports.length === 0 && arriving.length === 0) terminal.note(writeEmpty(store.location, createHint(config)))
+      const arriving = await listIncompleteCopies(library)
+      for (const line of writeIncompleteCopies(arriving, config)) terminal.note(line)
+      if (reports.length === 0 && arriving.length === 0)
+        terminal.note(writeEmptyLibrary(store.location, createHint(config)))
       if (reports.length === 0 && !terminal.isJson) return
       terminal.answer(writeSourceLines(reports, clock.now()).join('\n'), {
         library: store.location,

@@ -1,33 +1,33 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Listening, listen, listenAtFirst } from './listen.ts'
+import { type ListeningServer, listen, listenInRange } from './listen.ts'
 
-const opened: Listening[] = []
+const opened: ListeningServer[] = []
 
 afterEach(async () => {
   for (const one of opened.splice(0)) await one.close()
 })
 
-function keep(one: Listening): Listening {
+function keep(one: ListeningServer): ListeningServer {
   opened.push(one)
   return one
 }
 
 const answer = async (): Promise<Response> => new Response('here')
-const portOf = ({ origin }: Listening): number => Number(new URL(origin).port)
+const portOf = ({ origin }: ListeningServer): number => Number(new URL(origin).port)
 
 describe('server that searches for a port', () => {
   test('takes the first free port of the range, or any free port if all are taken', async () => {
     const taken = portOf(keep(await listen(answer, 0)))
-    const next = keep(await listenAtFirst(answer, { first: taken, last: taken + 50 }))
+    const next = keep(await listenInRange(answer, { first: taken, last: taken + 50 }))
     expect(portOf(next)).toBeGreaterThan(taken)
-    const other = keep(await listenAtFirst(answer, { first: taken, last: taken }))
+    const other = keep(await listenInRange(answer, { first: taken, last: taken }))
     expect(portOf(other)).not.toBe(taken)
     expect(await (await fetch(other.origin)).text()).toBe('here')
   })
 
   test('refuses an address that this machine does not have', async () => {
-    await expect(listenAtFirst(answer, { first: 41_000, last: 41_001 }, { host: '192.0.2.1' })).rejects.toThrow(
+    await expect(listenInRange(answer, { first: 41_000, last: 41_001 }, { host: '192.0.2.1' })).rejects.toThrow(
       '--host 192.0.2.1: this machine has no such address',
     )
   })
@@ -64,7 +64,7 @@ test('closing ends responses that are still being sent', async () => {
   await expect(response.text()).rejects.toThrow('terminated')
 })
 
-function send(server: Listening, text: string): Promise<string> {
+function send(server: ListeningServer, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let got = ''
     const socket = connect(portOf(server), '127.0.0.1', () => socket.write(text))

@@ -6,14 +6,14 @@ import { PharosError } from '../core/errors.ts'
 import type { Peer } from '../http/ports.ts'
 
 /** A server that listens on this machine. */
-export interface Listening {
+export interface ListeningServer {
   /** The address for clients on this machine: `http://127.0.0.1:6280` */
   readonly origin: string
   close(): Promise<void>
 }
 
 /** Handles a web request from a peer. */
-export type Handle = (request: Request, peer?: Peer) => Promise<Response>
+export type RequestHandler = (request: Request, peer?: Peer) => Promise<Response>
 
 /** Options besides the port. */
 export interface ListenOptions {
@@ -27,48 +27,52 @@ const LOOPBACK = '127.0.0.1'
 const HEADERS_TIMEOUT_MS = 15_000
 const REQUEST_TIMEOUT_MS = 60_000
 /** Idle time before a kept-alive connection is closed. */
-const KEEP_ALIVE_MS = 30_000
+const KEEP_ALIVE_TIMEOUT_MS = 30_000
 /** Further connections are closed immediately. Each needs a file descriptor, of which a process has about a thousand or more. */
 const MAX_CONNECTIONS = 4096
 
 /** Serves HTTP on a port with a handler of web requests; port 0 picks a free one. */
-export async function listen(handle: Handle, port: number, options: ListenOptions = {}): Promise<Listening> {
+export async function listen(
+  handle: RequestHandler,
+  port: number,
+  options: ListenOptions = {},
+): Promise<ListeningServer> {
   const { host = LOOPBACK } = options
-  const server = createAnswering(handle)
+  const server = createHttpServer(handle)
   const cause = await tryListen(server, port, host)
-  if (cause !== undefined) throw refusal(cause, port, host)
-  return listeningOf(server, host)
+  if (cause !== undefined) throw listenError(cause, port, host)
+  return toListeningServer(server, host)
 }
 
 /** Serves HTTP on the first free port of a range, or on any free port if all are taken. */
-export async function listenAtFirst(
-  handle: Handle,
+export async function listenInRange(
+  handle: RequestHandler,
   { first, last }: { readonly first: number; readonly last: number },
   options: ListenOptions = {},
-): Promise<Listening> {
+): Promise<ListeningServer> {
   const { host = LOOPBACK } = options
-  const server = createAnswering(handle)
+  const server = createHttpServer(handle)
   for (let port = first; port <= last; port++) {
     const cause = await tryListen(server, port, host)
-    if (cause === undefined) return listeningOf(server, host)
+    if (cause === undefined) return toListeningServer(server, host)
     // The system may also reserve a port.
-    if (cause.code !== 'EADDRINUSE' && cause.code !== 'EACCES') throw refusal(cause, port, host)
+    if (cause.code !== 'EADDRINUSE' && cause.code !== 'EACCES') throw listenError(cause, port, host)
   }
   return listen(handle, 0, options)
 }
 
-function createAnswering(handle: Handle): Server {
+function createHttpServer(handle: RequestHandler): Server {
   const answer = getRequestListener(
     // The adapter passes the bindings of a plain HTTP server.
     (request, env) => handle(request, peerOf(env as HttpBindings)),
     // Keeps the global `Request` and `Response` unchanged for the rest of the program.
-    { overrideGlobalObjects: false, errorHandler: refuse },
+    { overrideGlobalObjects: false, errorHandler: errorResponse },
   )
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: 5000,
     },
     (incoming, outgoing) => void answer(incoming, outgoing),
@@ -88,7 +92,7 @@ function peerOf({ incoming, outgoing }: HttpBindings): Peer {
 }
 
 /** Handles malformed requests and errors that a handler did not catch. */
-function refuse(error: unknown): Response {
+function errorResponse(error: unknown): Response {
   return error instanceof RequestError
     ? new Response('bad request', { status: 400 })
     : new Response('internal error', { status: 500 })
@@ -106,7 +110,7 @@ async function tryListen(server: Server, port: number, host: string): Promise<No
   }
 }
 
-function refusal(cause: NodeJS.ErrnoException, port: number, host: string): PharosError {
+function listenError(cause: NodeJS.ErrnoException, port: number, host: string): PharosError {
   const problems: Readonly<Record<string, string>> = {
     EADDRINUSE: `--port ${port}: it is in use`,
     EACCES: `--port ${port}: this user may not listen at it`,
@@ -117,7 +121,7 @@ function refusal(cause: NodeJS.ErrnoException, port: number, host: string): Phar
   return new PharosError('USAGE', { problem }, { cause })
 }
 
-function listeningOf(server: Server, host: string): Listening {
+function toListeningServer(server: Server, host: string): ListeningServer {
   // A connection that cannot be accepted, for example with too many open files, must not end the server.
   server.on('error', () => undefined)
   // A server on a TCP port has an `AddressInfo`.

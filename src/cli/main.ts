@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import module from 'node:module'
-import { codeCacheFolder, isDumbTerminal, isLinkingTerminal } from '../config.ts'
+import { canShowHyperlinks, codeCacheFolder, isDumbTerminal } from '../config.ts'
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader closed the pipe (`| head -1`), which is not an error.
@@ -14,7 +14,7 @@ process.stderr.on('error', () => undefined)
 // Deprecation warnings are for developers of this program, not for its users.
 process.noDeprecation = true
 
-const stdout = Object.assign(process.stdout, { hasLinks: () => isLinkingTerminal() })
+const stdout = Object.assign(process.stdout, { hasLinks: () => canShowHyperlinks() })
 const { stderr } = process
 // A dumb terminal is treated as a file, without cursor control.
 const plain = { write: (text: string) => stderr.write(text) }

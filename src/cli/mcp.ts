@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type EffectiveConfig, folderOf } from '../config.ts'
+import { type EffectiveConfig, libraryDataFolder } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
-import { createAlarm } from '../library/alarm.ts'
+import { createWakeableSleep } from '../library/wakeable-sleep.ts'
 import type { SourceName } from '../mcp/ports.ts'
 import type { Mcp } from '../mcp/server.ts'
 import { TOOL_SETS, type ToolSet } from '../mcp/tool-set.ts'
 import { VERSION } from '../version.ts'
-import { staySmall, workInBackground } from './background.ts'
+import { limitHeapGrowth, workInBackground } from './background.ts'
 import { interruptible } from './interrupt.ts'
-import { addLibraryOptions, FETCH_SETTINGS, openConfigured } from './library.ts'
+import { addLibraryOptions, FETCH_SETTINGS, openConfiguredLibrary } from './library.ts'
 import { type CommonFlags, configOf, wholeNumber } from './options.ts'
-import { openPacked, refuseFlags } from './packed.ts'
+import { openGivenPack, refuseFlags } from './pack-option.ts'
 import { SEARCH_SETTINGS } from './search-settings.ts'
 import { checkOrigins } from './serve-token.ts'
 import { type Streams, Terminal } from './terminal.ts'
@@ -38,7 +38,7 @@ export function addMcp(program: Command, streams: Streams): void {
     .option('--http', 'over streamable HTTP instead of stdio')
     .option('--port <port>', `port for --http, 0 for any (default: ${DEFAULT_PORT})`, wholeNumber('--port', 0))
     .option('--read-only', 'without the tools that write or fetch')
-    .option('--tools <all|ask>', 'which tools to offer: all, or only those needed to ask questions', toolSet)
+    .option('--tools <all|ask>', 'which tools to offer: all, or only those needed to ask questions', parseToolSet)
     .option('--pack <dir|zip>', 'serve this pack instead of the library, to be searched and read')
     .option('--export-to <dir>', 'where export_pack writes (default: packs, beside the library)')
     .addHelpText(
@@ -55,7 +55,7 @@ export function addMcp(program: Command, streams: Streams): void {
     if (flags.pack !== undefined) {
       refuseFlags(flags, ['readOnly', 'tools', 'exportTo'], 'is for the library, not for a pack')
     }
-    staySmall()
+    limitHeapGrowth()
     await interruptible(async (signal) => {
       const mcp = flags.pack === undefined ? await openMcp(config, flags) : await openPackMcp(command, flags.pack)
       try {
@@ -72,8 +72,8 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
   const { createMcp } = await import('../mcp/server.ts')
   const isReadOnly = flags.readOnly === true
   const { library: path } = config.values
-  const folder = resolve(flags.exportTo ?? join(folderOf(path), 'packs'))
-  const alarm = createAlarm()
+  const folder = resolve(flags.exportTo ?? join(libraryDataFolder(path), 'packs'))
+  const alarm = createWakeableSleep()
   return createMcp({
     version: VERSION,
     isReadOnly,
@@ -84,11 +84,11 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
       if (isReadOnly && !isPostgres(path) && !existsSync(path)) {
         throw new PharosError('LIBRARY_MISSING', { library: path })
       }
-      return openConfigured(config)
+      return openConfiguredLibrary(config)
     },
     async openJobs(library) {
       const { createJobs } = await import('../library/crawl-jobs.ts')
-      return createJobs(library, { onEnd: alarm.ring })
+      return createJobs(library, { onEnd: alarm.wake })
     },
     ...(isReadOnly
       ? {}
@@ -97,7 +97,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
             const { exportSource } = await import('./export-source.ts')
             return exportSource(library, input, folder)
           },
-          startBackground: (library, signal) => workInBackground(library, signal, { alarm }),
+          startBackground: (library, signal) => workInBackground(library, signal, { wakeableSleep: alarm }),
         }),
   })
 }
@@ -111,7 +111,7 @@ async function openPackMcp(command: Command, name: string): Promise<Mcp> {
   return createPackMcp({
     version: VERSION,
     name: basename(resolve(name)),
-    openPack: () => openPacked(command, name),
+    openPack: () => openGivenPack(command, name),
     embedQuestion: embedder.embed,
     readOrdinaryWords: createOrdinaryWords(),
     close: embedder.close,
@@ -125,7 +125,7 @@ async function nameSources(path: string): Promise<readonly SourceName[]> {
   return listSourceNames(path)
 }
 
-function toolSet(text: string): ToolSet {
+function parseToolSet(text: string): ToolSet {
   const found = TOOL_SETS.find((set) => set === text)
   if (found !== undefined) return found
   throw new PharosError('USAGE', {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { collect, fillBareFlags, repeat } from './options.ts'
+import { collectList, collectRepeated, fillBareFlags } from './options.ts'
 
 test('a flag without a value never takes the next word as its value', () => {
   expect(fillBareFlags(['add', '--allow-private', 'http://localhost/', '--allow-private=10.0.0.0/8'])).toEqual([
@@ -15,6 +15,6 @@ test('words after -- stay unchanged', () => {
 })
 
 test('values are collected from commas or repetition', () => {
-  expect(collect('/b', collect('/a,/c'))).toEqual(['/a', '/c', '/b'])
-  expect(repeat('X: a,b', repeat('Y: c'))).toEqual(['Y: c', 'X: a,b'])
+  expect(collectList('/b', collectList('/a,/c'))).toEqual(['/a', '/c', '/b'])
+  expect(collectRepeated('X: a,b', collectRepeated('Y: c'))).toEqual(['Y: c', 'X: a,b'])
 })

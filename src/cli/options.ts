@@ -3,10 +3,10 @@ import { type EffectiveConfig, flagName, readConfig, SETTINGS, type SettingName,
 import { PharosError } from '../core/errors.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import { findNearest } from '../core/text/nearest.ts'
-import type { Manners } from './terminal.ts'
+import type { OutputFlags } from './terminal.ts'
 
 /** Options of every command. */
-export interface CommonFlags extends Manners {
+export interface CommonFlags extends OutputFlags {
   readonly config?: string
 }
 
@@ -22,18 +22,18 @@ export function addCommonOptions(command: Command): Command {
 /** Adds flags for settings, described by the settings table. */
 export function addSettings(command: Command, names: readonly SettingName[]): Command {
   for (const name of names) {
-    const { type, bare, choices, description } = SETTINGS[name]
+    const { type, bareFlagValue, choices, description } = SETTINGS[name]
     const flag = `--${flagName(name)}`
     if (type === 'switch') command.option(`--no-${flagName(name)}`, `do not ${description}`)
     else if (type === 'list')
-      command.option(bare === undefined ? `${flag} <list>` : `${flag} [=list]`, description, collect)
-    else command.option(`${flag} <${choices?.join('|') ?? type}>`, withDefault(name))
+      command.option(bareFlagValue === undefined ? `${flag} <list>` : `${flag} [=list]`, description, collectList)
+    else command.option(`${flag} <${choices?.join('|') ?? type}>`, describeSetting(name))
   }
   return command
 }
 
 /** The description of a setting; numeric defaults are appended. */
-function withDefault(name: SettingName): string {
+function describeSetting(name: SettingName): string {
   const { type, default: value, description } = SETTINGS[name]
   if (typeof value !== 'number') return description
   const shown = `default: ${type === 'bytes' ? writeBytes(value).replace(' ', '') : writeValue(name, value)}`
@@ -41,12 +41,12 @@ function withDefault(name: SettingName): string {
 }
 
 /** Collects the values of a repeatable flag, each of which may be a comma-separated list. */
-export function collect(text: string, before: readonly string[] = []): readonly string[] {
+export function collectList(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...text.split(',')]
 }
 
 /** Collects the values of a repeatable flag; commas are part of a value. */
-export function repeat(text: string, before: readonly string[] = []): readonly string[] {
+export function collectRepeated(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text]
 }
 
@@ -58,7 +58,7 @@ export function fillBareFlags(args: readonly string[]): string[] {
   const end = args.includes('--') ? args.indexOf('--') : args.length
   const bare = new Map(
     // `Object.keys` is typed as strings; the keys are setting names.
-    (Object.keys(SETTINGS) as SettingName[]).map((name) => [`--${flagName(name)}`, SETTINGS[name].bare]),
+    (Object.keys(SETTINGS) as SettingName[]).map((name) => [`--${flagName(name)}`, SETTINGS[name].bareFlagValue]),
   )
   return args.map((arg, i) => {
     const value = i < end ? bare.get(arg) : undefined
@@ -79,7 +79,7 @@ export function configOf(command: Command): EffectiveConfig {
 }
 
 /** Accepts any text that is not empty: an empty shell variable would otherwise silently drop a condition. */
-export function someText(flag: string): (text: string) => string {
+export function nonEmptyText(flag: string): (text: string) => string {
   return (text) => {
     if (text.trim() !== '') return text
     throw new PharosError('USAGE', { problem: `${flag}: expected a text, got an empty one` })
@@ -110,7 +110,7 @@ export function wholeNumber(
 }
 
 /** Parses a number from 0 to 1. */
-export function share(flag: string): (text: string) => number {
+export function fraction(flag: string): (text: string) => number {
   return (text) => {
     if (/^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) && Number(text) <= 1) return Number(text)
     throw new PharosError('USAGE', { problem: `${flag}: expected a number from 0 to 1, got ${JSON.stringify(text)}` })

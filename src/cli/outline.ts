@@ -6,15 +6,15 @@ import { groupByFile } from '../core/pack/tables.ts'
 import { isSourceForPage } from '../library/operations/find-page.ts'
 import { listOutline } from '../library/operations/list-outline.ts'
 import { labelOf } from '../library/source.ts'
-import { AdvisedError } from './advised.ts'
-import { cite } from './get.ts'
+import { AdvisedError } from './advised-error.ts'
+import { printCitation } from './get.ts'
 import { agesOf } from './hit-text.ts'
-import { createHint, nameOf, timeRecord, withLibrary } from './library.ts'
-import { configOf, someText } from './options.ts'
-import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
+import { createHint, printableLabel, timeRecord, withLibrary } from './library.ts'
+import { configOf, nonEmptyText } from './options.ts'
+import { addPackOption, findFile, openGivenPack, type PackOptionFlags, refuseFlags } from './pack-option.ts'
 import { countOf, printableLine, type Streams, Terminal, writeLink } from './terminal.ts'
 
-interface OutlineFlags extends PackedFlags {
+interface OutlineFlags extends PackOptionFlags {
   readonly source?: string
 }
 
@@ -24,12 +24,12 @@ export function addOutline(program: Command, streams: Streams): void {
     .command('outline')
     .description('print the structure of a stored page, or of a file in a pack')
     .argument('[page]', 'its address, or path in the pack; without one all files')
-    .option('--source <source>', 'the source that holds it, where several do', someText('--source'))
+    .option('--source <source>', 'the source that holds it, where several do', nonEmptyText('--source'))
     .addHelpText(
       'after',
       '\nExamples:\n  $ pharos outline https://docs.example.com/guide/install\n  $ pharos outline README.md --pack docs.zip',
     )
-  addPackedOptions(command).action(async (page: string | undefined, flags: OutlineFlags) => {
+  addPackOption(command).action(async (page: string | undefined, flags: OutlineFlags) => {
     const terminal = new Terminal(flags, streams)
     if (flags.pack === undefined) await outlinePage(command, page, flags, terminal)
     else await outlinePack(command, page, { ...flags, pack: flags.pack }, terminal)
@@ -52,8 +52,12 @@ async function outlinePage(
       const advice = `give the address of a page: \`${createHint(config)('outline', '<page>', '--source', url)}\``
       throw isSourceForPage(error) ? new AdvisedError(error, advice) : error
     })
-    const facts = [nameOf(outline.source), countOf(outline.lines, 'line'), ...agesOf(outline, library.clock.now())]
-    cite(terminal, [outline.url, outline.title, facts.join(', ')])
+    const facts = [
+      printableLabel(outline.source),
+      countOf(outline.lines, 'line'),
+      ...agesOf(outline, library.clock.now()),
+    ]
+    printCitation(terminal, [outline.url, outline.title, facts.join(', ')])
     if (outline.sections.length === 0) terminal.note('no headings: the page is all one section')
     if (outline.sections.length === 0 && !terminal.isJson) return
     terminal.answer(writeSections(outline.sections, outline.url, terminal).join('\n'), {
@@ -92,7 +96,7 @@ async function outlinePack(
   terminal: Terminal,
 ): Promise<void> {
   refuseFlags(flags, ['source'], 'is for the library, not for a pack')
-  const packed = await openPacked(command, flags.pack)
+  const packed = await openGivenPack(command, flags.pack)
   const { bold, dim } = terminal.answerColors
   const groups = groupByFile(packed.pack)
   if (path === undefined) {
@@ -103,7 +107,7 @@ async function outlinePack(
     terminal.answer(lines.join('\n'), { files })
     return
   }
-  const file = fileIn(packed, path)
+  const file = findFile(packed, path)
   const group = groups.find((one) => one.file === file)
   const chunks = (group?.chunks ?? []).map((chunk, i) => {
     return {

@@ -13,7 +13,7 @@ import { isPostgres } from '../core/url/postgres-address.ts'
 import { isDocumentName } from '../documents/formats.ts'
 import { type ChunkedFolder, chunkFolder } from '../ingest/chunk-folder.ts'
 import { openBundledGrammars } from '../ingest/grammars.ts'
-import { checkPackPlace, leaveOutChangedImages, writePacks } from '../ingest/pack-output.ts'
+import { checkPackPath, leaveOutChangedImages, writePacks } from '../ingest/pack-output.ts'
 import { nodeSha256 } from '../ingest/sha256.ts'
 import { chunkSource } from '../library/operations/chunk-source.ts'
 import { findSource } from '../library/operations/find-source.ts'
@@ -75,7 +75,7 @@ async function packFolder(
   const { values } = config
   const targetChars = targetCharsIn(config)
   const maxChunksPerFile = chunksPerFileIn(config)
-  if (flags.out !== undefined && flags.split === undefined) checkPackPlace(flags.out)
+  if (flags.out !== undefined && flags.split === undefined) checkPackPath(flags.out)
   terminal.live(`looking through ${printableLine(folder)}`)
   const chunked = await chunkFolder(folder, {
     grammars: await openBundledGrammars(),
@@ -106,14 +106,14 @@ async function packSource(
   signal: AbortSignal,
 ): Promise<void> {
   const sizes = { targetChars: targetCharsIn(config), maxChars: config.values.chunkMaxChars }
-  if (flags.out !== undefined && flags.split === undefined) checkPackPlace(flags.out)
+  if (flags.out !== undefined && flags.split === undefined) checkPackPath(flags.out)
   // A mistyped folder name must not create a library.
   const place = config.values.library
-  if (!isPostgres(place) && !existsSync(place)) throw neitherError(name, place, '')
+  if (!isPostgres(place) && !existsSync(place)) throw notFoundError(name, place, '')
   await withLibrary(config, async (library) => {
     const source = await findSource(library, name).catch((error: unknown) => {
       if (!(error instanceof PharosError) || error.code !== 'SOURCE_UNKNOWN') throw error
-      throw neitherError(name, library.store.location, String(error.details['nearest']), error)
+      throw notFoundError(name, library.store.location, String(error.details['nearest']), error)
     })
     terminal.live(`reading ${printableLine(labelOf(source))}`)
     const files = await chunkSource(library, source, sizes)
@@ -133,7 +133,7 @@ async function packSource(
   })
 }
 
-function neitherError(name: string, library: string, nearest: string, cause?: unknown): PharosError {
+function notFoundError(name: string, library: string, nearest: string, cause?: unknown): PharosError {
   const path = `${name}, nor a source of that name in ${library}${nearest}`
   return new PharosError('SOURCE_NOT_FOUND', { path }, { cause })
 }
@@ -148,7 +148,7 @@ async function writeParts(
   const out = flags.out ?? `${packName(stem, pack)}.zip`
   const whole = flags.vectors === true ? await addVectors(pack, terminal, signal) : pack
   const parts = flags.split === undefined ? [whole] : splitByTokens(whole, flags.split)
-  const places = parts.map((part) => (part.part === undefined ? out : partPlace(out, part.part)))
+  const places = parts.map((part) => (part.part === undefined ? out : partPath(out, part.part)))
   terminal.live(`writing ${printableLine(out)}`)
   const bytes = await writePacks(
     parts.map((part, i) => ({ pack: part, out: places[i] ?? out })),
@@ -203,7 +203,7 @@ function splitByTokens(pack: Pack, tokens: number): Pack[] {
 }
 
 /** `docs.zip` → `docs.part-2.zip`; `docs` → `docs/part-2` */
-function partPlace(out: string, part: { readonly number: number; readonly of: number }): string {
+function partPath(out: string, part: { readonly number: number; readonly of: number }): string {
   const number = String(part.number).padStart(String(part.of).length, '0')
   return /\.zip$/i.test(out) ? out.replace(/(\.zip)$/i, `.part-${number}$1`) : join(out, `part-${number}`)
 }
@@ -230,7 +230,7 @@ function emptyError(folder: string, chunked: ChunkedFolder, pack: Pack): PharosE
 }
 
 /** Warnings that the flag of the same name can prevent. */
-const LIMITS = ['max_file_bytes', 'max_total_bytes', 'max_chunks_per_file', 'max_total_chunks'] as const
+const LIMIT_WARNINGS = ['max_file_bytes', 'max_total_bytes', 'max_chunks_per_file', 'max_total_chunks'] as const
 
 interface WrittenPack {
   readonly places: readonly string[]
@@ -261,10 +261,10 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
     terminal.note(`not in it: ${countOf(documents, 'document')} such as PDF; ${text}`)
   }
   if (warnings !== '') terminal.note(terminal.noteColors.yellow(`warnings: ${warnings}${more}`))
-  const limits = LIMITS.filter((limit) => pack.warnings.some(({ code }) => code === limit))
+  const limits = LIMIT_WARNINGS.filter((limit) => pack.warnings.some(({ code }) => code === limit))
   const flags = limits.map((limit) => `--${limit.replaceAll('_', '-')}`)
   if (flags.length > 0) terminal.note(`something was left out; a higher ${flags.join(' or ')} takes more in`)
-  terminal.answer((terminal.isRead ? places.map(printableLine) : places).join('\n'), {
+  terminal.answer((terminal.isAnswerOnTerminal ? places.map(printableLine) : places).join('\n'), {
     out: places,
     index_id: pack.indexId,
     files: pack.files.length,
@@ -278,7 +278,8 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
     bytes,
   })
   const place = shellWord(printableLine(places[0] ?? ''))
-  if (terminal.isRead) terminal.note(terminal.noteColors.dim(`search it: pharos search "…" --pack ${place}`))
+  if (terminal.isAnswerOnTerminal)
+    terminal.note(terminal.noteColors.dim(`search it: pharos search "…" --pack ${place}`))
 }
 
 /** `3 binary, 1 link`, sorted by name. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { type CrawlType, hasPlan } from '../library/source.ts'
 import type { PlannerOptions } from '../plan/planner-options.ts'
-import { collect, wholeNumber } from './options.ts'
+import { collectList, wholeNumber } from './options.ts'
 
 /** Flags for the plan of a crawl. */
 export interface PlannerFlags {
@@ -32,7 +32,7 @@ export function addPlannerOptions(command: Command): Command {
       'with a plan: most addresses that are supposed',
       wholeNumber('--int-max-seeds', 1),
     )
-    .option('--int-target-hosts <list>', 'plan only for hosts whose names end so; repeatable', collect)
+    .option('--int-target-hosts <list>', 'plan only for hosts whose names end so; repeatable', collectList)
     .option(
       '--planner-verbosity <level>',
       'how much the plan tells of itself, from 0 to 3',

@@ -6,7 +6,7 @@ import { printableLine, type Terminal, writeNumber } from './terminal.ts'
 const MAX_LINES = 10
 
 /** Frequent but minor problems, which are only printed with `--verbose`. */
-const SMALL: ReadonlySet<string> = new Set(['unknown-pattern'])
+const MINOR_KINDS: ReadonlySet<string> = new Set(['unknown-pattern'])
 
 /** Prints the first problems of a crawl, and counts the others. */
 export class ProblemLines {
@@ -18,9 +18,9 @@ export class ProblemLines {
     this.#terminal = terminal
   }
 
-  tell({ kind, message }: Extract<CrawlEvent, { type: 'problem' }>): void {
+  print({ kind, message }: Extract<CrawlEvent, { type: 'problem' }>): void {
     const line = printableLine(`${kind}: ${message}`)
-    if (SMALL.has(kind)) this.#terminal.detail(line)
+    if (MINOR_KINDS.has(kind)) this.#terminal.detail(line)
     else if (this.#told < MAX_LINES || this.#terminal.isVerbose) {
       this.#told++
       this.#terminal.notice(line)
@@ -28,7 +28,7 @@ export class ProblemLines {
   }
 
   /** Prints how many problems were left out, at the end of the crawl. */
-  end(hint: Hint): void {
+  printRest(hint: Hint): void {
     if (this.#others === 0) return
     const more = `and ${writeNumber(this.#others)} more problems`
     this.#terminal.notice(`${more}: ${hint('serve')} shows all of them, at /problems/ssr`)

@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { PharosError } from '../core/errors.ts'
 import { findPage } from '../library/operations/find-page.ts'
 import { labelOf } from '../library/source.ts'
-import { cite } from './get.ts'
+import { printCitation } from './get.ts'
 import { agesOf } from './hit-text.ts'
-import { addLibraryOptions, nameOf, timeRecord, withLibrary } from './library.ts'
-import { type CommonFlags, configOf, someText } from './options.ts'
+import { addLibraryOptions, printableLabel, timeRecord, withLibrary } from './library.ts'
+import { type CommonFlags, configOf, nonEmptyText } from './options.ts'
 import { countOf, printable, type Streams, Terminal } from './terminal.ts'
 
 interface ReadFlags extends CommonFlags {
@@ -26,7 +26,7 @@ export function addRead(program: Command, streams: Streams): void {
     .command('read')
     .description('print a stored page as Markdown; nothing is fetched')
     .argument('<url>', 'address of the page; with --source its path will do')
-    .option('--source <source>', 'the source that holds it, where several do', someText('--source'))
+    .option('--source <source>', 'the source that holds it, where several do', nonEmptyText('--source'))
     .option('--lines <from-to>', 'only these lines, such as 10-40, 10- or 10', parseLines)
     .addHelpText('after', '\nExample:\n  $ pharos read https://docs.example.com/guide/install --lines 10-40')
   addLibraryOptions(command).action(async (url: string, flags: ReadFlags) => {
@@ -43,12 +43,12 @@ export function addRead(program: Command, streams: Streams): void {
       const end = Math.min(last, all.length)
       const text = all.slice(first - 1, end).join('\n')
       const facts = [
-        nameOf(page.source),
+        printableLabel(page.source),
         `lines ${first}-${end} of ${all.length}`,
         ...agesOf(page, library.clock.now()),
       ]
-      cite(terminal, [page.url, page.title, facts.join(', ')])
-      terminal.answer(terminal.isRead ? printable(text) : text, {
+      printCitation(terminal, [page.url, page.title, facts.join(', ')])
+      terminal.answer(terminal.isAnswerOnTerminal ? printable(text) : text, {
         source: labelOf(page.source),
         source_id: page.sourceId,
         version: page.source.version,

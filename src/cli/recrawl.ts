@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
 import { findSource } from '../library/operations/find-source.ts'
 import { CRAWL_TYPES, type CrawlType } from '../library/source.ts'
-import { crawlKnown, withCrawling } from './crawling.ts'
-import { addDetachOption, leaveToServer } from './detach.ts'
+import { addDetachOption, detachCrawl } from './detach.ts'
+import { crawlExisting, withCrawlContext } from './foreground-crawl.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import { type CommonFlags, oneOf } from './options.ts'
@@ -59,13 +59,13 @@ export function addRecrawl(program: Command, streams: Streams): void {
     const asked = { full, acceptLoss, scope: scopeOf(flags), ...given, ...plannerOf(flags) }
     if (flags.detach === true) {
       const path = `/api/sources/${encodeURIComponent(source)}/recrawl`
-      return leaveToServer(command, streams, { path, body: asked })
+      return detachCrawl(command, streams, { path, body: asked })
     }
     const headers = parseHeaders(flags.header)
-    return withCrawling(command, streams, async (crawling) => {
+    return withCrawlContext(command, streams, async (crawling) => {
       const { settings } = await findSource(crawling.library, source)
       refuseStrayFlags(flags, flags.crawlType ?? settings.crawlType)
-      await crawlKnown(crawling, source, { kind: 'recrawl', headers, ...asked })
+      await crawlExisting(crawling, source, { kind: 'recrawl', headers, ...asked })
     })
   })
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { crawlKnown, withCrawling } from './crawling.ts'
-import { addDetachOption, leaveToServer } from './detach.ts'
+import { addDetachOption, detachCrawl } from './detach.ts'
+import { crawlExisting, withCrawlContext } from './foreground-crawl.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import type { CommonFlags } from './options.ts'
@@ -34,11 +34,11 @@ export function addRefresh(program: Command, streams: Streams): void {
     const asked = { discover, acceptLoss, ...renderOf(flags) }
     if (flags.detach === true) {
       const path = `/api/sources/${encodeURIComponent(source)}/refresh`
-      return leaveToServer(command, streams, { path, body: asked })
+      return detachCrawl(command, streams, { path, body: asked })
     }
     const headers = parseHeaders(flags.header)
-    return withCrawling(command, streams, (crawling) =>
-      crawlKnown(crawling, source, { kind: 'refresh', headers, ...asked }),
+    return withCrawlContext(command, streams, (crawling) =>
+      crawlExisting(crawling, source, { kind: 'refresh', headers, ...asked }),
     )
   })
 }

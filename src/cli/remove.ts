@@ -4,8 +4,8 @@ import { findSource } from '../library/operations/find-source.ts'
 import { removeSource } from '../library/operations/remove-source.ts'
 import { reportSource } from '../library/operations/source-status.ts'
 import { labelOf } from '../library/source.ts'
-import { AdvisedError } from './advised.ts'
-import { addLibraryOptions, createHint, nameOf, sourceRecord, withLibrary } from './library.ts'
+import { AdvisedError } from './advised-error.ts'
+import { addLibraryOptions, createHint, printableLabel, sourceRecord, withLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { countOf, type Streams, Terminal } from './terminal.ts'
 
@@ -32,7 +32,7 @@ export function addRemove(program: Command, streams: Streams): void {
         throw new AdvisedError(error, `wait for it to end, or remove it all the same: \`${anyway}\``)
       }
       const { pages, chunks } = await removeSource(library, source.id)
-      terminal.answer(`removed ${nameOf(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}`, {
+      terminal.answer(`removed ${printableLabel(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}`, {
         removed: sourceRecord(source),
         pages,
         chunks,

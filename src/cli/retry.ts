@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { crawlKnown, withCrawling } from './crawling.ts'
-import { addDetachOption, leaveToServer } from './detach.ts'
+import { addDetachOption, detachCrawl } from './detach.ts'
+import { crawlExisting, withCrawlContext } from './foreground-crawl.ts'
 import { parseHeaders } from './headers.ts'
 import { addLibraryOptions, FETCH_SETTINGS } from './library.ts'
 import type { CommonFlags } from './options.ts'
@@ -31,11 +31,11 @@ export function addRetry(program: Command, streams: Streams): void {
     const { acceptLoss = false } = flags
     if (flags.detach === true) {
       const path = `/api/sources/${encodeURIComponent(source)}/retry`
-      return leaveToServer(command, streams, { path, body: { acceptLoss, ...renderOf(flags) } })
+      return detachCrawl(command, streams, { path, body: { acceptLoss, ...renderOf(flags) } })
     }
     const headers = parseHeaders(flags.header)
-    return withCrawling(command, streams, (crawling) =>
-      crawlKnown(crawling, source, { kind: 'retry', headers, acceptLoss, ...renderOf(flags) }),
+    return withCrawlContext(command, streams, (crawling) =>
+      crawlExisting(crawling, source, { kind: 'retry', headers, acceptLoss, ...renderOf(flags) }),
     )
   })
 }

@@ -3,8 +3,8 @@ import { messageOf, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import { VERSION } from '../version.ts'
-import { AdvisedError } from './advised.ts'
-import { ChecksFailed } from './checks-failed.ts'
+import { AdvisedError } from './advised-error.ts'
+import { ChecksFailedError } from './checks-failed-error.ts'
 import { fillBareFlags } from './options.ts'
 import { colorsFor, printable, printableLine, type Streams } from './terminal.ts'
 
@@ -22,7 +22,7 @@ export async function run(args: readonly string[], streams: Streams): Promise<nu
   } catch (error) {
     // Commander throws for `--help` and `--version` too, with exit code 0.
     if (error instanceof CommanderError && error.exitCode === 0) return 0
-    if (error instanceof ChecksFailed) return error.exitCode
+    if (error instanceof ChecksFailedError) return error.exitCode
     return report(error, args, program, streams)
   }
 }
@@ -65,12 +65,12 @@ const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   'crawl-job': async () => (await import('./crawl-job.ts')).addCrawlJob,
 }
 
-const LEAST_NODE = [22, 19] as const
+const MIN_NODE_VERSION = [22, 19] as const
 
 function checkVersion(): void {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) return
-  const problem = `Node ${process.versions.node} is too old, Pharos needs ${LEAST_NODE.join('.')} or newer`
+  if (major > MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor >= MIN_NODE_VERSION[1])) return
+  const problem = `Node ${process.versions.node} is too old, Pharos needs ${MIN_NODE_VERSION.join('.')} or newer`
   throw new PharosError('USAGE', { problem })
 }
 

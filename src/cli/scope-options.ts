@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Scope } from '../core/url/scope.ts'
-import { collect, repeat, wholeNumber } from './options.ts'
+import { collectList, collectRepeated, wholeNumber } from './options.ts'
 
 /** Flags that select which addresses are crawled. */
 export interface ScopeFlags {
@@ -14,8 +14,8 @@ export interface ScopeFlags {
 /** Adds the flags of the scope. */
 export function addScopeOptions(command: Command): Command {
   return command
-    .option('--allow <glob>', 'crawl only paths that match; repeat it, or use commas', collect)
-    .option('--block <glob>', 'leave out paths that match, whatever is allowed', collect)
+    .option('--allow <glob>', 'crawl only paths that match; repeat it, or use commas', collectList)
+    .option('--block <glob>', 'leave out paths that match, whatever is allowed', collectList)
     .option(
       '--max-depth <links>',
       'follow at most this many links from the start (default: any number)',
@@ -48,7 +48,7 @@ export function addHeaderOption(command: Command): Command {
   return command.option(
     '--header <field>',
     "send 'Name: value', or those in @file, to the origin of the start only; never stored; repeatable",
-    repeat,
+    collectRepeated,
   )
 }
 

@@ -12,7 +12,7 @@ export function addEmbedOptions(command: Command): Command {
 }
 
 /** Whether the user gave `--embed`, so that missing vectors are a failure. */
-export function isEmbedAsked({ values, origins }: EffectiveConfig): boolean {
+export function isEmbedRequired({ values, origins }: EffectiveConfig): boolean {
   return values.embed && origins.embed === 'flag'
 }
 

@@ -1,18 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { EffectiveConfig } from '../config.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
-import type { SearchFailure, SearchQuestion, SearchReply } from '../jobs/search-pool.ts'
+import type { SearchFailure, SearchReply, SearchRequest } from '../jobs/search-pool.ts'
 import { listDuplicates } from '../library/operations/list-duplicates.ts'
 import { searchLibrary } from '../library/operations/search-library.ts'
-import { openConfigured } from './library.ts'
+import { openConfiguredLibrary } from './library.ts'
 
 // The main program disables deprecation warnings too.
 process.noDeprecation = true
 // The parent thread passes the configuration of the library.
-const library = await openConfigured(workerData as Pick<EffectiveConfig, 'values'>, () => {}, { connections: 2 })
+const library = await openConfiguredLibrary(workerData as Pick<EffectiveConfig, 'values'>, () => {}, { connections: 2 })
 const reply = (message: SearchReply): void => parentPort?.postMessage(message)
 
-parentPort?.on('message', ({ number, ...question }: SearchQuestion) => {
+parentPort?.on('message', ({ number, ...question }: SearchRequest) => {
   const answering =
     question.task === 'search' ? searchLibrary(library, question.input) : listDuplicates(library, question.input)
   answering.then(

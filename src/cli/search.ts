@@ -6,23 +6,23 @@ import type { PackHit } from '../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../core/retrieval/content-type.ts'
 import { writeList } from '../core/text/list.ts'
 import { answerRecord } from '../library/answer-record.ts'
+import { describeDoubt } from '../library/display-text.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../library/operations/search-library.ts'
 import { DUPLICATES, ENGINE_WORDS, FUSIONS, type SearchAnswer, type SearchInput } from '../library/search.ts'
 import type { Store } from '../library/store.ts'
-import { describeDoubt } from '../library/words.ts'
-import { withFlags, writeAnswer, writeHits, writeMarkdownAnswer, writeNothing } from './hit-text.ts'
-import { createHint, createHintFor, nameOf, withLibrary, writeEmpty } from './library.ts'
+import { writeAnswer, writeHits, writeMarkdownAnswer, writeNoHits, writeParametersAsFlags } from './hit-text.ts'
+import { createHint, createHintFor, printableLabel, withLibrary, writeEmptyLibrary } from './library.ts'
 import { withOldNames } from './old-names.ts'
-import { configOf, languageTag, oneOf, repeat, share, someText, wholeNumber } from './options.ts'
-import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
+import { collectRepeated, configOf, fraction, languageTag, nonEmptyText, oneOf, wholeNumber } from './options.ts'
+import { addPackOption, findFile, openGivenPack, type PackOptionFlags, refuseFlags } from './pack-option.ts'
 import { SEARCH_SETTINGS } from './search-settings.ts'
-import { completeWith } from './summary.ts'
+import { writeCompleteCommand } from './summary.ts'
 import { type Colors, countOf, printableLine, type Streams, Terminal } from './terminal.ts'
 
 /** Search options that have a flag of the same name. */
-type AskedFlags = Omit<SearchInput, 'query' | 'sources' | 'limit'>
+type SearchOptionFlags = Omit<SearchInput, 'query' | 'sources' | 'limit'>
 
-interface SearchFlags extends PackedFlags, AskedFlags {
+interface SearchFlags extends PackOptionFlags, SearchOptionFlags {
   readonly limit?: number
   readonly full?: boolean
   readonly source?: readonly string[]
@@ -46,13 +46,13 @@ export function addSearch(program: Command, streams: Streams): void {
       `most text of --full and --json (default: ${DEFAULT_TOKENS})`,
       wholeNumber('--tokens', 1),
     )
-    .option('--source <source>', 'only this source of the library; repeatable', repeatText)
-    .option('--version <version>', 'exact, range, latest, or * for all versions', someText('--version'))
-    .option('--path <path>', 'glob or beginning of a path; of a pack one file', someText('--path'))
-    .option('--path-prefix <prefix>', 'files of a pack whose path begins so', someText('--path-prefix'))
+    .option('--source <source>', 'only this source of the library; repeatable', collectSource)
+    .option('--version <version>', 'exact, range, latest, or * for all versions', nonEmptyText('--version'))
+    .option('--path <path>', 'glob or beginning of a path; of a pack one file', nonEmptyText('--path'))
+    .option('--path-prefix <prefix>', 'files of a pack whose path begins so', nonEmptyText('--path-prefix'))
     .option('--kind <kind>', `what the text is: ${KINDS.join(', ')}`, oneOf('--kind', KINDS))
-    .option('--heading <heading>', 'only below this heading (parts joined by / or >)', someText('--heading'))
-    .option('--symbol <prefix>', 'only definitions whose name begins so', someText('--symbol'))
+    .option('--heading <heading>', 'only below this heading (parts joined by / or >)', nonEmptyText('--heading'))
+    .option('--symbol <prefix>', 'only definitions whose name begins so', nonEmptyText('--symbol'))
     .option(
       '--content-type <type>',
       `what most of it is: ${CONTENT_TYPES.join(', ')}`,
@@ -68,7 +68,7 @@ export function addSearch(program: Command, streams: Streams): void {
       `pages that say nearly the same: ${DUPLICATES.join(', ')} (default: ${DUPLICATES[0]})`,
       oneOf('--duplicates', DUPLICATES),
     )
-    .option('--min-score <share>', 'least share of the best score, 0 to 1', share('--min-score'))
+    .option('--min-score <share>', 'least share of the best score, 0 to 1', fraction('--min-score'))
     .option(
       '--fusion <way>',
       `how words and meanings become one score: ${FUSIONS.join(', ')}`,
@@ -80,7 +80,7 @@ export function addSearch(program: Command, streams: Streams): void {
       'after',
       '\nExamples:\n  $ pharos search "retry after" --source guide\n  $ pharos search "open a file" --source python --version 3 --path "library/**"\n  $ pharos search "retry after" --pack docs.zip --limit 3\n  $ pharos search --pack docs.zip -- --max-pages',
     )
-  addPackedOptions(command, SEARCH_SETTINGS).action(async (words: string[], flags: SearchFlags) => {
+  addPackOption(command, SEARCH_SETTINGS).action(async (words: string[], flags: SearchFlags) => {
     // Control characters are not part of words, and could not be repeated in the suggested next command.
     const query = words
       .join(' ')
@@ -93,8 +93,8 @@ export function addSearch(program: Command, streams: Streams): void {
   })
 }
 
-function repeatText(text: string, before?: readonly string[]): readonly string[] {
-  return repeat(someText('--source')(text), before)
+function collectSource(text: string, before?: readonly string[]): readonly string[] {
+  return collectRepeated(nonEmptyText('--source')(text), before)
 }
 
 async function answerFromLibrary(
@@ -107,51 +107,54 @@ async function answerFromLibrary(
   const config = configOf(command)
   await withLibrary(config, async (library) => {
     const { store, clock } = library
-    await tendIndex(store, terminal)
-    const answer = await searchLibrary(library, { query, ...askedOf(flags) })
+    await maintainIndex(store, terminal)
+    const answer = await searchLibrary(library, { query, ...searchOptionsOf(flags) })
     const isEmpty = answer.passages.length + answer.more.length === 0
     if (!isEmpty || terminal.isJson) {
       const { answerColors: colors, hasLinks, columns } = terminal
       const screen = { colors, hasLinks, columns }
-      const writeFull = () => (terminal.isRead ? writeAnswer(answer, screen, clock.now()) : writeMarkdownAnswer(answer))
+      const writeFull = () =>
+        terminal.isAnswerOnTerminal ? writeAnswer(answer, screen, clock.now()) : writeMarkdownAnswer(answer)
       const doubt = describeDoubt(answer)
       const text = isFull(flags) ? writeFull() : writeHits(answer, screen)
       terminal.answer(doubt === undefined ? text : `${doubt}\n\n${text}`, withOldNames(answerRecord(answer)))
     }
     // Printed after the answer, which may be longer than the screen.
-    if (terminal.isRead && !isEmpty) terminal.note('')
-    for (const notice of answer.notices) terminal.note(printableLine(withFlags(notice)))
+    if (terminal.isAnswerOnTerminal && !isEmpty) terminal.note('')
+    for (const notice of answer.notices) terminal.note(printableLine(writeParametersAsFlags(notice)))
     for (const { source, shortfall } of answer.partial) {
       const hint = await createHintFor(config, source)
       for (const { remedy } of shortfall.gaps) {
-        terminal.note(`${terminal.noteColors.dim(`more of ${nameOf(source)}:`)} ${completeWith(source, remedy, hint)}`)
+        terminal.note(
+          `${terminal.noteColors.dim(`more of ${printableLabel(source)}:`)} ${writeCompleteCommand(source, remedy, hint)}`,
+        )
       }
     }
     if (!isEmpty) terminal.note(terminal.noteColors.dim(describeAnswer(answer, flags)))
     else if (flags.cursor !== undefined) terminal.note('nothing more')
-    else if (answer.searchedCount > 0) terminal.note(writeNothing(answer.widen))
+    else if (answer.searchedCount > 0) terminal.note(writeNoHits(answer.widen))
     else {
-      terminal.note(`${writeEmpty(store.location, createHint(config))}; or search a pack: --pack`)
+      terminal.note(`${writeEmptyLibrary(store.location, createHint(config))}; or search a pack: --pack`)
     }
     if (answer.cursor !== null) {
-      const next = writeNext(command, config, query, flags, answer.cursor)
+      const next = writeNextCommand(command, config, query, flags, answer.cursor)
       terminal.note(`${terminal.noteColors.dim('next:')} ${next}`)
     }
   })
 }
 
 /** Brings the index up to date before the search. After an upgrade that can take a while, so a waiting user is told. */
-async function tendIndex(store: Store, terminal: Terminal): Promise<void> {
+async function maintainIndex(store: Store, terminal: Terminal): Promise<void> {
   const timer = setTimeout(() => terminal.note('bringing the index up to date; this happens once'), 1000)
   try {
-    await store.tendIndex()
+    await store.indexMissingChunks()
   } finally {
     clearTimeout(timer)
   }
 }
 
 /** These options in the order in which a suggested command lists them. */
-const ASKED = [
+const SEARCH_OPTIONS = [
   'version',
   'path',
   'kind',
@@ -165,12 +168,12 @@ const ASKED = [
   'fusion',
   'explain',
   'cursor',
-] as const satisfies readonly (keyof AskedFlags)[]
+] as const satisfies readonly (keyof SearchOptionFlags)[]
 
 /** The options of a library search from the flags that were given. */
-function askedOf(flags: SearchFlags): Omit<SearchInput, 'query'> {
-  const given: Partial<AskedFlags> = Object.fromEntries(
-    ASKED.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]]),
+function searchOptionsOf(flags: SearchFlags): Omit<SearchInput, 'query'> {
+  const given: Partial<SearchOptionFlags> = Object.fromEntries(
+    SEARCH_OPTIONS.filter((name) => flags[name] !== undefined).map((name) => [name, flags[name]]),
   )
   return { limit: limitOf(flags), ...given, ...(flags.source === undefined ? {} : { sources: flags.source }) }
 }
@@ -203,14 +206,14 @@ function describeAnswer(answer: SearchAnswer, flags: SearchFlags): string {
 }
 
 /** The command that shows the next results. */
-function writeNext(
+function writeNextCommand(
   command: Command,
   config: EffectiveConfig,
   query: string,
   flags: SearchFlags,
   cursor: string,
 ): string {
-  const names = ['source', 'limit', 'full', ...ASKED.filter((name) => name !== 'cursor')] as const
+  const names = ['source', 'limit', 'full', ...SEARCH_OPTIONS.filter((name) => name !== 'cursor')] as const
   const options = names
     .filter((name) => command.getOptionValueSource(name) === 'cli')
     .flatMap((name) =>
@@ -245,13 +248,13 @@ async function answerFromPack(
   terminal: Terminal,
 ): Promise<void> {
   refuseFlags(flags, LIBRARY_ONLY, 'is for the library, not for a pack')
-  const packed = await openPacked(command, flags.pack)
+  const packed = await openGivenPack(command, flags.pack)
   const { meaning, notices } = await packed.search.findMeaning(query, embedQuestion)
   for (const notice of notices) terminal.note(printableLine(notice))
   const hits = packed.search.search(query, {
     limit: limitOf(flags),
     meaning,
-    path: flags.path === undefined ? undefined : fileIn(packed, flags.path).path,
+    path: flags.path === undefined ? undefined : findFile(packed, flags.path).path,
     pathPrefix: flags.pathPrefix,
     kind: flags.kind,
     // Accepts a heading path as it is printed.

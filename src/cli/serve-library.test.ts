@@ -89,12 +89,12 @@ test('the check finds a damaged file, which is not used until a copy replaces it
   zeroTable(path, 'robots')
   const { served, warnings } = await serve(folder, path)
   const damage = { code: 'LIBRARY_UNUSABLE', details: { state: 'damaged' } }
-  await vi.waitFor(() => expect(served.checked()).rejects.toMatchObject(damage), patience)
+  await vi.waitFor(() => expect(served.waitForCheck()).rejects.toMatchObject(damage), patience)
   await expect(served.open()).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
   expect(warnings.join()).toContain('restore a copy')
 
   for (const ending of ['-wal', '-shm']) rmSync(path + ending, { force: true })
   renameSync(copy, path)
   await vi.waitFor(async () => expect(await typesOf(served)).toContain('copied'), patience)
-  await served.checked()
+  await served.waitForCheck()
 })

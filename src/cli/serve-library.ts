@@ -6,12 +6,12 @@ import type { EffectiveConfig } from '../config.ts'
 import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import type { Log } from '../http/ports.ts'
-import { createAlarm } from '../library/alarm.ts'
 import type { JobLog } from '../library/job-log.ts'
+import { createWakeableSleep } from '../library/wakeable-sleep.ts'
 import type { OpenLibrary } from '../open-library.ts'
 import { createDamageError } from '../store/common/damage.ts'
 import { workInBackground } from './background.ts'
-import { openConfigured } from './library.ts'
+import { openConfiguredLibrary } from './library.ts'
 
 /** The library of a server, which keeps running while the library cannot be opened. */
 export interface ServedLibrary {
@@ -22,14 +22,14 @@ export interface ServedLibrary {
    * Resolves once the whole file was checked; rejects if it is damaged, after which the library is no longer used. The check of a large
    * file takes long, so this waits only briefly, and the library may be used until damage is found.
    */
-  checked(): Promise<void>
+  waitForCheck(): Promise<void>
   /** Makes the background work look for new chunks now. */
-  tend(): void
+  wakeBackgroundWork(): void
   close(): Promise<void>
 }
 
 /** Errors that may be temporary, without a change of path or program. */
-const PASSING: ReadonlySet<ErrorCode> = new Set([
+const TRANSIENT_CODES: ReadonlySet<ErrorCode> = new Set([
   'LIBRARY_FULL',
   'LIBRARY_LOCKED',
   'LIBRARY_READ_ONLY',
@@ -37,22 +37,22 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Cool-down after a failed attempt to open the library, because an attempt may block everything else for a while. */
-const RETRY_MS = 1000
+const REOPEN_COOLDOWN_MS = 1000
 /** Interval for checking whether the file at the path was replaced. */
-const LOOK_MS = 1000
+const FILE_CHECK_INTERVAL_MS = 1000
 /** Grace period for readers of a file that was replaced. */
-const LEAVE_MS = 10_000
+const READER_GRACE_MS = 10_000
 /** SQLite busy timeout. It is short, because waiting for the lock of another process blocks all requests; the write is retried instead. */
-const BUSY_MS = 5
+const BUSY_TIMEOUT_MS = 5
 
 /** An open library with its background work. */
-interface Handle {
+interface LibraryHandle {
   readonly library: OpenLibrary
   /** The identity of the file. */
   readonly file: string | undefined
   /** Resolves to the damage of the file, or to undefined. */
   readonly checking: Promise<PharosError | undefined>
-  tend(): void
+  wakeBackgroundWork(): void
   close(): Promise<void>
 }
 
@@ -64,23 +64,23 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   const path = config.values.library
   let isClosed = false
   let wasOpened = false
-  let opened: Promise<Handle> | undefined
-  let current: Handle | undefined
+  let opened: Promise<LibraryHandle> | undefined
+  let current: LibraryHandle | undefined
   /** The damage of the current file. */
   let damage: PharosError | undefined
   let lookedAt = 0
   let failure: { readonly error: unknown; readonly at: number } | undefined
   /** Handles of replaced files that are not closed yet. */
-  const left = new Set<Handle>()
+  const left = new Set<LibraryHandle>()
 
-  const start = async (): Promise<Handle> => {
+  const start = async (): Promise<LibraryHandle> => {
     // Only the first open may create the file; later it would conflict with a process that is replacing the file.
-    if (wasOpened && fileOf(path) === undefined) {
+    if (wasOpened && readFileIdentity(path) === undefined) {
       throw new PharosError('LIBRARY_MISSING', { library: path })
     }
-    const library = await openConfigured(config, (text) => log.warn(text), { busyMs: BUSY_MS })
+    const library = await openConfiguredLibrary(config, (text) => log.warn(text), { busyMs: BUSY_TIMEOUT_MS })
     wasOpened = true
-    const handle = createHandle(library, fileOf(path), log, config)
+    const handle = createHandle(library, readFileIdentity(path), log, config)
     current = handle
     void handle.checking.then((found) => {
       if (current === handle) damage = found
@@ -88,18 +88,18 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     return handle
   }
   const leaveReplaced = () => {
-    if (current === undefined || performance.now() - lookedAt < LOOK_MS) return
+    if (current === undefined || performance.now() - lookedAt < FILE_CHECK_INTERVAL_MS) return
     lookedAt = performance.now()
-    if (fileOf(path) === current.file) return
+    if (readFileIdentity(path) === current.file) return
     log.warn('the library was taken away or replaced while it was served; what is in its place is used from now on')
     const handle = current
     current = undefined
     damage = undefined
     opened = undefined
     left.add(handle)
-    setTimeout(() => void close(handle), LEAVE_MS).unref()
+    setTimeout(() => void close(handle), READER_GRACE_MS).unref()
   }
-  const close = async (handle: Handle): Promise<void> => {
+  const close = async (handle: LibraryHandle): Promise<void> => {
     if (!left.delete(handle)) return
     await handle.close().catch((error: unknown) => log.warn(`while closing: ${messageOf(error)}`))
   }
@@ -107,7 +107,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     if (isClosed) throw new PharosError('INTERRUPTED')
     leaveReplaced()
     if (damage !== undefined) throw damage
-    if (failure !== undefined && performance.now() - failure.at < RETRY_MS) throw failure.error
+    if (failure !== undefined && performance.now() - failure.at < REOPEN_COOLDOWN_MS) throw failure.error
     opened ??= start().catch((error: unknown) => {
       opened = undefined
       failure = { error, at: performance.now() }
@@ -116,18 +116,18 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     return (await opened).library
   }
   await open().catch((error: unknown) => {
-    if (!(error instanceof PharosError) || !PASSING.has(error.code)) throw error
+    if (!(error instanceof PharosError) || !TRANSIENT_CODES.has(error.code)) throw error
     log.warn(`${error.message}; tried again with every request`)
   })
   return {
     open,
     jobLog: async () => (await open()).jobLog,
-    async checked() {
+    async waitForCheck() {
       await open()
       await Promise.race([current?.checking, sleep(CHECK_WAIT_MS, undefined, { ref: false })])
       await open()
     },
-    tend: () => current?.tend(),
+    wakeBackgroundWork: () => current?.wakeBackgroundWork(),
     async close() {
       isClosed = true
       const last = await opened?.catch(() => undefined)
@@ -138,25 +138,30 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
 }
 
 /** Whether all long-running work is left to workers. */
-function leavesWork({ values }: EffectiveConfig): boolean {
+function delegatesWork({ values }: EffectiveConfig): boolean {
   return isPostgres(values.library) && values.workers === 0
 }
 
-function createHandle(library: OpenLibrary, file: string | undefined, log: Log, config: EffectiveConfig): Handle {
+function createHandle(
+  library: OpenLibrary,
+  file: string | undefined,
+  log: Log,
+  config: EffectiveConfig,
+): LibraryHandle {
   const path = config.values.library
-  const isIdle = leavesWork(config)
+  const isIdle = delegatesWork(config)
   const checking = isPostgres(path) ? Promise.resolve(undefined) : checkInThread(path, log)
   const stop = new AbortController()
-  const alarm = createAlarm()
+  const alarm = createWakeableSleep()
   // Failures of the background work are visible in every search that lacks its results.
   const background = isIdle
     ? Promise.resolve()
-    : workInBackground(library, stop.signal, { alarm, log }).catch(() => undefined)
+    : workInBackground(library, stop.signal, { wakeableSleep: alarm, log }).catch(() => undefined)
   return {
     library,
     file,
     checking,
-    tend: alarm.ring,
+    wakeBackgroundWork: alarm.wake,
     async close() {
       stop.abort(new PharosError('INTERRUPTED'))
       await background
@@ -167,7 +172,7 @@ function createHandle(library: OpenLibrary, file: string | undefined, log: Log, 
 
 /** Checks the pages of a file in a worker thread. If the check itself fails, nothing is known about the file. */
 async function checkInThread(path: string, log: Log): Promise<PharosError | undefined> {
-  const thread = new Worker(CHECK, { workerData: path })
+  const thread = new Worker(CHECK_WORKER_URL, { workerData: path })
   thread.unref()
   try {
     const ended = once(thread, 'exit').then(() => {
@@ -188,10 +193,10 @@ async function checkInThread(path: string, log: Log): Promise<PharosError | unde
 const CHECK_WAIT_MS = 2000
 
 /** The worker script is beside this file, with the same extension. */
-const CHECK = new URL(import.meta.url.replace(/serve-library(\.\w+)$/, 'check-worker$1'))
+const CHECK_WORKER_URL = new URL(import.meta.url.replace(/serve-library(\.\w+)$/, 'check-worker$1'))
 
 /** Identifies the file at a path; undefined if there is none. A database has a fixed identity. */
-function fileOf(path: string): string | undefined {
+function readFileIdentity(path: string): string | undefined {
   if (isPostgres(path)) return path
   try {
     const { dev, ino } = statSync(path, { bigint: true })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { type Config, type EffectiveConfig, folderOf } from '../config.ts'
+import { type Config, type EffectiveConfig, libraryDataFolder } from '../config.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import type { Clock } from '../crawl/ports.ts'
@@ -18,7 +18,7 @@ import { createSharedDispatcher } from '../library/dispatch/create-shared-dispat
 import { createDispatchedJobs } from '../library/dispatch/dispatched-jobs.ts'
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
 import { recoverImports } from '../library/dispatch/recover-imports.ts'
-import { within } from '../library/dispatch/within.ts'
+import { waitUpTo } from '../library/dispatch/wait-up-to.ts'
 import type { SharedJob } from '../library/workers.ts'
 import { createHttpHandler } from '../mcp/http.ts'
 import { createMcp } from '../mcp/server.ts'
@@ -27,21 +27,27 @@ import { VERSION } from '../version.ts'
 import { createAssets, createLazyAssets, pageFolder } from './assets.ts'
 import { exportSource } from './export-source.ts'
 import { shownLibrary } from './library.ts'
-import { type Listening, listen, listenAtFirst } from './listen.ts'
-import { openPackShelf } from './pack-shelf.ts'
+import { type ListeningServer, listen, listenInRange } from './listen.ts'
+import { openPackDownloads } from './pack-downloads.ts'
+import { retryUntilReachable } from './retry-until-reachable.ts'
 import { type ServedLibrary, serveLibrary } from './serve-library.ts'
-import { findServer, readNoteText, removeStale, type ServeNote, writeNote } from './serve-note.ts'
 import { checkOrigins, listHosts, readToken } from './serve-token.ts'
+import {
+  findServer,
+  readRegistrationText,
+  removeStaleRegistration,
+  type ServerRegistration,
+  writeRegistration,
+} from './server-registration.ts'
 import { openSystemProbe } from './system-probe.ts'
-import { whenReachable } from './when-reachable.ts'
 import {
   createConfiguredWorker,
+  createLazyQueue,
   createVerbRunner,
-  endKilled,
-  type LateQueue,
-  prepareQueue,
+  endKilledCrawl,
+  type LazyQueue,
   requireWorkers,
-} from './work-open.ts'
+} from './worker-setup.ts'
 
 /** A listening server. */
 export interface OpenServer {
@@ -56,13 +62,13 @@ export interface OpenServer {
 }
 
 /** Each thread opens the library and uses about 100 MB when busy with the documentation of PostgreSQL. */
-const MOST_SEARCH_THREADS = 4
+const MAX_SEARCH_THREADS = 4
 
 /** The port range to search if no port is given. */
-const PORTS = { first: 41_000, last: 61_000 }
+const PORT_RANGE = { first: 41_000, last: 61_000 }
 
 /** Maximum number of feed events read at once when waiting for crawls to end. */
-const MOST_EVENTS = 1000
+const MAX_EVENTS = 1000
 const NO_LOGS = { logs: false, jobId: null }
 
 /** Opens a server on the configured library: HTTP API, events, dashboard and MCP on one port. */
@@ -70,27 +76,27 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
   const { values } = config
   const token = readToken(values)
   checkOrigins(values.allowedOrigins)
-  refuseIdle(values)
+  refuseWithoutWorkers(values)
   // A library file has one server; any number can share a library in PostgreSQL.
   const other = isPostgres(values.library) ? undefined : await findServer(values.library)
   if (other !== undefined) throw runningError(shownLibrary(values), other)
-  const closing: Closing = []
+  const closing: Closers = []
   const close = () => closeAll(closing, log)
   try {
     const library = await serveLibrary(config, log)
     closing.push(library.close)
-    const { dispatcher, analysis } = await (isPostgres(values.library) ? openShared : openOwn)(
+    const { dispatcher, analysis } = await (isPostgres(values.library) ? openSharedJobs : openLocalJobs)(
       config,
       library,
       log,
       closing,
     )
-    closing.push(tendAfterCrawls(dispatcher, library))
+    closing.push(embedAfterCrawls(dispatcher, library))
     const app = openApp({ config, token, library, dispatcher, analysis, log, closing })
     const server = await listenConfigured(config, app)
     closing.push(server.close, app.close)
     // Closed first, so that a client that finds the note finds a server that still responds.
-    closing.push(await claim(values, server, log))
+    closing.push(await registerServer(values, server, log))
     const recover = async (): Promise<void> => {
       await Promise.all([dispatcher.recover(), analysis.recover()])
       // In PostgreSQL an interrupted import is not resumed automatically, because only the machine that received the upload has its data.
@@ -104,27 +110,27 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
 }
 
 /** Handles API requests in this process, without a server, to queue crawls of a library in PostgreSQL. */
-export interface OpenAsking {
-  ask(request: Request): Promise<Response>
+export interface OpenRequestHandler {
+  handle(request: Request): Promise<Response>
   close(): Promise<void>
 }
 
 /** Opens the request handler. Workers run the crawls that it queues. */
-export async function openAsking(config: EffectiveConfig, log: Log): Promise<OpenAsking> {
-  const closing: Closing = []
+export async function openRequestHandler(config: EffectiveConfig, log: Log): Promise<OpenRequestHandler> {
+  const closing: Closers = []
   const idle = { ...config, values: { ...config.values, workers: 0 } }
   try {
     const library = await serveLibrary(idle, log)
     closing.push(library.close)
     // Unlike a server, a command can report a failure to open the library.
     const { workers } = await library.open()
-    const { dispatcher, analysis } = await openShared(idle, library, log, closing)
+    const { dispatcher, analysis } = await openSharedJobs(idle, library, log, closing)
     const app = openApp({ config: idle, token: null, library, dispatcher, analysis, log, closing })
     closing.push(app.close)
     await dispatcher.recover()
     const jobs = (await workers?.listJobs(0)) ?? []
-    await untilKnown(dispatcher, jobs)
-    return { ask: (request) => app.fetch(request), close: () => closeAll(closing, log) }
+    await waitUntilDispatched(dispatcher, jobs)
+    return { handle: (request) => app.fetch(request), close: () => closeAll(closing, log) }
   } catch (error) {
     await closeAll(closing, log)
     throw error
@@ -135,13 +141,14 @@ export async function openAsking(config: EffectiveConfig, log: Log): Promise<Ope
  * Waits until the dispatcher knows all jobs, so that a second crawl of the same source is refused. Limited in time, because a job that ends
  * meanwhile may never appear.
  */
-async function untilKnown({ find }: Dispatcher, jobs: readonly SharedJob[]): Promise<void> {
+async function waitUntilDispatched({ find }: Dispatcher, jobs: readonly SharedJob[]): Promise<void> {
   const isMissing = () => jobs.some(({ record }) => find(record.id) === undefined)
-  for (let waitedMs = 0; waitedMs < JOINED_MS && isMissing(); waitedMs += LOOK_MS) await systemClock.sleep(LOOK_MS)
+  for (let waitedMs = 0; waitedMs < JOIN_TIMEOUT_MS && isMissing(); waitedMs += POLL_INTERVAL_MS)
+    await systemClock.sleep(POLL_INTERVAL_MS)
 }
 
 /** Only the server itself can run the crawls of a library file. */
-function refuseIdle(values: Config): void {
+function refuseWithoutWorkers(values: Config): void {
   if (values.workers > 0 || isPostgres(values.library)) return
   const problem = `${shownLibrary(values)} is a file, whose crawls no other process can run: --workers 0 is for a library in PostgreSQL`
   throw new PharosError('USAGE', { problem })
@@ -154,10 +161,10 @@ interface JobParts {
 }
 
 /** Functions that close the parts of a server; they run in reverse order. */
-type Closing = (() => Promise<void> | void)[]
+type Closers = (() => Promise<void> | void)[]
 
 /** A failure of one part must not keep the others open. */
-async function closeAll(closing: Closing, log: Log): Promise<void> {
+async function closeAll(closing: Closers, log: Log): Promise<void> {
   for (const end of closing.splice(0).reverse()) {
     try {
       await end()
@@ -168,7 +175,12 @@ async function closeAll(closing: Closing, log: Log): Promise<void> {
 }
 
 /** For a library file: this server runs all jobs. */
-async function openOwn(config: EffectiveConfig, library: ServedLibrary, log: Log, closing: Closing): Promise<JobParts> {
+async function openLocalJobs(
+  config: EffectiveConfig,
+  library: ServedLibrary,
+  log: Log,
+  closing: Closers,
+): Promise<JobParts> {
   const dispatcher = openDispatcher(config, library, log)
   const analysis = openAnalysis(config, library, dispatcher, log)
   closing.push(dispatcher.close, analysis.close)
@@ -176,13 +188,13 @@ async function openOwn(config: EffectiveConfig, library: ServedLibrary, log: Log
 }
 
 /** For PostgreSQL: workers run the jobs, and this server is one of them unless `workers` is 0. */
-async function openShared(
+async function openSharedJobs(
   config: EffectiveConfig,
   library: ServedLibrary,
   log: Log,
-  closing: Closing,
+  closing: Closers,
 ): Promise<JobParts> {
-  const queue = prepareQueue(config, log)
+  const queue = createLazyQueue(config, log)
   const feed = createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock })
   // Uses the clock of the database once it is reachable, because the clocks of machines differ.
   let now = () => systemClock.now()
@@ -200,25 +212,25 @@ async function openShared(
     const { started, stop } = startWorker(config, library, queue, log)
     closing.push(stop)
     // Waits until this server has joined as a worker, so that the first crawl finds a free slot, unless the library is unreachable.
-    await within(systemClock, started, JOINED_MS)
+    await waitUpTo(systemClock, started, JOIN_TIMEOUT_MS)
   }
   return { dispatcher, analysis: createSharedAnalysis({ library: library.open, queue: queue.open, feed }) }
 }
 
 /** Poll interval while waiting for jobs. */
-const LOOK_MS = 50
+const POLL_INTERVAL_MS = 50
 /** Maximum time that a server waits to join as a worker before it announces its address. */
-const JOINED_MS = 5000
+const JOIN_TIMEOUT_MS = 5000
 
 /** Starts a worker beside the server as soon as the library is reachable. Returns a function that stops it. */
 function startWorker(
   config: EffectiveConfig,
   library: ServedLibrary,
-  queue: LateQueue,
+  queue: LazyQueue,
   log: Log,
 ): { readonly started: Promise<unknown>; stop(): Promise<void> } {
   const stop = new AbortController()
-  const started = whenReachable(log, stop.signal, async () => {
+  const started = retryUntilReachable(log, stop.signal, async () => {
     const worker = createConfiguredWorker(config, await library.open(), await queue.open(), { log, isServer: true })
     await worker.start()
     return worker
@@ -248,12 +260,12 @@ function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }:
 }
 
 /** Embeds new chunks as soon as their crawl has ended. Returns a function that stops this. */
-function tendAfterCrawls({ feed }: Dispatcher, { tend }: ServedLibrary): () => void {
+function embedAfterCrawls({ feed }: Dispatcher, { wakeBackgroundWork }: ServedLibrary): () => void {
   let after = feed.last
   return feed.listen(() => {
-    const { events, upTo } = feed.read(after, NO_LOGS, MOST_EVENTS)
+    const { events, upTo } = feed.read(after, NO_LOGS, MAX_EVENTS)
     after = upTo
-    if (events.some(({ name }) => name === 'done')) tend()
+    if (events.some(({ name }) => name === 'done')) wakeBackgroundWork()
   })
 }
 
@@ -268,13 +280,13 @@ function openDispatcher(config: EffectiveConfig, library: ServedLibrary, log: Lo
     libraryPath: shownLibrary(values),
     maxJobs: values.maxCrawls,
     maxRequests: values.maxRequests,
-    endCrawl: async (...which) => endKilled(await library.open(), ...which),
+    endCrawl: async (...which) => endKilledCrawl(await library.open(), ...which),
     log,
   })
 }
 
 /** The dependencies of the parts of a server. */
-interface Parts {
+interface ServerParts {
   readonly config: EffectiveConfig
   readonly token: string | null
   readonly library: ServedLibrary
@@ -282,16 +294,16 @@ interface Parts {
   readonly analysis: AnalysisRunner
   readonly log: Log
   /** Receives the functions that close the parts. */
-  readonly closing: Closing
+  readonly closing: Closers
 }
 
-function openApp({ config, token, library, dispatcher, analysis, log, closing }: Parts): HttpApp {
+function openApp({ config, token, library, dispatcher, analysis, log, closing }: ServerParts): HttpApp {
   const { values } = config
-  const packFolder = join(folderOf(values.library), 'packs')
-  const packs = openPackShelf(library.open, packFolder)
+  const packFolder = join(libraryDataFolder(values.library), 'packs')
+  const packs = openPackDownloads(library.open, packFolder)
   const mcp = createMcp({
     version: VERSION,
-    openLibrary: createLending(library.open),
+    openLibrary: createLibraryLender(library.open),
     isLent: true,
     nameSources: async () => (await library.open()).store.listSources(),
     openJobs: async (opened) => createDispatchedJobs(dispatcher, opened),
@@ -306,7 +318,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
     open: library.open,
     program: new URL(import.meta.url.replace(/serve-open(\.\w+)$/, 'search-worker$1')),
     data: { values },
-    size: Math.min(MOST_SEARCH_THREADS, availableParallelism()),
+    size: Math.min(MAX_SEARCH_THREADS, availableParallelism()),
     warn: log.warn,
   })
   const system = openSystemProbe(values.library)
@@ -314,7 +326,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
   return createHttp({
     version: VERSION,
     library: library.open,
-    checked: library.checked,
+    checked: library.waitForCheck,
     search: pool.search,
     listDuplicates: pool.listDuplicates,
     jobLog: library.jobLog,
@@ -338,7 +350,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closing }:
 }
 
 /** Returns the library without its `close`, for users that must not close it. The same library always gives the same object. */
-function createLending(open: () => Promise<OpenLibrary>): () => Promise<OpenLibrary> {
+function createLibraryLender(open: () => Promise<OpenLibrary>): () => Promise<OpenLibrary> {
   const lent = new WeakMap<OpenLibrary, OpenLibrary>()
   return async () => {
     const library = await open()
@@ -348,16 +360,16 @@ function createLending(open: () => Promise<OpenLibrary>): () => Promise<OpenLibr
   }
 }
 
-function listenConfigured({ values }: EffectiveConfig, app: HttpApp): Promise<Listening> {
+function listenConfigured({ values }: EffectiveConfig, app: HttpApp): Promise<ListeningServer> {
   const { host, port } = values
-  return port === 0 ? listenAtFirst(app.fetch, PORTS, { host }) : listen(app.fetch, port, { host })
+  return port === 0 ? listenInRange(app.fetch, PORT_RANGE, { host }) : listen(app.fetch, port, { host })
 }
 
 /** Writes the note by which commands find this server. Returns a function that removes it. */
-async function claim(values: Config, { origin }: Listening, log: Log): Promise<() => void> {
+async function registerServer(values: Config, { origin }: ListeningServer, log: Log): Promise<() => void> {
   const note = { origin, tokenFile: values.tokenFile || null }
   try {
-    return writeNote(values.library, note) ?? (await takeOver(values, note))
+    return writeRegistration(values.library, note) ?? (await replaceStaleRegistration(values, note))
   } catch (error) {
     if (error instanceof PharosError) throw error
     // The folder may not be writable at the moment; the server runs anyway.
@@ -367,19 +379,22 @@ async function claim(values: Config, { origin }: Listening, log: Log): Promise<(
 }
 
 /** Replaces the note of a server that is gone. */
-async function takeOver(values: Config, note: Parameters<typeof writeNote>[1]): Promise<() => void> {
+async function replaceStaleRegistration(
+  values: Config,
+  note: Parameters<typeof writeRegistration>[1],
+): Promise<() => void> {
   const { library } = values
-  const stale = readNoteText(library)
+  const stale = readRegistrationText(library)
   const other = await findServer(library)
   // Commands find the first server of the database, which serves them as well.
   if (other !== undefined && isPostgres(library)) return () => undefined
   if (other !== undefined) throw runningError(shownLibrary(values), other)
-  removeStale(library, stale)
-  const release = writeNote(library, note)
+  removeStaleRegistration(library, stale)
+  const release = writeRegistration(library, note)
   if (release === undefined) throw new Error('another server took its place this very moment')
   return release
 }
 
-function runningError(library: string, { origin, pid }: ServeNote): PharosError {
+function runningError(library: string, { origin, pid }: ServerRegistration): PharosError {
   return new PharosError('SERVER_RUNNING', { library, origin, pid })
 }

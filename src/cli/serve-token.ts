@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 
 /** Shorter tokens can be guessed. */
-const LEAST_CHARS = 16
+const MIN_TOKEN_CHARS = 16
 
 /** Reads the required token from the environment or a file; null if none is configured, which is allowed only on a loopback address. */
 export function readToken({ token, tokenFile, host }: Pick<Config, 'token' | 'tokenFile' | 'host'>): string | null {
@@ -14,13 +14,13 @@ export function readToken({ token, tokenFile, host }: Pick<Config, 'token' | 'to
     if (origin === 'token' && isLoopback(host)) return null
     const problem =
       origin === 'token'
-        ? `other machines can reach --host ${host}, so a token is demanded: put one of ${LEAST_CHARS} characters or more into a file and name it with --token-file, or set PHAROS_TOKEN`
+        ? `other machines can reach --host ${host}, so a token is demanded: put one of ${MIN_TOKEN_CHARS} characters or more into a file and name it with --token-file, or set PHAROS_TOKEN`
         : `--token-file ${tokenFile}: it is empty`
     throw new PharosError('USAGE', { problem })
   }
-  if (text.length >= LEAST_CHARS && /^[\x21-\x7e]+$/.test(text)) return text
+  if (text.length >= MIN_TOKEN_CHARS && /^[\x21-\x7e]+$/.test(text)) return text
   // The value is not repeated in the message, because it may be most of the real token.
-  const problem = `expected at least ${LEAST_CHARS} characters without spaces, such as \`openssl rand -hex 32\` gives`
+  const problem = `expected at least ${MIN_TOKEN_CHARS} characters without spaces, such as \`openssl rand -hex 32\` gives`
   throw new PharosError('CONFIG_INVALID', { origin, problem })
 }
 
@@ -35,7 +35,7 @@ function readTokenFile(file: string): string {
 }
 
 /** The address under which other machines reach a server that listens on all interfaces; unchanged if unknown. */
-export function outsideOrigin(origin: string, host: string): string {
+export function externalOrigin(origin: string, host: string): string {
   if (host !== '0.0.0.0' && host !== '::') return origin
   const all = Object.values(networkInterfaces()).flatMap((found) => found ?? [])
   const outside = all.find(({ internal, family }) => !internal && family === 'IPv4')

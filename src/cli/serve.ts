@@ -7,7 +7,7 @@ import { type CommonFlags, configOf } from './options.ts'
 import { SEARCH_SETTINGS } from './search-settings.ts'
 import { createServeLog } from './serve-log.ts'
 import type { OpenServer } from './serve-open.ts'
-import { isLoopback, outsideOrigin } from './serve-token.ts'
+import { externalOrigin, isLoopback } from './serve-token.ts'
 import { type Colors, printableLine, type Streams, Terminal } from './terminal.ts'
 
 interface ServeFlags extends CommonFlags {
@@ -57,7 +57,7 @@ export function addServe(program: Command, streams: Streams): void {
         const { openServer } = await import('./serve-open.ts')
         const server = await openServer(config, log)
         try {
-          terminal.answer(writePlaces(server, config, terminal.answerColors), placesRecord(server, config))
+          terminal.answer(writeAddresses(server, config, terminal.answerColors), addressesRecord(server, config))
           await server.recover()
           await untilAborted(signal)
         } finally {
@@ -78,10 +78,10 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Lists the addresses of the server for the user. */
-function writePlaces(server: OpenServer, { values }: EffectiveConfig, { bold, dim }: Colors): string {
+function writeAddresses(server: OpenServer, { values }: EffectiveConfig, { bold, dim }: Colors): string {
   const demanded = values.token === '' ? printableLine(values.tokenFile) : 'PHAROS_TOKEN'
   const isOpen = !isLoopback(values.host)
-  const origin = isOpen ? outsideOrigin(server.origin, values.host) : server.origin
+  const origin = isOpen ? externalOrigin(server.origin, values.host) : server.origin
   const header = server.token === null ? '' : ', with the header Authorization: Bearer <token>'
   return [
     `Pharos serves ${printableLine(shownLibrary(values))}`,
@@ -97,19 +97,19 @@ function writePlaces(server: OpenServer, { values }: EffectiveConfig, { bold, di
         ]
       : []),
     '',
-    dim(writeEnd(values)),
+    dim(writeStopNote(values)),
   ].join('\n')
 }
 
 /** Says what happens to crawls when this server stops, and which processes run them. */
-function writeEnd({ library, workers }: Config): string {
+function writeStopNote({ library, workers }: Config): string {
   if (!isPostgres(library)) return 'Ctrl-C stops it; crawls that are under way go on when it is started again.'
   if (workers > 0)
     return 'Ctrl-C stops it; crawls that are under way go on with other workers, or when it is started again.'
   return 'It runs no crawls: `pharos worker` does, and `pharos status` tells who is there. Ctrl-C stops it; crawls go on.'
 }
 
-function placesRecord({ origin, token }: OpenServer, { values }: EffectiveConfig): Record<string, unknown> {
+function addressesRecord({ origin, token }: OpenServer, { values }: EffectiveConfig): Record<string, unknown> {
   return {
     origin,
     dashboard: `${origin}/`,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { writeBytes } from '../core/text/bytes.ts'
 import type { VectorSpace } from '../library/vectors.ts'
-import { listArriving, writeArriving } from './arriving.ts'
 import { writeAge } from './hit-text.ts'
+import { listIncompleteCopies, writeIncompleteCopies } from './incomplete-copies.ts'
 import { addLibraryOptions, timeRecord, withLibrary, writeTime } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { printableLine, type Streams, Terminal, writeNumber } from './terminal.ts'
@@ -18,7 +18,7 @@ export function addStats(program: Command, streams: Streams): void {
     const config = configOf(command)
     await withLibrary(config, async (library) => {
       const { store, vectors, clock } = library
-      const arriving = await listArriving(library)
+      const arriving = await listIncompleteCopies(library)
       const { sources, pages, chunks, bytes, changedAt } = await store.stats()
       const space = (await vectors?.readSpace()) ?? null
       const { embedded, refused } = (await vectors?.count()) ?? { embedded: 0, refused: 0 }
@@ -31,7 +31,7 @@ export function addStats(program: Command, streams: Streams): void {
         `Vectors: ${space === null ? 'none, search goes by words' : writeVectors(space, { embedded, refused, chunks })}`,
         `Size: ${writeBytes(bytes)}`,
         `Last change: ${changed}`,
-        ...writeArriving(arriving, config),
+        ...writeIncompleteCopies(arriving, config),
       ]
       terminal.answer(text.join('\n'), {
         library: store.location,

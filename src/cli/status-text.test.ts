@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createCounts, createRow, createSource, createSummary } from '../../test/crawl-facts.ts'
 import { DEFAULT_SCOPE } from '../core/url/scope.ts'
 import type { SourceDescription } from '../library/operations/describe-source.ts'
-import { createBalance } from '../library/operations/source-status.ts'
+import { createAddressCounts } from '../library/operations/source-status.ts'
 import { findShortfall } from '../library/shortfall.ts'
 import type { Crawl } from '../library/store.ts'
 import type { Hint } from './library.ts'
@@ -35,7 +35,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
   const about = {
     source: createSource(),
     status: 'INDEXED',
-    balance: createBalance(createCounts({})),
+    balance: createAddressCounts(createCounts({})),
     reasons: {},
     pages: 0,
     chunks: 0,
@@ -60,7 +60,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
 describe('status of a source', () => {
   test('does not call a container file left out', () => {
     const about = describeSource({
-      balance: createBalance(createCounts({ indexed: 3, skipped: 3 })),
+      balance: createAddressCounts(createCounts({ indexed: 3, skipped: 3 })),
       reasons: { 'skipped/container': 2, 'skipped/not-text': 1 },
       leftOut: [
         createRow({ url: 'file:///a.epub', reason: 'container' }),
@@ -77,7 +77,7 @@ describe('status of a source', () => {
   test('shows progress while a crawl runs', () => {
     const about = describeSource({
       status: 'CRAWLING',
-      balance: createBalance(createCounts({ indexed: 42, unchanged: 2, skipped: 18, failed: 2, pending: 76 })),
+      balance: createAddressCounts(createCounts({ indexed: 42, unchanged: 2, skipped: 18, failed: 2, pending: 76 })),
       reasons: { 'skipped/redirect': 13, 'skipped/blocked': 5, 'failed/timeout': 2 },
       crawl: CRAWL,
       isRunning: true,
@@ -108,7 +108,7 @@ describe('status of a source', () => {
 
   test('shows the balance after a crawl', () => {
     const about = describeSource({
-      balance: createBalance(createCounts({ indexed: 103, unchanged: 15, skipped: 9, failed: 2, gone: 1 })),
+      balance: createAddressCounts(createCounts({ indexed: 103, unchanged: 15, skipped: 9, failed: 2, gone: 1 })),
       reasons: { 'skipped/redirect': 9, 'failed/network': 2 },
       chunks: 1247,
       errors: [
@@ -137,7 +137,7 @@ describe('status of a source', () => {
   })
 
   test('counts progress up to the page limit', () => {
-    const balance = createBalance(createCounts({ indexed: 17, pending: 180 }))
+    const balance = createAddressCounts(createCounts({ indexed: 17, pending: 180 }))
     const about = describeSource({ balance, crawled: 17, crawl: CRAWL, isRunning: true })
     const progress = (maxPages: number | null, given = about) =>
       writeStatus({ ...given, source: createSource({ scope: { ...DEFAULT_SCOPE, maxPages } }) }, hint, NOW)
@@ -160,7 +160,7 @@ describe('status of a source', () => {
   })
 
   test('says how to resume an interrupted crawl', () => {
-    const balance = createBalance(createCounts({ indexed: 1, pending: 7 }))
+    const balance = createAddressCounts(createCounts({ indexed: 1, pending: 7 }))
     const crawl: Crawl = {
       ...ENDED,
       state: 'cancelled',
@@ -189,7 +189,7 @@ describe('status of a source', () => {
     const evil = createRow({ url: 'https://x/\x1b[2J', reason: 'blocked', pattern: '\n\x07', detail: '\u202e' })
     const about = describeSource({
       source: createSource({ name: 'a\x1b]0;b\x07' }),
-      balance: createBalance(createCounts({ failed: 1, skipped: 1 })),
+      balance: createAddressCounts(createCounts({ failed: 1, skipped: 1 })),
       reasons: { 'skipped/blocked': 1 },
       errors: [evil],
       filtered: [evil],
@@ -200,7 +200,7 @@ describe('status of a source', () => {
   })
 
   test('the short form shows what needs attention', () => {
-    const balance = createBalance(createCounts({ indexed: 9, failed: 1, pending: 1200 }))
+    const balance = createAddressCounts(createCounts({ indexed: 9, failed: 1, pending: 1200 }))
     const about = describeSource({ balance, pages: 9, chunks: 30, isInterrupted: true })
     expect(writeSourceLines([about], NOW)).toEqual([
       'docs  INDEXED  9 pages, 30 chunks, 1 error, 1,200 pending, PARTIAL: interrupted: 1,200 addresses not read, crawled 3m ago  https://docs.example/',
@@ -220,7 +220,7 @@ describe('status of a source', () => {
   })
 
   test('the JSON record has the counts, the reasons and the last crawl', () => {
-    const balance = createBalance(createCounts({ indexed: 1, failed: 1 }))
+    const balance = createAddressCounts(createCounts({ indexed: 1, failed: 1 }))
     expect(
       statusRecord(describeSource({ balance, errors: [createRow({ reason: 'tls', status: 525 })] }), NOW),
     ).toMatchObject({
@@ -241,7 +241,7 @@ describe('status of a source', () => {
   })
 
   test('the JSON record has the totals of lists that are truncated', () => {
-    const balance = createBalance(createCounts({ failed: 7, skipped: 9 }))
+    const balance = createAddressCounts(createCounts({ failed: 7, skipped: 9 }))
     const reasons = { 'skipped/off-site': 5, 'skipped/page-cap': 1, 'skipped/robots-disallow': 3 }
     const leftOut = [createRow({ reason: 'page-cap', pattern: '10' })]
     expect(statusRecord(describeSource({ balance, reasons, leftOut }), NOW)).toMatchObject({

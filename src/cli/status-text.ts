@@ -1,14 +1,21 @@
 import { writePercent } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
+import { writePageCounts } from '../library/display-text.ts'
 import { FILTER_REASONS, type SourceDescription } from '../library/operations/describe-source.ts'
 import { capOf, countRead, type SourceReport, totalPages } from '../library/operations/source-status.ts'
 import type { HubCoverage } from '../library/place-hubs.ts'
 import { type Shortfall, writeShortfall } from '../library/shortfall.ts'
 import { DEFAULT_SETTINGS, type Source } from '../library/source.ts'
-import { writePageCounts } from '../library/words.ts'
-import { type Hint, nameOf, sourceRecord, timeRecord, writeTime } from './library.ts'
-import { completeWith, failureRecord, writeEmptyPages, writeFailure, writeGap, writeTakeIn } from './summary.ts'
+import { type Hint, printableLabel, sourceRecord, timeRecord, writeTime } from './library.ts'
+import {
+  failureRecord,
+  writeCompleteCommand,
+  writeEmptyPages,
+  writeFailure,
+  writeGap,
+  writeWidenAdvice,
+} from './summary.ts'
 import { countOf, printableLine, widthOf, writeNumber } from './terminal.ts'
 
 /** Writes the state of a source: the progress of a running crawl, or the result of the last one. */
@@ -21,36 +28,36 @@ export function writeStatus(
   const { source, status } = about
   return [
     ...(about.shortfall?.gaps ?? []).map((gap) => writeGap(source, gap, hint)),
-    ...writeEmpty(about, hint),
-    ...(about.wider === null ? [] : [writeTakeIn(source, about.wider, hint)]),
-    `Source: ${nameOf(source)} (${printableLine(source.url)})${listRead(source)
+    ...writeNeedsBrowser(about, hint),
+    ...(about.wider === null ? [] : [writeWidenAdvice(source, about.wider, hint)]),
+    `Source: ${printableLabel(source)} (${printableLine(source.url)})${listReadVersion(source)
       .map((words) => `, ${words}`)
       .join('')}`,
     `Status: ${status}`,
-    ...writeReading(source),
-    ...(coverage === null ? [] : [writeUnderstood(coverage)]),
+    ...writeReadSettings(source),
+    ...(coverage === null ? [] : [writeHubCoverage(coverage)]),
     ...(about.isRunning ? writeRunning(about, now) : writeFinished(about, now)),
   ].join('\n')
 }
 
 /** Describes pages that need a browser. */
-function writeEmpty({ source, reasons }: SourceReport, hint: Hint): string[] {
+function writeNeedsBrowser({ source, reasons }: SourceReport, hint: Hint): string[] {
   const count = reasons['failed/needs-rendering'] ?? 0
   return count === 0 ? [] : [writeEmptyPages(count, source, hint)]
 }
 
 /** Describes how pages are rendered and chunked, if that differs from the defaults. */
-function writeReading(source: Source): string[] {
-  const facts = listReading(source)
+function writeReadSettings(source: Source): string[] {
+  const facts = listReadSettings(source)
   return facts.length === 0 ? [] : [`Reading: ${facts.join(', ')}`]
 }
 
 /** `3.0.1 read`, unless the source already names that version. */
-function listRead({ version, settings: { readVersion } }: Source): string[] {
+function listReadVersion({ version, settings: { readVersion } }: Source): string[] {
   return readVersion === undefined || readVersion === version ? [] : [printableLine(`${readVersion} read`)]
 }
 
-function listReading({ settings: { render, chunks } }: Source): string[] {
+function listReadSettings({ settings: { render, chunks } }: Source): string[] {
   return [
     ...(render === DEFAULT_SETTINGS.render ? [] : [`render ${render}`]),
     ...(chunks === DEFAULT_SETTINGS.chunks ? [] : [`chunks ${chunks}`]),
@@ -58,7 +65,7 @@ function listReading({ settings: { render, chunks } }: Source): string[] {
 }
 
 /** `Understood: 238 of 250 countries have a hub, 12 hubs are missing, 7 patterns of addresses` */
-function writeUnderstood({ countriesCovered, countries, hubs, missingCount, patterns }: HubCoverage): string {
+function writeHubCoverage({ countriesCovered, countries, hubs, missingCount, patterns }: HubCoverage): string {
   const covered = `${writeNumber(countriesCovered)} of ${writeNumber(countries)} countries have a hub`
   const facts = [
     countries === 0 ? countOf(hubs, 'hub') : covered,
@@ -94,7 +101,7 @@ function writeFinished(about: SourceDescription, now: number): string[] {
   return [
     ...writeWaiting(about, now),
     `Last crawl: ${writeLastCrawl(about, now)}`,
-    ...writeLosses(about),
+    ...writeUnreached(about),
     writePageCounts({ ...countRead(about), failed, unread }),
     `Chunks: ${writeNumber(chunks)} total${meaning === null ? '' : `, meaning ${writePercent(meaning)}`}`,
     `Ledger: ${writeNumber(discovered)} discovered = ${sum}`,
@@ -115,7 +122,7 @@ function writeWaiting({ waiting }: SourceReport, now: number): string[] {
 }
 
 /** Describes what the last crawl could not reach. */
-function writeLosses({ crawl }: SourceReport): string[] {
+function writeUnreached({ crawl }: SourceReport): string[] {
   const { parked = [], overflow = 0 } = crawl?.summary ?? {}
   return [
     ...parked.map(({ host, detail }) => `Not asked any more: ${printableLine(`${host}, ${detail}`)}`),
@@ -147,7 +154,7 @@ const END_WORDS = {
 /** The skipped addresses that the scope did not filter: unchanged pages, and addresses without a page of their own. */
 function writeSkipped({ balance, reasons }: SourceReport): string {
   const others = Object.entries(reasons)
-    .filter(([name]) => name.startsWith('skipped/') && !FILTERED.has(name))
+    .filter(([name]) => name.startsWith('skipped/') && !FILTERED_STATES.has(name))
     .map(([name, count]) => ({ name: name.slice('skipped/'.length), count }))
   const parts = [{ name: 'unchanged', count: balance.unchanged }, ...others].filter(({ count }) => count > 0)
   const sum = parts.reduce((all, { count }) => all + count, 0)
@@ -155,10 +162,10 @@ function writeSkipped({ balance, reasons }: SourceReport): string {
   return `${countOf(sum, 'page')}${words === '' ? '' : ` (${words})`}`
 }
 
-const FILTERED: ReadonlySet<string> = new Set(FILTER_REASONS.map((reason) => `skipped/${reason}`))
+const FILTERED_STATES: ReadonlySet<string> = new Set(FILTER_REASONS.map((reason) => `skipped/${reason}`))
 
 function countFiltered({ reasons }: SourceReport): number {
-  return Object.entries(reasons).reduce((sum, [name, count]) => (FILTERED.has(name) ? sum + count : sum), 0)
+  return Object.entries(reasons).reduce((sum, [name, count]) => (FILTERED_STATES.has(name) ? sum + count : sum), 0)
 }
 
 /** The number of addresses skipped for reasons other than the scope. */
@@ -199,13 +206,13 @@ function writeFiltered(about: SourceDescription): string[] {
 }
 
 function writeRefused({ url, reason, pattern, target }: LedgerRow): string {
-  const rule = pattern === null || pattern === '' ? '' : RULES.has(reason) ? ` by ${pattern}` : ` (${pattern})`
+  const rule = pattern === null || pattern === '' ? '' : RULE_REASONS.has(reason) ? ` by ${pattern}` : ` (${pattern})`
   const elsewhere = target === null ? '' : ` → ${target}`
   return printableLine(`${url}: ${reason ?? 'refused'}${rule}${elsewhere}`)
 }
 
 /** Reasons whose pattern caused the refusal, as opposed to a pattern that the address fails to match. */
-const RULES: ReadonlySet<LedgerRow['reason']> = new Set(['blocked', 'ignored', 'excluded'])
+const RULE_REASONS: ReadonlySet<LedgerRow['reason']> = new Set(['blocked', 'ignored', 'excluded'])
 
 function writeList(lines: readonly string[], count: number): string[] {
   const more = count - lines.length
@@ -301,23 +308,23 @@ export function writeSourceLines(reports: readonly SourceReport[], now: number):
 function writeSource(report: SourceReport, now: number): string[] {
   const { source, status, balance, pages, chunks, meaning, lastCrawledAt, shortfall } = report
   const facts = [
-    ...listRead(source),
+    ...listReadVersion(source),
     countOf(pages, 'page'),
     countOf(chunks, 'chunk'),
     ...(meaning === null ? [] : [`meaning ${writePercent(meaning)}`]),
     ...(balance.failed > 0 ? [countOf(balance.failed, 'error')] : []),
     ...(balance.pending > 0 ? [`${writeNumber(balance.pending)} pending`] : []),
     ...(shortfall === null ? [] : [writeShortfall(shortfall)]),
-    ...listReading(source),
+    ...listReadSettings(source),
     lastCrawledAt === null ? 'never crawled' : `crawled ${writeAge(now - lastCrawledAt)}`,
   ]
-  return [nameOf(source), status, facts.join(', '), printableLine(source.url)]
+  return [printableLabel(source), status, facts.join(', '), printableLine(source.url)]
 }
 
 /** The commands that complete a source, one per line. */
 export function writeRemedies({ source, shortfall }: SourceReport, hint: Hint): string[] {
-  const commands = (shortfall?.gaps ?? []).map(({ remedy }) => completeWith(source, remedy, hint))
-  return commands.map((command) => `complete ${nameOf(source)} with: ${command}`)
+  const commands = (shortfall?.gaps ?? []).map(({ remedy }) => writeCompleteCommand(source, remedy, hint))
+  return commands.map((command) => `complete ${printableLabel(source)} with: ${command}`)
 }
 
 /** The missing pages of a source as JSON. */

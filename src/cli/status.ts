@@ -6,15 +6,15 @@ import { findSource } from '../library/operations/find-source.ts'
 import type { HubCoverage } from '../library/place-hubs.ts'
 import type { Source } from '../library/source.ts'
 import { isTree } from '../library/tree.ts'
-import { listArriving, writeArriving } from './arriving.ts'
-import { addLibraryOptions, createHint, createHintFor, withLibrary, writeEmpty } from './library.ts'
+import { listIncompleteCopies, writeIncompleteCopies } from './incomplete-copies.ts'
+import { addLibraryOptions, createHint, createHintFor, withLibrary, writeEmptyLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
 import { statusRecord, writeRemedies, writeSourceLines, writeStatus } from './status-text.ts'
 import { type Streams, Terminal } from './terminal.ts'
 import { type SharedWork, workerRecord, writeJobLines, writeWaitingLines, writeWorkerLines } from './worker-text.ts'
 
 /** Number of addresses listed, without and with `--verbose`. */
-const LISTED = { plain: 10, verbose: 100 } as const
+const MAX_LISTED = { plain: 10, verbose: 100 } as const
 
 interface StatusFlags extends CommonFlags {
   readonly all?: boolean
@@ -33,16 +33,16 @@ export function addStatus(program: Command, streams: Streams): void {
     const terminal = new Terminal(flags, streams)
     await withLibrary(config, async (library) => {
       const sources = text === undefined ? await library.store.listSources() : [await findSource(library, text)]
-      const some = terminal.isVerbose ? LISTED.verbose : LISTED.plain
+      const some = terminal.isVerbose ? MAX_LISTED.verbose : MAX_LISTED.plain
       const limit = flags.all === true ? Number.MAX_SAFE_INTEGER : some
       const reports = []
       for (const source of sources) reports.push(await describeSource(library, source, limit))
       const jobs = await readJobs(library)
-      const shared = text === undefined ? await readShared(library, jobs) : undefined
-      const arriving = await listArriving(library)
+      const shared = text === undefined ? await readSharedWork(library, jobs) : undefined
+      const arriving = await listIncompleteCopies(library)
       const hint = createHint(config)
-      for (const line of writeArriving(arriving, config)) terminal.note(line)
-      if (reports.length === 0 && arriving.length === 0) terminal.note(writeEmpty(library.store.location, hint))
+      for (const line of writeIncompleteCopies(arriving, config)) terminal.note(line)
+      if (reports.length === 0 && arriving.length === 0) terminal.note(writeEmptyLibrary(library.store.location, hint))
       if (reports.length === 0 && shared === undefined && !terminal.isJson) return
       const now = library.clock.now()
       const isList = text === undefined && flags.all !== true
@@ -72,15 +72,15 @@ export function addStatus(program: Command, streams: Streams): void {
 }
 
 /** Period in which ended jobs are searched for failures. */
-const LOOKED_BACK_MS = 86_400_000
+const JOB_HISTORY_MS = 86_400_000
 
 /** The jobs of a shared library, including recently ended ones; empty for a library file. */
 async function readJobs({ workers }: Library): Promise<readonly JobRecord[]> {
-  return ((await workers?.listJobs(LOOKED_BACK_MS)) ?? []).map(({ record }) => record)
+  return ((await workers?.listJobs(JOB_HISTORY_MS)) ?? []).map(({ record }) => record)
 }
 
 /** The workers and queued jobs of a shared library; undefined for a library file. */
-async function readShared({ workers }: Library, jobs: readonly JobRecord[]): Promise<SharedWork | undefined> {
+async function readSharedWork({ workers }: Library, jobs: readonly JobRecord[]): Promise<SharedWork | undefined> {
   if (workers === undefined) return undefined
   return { workers: await workers.list(), waiting: jobs.filter(({ status }) => status === 'queued') }
 }

@@ -2,7 +2,7 @@ import { createColors } from 'picocolors'
 import { describe, expect, test } from 'vitest'
 import { createCounts, createRow, createSource, createSummary } from '../../test/crawl-facts.ts'
 import type { Hint } from './library.ts'
-import { type CrawlResult, goOnWith, summaryRecord, writeShortSummary, writeSummary } from './summary.ts'
+import { type CrawlResult, summaryRecord, writeResumeCommand, writeShortSummary, writeSummary } from './summary.ts'
 
 const colors = createColors(false)
 const hint: Hint = (verb, ...words) => ['pharos', verb, ...words].join(' ')
@@ -11,7 +11,7 @@ function createResult(result: Partial<CrawlResult>): CrawlResult {
   return {
     source: createSource(),
     summary: createSummary(),
-    startedAt: 'https://docs.example/',
+    finalStartUrl: 'https://docs.example/',
     failures: [],
     pages: 0,
     chunks: 0,
@@ -166,7 +166,7 @@ describe('summary of a crawl', () => {
   })
 
   test('the short form is one line', () => {
-    const whole = { source: createSource(), startedAt: 'https://docs.example/', failures: [], pages: 2, chunks: 3 }
+    const whole = { source: createSource(), finalStartUrl: 'https://docs.example/', failures: [], pages: 2, chunks: 3 }
     const short = (summary: CrawlResult['summary']) => writeShortSummary({ ...whole, summary })
     expect(short(createSummary({ cappedAt: 5 }))).toBe('docs: 2 pages, 3 chunks in the library')
     expect(short(createSummary({ kind: 'retry' }))).toBe('docs: nothing to retry')
@@ -213,8 +213,8 @@ describe('summary of a crawl', () => {
   })
 
   test('an interrupted run is resumed with the same command, a first crawl with a recrawl', () => {
-    expect(goOnWith(createSource(), 'refresh', hint)).toBe('pharos refresh docs')
-    expect(goOnWith(createSource(), 'add', hint)).toBe('pharos recrawl docs')
+    expect(writeResumeCommand(createSource(), 'refresh', hint)).toBe('pharos refresh docs')
+    expect(writeResumeCommand(createSource(), 'add', hint)).toBe('pharos recrawl docs')
   })
 
   test.each([
@@ -226,7 +226,7 @@ describe('summary of a crawl', () => {
     ['https://docs.example/docs/', 'https://docs.example/docs/index.html', false],
     ['https://docs.example/docs', 'https://docs.example/docs/index.html', false],
   ])('reports that a start at %s redirects to %s: %s', (url, startedAt, isTold) => {
-    const [first] = write({ source: createSource({ url }), startedAt }).split('\n')
+    const [first] = write({ source: createSource({ url }), finalStartUrl: startedAt }).split('\n')
     expect(first === `the start leads to ${startedAt}; that is what was crawled`).toBe(isTold)
   })
 
@@ -248,7 +248,7 @@ describe('summary of a crawl', () => {
     const record = summaryRecord({
       source: createSource(),
       summary: createSummary({ ledger }),
-      startedAt: 'https://docs.example/',
+      finalStartUrl: 'https://docs.example/',
       failures: [],
       pages: 5,
       chunks: 9,

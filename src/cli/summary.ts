@@ -3,13 +3,13 @@ import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { LedgerRow } from '../crawl/ledger.ts'
 import type { WiderScope } from '../crawl/wider-scope.ts'
-import { createBalance } from '../library/operations/source-status.ts'
+import { createAddressCounts } from '../library/operations/source-status.ts'
 import { findShortfall, type Gap } from '../library/shortfall.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import { widenScope, writeWiderScope } from '../library/wider-scope.ts'
-import { type Hint, nameOf, sourceRecord } from './library.ts'
+import { renderAdvice } from './advice.ts'
+import { type Hint, printableLabel, sourceRecord } from './library.ts'
 import { writeRate } from './progress.ts'
-import { renderAdvice } from './reasons.ts'
 import { scopeWords, withoutUndefined } from './scope-options.ts'
 import { type Colors, countOf, printableLine, writeNumber } from './terminal.ts'
 
@@ -18,7 +18,7 @@ export interface CrawlResult {
   readonly source: Source
   readonly summary: CrawlSummary
   /** The start address after redirects. */
-  readonly startedAt: string
+  readonly finalStartUrl: string
   /** Some of the failed addresses. */
   readonly failures: readonly LedgerRow[]
   /** The pages and chunks of the source in the library. */
@@ -32,11 +32,11 @@ export const MAX_EXAMPLES = 5
 /** Summarises a crawl. Facts that are easily overlooked come first: a page limit that was reached, or an interruption. */
 export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): string {
   const { source, summary, pages, chunks } = result
-  if (hasNothingToRetry(summary)) return `${nameOf(source)}: nothing to retry`
-  const held = `${colors.bold(nameOf(source))}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library`
+  if (hasNothingToRetry(summary)) return `${printableLabel(source)}: nothing to retry`
+  const held = `${colors.bold(printableLabel(source))}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library`
   if (isRefused(summary)) return `${colors.yellow(writeRefused(summary))}\n${held}, as before`
   const { ledger, indexed, unchanged, elapsedMs } = summary
-  const balance = createBalance(ledger)
+  const balance = createAddressCounts(ledger)
   const rate = elapsedMs === 0 ? 0 : ((indexed + unchanged) * 1000) / elapsedMs
   const width = writeNumber(balance.discovered).length
   const numbers = Object.entries(balance).map(([state, count]) => {
@@ -50,7 +50,7 @@ export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): s
     ...numbers,
     writeRun(summary, rate),
     ...writeFailures(result, balance.failed, hint),
-    ...(summary.newInRefresh === 0 ? [] : [writeNew(summary.newInRefresh, source, hint)]),
+    ...(summary.newInRefresh === 0 ? [] : [writeNewAddresses(summary.newInRefresh, source, hint)]),
   ].join('\n')
 }
 
@@ -62,10 +62,10 @@ function hasNothingToRetry({ kind, end, visited, ledger }: CrawlSummary): boolea
 /** Summarises a crawl in one line, for `--quiet`. */
 export function writeShortSummary(result: CrawlResult): string {
   const { source, summary, pages, chunks } = result
-  if (hasNothingToRetry(summary)) return `${nameOf(source)}: nothing to retry`
+  if (hasNothingToRetry(summary)) return `${printableLabel(source)}: nothing to retry`
   const [gap] = listGaps(result)
   const partial = gap === undefined ? '' : `, PARTIAL: ${gap.words}`
-  return `${nameOf(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library${partial}`
+  return `${printableLabel(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library${partial}`
 }
 
 /** Whether no request was sent because the host is private. */
@@ -88,15 +88,15 @@ function writeRun(summary: CrawlSummary, rate: number): string {
 }
 
 function writeWarnings(result: CrawlResult, hint: Hint): string[] {
-  const { source, summary, startedAt } = result
+  const { source, summary, finalStartUrl } = result
   const { ledger, end, wider, withheld, incomplete, overflow } = summary
   const lines: string[] = []
-  if (wider !== undefined) lines.push(writeTakeIn(source, wider, hint))
+  if (wider !== undefined) lines.push(writeWidenAdvice(source, wider, hint))
   const same = ledger.reasons['skipped/same-content'] ?? 0
-  if (same > 0) lines.push(writeSame(same, labelOf(source), hint))
+  if (same > 0) lines.push(writeRepeatedPages(same, labelOf(source), hint))
   const empty = ledger.reasons['failed/needs-rendering'] ?? 0
   if (empty > 0) lines.push(writeEmptyPages(empty, source, hint))
-  const { pending } = createBalance(ledger)
+  const { pending } = createAddressCounts(ledger)
   for (const gap of listGaps(result)) lines.push(writeGap(source, gap, hint))
   for (const { host, detail } of summary.parked) lines.push(`${host} was not asked any more: ${printableLine(detail)}`)
   if (overflow > 0) lines.push(writeOverflow(overflow, ledger.total))
@@ -107,13 +107,13 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   if (incomplete !== null && summary.kind === 'recrawl') {
     lines.push(`no page was removed for being absent, because ${printableLine(incomplete)}`)
   }
-  if (isElsewhere(source.url, startedAt))
-    lines.push(`the start leads to ${printableLine(startedAt)}; that is what was crawled`)
+  if (isOutsideStart(source.url, finalStartUrl))
+    lines.push(`the start leads to ${printableLine(finalStartUrl)}; that is what was crawled`)
   return lines
 }
 
 /** Describes what the scope excluded if it left only a few pages, with commands for a wider scope. */
-export function writeTakeIn(source: Source, wider: WiderScope, hint: Hint): string {
+export function writeWidenAdvice(source: Source, wider: WiderScope, hint: Hint): string {
   const { name, version, url, scope: own } = source
   const labels = ['--name', name, ...(version === null ? [] : ['--version', version])]
   // The start address stays the same, because a folder may not have a page of its own.
@@ -126,7 +126,7 @@ export function writeTakeIn(source: Source, wider: WiderScope, hint: Hint): stri
 }
 
 /** The command that resumes an interrupted crawl. */
-export function goOnWith(source: Source, kind: CrawlKind, hint: Hint): string {
+export function writeResumeCommand(source: Source, kind: CrawlKind, hint: Hint): string {
   return hint(kind === 'add' ? 'recrawl' : kind, labelOf(source))
 }
 
@@ -134,14 +134,14 @@ export function goOnWith(source: Source, kind: CrawlKind, hint: Hint): string {
 function listGaps({ source, summary, pages }: CrawlResult): readonly Gap[] {
   const { ledger, kind, end } = summary
   if (end !== 'completed') return []
-  const { pending } = createBalance(ledger)
+  const { pending } = createAddressCounts(ledger)
   const crawl = { kind, state: end, summary }
   const stand = { isRunning: false, isInterrupted: false }
   return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...stand })?.gaps ?? []
 }
 
 /** Whether an address is on another host or in another folder. */
-function isElsewhere(start: string, end: string): boolean {
+function isOutsideStart(start: string, end: string): boolean {
   const [from, to] = [new URL(start), new URL(end)]
   return from.host !== to.host || !foldersOf(from).some((folder) => foldersOf(to).includes(folder))
 }
@@ -153,16 +153,16 @@ function foldersOf({ pathname }: URL): string[] {
 
 /** `PARTIAL: the cap of 10 was reached: 48 known addresses not read; complete it with: pharos recrawl guide --max-pages 58` */
 export function writeGap(source: Source, { words, remedy }: Gap, hint: Hint): string {
-  return `PARTIAL: ${words}; complete it with: ${completeWith(source, remedy, hint)}`
+  return `PARTIAL: ${words}; complete it with: ${writeCompleteCommand(source, remedy, hint)}`
 }
 
 /** The command that closes a gap. */
-export function completeWith(source: Source, { verb, maxPages }: Gap['remedy'], hint: Hint): string {
+export function writeCompleteCommand(source: Source, { verb, maxPages }: Gap['remedy'], hint: Hint): string {
   return hint(verb, labelOf(source), ...(maxPages === null ? [] : ['--max-pages', String(maxPages)]))
 }
 
 /** Describes addresses that were left out because their pages repeat. */
-function writeSame(count: number, label: string, hint: Hint): string {
+function writeRepeatedPages(count: number, label: string, hint: Hint): string {
   const [were, them] = count === 1 ? ['was', 'it'] : ['were', 'them']
   const left = `${countOf(count, 'address')} ${were} left out, because all pages like ${them} were the same`
   return `${left}; ${hint('recrawl', label, '--no-trap-guards')} reads ${them}, ${hint('explain', label, '<url>')} tells more`
@@ -182,7 +182,7 @@ function writeOverflow(count: number, most: number): string {
 }
 
 /** The command that retries failed addresses. If all of them need a browser and rendering is off, it is a recrawl with rendering. */
-function retryWith({ source, summary }: CrawlResult, failed: number, hint: Hint): string {
+function writeRetryCommand({ source, summary }: CrawlResult, failed: number, hint: Hint): string {
   const needsBrowser = summary.ledger.reasons['failed/needs-rendering'] === failed
   const isInVain = needsBrowser && source.settings.render === 'http'
   return isInVain ? hint('recrawl', labelOf(source), '--render', 'auto') : hint('retry', labelOf(source))
@@ -204,7 +204,7 @@ function writeFailures(result: CrawlResult, failed: number, hint: Hint): string[
     ...(more > 0 ? [`  and ${writeNumber(more)} more`] : []),
     `why: ${hint('explain', label, '<url>')}`,
     // The addresses behind the loss gate were already requested twice, so no retry is suggested.
-    ...(summary.end === 'gate' || isRetryAdvised(result) ? [] : [`again: ${retryWith(result, failed, hint)}`]),
+    ...(summary.end === 'gate' || isRetryAdvised(result) ? [] : [`again: ${writeRetryCommand(result, failed, hint)}`]),
   ]
 }
 
@@ -219,7 +219,7 @@ export function writeDetail(detail: string): string {
   return detail.replace(/\b(\d{4,15}) bytes\b/g, (_, bytes: string) => writeBytes(Number(bytes)))
 }
 
-function writeNew(count: number, source: Source, hint: Hint): string {
+function writeNewAddresses(count: number, source: Source, hint: Hint): string {
   const seen = `${countOf(count, 'new address')} seen and left alone; fetch`
   return `${seen} ${count === 1 ? 'it' : 'them'} with: ${hint('refresh', labelOf(source), '--discover')}`
 }
@@ -247,7 +247,7 @@ export function summaryRecord({ source, summary, failures, pages, chunks }: Craw
     overflow: summary.overflow,
     ...(wider === undefined ? {} : { wider_scope: wider }),
     parked: summary.parked,
-    ...createBalance(ledger),
+    ...createAddressCounts(ledger),
     reasons: ledger.reasons,
     pages,
     chunks,

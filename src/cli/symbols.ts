@@ -6,13 +6,13 @@ import { countOf } from '../core/text/count.ts'
 import { compareUtf8 } from '../core/text/order.ts'
 import { isSourceForPage } from '../library/operations/find-page.ts'
 import { listSymbols } from '../library/operations/list-symbols.ts'
-import { AdvisedError } from './advised.ts'
+import { AdvisedError } from './advised-error.ts'
 import { createHint, withLibrary } from './library.ts'
-import { configOf, someText, wholeNumber } from './options.ts'
-import { addPackedOptions, fileIn, openPacked, type PackedFlags, refuseFlags } from './packed.ts'
+import { configOf, nonEmptyText, wholeNumber } from './options.ts'
+import { addPackOption, findFile, openGivenPack, type PackOptionFlags, refuseFlags } from './pack-option.ts'
 import { printableLine, type Streams, Terminal, writeLink } from './terminal.ts'
 
-interface SymbolsFlags extends PackedFlags {
+interface SymbolsFlags extends PackOptionFlags {
   readonly source?: string
   readonly prefix?: string
   readonly limit?: number
@@ -24,14 +24,14 @@ export function addSymbols(program: Command, streams: Streams): void {
     .command('symbols')
     .description('list what a page, a source, a pack or one of its files defines')
     .argument('[page]', 'address of a stored page, or path of a file in the pack')
-    .option('--source <source>', 'only this source of the library', someText('--source'))
-    .option('--prefix <prefix>', 'only names that begin so, whole or after a dot', someText('--prefix'))
+    .option('--source <source>', 'only this source of the library', nonEmptyText('--source'))
+    .option('--prefix <prefix>', 'only names that begin so, whole or after a dot', nonEmptyText('--prefix'))
     .option('-n, --limit <count>', 'most definitions to list (default: 100)', wholeNumber('--limit', 1))
     .addHelpText(
       'after',
       '\nExamples:\n  $ pharos symbols --source python --prefix dump\n  $ pharos symbols src/index.ts --pack repo.zip',
     )
-  addPackedOptions(command).action(async (page: string | undefined, flags: SymbolsFlags) => {
+  addPackOption(command).action(async (page: string | undefined, flags: SymbolsFlags) => {
     const terminal = new Terminal(flags, streams)
     if (flags.pack === undefined) await listStored(command, page, flags, terminal)
     else await listPacked(command, page, { ...flags, pack: flags.pack }, terminal)
@@ -52,7 +52,7 @@ async function listStored(
       throw isSourceForPage(error) ? new AdvisedError(error, advice) : error
     })
     const { symbols, hasMore, stoppedAfter } = await listed
-    if (symbols.length === 0) terminal.note(explainNothing(prefix))
+    if (symbols.length === 0) terminal.note(writeNoDefinitions(prefix))
     if (hasMore) terminal.note(`only the first ${symbols.length}; --prefix narrows them down, --limit lists more`)
     if (stoppedAfter !== null)
       terminal.note(`only ${countOf(stoppedAfter, 'page')} were looked at; --source or --prefix narrows them down`)
@@ -62,13 +62,13 @@ async function listStored(
       const signature = printableLine(one.signature)
       const shown = terminal.hasLinks ? writeLink(signature, one.url) : signature
       // Signatures are long: at a terminal the address goes on its own line, in a pipe each definition stays on one line.
-      return `${shown}${terminal.isRead ? '\n   ' : '  '}${dim(printableLine(`${one.url}  line ${one.line}`))}`
+      return `${shown}${terminal.isAnswerOnTerminal ? '\n   ' : '  '}${dim(printableLine(`${one.url}  line ${one.line}`))}`
     })
     terminal.answer(lines.join('\n'), { symbols, has_more: hasMore })
   })
 }
 
-function explainNothing(prefix: string | undefined): string {
+function writeNoDefinitions(prefix: string | undefined): string {
   if (prefix === undefined) return 'no definitions: nothing here is stated as a signature of its own'
   return `no definitions that begin with ${printableLine(prefix)}`
 }
@@ -80,10 +80,10 @@ async function listPacked(
   terminal: Terminal,
 ): Promise<void> {
   refuseFlags(flags, ['source', 'prefix', 'limit'], 'is for the library, not for a pack')
-  const packed = await openPacked(command, flags.pack)
-  const path = given === undefined ? undefined : fileIn(packed, given).path
+  const packed = await openGivenPack(command, flags.pack)
+  const path = given === undefined ? undefined : findFile(packed, given).path
   const symbols = listDefinitions(packed.pack, path)
-  if (symbols.length === 0) terminal.note(explainNone(packed.pack))
+  if (symbols.length === 0) terminal.note(writeNoPackDefinitions(packed.pack))
   if (symbols.length === 0 && !terminal.isJson) return
   const lines = symbols.map((one) => {
     const place = `${printableLine(one.ref)}  ${printableLine(one.path)}:${one.start_line}`
@@ -92,7 +92,7 @@ async function listPacked(
   terminal.answer(lines.join('\n'), { path: path ?? null, symbols })
 }
 
-function explainNone({ files }: Pack): string {
+function writeNoPackDefinitions({ files }: Pack): string {
   // Only compact packs leave out the digests of files.
   const isCompact = files.every(({ sha256 }) => sha256 === '')
   if (isCompact) return 'no definitions: a compact pack keeps no symbols; pack again without --compact'

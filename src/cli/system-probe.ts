@@ -7,7 +7,7 @@ import type { Inspector } from '../store/postgres/inspect.ts'
 import { WAL_AUTOCHECKPOINT } from '../store/sqlite/database.ts'
 
 /** Two measurements closer together than this would mostly measure themselves. */
-const LEAST_SPAN_MS = 500
+const MIN_SAMPLE_INTERVAL_MS = 500
 
 /** The health of the disk or database that holds the library. */
 type LibraryHealth = Omit<SystemHealth, 'memory' | 'cpu'>
@@ -47,7 +47,12 @@ async function readFileHealth(path: string): Promise<LibraryHealth> {
 }
 
 /** The values while the database server does not respond. */
-const NOTHING: LibraryHealth = { dbSizeBytes: null, freeDiskBytes: null, journalMode: null, walAutocheckpoint: null }
+const UNKNOWN_HEALTH: LibraryHealth = {
+  dbSizeBytes: null,
+  freeDiskBytes: null,
+  journalMode: null,
+  walAutocheckpoint: null,
+}
 
 function openDatabaseProbe(address: string): { read(): Promise<LibraryHealth>; close(): Promise<void> } {
   let opened: Promise<Inspector> | undefined
@@ -60,9 +65,9 @@ function openDatabaseProbe(address: string): { read(): Promise<LibraryHealth>; c
       opened ??= open()
       try {
         const { bytes, version } = await (await opened).inspect()
-        return { ...NOTHING, dbSizeBytes: bytes, journalMode: `PostgreSQL ${version}` }
+        return { ...UNKNOWN_HEALTH, dbSizeBytes: bytes, journalMode: `PostgreSQL ${version}` }
       } catch {
-        return NOTHING
+        return UNKNOWN_HEALTH
       }
     },
     close: async () => (await opened?.catch(() => undefined))?.close(),
@@ -76,7 +81,7 @@ function createCpuMeter(): () => SystemHealth['cpu'] {
   let last = { percent: 0, percentOfOneCore: 0 }
   return () => {
     const span = performance.now() - at
-    if (span < LEAST_SPAN_MS) return last
+    if (span < MIN_SAMPLE_INTERVAL_MS) return last
     const { user, system } = process.cpuUsage(used)
     const percentOfOneCore = round((user + system) / 1000 / span)
     last = { percent: round((user + system) / 1000 / span / availableParallelism()), percentOfOneCore }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type Manners, type Output, printable, printableLine, shellWord, Terminal } from './terminal.ts'
+import { type Output, type OutputFlags, printable, printableLine, shellWord, Terminal } from './terminal.ts'
 
 /** A terminal on streams that record their input. */
-function open(manners: Manners = {}, facts: Partial<Output> = {}) {
+function open(manners: OutputFlags = {}, facts: Partial<Output> = {}) {
   const written = { stdout: '', stderr: '' }
   const stream = (name: 'stdout' | 'stderr'): Output => ({
     ...facts,

@@ -1,10 +1,10 @@
 import { createColors } from 'picocolors'
-import { writeShowable } from '../core/text/showable.ts'
+import { sanitizeText } from '../core/text/sanitize-text.ts'
 
 export { countOf, writeNumber } from '../core/text/count.ts'
 
 /** How much a command prints besides its answer. */
-export interface Manners {
+export interface OutputFlags {
   readonly json?: boolean
   readonly quiet?: boolean
   readonly verbose?: boolean
@@ -40,13 +40,13 @@ export class Terminal {
   readonly answerColors: Colors
   /** Colours for notes. */
   readonly noteColors: Colors
-  readonly #manners: Manners
+  readonly #manners: OutputFlags
   readonly #streams: Streams
   /** The lines of the live block that are on the screen. */
   #liveLines: readonly string[] = []
   #drawnAt = Number.NEGATIVE_INFINITY
 
-  constructor(manners: Manners, streams: Streams) {
+  constructor(manners: OutputFlags, streams: Streams) {
     this.#manners = manners
     this.#streams = streams
     this.answerColors = colorsFor(streams.stdout)
@@ -67,13 +67,13 @@ export class Terminal {
   }
 
   /** Whether a user reads the answer at a terminal, rather than a program. */
-  get isRead(): boolean {
+  get isAnswerOnTerminal(): boolean {
     return this.#streams.stdout.isTTY === true && !this.isJson
   }
 
   /** Whether the answer can contain hyperlinks behind a text. */
   get hasLinks(): boolean {
-    return this.isRead && this.#streams.stdout.hasLinks?.() === true
+    return this.isAnswerOnTerminal && this.#streams.stdout.hasLinks?.() === true
   }
 
   /** The width of the terminal that shows the answer. */
@@ -105,13 +105,13 @@ export class Terminal {
   }
 
   /** Whether a user sees notices at a terminal. */
-  get isWatched(): boolean {
+  get isNoticeOnTerminal(): boolean {
     return this.#streams.stderr.isTTY === true && !this.#manners.quiet
   }
 
   /** Whether a live block is shown. */
   get isLive(): boolean {
-    return this.isWatched && !this.isJson
+    return this.isNoticeOnTerminal && !this.isJson
   }
 
   /** Redraws a block of one or a few lines in place, at most ten times a second. All lines but the first are dimmed. */
@@ -127,14 +127,14 @@ export class Terminal {
     const shown = fitting.map((line, i) => `${ERASE_LINE}${i === 0 ? line : this.noteColors.dim(line)}`)
     const height = this.#liveHeight
     // Written in one call, so that it does not flicker.
-    stderr.write(`${toStart(height)}${shown.join('\n')}${height > lines.length ? ERASE_BELOW : ''}`)
+    stderr.write(`${moveToStart(height)}${shown.join('\n')}${height > lines.length ? ERASE_BELOW : ''}`)
     this.#liveLines = fitting
   }
 
   /** Erases the live block. */
   clear(): void {
     const height = this.#liveHeight
-    if (height > 0) this.#streams.stderr.write(`${toStart(height)}${height === 1 ? ERASE_LINE : ERASE_BELOW}`)
+    if (height > 0) this.#streams.stderr.write(`${moveToStart(height)}${height === 1 ? ERASE_LINE : ERASE_BELOW}`)
     this.#liveLines = []
   }
 
@@ -149,7 +149,7 @@ const ERASE_LINE = '\x1b[2K'
 const ERASE_BELOW = '\x1b[J'
 
 /** Moves the cursor from the last line of a block to the start of its first. */
-function toStart(height: number): string {
+function moveToStart(height: number): string {
   return height > 1 ? `\r\x1b[${height - 1}A` : '\r'
 }
 
@@ -160,7 +160,7 @@ export function colorsFor(stream: Output): Colors {
 
 /** Makes untrusted text safe to print: removes control characters and characters that reorder the text. Line breaks and tabs stay. */
 export function printable(text: string): string {
-  return writeShowable(text)
+  return sanitizeText(text)
 }
 
 /** Like {@link printable}, for text that must stay on one line: paths, headings, names. */
@@ -179,9 +179,9 @@ export function shellWord(text: string): string {
 }
 
 /** Characters that take two columns, and characters that take none. */
-const WIDE =
+const WIDE_CHAR =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u
-const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/u
+const ZERO_WIDTH_CHAR = /[\p{Mn}\p{Me}\p{Cf}]/u
 
 /** The width of a text in columns. */
 export function widthOf(text: string): number {
@@ -192,7 +192,7 @@ export function widthOf(text: string): number {
 
 /** The width of a character in columns. */
 export function columnsOf(char: string): number {
-  return WIDE.test(char) ? 2 : NARROW.test(char) ? 0 : 1
+  return WIDE_CHAR.test(char) ? 2 : ZERO_WIDTH_CHAR.test(char) ? 0 : 1
 }
 
 /** Truncates a line to a number of columns, because a wrapped line could not be redrawn in place. */

@@ -80,7 +80,7 @@ function markLine(line: string, terms: ReadonlySet<string>, isProse = false): Ma
   const links = new Uint32Array(text.length)
   spans.forEach(({ start, end }, i) => void links.fill(i + 1, start, end))
   const matches = new Uint8Array(text.length)
-  for (const [from, to] of listSteadyParts(text)) {
+  for (const [from, to] of splitAtExpandingChars(text)) {
     for (const { start, end } of findMatches(text.slice(from, to), terms, textAnalyzer.visitTokens)) {
       matches.fill(1, from + start, from + end)
     }
@@ -89,7 +89,7 @@ function markLine(line: string, terms: ReadonlySet<string>, isProse = false): Ma
 }
 
 /** Splits a line at characters such as `…`, which the tokenizer expands into several, so that later offsets would be wrong. */
-function listSteadyParts(line: string): [start: number, end: number][] {
+function splitAtExpandingChars(line: string): [start: number, end: number][] {
   const parts: [number, number][] = []
   let start = 0
   for (const { 0: char, index } of line.matchAll(/\P{ASCII}/gu)) {

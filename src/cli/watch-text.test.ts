@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createSource, createSummary } from '../../test/crawl-facts.ts'
 import type { WatchEvent } from '../library/operations/watch-tree.ts'
 import type { Hint } from './library.ts'
-import { failureLine, Tally, watchRecord, writeWatchEvent } from './watch-text.ts'
+import { failureLine, WatchCounts, watchRecord, writeWatchEvent } from './watch-text.ts'
 
 const hint: Hint = (verb, ...words) => ['pharos', verb, ...words].join(' ')
 const source = { ...createSource(), name: 'docs', version: null }
@@ -66,7 +66,7 @@ test('only failures and recoveries are logged', () => {
 })
 
 test('the tally sums up the results', () => {
-  const tally = new Tally()
+  const tally = new WatchCounts()
   tally.add({ type: 'settled', summary })
   tally.add({ ...failed, cause: 'created', retryMs: 1 })
   tally.add({ ...failed, path: 'b.pdf', cause: 'created', retryMs: 1 })

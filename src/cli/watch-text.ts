@@ -4,11 +4,11 @@ import type { FailureLine } from '../ingest/failure-log.ts'
 import { REASON_WORDS, type Reason } from '../library/ledger-words.ts'
 import type { WatchEvent } from '../library/operations/watch-tree.ts'
 import { labelOf, type Source } from '../library/source.ts'
-import { type Hint, nameOf, timeRecord } from './library.ts'
+import { type Hint, printableLabel, timeRecord } from './library.ts'
 import { countOf, printableLine, writeNumber } from './terminal.ts'
 
 /** The events of a watch that are reported, all except progress. */
-type ToldEvent = Exclude<WatchEvent, { readonly type: 'progress' }>
+type ReportedEvent = Exclude<WatchEvent, { readonly type: 'progress' }>
 
 /** A line, and whether it is printed with `--verbose` only. */
 interface Line {
@@ -17,7 +17,7 @@ interface Line {
 }
 
 /** Formats an event as text; undefined for events that are reported elsewhere. */
-export function writeWatchEvent(event: ToldEvent, source: Source, hint: Hint): Line | undefined {
+export function writeWatchEvent(event: ReportedEvent, source: Source, hint: Hint): Line | undefined {
   const text = writeEvent(event, source, hint)
   // For a scan of the whole folder only the totals and the failures are reported.
   const isOfMany = 'cause' in event && (event.cause === 'startup' || event.cause === 'catch-up')
@@ -25,7 +25,7 @@ export function writeWatchEvent(event: ToldEvent, source: Source, hint: Hint): L
   return text === undefined ? undefined : { text: printableLine(text), isDetail }
 }
 
-function writeEvent(event: ToldEvent, source: Source, hint: Hint): string | undefined {
+function writeEvent(event: ReportedEvent, source: Source, hint: Hint): string | undefined {
   switch (event.type) {
     case 'caught-up':
       return writeCaughtUp(event, source)
@@ -57,7 +57,7 @@ function writeEvent(event: ToldEvent, source: Source, hint: Hint): string | unde
     case 'away':
       return `${event.problem}: what the library holds of it stays; waiting for it`
     case 'back':
-      return `${nameOf(source)} is there again`
+      return `${printableLabel(source)} is there again`
     case 'waiting':
       return `${event.problem}: waiting`
   }
@@ -76,7 +76,7 @@ function writeCaughtUp(event: Extract<WatchEvent, { type: 'caught-up' }>, source
     polling === null
       ? `watching ${countOf(folders, 'folder')}`
       : `looking at it every ${writeDuration(polling.everyMs)}, because ${polling.problem}`
-  if (isFirst) return `${nameOf(source)}: ${counts}; ${how}`
+  if (isFirst) return `${printableLabel(source)}: ${counts}; ${how}`
   return `looked at everything: ${counts}${polling === null ? '' : `; ${how}`}`
 }
 
@@ -86,7 +86,7 @@ function describe(reason: Reason | null, detail: string | null): string {
 }
 
 /** Formats an event as JSON. */
-export function watchRecord(event: ToldEvent, source: Source): Record<string, unknown> {
+export function watchRecord(event: ReportedEvent, source: Source): Record<string, unknown> {
   const { type, ...facts } = event
   const named = { event: type, source: labelOf(source) }
   switch (event.type) {
@@ -129,7 +129,7 @@ export function failureLine(event: WatchEvent, folder: string, now: number): Fai
 }
 
 /** Counts the results of a watch. */
-export class Tally {
+export class WatchCounts {
   #read = 0
   #removed = 0
   readonly #failing = new Set<string>()

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
-import { type EffectiveConfig, folderOf } from '../config.ts'
+import { type EffectiveConfig, libraryDataFolder } from '../config.ts'
 import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
 import { messageOf, PharosError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
@@ -10,19 +10,19 @@ import type { Scope } from '../core/url/scope.ts'
 import { appendFailure } from '../ingest/failure-log.ts'
 import type { Library } from '../library/library.ts'
 import { embedLibrary } from '../library/operations/embed-library.ts'
-import { takeUpSource } from '../library/operations/take-up-source.ts'
+import { prepareSource } from '../library/operations/prepare-source.ts'
 import type { WatchEvent, WatchInput } from '../library/operations/watch-tree.ts'
 import { DEFAULT_SETTINGS, labelOf, type Source } from '../library/source.ts'
-import { isSamePlace } from '../library/tree.ts'
+import { isSamePath } from '../library/tree.ts'
 import { requireEmbedder } from './embed.ts'
 import { interruptible } from './interrupt.ts'
-import { addLibraryOptions, createHint, type Hint, nameOf, withLibrary } from './library.ts'
-import { type CommonFlags, collect, configOf, oneOf, wholeNumber } from './options.ts'
+import { addLibraryOptions, createHint, type Hint, printableLabel, withLibrary } from './library.ts'
+import { type CommonFlags, collectList, configOf, oneOf, wholeNumber } from './options.ts'
 import { PageRate, writeProgress } from './progress.ts'
 import { withoutUndefined } from './scope-options.ts'
-import { addEmbedOptions, isEmbedAsked } from './search-settings.ts'
+import { addEmbedOptions, isEmbedRequired } from './search-settings.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
-import { failureLine, Tally, watchRecord, writeWatchEvent } from './watch-text.ts'
+import { failureLine, WatchCounts, watchRecord, writeWatchEvent } from './watch-text.ts'
 
 interface WatchFlags extends CommonFlags {
   readonly name?: string
@@ -42,8 +42,8 @@ export function addWatch(program: Command, streams: Streams): void {
     .argument('<folder>', 'a folder; it is taken into the library if it is not there yet')
     .option('--name <name>', 'what to call it (default: name of the folder)')
     .option('--version <label>', 'version of what it documents')
-    .option('--allow <glob>', 'read only paths that match; repeat it, or use commas', collect)
-    .option('--block <glob>', 'leave out paths that match, whatever is allowed', collect)
+    .option('--allow <glob>', 'read only paths that match; repeat it, or use commas', collectList)
+    .option('--block <glob>', 'leave out paths that match, whatever is allowed', collectList)
     .option('--max-depth <folders>', 'go down at most so many folders', wholeNumber('--max-depth', 0))
     .option(
       '--chunks <profile>',
@@ -63,8 +63,8 @@ export function addWatch(program: Command, streams: Streams): void {
     await interruptible(
       (signal) =>
         withLibrary(config, async (library) => {
-          if (isEmbedAsked(config)) await requireEmbedder(library)
-          const { source, ...asked } = await takeUpFolder(library, folder, flags, createHint(config))
+          if (isEmbedRequired(config)) await requireEmbedder(library)
+          const { source, ...asked } = await findOrAddFolder(library, folder, flags, createHint(config))
           await watch({ library, source, terminal, config, signal }, { ...asked, pollMs })
         }),
       () => {
@@ -75,30 +75,30 @@ export function addWatch(program: Command, streams: Streams): void {
 }
 
 /** Shorter intervals would do nothing but poll; timers cannot wait longer than a few weeks. */
-const LEAST_POLL_MS = 1000
-const MOST_POLL_MS = 86_400_000
+const MIN_POLL_INTERVAL_MS = 1000
+const MAX_POLL_INTERVAL_MS = 86_400_000
 
 function parsePoll(text: string): number {
   const ms = parseDuration(text)
-  if (ms !== undefined && ms >= LEAST_POLL_MS && ms <= MOST_POLL_MS) return ms
+  if (ms !== undefined && ms >= MIN_POLL_INTERVAL_MS && ms <= MAX_POLL_INTERVAL_MS) return ms
   const problem = `--poll: expected a duration from 1s to 1d, such as 10s, got ${JSON.stringify(text)}`
   throw new PharosError('USAGE', { problem })
 }
 
 /** The path of the failure log. */
-function failureFile({ values }: EffectiveConfig): string {
+function failureLogPath({ values }: EffectiveConfig): string {
   if (values.failures !== '') return values.failures
   const { library } = values
-  return join(folderOf(library), isPostgres(library) ? 'failed.jsonl' : `${basename(library)}.failed.jsonl`)
+  return join(libraryDataFolder(library), isPostgres(library) ? 'failed.jsonl' : `${basename(library)}.failed.jsonl`)
 }
 
 /** A folder to watch, and the kind of its first run. */
-interface TakenFolder extends Pick<WatchInput, 'kind' | 'options'> {
+interface WatchedFolder extends Pick<WatchInput, 'kind' | 'options'> {
   readonly source: Source
 }
 
 /** Adds a folder to the library unless it is there. Its settings are fixed at that point. */
-async function takeUpFolder(library: Library, given: string, flags: WatchFlags, hint: Hint): Promise<TakenFolder> {
+async function findOrAddFolder(library: Library, given: string, flags: WatchFlags, hint: Hint): Promise<WatchedFolder> {
   const address = library.trees?.addressOf(given)
   // A folder may have the name of an archive.
   const url = address?.startsWith('file:') === true ? (await library.trees?.describe(address))?.url : undefined
@@ -111,9 +111,9 @@ async function takeUpFolder(library: Library, given: string, flags: WatchFlags, 
   const { name, version, allow, block, maxDepth, chunks } = flags
   const scope: Partial<Scope> = withoutUndefined({ allow, block, maxDepth })
   const settings = withoutUndefined({ chunks })
-  const known = await findKnown(library, url, flags)
+  const known = await findFolderSource(library, url, flags)
   if (known === undefined) {
-    const { source, kind, options } = await takeUpSource(library, {
+    const { source, kind, options } = await prepareSource(library, {
       url,
       isOwnFolder: true,
       name,
@@ -135,12 +135,12 @@ async function takeUpFolder(library: Library, given: string, flags: WatchFlags, 
 }
 
 /** Finds the source of a folder; undefined if there is none, or if the flags ask for another one. */
-async function findKnown(
+async function findFolderSource(
   { store }: Library,
   url: string,
   { name, version }: Pick<WatchFlags, 'name' | 'version'>,
 ): Promise<Source | undefined> {
-  const all = (await store.listSources()).filter((source) => isSamePlace(source.url, url))
+  const all = (await store.listSources()).filter((source) => isSamePath(source.url, url))
   const meant = all.filter(
     (source) => (name ?? source.name) === source.name && (version ?? source.version) === source.version,
   )
@@ -151,7 +151,7 @@ async function findKnown(
 }
 
 /** The environment of a watch. */
-interface Watching {
+interface WatchContext {
   readonly library: Library
   readonly source: Source
   readonly terminal: Terminal
@@ -159,26 +159,26 @@ interface Watching {
   readonly signal: AbortSignal
 }
 
-async function watch(watching: Watching, input: WatchInput): Promise<void> {
+async function watch(watching: WatchContext, input: WatchInput): Promise<void> {
   const { library, source, terminal, config, signal } = watching
   // Loaded on demand: loading the crawler takes longer than most commands run.
   const { watchTree } = await import('../library/operations/watch-tree.ts')
   const hint = createHint(config)
   const rate = new PageRate()
-  const tally = new Tally()
+  const tally = new WatchCounts()
   const log = createLog(watching)
-  terminal.live(`${nameOf(source)}: starting`)
+  terminal.live(`${printableLabel(source)}: starting`)
   try {
     for await (const event of watchTree(library, source, input, signal)) {
       tally.add(event)
       if (event.type === 'progress') {
         const { progress } = event
         const perSecond = rate.add(progress.elapsedMs, progress.indexed + progress.unchanged)
-        terminal.live(writeProgress(nameOf(source), progress, perSecond))
+        terminal.live(writeProgress(printableLabel(source), progress, perSecond))
         continue
       }
       log(event)
-      tell(terminal, event, source, hint)
+      reportEvent(terminal, event, source, hint)
       if (event.type === 'caught-up' || event.type === 'settled') await embed(watching)
     }
   } catch (error) {
@@ -186,18 +186,23 @@ async function watch(watching: Watching, input: WatchInput): Promise<void> {
   } finally {
     terminal.clear()
   }
-  terminal.answer(tally.write(nameOf(source)), { event: 'stopped', ...tally.record() })
+  terminal.answer(tally.write(printableLabel(source)), { event: 'stopped', ...tally.record() })
 }
 
 /** The error for a source that another process removed during the watch. */
-function removedError({ library, source }: Watching, cause: unknown): PharosError {
+function removedError({ library, source }: WatchContext, cause: unknown): PharosError {
   const nearest = ': it was removed while it was watched'
   const details = { source: labelOf(source), library: library.store.location, nearest }
   return new PharosError('SOURCE_UNKNOWN', details, { cause })
 }
 
 /** Reports an event in one line: every event as JSON, the relevant ones as text. */
-function tell(terminal: Terminal, event: Exclude<WatchEvent, { type: 'progress' }>, source: Source, hint: Hint): void {
+function reportEvent(
+  terminal: Terminal,
+  event: Exclude<WatchEvent, { type: 'progress' }>,
+  source: Source,
+  hint: Hint,
+): void {
   if (terminal.isJson) {
     if (event.type !== 'settled') terminal.answer('', watchRecord(event, source))
     return
@@ -209,8 +214,8 @@ function tell(terminal: Terminal, event: Exclude<WatchEvent, { type: 'progress' 
 }
 
 /** Logs failures and recoveries. If the log cannot be written, this is reported once and the watch continues. */
-function createLog({ library, source, terminal, config }: Watching): (event: WatchEvent) => void {
-  const file = failureFile(config)
+function createLog({ library, source, terminal, config }: WatchContext): (event: WatchEvent) => void {
+  const file = failureLogPath(config)
   const folder = fileURLToPath(source.url)
   let isBroken = false
   return (event) => {
@@ -226,7 +231,7 @@ function createLog({ library, source, terminal, config }: Watching): (event: Wat
 }
 
 /** Embeds chunks without a vector. A failure is reported, and retried with the next batch. */
-async function embed({ library, source, terminal, signal }: Watching): Promise<void> {
+async function embed({ library, source, terminal, signal }: WatchContext): Promise<void> {
   if (library.embedsNew !== true || signal.aborted) return
   let first: number | undefined
   let last = 0

@@ -1,8 +1,8 @@
-import { maskFields } from '../core/secrets.ts'
+import { maskSecretFields } from '../core/secrets.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import type { JobRecord } from '../library/job-log.ts'
 import type { SourceReport } from '../library/operations/source-status.ts'
-import { isLost, showWorker, type WorkerRecord } from '../library/workers.ts'
+import { createWorkerView, isLost, type WorkerRecord } from '../library/workers.ts'
 import { type Hint, timeRecord } from './library.ts'
 import { countOf, printableLine, writeNumber } from './terminal.ts'
 
@@ -27,17 +27,17 @@ export function writeWaitingLines({ workers, waiting }: SharedWork, hint: Hint):
   if (waiting.length === 0) return []
   return [
     `Waiting: ${countOf(waiting.length, 'crawl')}`,
-    ...waiting.slice(0, SHOWN).map(({ id, url }) => `  ${printableLine(maskFields(url))}, job ${id}`),
-    ...(waiting.length > SHOWN ? [`  and ${writeNumber(waiting.length - SHOWN)} more`] : []),
-    ...(workers.every(isLost) ? [writeMissing(waiting.length, hint)] : []),
+    ...waiting.slice(0, MAX_LISTED).map(({ id, url }) => `  ${printableLine(maskSecretFields(url))}, job ${id}`),
+    ...(waiting.length > MAX_LISTED ? [`  and ${writeNumber(waiting.length - MAX_LISTED)} more`] : []),
+    ...(workers.every(isLost) ? [writeNoWorkers(waiting.length, hint)] : []),
   ]
 }
 
 /** Number of queued crawls listed. */
-const SHOWN = 10
+const MAX_LISTED = 10
 
 /** Says that no worker is running to take the queued crawls. */
-export function writeMissing(waiting: number, hint: Hint): string {
+export function writeNoWorkers(waiting: number, hint: Hint): string {
   return `no worker is there to run ${waiting === 1 ? 'the crawl that waits' : `the ${writeNumber(waiting)} crawls that wait`}; start one with: ${hint('worker')}`
 }
 
@@ -51,7 +51,7 @@ export function writeJobLines(jobs: readonly JobRecord[], { source, crawl }: Sou
 
 /** `  db-1/412  2 of 4 crawls, 18 hosts, 12.4 visits/s, 1,204 visits, 8.1 MB` */
 function writeWorker(worker: WorkerRecord, width: number): string {
-  const { name, isServer, state, jobs, helps, slots, leases, visits, bytes, visitsPerSec } = showWorker(worker)
+  const { name, isServer, state, jobs, helps, slots, leases, visits, bytes, visitsPerSec } = createWorkerView(worker)
   const facts = [
     `${jobs.length} of ${countOf(slots, 'crawl')}`,
     ...(helps.length === 0 ? [] : [`helps with ${writeNumber(helps.length)}`]),
@@ -67,7 +67,7 @@ function writeWorker(worker: WorkerRecord, width: number): string {
 
 /** A worker as JSON. */
 export function workerRecord(worker: WorkerRecord): Record<string, unknown> {
-  const shown = showWorker(worker)
+  const shown = createWorkerView(worker)
   const { id, name, version, isServer, state, slots, jobs, helps, leases, visits, bytes, visitsPerSec } = shown
   return {
     ...{ id, name, version, is_server: isServer, state, slots, jobs, helps, leases, visits, bytes },

@@ -3,16 +3,16 @@ import type { EffectiveConfig, SettingName } from '../config.ts'
 import { PharosError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import type { Log } from '../http/ports.ts'
-import { AdvisedError } from './advised.ts'
-import { keepAlive } from './alive-file.ts'
+import { AdvisedError } from './advised-error.ts'
+import { startAliveFile } from './alive-file.ts'
 import { EMBED_SETTINGS } from './embed-status.ts'
 import { interruptible } from './interrupt.ts'
-import { addLibraryOptions, createHint, FETCH_SETTINGS, openConfigured, shownLibrary } from './library.ts'
+import { addLibraryOptions, createHint, FETCH_SETTINGS, openConfiguredLibrary, shownLibrary } from './library.ts'
 import { type CommonFlags, configOf } from './options.ts'
+import { retryUntilReachable } from './retry-until-reachable.ts'
 import { untilAborted } from './serve.ts'
 import { createServeLog } from './serve-log.ts'
 import { countOf, printableLine, type Streams, Terminal } from './terminal.ts'
-import { whenReachable } from './when-reachable.ts'
 
 interface WorkerFlags extends CommonFlags {
   readonly aliveFile?: string
@@ -43,7 +43,7 @@ export function addWorker(program: Command, streams: Streams): void {
   ])
   command.action(async (flags: WorkerFlags) => {
     const config = configOf(command)
-    refuseFile(config)
+    refuseLibraryFile(config)
     // Log collectors read both streams, so stdout must be JSON too.
     const terminal = new Terminal({ ...flags, json: flags.json === true || flags.jsonLogs === true }, streams)
     const log = createServeLog(streams.stderr, {
@@ -52,10 +52,10 @@ export function addWorker(program: Command, streams: Streams): void {
       hasRequests: false,
     })
     const tell = (text: string) => (flags.jsonLogs === true ? log.info(text) : terminal.note(text))
-    const letGo = flags.aliveFile === undefined ? undefined : keepAlive(flags.aliveFile)
+    const letGo = flags.aliveFile === undefined ? undefined : startAliveFile(flags.aliveFile)
     try {
       await interruptible(
-        (signal) => work(config, log, terminal, signal),
+        (signal) => runWorker(config, log, terminal, signal),
         () => tell('takes nothing new, and goes when what runs is over … (Ctrl-C once more ends it at once)'),
       )
     } finally {
@@ -64,12 +64,12 @@ export function addWorker(program: Command, streams: Streams): void {
   })
 }
 
-async function work(config: EffectiveConfig, log: Log, terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const { createConfiguredWorker, prepareQueue } = await import('./work-open.ts')
-  const library = await whenReachable(log, signal, () => openConfigured(config, (text) => log.warn(text)))
-  const queue = prepareQueue(config, log)
+async function runWorker(config: EffectiveConfig, log: Log, terminal: Terminal, signal: AbortSignal): Promise<void> {
+  const { createConfiguredWorker, createLazyQueue } = await import('./worker-setup.ts')
+  const library = await retryUntilReachable(log, signal, () => openConfiguredLibrary(config, (text) => log.warn(text)))
+  const queue = createLazyQueue(config, log)
   try {
-    const worker = createConfiguredWorker(config, library, await whenReachable(log, signal, queue.open), {
+    const worker = createConfiguredWorker(config, library, await retryUntilReachable(log, signal, queue.open), {
       log,
       isServer: false,
     })
@@ -88,7 +88,7 @@ async function work(config: EffectiveConfig, log: Log, terminal: Terminal, signa
 }
 
 /** Rejects a library file, whose crawls a single process runs. */
-function refuseFile(config: EffectiveConfig): void {
+function refuseLibraryFile(config: EffectiveConfig): void {
   const { library } = config.values
   if (isPostgres(library)) return
   const problem = `${shownLibrary(config.values)} is a file, whose crawls are run by \`pharos serve\` alone; workers share a library in PostgreSQL`

@@ -20,4 +20,4 @@ export const DEFAULT_LIMITS: Limits = {
 }
 
 /** Least cap of a chunk: room for a fence, its language and a line. */
-export const LEAST_MAX_CHARS = 64
+export const MIN_MAX_CHARS = 64

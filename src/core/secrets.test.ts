@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cpuMsOf } from '../../test/cpu-time.ts'
-import { findSecrets, isCredentialFile, maskFields, redactSecrets } from './secrets.ts'
+import { findSecrets, isCredentialFile, maskSecretFields, redactSecrets } from './secrets.ts'
 
 /** Built from parts, so that no scanner takes this file for a leak. */
 const KEY = `AKIA${'ABCDEFGH12345678'}`
@@ -96,7 +96,7 @@ test('redacts every credential and keeps the rest', () => {
 
 test('masks the fields of addresses that are named like secrets, and no others', () => {
   const text = 'got "https://a.example/?page=2&access_token=x1&API-Key=x2#part" and ?session=x3, token=4'
-  expect(maskFields(text)).toBe(
+  expect(maskSecretFields(text)).toBe(
     'got "https://a.example/?page=2&access_token=***&API-Key=***#part" and ?session=*** token=4',
   )
 })

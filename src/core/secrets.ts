@@ -46,10 +46,11 @@ const PATTERNS: readonly SecretPattern[] = [
 ]
 
 /** Placeholders for secrets. */
-const EXAMPLE = /example|placeholder|changeme|your[-_ ]|xxxx|\.\.\.|<[^>]{1,40}>|\$\{|\{\{|process\.env|os\.environ/i
+const PLACEHOLDER =
+  /example|placeholder|changeme|your[-_ ]|xxxx|\.\.\.|<[^>]{1,40}>|\$\{|\{\{|process\.env|os\.environ/i
 
 /** A few findings identify a file of keys; all of them would only bury the other warnings. */
-const MOST_FINDINGS = 20
+const MAX_FINDINGS = 20
 
 /** Finds likely credentials, one finding for each kind and line, in line order; at most twenty. */
 export function findSecrets(text: string): SecretFinding[] {
@@ -58,15 +59,15 @@ export function findSecrets(text: string): SecretFinding[] {
   for (const { what, pattern } of PATTERNS) {
     let count = 0
     for (const match of text.matchAll(pattern)) {
-      if (EXAMPLE.test(match[0])) continue
-      if (++count > MOST_FINDINGS) break
+      if (PLACEHOLDER.test(match[0])) continue
+      if (++count > MAX_FINDINGS) break
       lines ??= new LineMap(text)
       const line = lines.lineAt(match.index)
       const key = `${line} ${what}`
       if (!found.has(key)) found.set(key, { what, line, index: match.index })
     }
   }
-  const sorted = [...found.values()].sort((a, b) => a.index - b.index).slice(0, MOST_FINDINGS)
+  const sorted = [...found.values()].sort((a, b) => a.index - b.index).slice(0, MAX_FINDINGS)
   return sorted.map(({ what, line }) => ({ what, line }))
 }
 
@@ -85,7 +86,7 @@ export function isCredentialFile(path: string): boolean {
 export const SECRET_FIELD: RegExp = /token|secret|passw|api_?-?key|authorization|session|credential/i
 
 /** Replaces the values of such fields in the queries of all addresses of a text. */
-export function maskFields(text: string): string {
+export function maskSecretFields(text: string): string {
   return text.replace(/([?&]([^\s=&?#]{1,100})=)[^\s&#"'`]+/g, (whole, head: string, name: string) =>
     SECRET_FIELD.test(name) ? `${head}***` : whole,
   )

@@ -1,49 +1,49 @@
 import type { Snapshot } from '../core/model.ts'
 import { dropSlash } from '../core/url/key.ts'
 import { isBelowStart } from '../core/url/reach.ts'
+import { type AddressDecision, type AddressFilter, createAddressFilter } from './address-filter.ts'
 import { ContentTraps, type PageContent } from './content-traps.ts'
-import { untilResumed } from './control.ts'
+import { waitUntilResumed } from './control.ts'
 import { readLists } from './discover.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
 import { EventQueue } from './event-queue.ts'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from './events.ts'
-import { createGate, type Gate, type Verdict } from './gate.ts'
 import {
   type Alias,
   type Discovery,
-  type Find,
-  type FindResult,
+  type FoundAddress,
   isAbsent,
-  isGateReason,
+  isFilterReason,
   isListed,
   isRead,
   type LedgerRow,
   type LedgerState,
+  type OfferResult,
   type Reason,
   type Refusal,
-  type Settled,
   type Settlement,
+  type SettlementResult,
   type Visit,
 } from './ledger.ts'
-import { type ListAnswer, ListTrials, listSpared, SpreadSample } from './list-trials.ts'
-import { isUnsent, type Leave, Pacer } from './pacer.ts'
+import { isUnsent, Pacer, type SendPermit } from './pacer.ts'
 import { PageDefect } from './page-defect.ts'
 import { Planning } from './planning.ts'
 import type { Fetcher, FetchOutcome, FetchRequest, PageReading, ReadOptions, Renderer, RenderOutcome } from './ports.ts'
 import { ProgressMilestones } from './progress-milestones.ts'
-import { createResourceFetcher, type FetchResource } from './resource.ts'
+import { createResourceFetcher, type ResourceFetcher } from './resource.ts'
 import { RobotsRules } from './robots-rules.ts'
-import { Room } from './room.ts'
-import { type CrawlPorts, type CrawlRun, FURTHER_REQUESTS, REQUESTS_PER_PAGE } from './run.ts'
+import { type CrawlPorts, type CrawlRun, EXTRA_PAGE_REQUESTS, REQUESTS_PER_PAGE } from './run.ts'
 import { countState, countVisit, type RunCounts } from './run-counts.ts'
-import { addHelp, type Help, NO_HELP, type SharedCrawl } from './sharing.ts'
+import { Semaphore } from './semaphore.ts'
+import { addCounts, NO_COUNTS, type ProcessCounts, type SharedCrawl } from './sharing.ts'
 import { Spellings } from './spellings.ts'
+import { type ListedAddressState, listSparedHosts, SpreadSample, StaleListDetector } from './stale-list-detector.ts'
 import { walkRows } from './walk-rows.ts'
 
 /** Offered addresses that are cached in memory. When the cache is full it is cleared, and the ledger recognises repeats. */
 const MAX_REMEMBERED = 500_000
 /** Sitemap addresses accepted when pages are capped, unless the cap allows more requests. */
-const MOST_LISTED_CAPPED = 10_000
+const MAX_LISTED_WHEN_CAPPED = 10_000
 /** Finds per kind (listed or linked) in the first turn; each later turn doubles the number. */
 const FIRST_TURN = 8
 /** States of rows whose stored links are offered again; a page that failed now has links from an earlier crawl. */
@@ -51,13 +51,13 @@ const LINKING_STATES: readonly LedgerState[] = ['indexed', 'unchanged', 'skipped
 /** Depth of an address known only from lists, so that any link to it counts as shorter. */
 const LISTED_DEPTH = Infinity
 /** Maximum age of the cached counts of other processes. */
-const HELP_AGE_MS = 1000
+const COUNTS_MAX_AGE_MS = 1000
 /** Milestones are recounted after this many visits by other processes, and again each time that number grows by the factor below. */
 const FIRST_RECOUNT = 10
 const RECOUNT_FACTOR = 4
 
 /** Where addresses were found. */
-export interface Finding {
+export interface DiscoveryContext {
   readonly depth: number
   readonly foundOn: string | null
   readonly discovery: Discovery
@@ -66,8 +66,8 @@ export interface Finding {
 }
 
 /** Finds for the ledger, and the aliases that were learned from them. */
-export interface Finds {
-  readonly finds: readonly Find[]
+export interface FoundAddresses {
+  readonly finds: readonly FoundAddress[]
   readonly aliases: readonly Alias[]
 }
 
@@ -78,7 +78,7 @@ export class ActiveCrawl implements RunCounts {
   readonly pacer: Pacer
   readonly robots: RobotsRules
   /** Fetches files that are not pages, as robots.txt allows. */
-  readonly fetchResource: FetchResource
+  readonly fetchResource: ResourceFetcher
   readonly variants: MarkdownVariants = new MarkdownVariants()
   readonly events: EventQueue<CrawlEvent> = new EventQueue()
   readonly startedAt: number
@@ -90,11 +90,11 @@ export class ActiveCrawl implements RunCounts {
   /** Requests in progress by address, and when each began. */
   readonly #fetching = new Map<string, number>()
   /** Limits visits with large responses: pages are parsed one at a time, so more of them would only wait in memory. */
-  readonly largeVisits: Room<Visit> = new Room(3)
+  readonly largeVisits: Semaphore<Visit> = new Semaphore(3)
   /** Present only if the crawl has a planner. */
   readonly planning: Planning | undefined
   readonly milestones: ProgressMilestones
-  gate: Gate
+  addressFilter: AddressFilter
   siteUrl: string
   /** Pages that count towards the cap. */
   pagesTaken = 0
@@ -124,9 +124,9 @@ export class ActiveCrawl implements RunCounts {
   /** Pages of earlier runs that stay unchanged because the cap was reached before their turn. */
   keptByCap = 0
   /** Whether the current pages of llms-full.txt are known. */
-  isFullKnown = false
+  isLlmsFullKnown = false
   /** Whether llms-full.txt was to be the only content but holds no page. */
-  isFullMissing = false
+  isLlmsFullMissing = false
   /** Why a missing address proves nothing in this run, as text; null while everything could be checked. */
   incomplete: string | null = null
   /** Whether another process started the crawl; this process then only makes visits. */
@@ -138,7 +138,10 @@ export class ActiveCrawl implements RunCounts {
   /** Requests that `takeRequests` has already reported. */
   #toldRequests = 0
   /** Cached counts of other processes, and when they were read. */
-  #help: { readonly done: Help; readonly at: number } = { done: NO_HELP, at: Number.NEGATIVE_INFINITY }
+  #joinedCounts: { readonly done: ProcessCounts; readonly at: number } = {
+    done: NO_COUNTS,
+    at: Number.NEGATIVE_INFINITY,
+  }
   /** Number of visits by other processes at which milestones are recounted. */
   #recountAt = FIRST_RECOUNT
   /** Site address to store at the end of the crawl. */
@@ -160,21 +163,21 @@ export class ActiveCrawl implements RunCounts {
   /** Hosts of the site: the given one, and those it redirected to. */
   readonly #hosts = new Set<string>()
   /** Whether the crawl visits pages that it did not find; those outside the scope are removed. */
-  asksUnlinked = false
+  isCheckingUnlinked = false
   readonly #traps = new ContentTraps(this.#hosts)
   readonly #spellings = new Spellings()
   /** Keys of pages that llms-full.txt holds, indexed by the key without its trailing slash. */
   readonly #covered = new Map<string, string>()
-  readonly #lists = new ListTrials()
+  readonly #lists = new StaleListDetector()
   /** The last sample of each list. */
-  readonly #samples = new Map<string, readonly Find[]>()
+  readonly #samples = new Map<string, readonly FoundAddress[]>()
   /** Finds so far, by kind. */
   readonly #counts = { listed: 0, linked: 0 }
 
   constructor(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal, shared?: SharedCrawl) {
     this.run = run
     this.isJoined = shared !== undefined
-    this.isFullKnown = shared?.isFullKnown === true
+    this.isLlmsFullKnown = shared?.isFullKnown === true
     this.ports = ports
     this.signal = signal
     this.startedAt = ports.clock.now()
@@ -182,18 +185,19 @@ export class ActiveCrawl implements RunCounts {
     this.#keptSite = run.siteUrl
     this.#startOrigin = new URL(run.startUrl).origin
     for (const url of [run.startUrl, run.siteUrl]) this.#hosts.add(new URL(url).host)
-    this.gate = this.#openGate(run.siteUrl)
+    this.addressFilter = this.#createAddressFilter(run.siteUrl)
     this.#isAnswered = !this.#readsLists
-    this.#startKeys.set(this.gate.keyOf(run.startUrl) ?? run.startUrl, true)
+    this.#startKeys.set(this.addressFilter.keyOf(run.startUrl) ?? run.startUrl, true)
     const { ledger, clock, random } = ports
     const tell = (event: CrawlEvent) => this.events.push(event)
     const { planner } = ports
     const offer = (urls: readonly string[]) => this.#offerSeeds(urls)
-    const hasten = (urls: readonly string[]) => this.#hasten(urls)
+    const hasten = (urls: readonly string[]) => this.#prioritize(urls)
     const { startUrl } = run
-    this.planning = planner === undefined ? undefined : new Planning({ planner, startUrl, offer, hasten, tell })
+    this.planning =
+      planner === undefined ? undefined : new Planning({ planner, startUrl, offer, prioritize: hasten, tell })
     this.milestones = new ProgressMilestones(run.startUrl)
-    const probe = (url: string, leave: Leave) => this.#probe(url, leave)
+    const probe = (url: string, leave: SendPermit) => this.#probe(url, leave)
     const pacer = new Pacer({ ledger, clock, random, limits: run.limits, probe, signal, tell })
     this.pacer = pacer
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
@@ -203,7 +207,7 @@ export class ActiveCrawl implements RunCounts {
     const judgeRobots = (url: string, signal?: AbortSignal) => this.robots.judge(url, signal)
     const fetchResource = createResourceFetcher({ fetcher: this, pacer, judgeRobots })
     this.fetchResource = async (url, options) => {
-      await untilResumed(ports.control, signal)
+      await waitUntilResumed(ports.control, signal)
       return fetchResource(url, options)
     }
   }
@@ -211,7 +215,7 @@ export class ActiveCrawl implements RunCounts {
   /** Sends a request and counts it; the response adjusts the pace of the host. */
   async fetch(
     request: FetchRequest,
-    leave: Leave,
+    leave: SendPermit,
     visit?: Visit,
     fetcher: Fetcher = this.ports.fetcher,
   ): Promise<FetchOutcome> {
@@ -224,7 +228,7 @@ export class ActiveCrawl implements RunCounts {
     const ofVisit =
       visit === undefined
         ? {}
-        : { admitLarge: () => this.largeVisits.enter(visit), isBrief: await this.wasSilent(visit) }
+        : { admitLarge: () => this.largeVisits.acquire(visit), isBrief: await this.wasUnresponsive(visit) }
     const signal = request.signal ?? this.signal
     this.#fetching.set(request.url, askedAt)
     const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
@@ -238,12 +242,12 @@ export class ActiveCrawl implements RunCounts {
       this.requests--
       if (isOfPage) this.pageRequests--
     }
-    if (!isUnsent(outcome)) await this.pacer.note(request.url, outcome, askedAt, isOfPage)
+    if (!isUnsent(outcome)) await this.pacer.noteOutcome(request.url, outcome, askedAt, isOfPage)
     return outcome
   }
 
   /** Whether the last request for an address timed out before the server began to respond. */
-  async wasSilent({ attempts, sourceId, key }: Visit): Promise<boolean> {
+  async wasUnresponsive({ attempts, sourceId, key }: Visit): Promise<boolean> {
     const row = attempts > 0 ? await this.ports.ledger.findRow(sourceId, key) : undefined
     return row?.reason === 'timeout' && row.status === null
   }
@@ -267,15 +271,15 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Judges found addresses. Leaves out those that this crawl already offered at the same or a smaller depth. */
-  judge(urls: Iterable<string>, finding: Finding): Finds {
-    const finds: Find[] = []
+  judge(urls: Iterable<string>, finding: DiscoveryContext): FoundAddresses {
+    const finds: FoundAddress[] = []
     const aliases: Alias[] = []
     for (const url of urls) this.#judgeOne(url, finding, finds, aliases)
     return { finds, aliases }
   }
 
   /** Remembers the finds that the ledger has taken, and emits their events. */
-  note(finds: readonly Find[], results: readonly FindResult[]): void {
+  noteOffered(finds: readonly FoundAddress[], results: readonly OfferResult[]): void {
     if (this.#offered.size + finds.length > MAX_REMEMBERED) this.#offered.clear()
     finds.forEach((find, i) => {
       const { url, depth, discovery, refusal } = find
@@ -296,20 +300,20 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Offers addresses to the ledger. Returns how many were admitted. */
-  async offer(urls: Iterable<string>, finding: Finding): Promise<number> {
+  async offer(urls: Iterable<string>, finding: DiscoveryContext): Promise<number> {
     const { finds, aliases } = this.judge(urls, finding)
     if (finds.length === 0 && aliases.length === 0) return 0
     const results = await this.record(finds, aliases)
-    await this.events.hasRoom()
+    await this.events.waitForRoom()
     return results.filter((result) => result === 'admitted').length
   }
 
   /** Writes finds to the ledger and returns its results. */
-  async record(finds: readonly Find[], aliases: readonly Alias[] = []): Promise<readonly FindResult[]> {
+  async record(finds: readonly FoundAddress[], aliases: readonly Alias[] = []): Promise<readonly OfferResult[]> {
     const { crawlId, sourceId, limits } = this.run
     const { ledger, clock } = this.ports
     const results = await ledger.offer(sourceId, crawlId, finds, clock.now(), aliases, limits.ledgerRows)
-    this.note(finds, results)
+    this.noteOffered(finds, results)
     return results
   }
 
@@ -325,8 +329,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Judges an address by how it was found. A list is finite, so content traps do not apply to its addresses. */
-  judgeFound(url: string, depth: number, discovery: Discovery, isNoTrap = false): Verdict {
-    const verdict = this.gate.judge(url, depth, isNoTrap)
+  judgeFound(url: string, depth: number, discovery: Discovery, isNoTrap = false): AddressDecision {
+    const verdict = this.addressFilter.judge(url, depth, isNoTrap)
     const isSpared = isListed(discovery) && verdict.refusal?.reason === 'same-content'
     return isSpared ? { ...verdict, refusal: null } : verdict
   }
@@ -334,7 +338,7 @@ export class ActiveCrawl implements RunCounts {
   /**
    * Reads the lists of the site once. The visit of the start waits for it, so that listed addresses are recorded as listed, not as links.
    */
-  discovered(startKey?: string): Promise<void> {
+  readListsOnce(startKey?: string): Promise<void> {
     if (this.#discovery === undefined) {
       this.isReadingLists = true
       this.#discovery = readLists(this, startKey).finally(() => {
@@ -351,11 +355,11 @@ export class ActiveCrawl implements RunCounts {
 
   /** Maximum number of sitemap addresses: far more than a page cap allows would only cost time. */
   get maxListed(): number {
-    return Math.min(this.run.limits.sitemapEntries, Math.max(this.#maxPageRequests, MOST_LISTED_CAPPED))
+    return Math.min(this.run.limits.sitemapEntries, Math.max(this.#maxPageRequests, MAX_LISTED_WHEN_CAPPED))
   }
 
   get #maxPageRequests(): number {
-    return (this.run.scope.maxPages ?? Infinity) * REQUESTS_PER_PAGE + FURTHER_REQUESTS
+    return (this.run.scope.maxPages ?? Infinity) * REQUESTS_PER_PAGE + EXTRA_PAGE_REQUESTS
   }
 
   /** Page limit for now: lists may use half of the cap before links are known. */
@@ -373,12 +377,12 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Depth of a redirect target. At least 1 except for the start: a listed redirect and a link then give the same depth, in any order. */
-  depthBehind({ key, depth }: Pick<Visit, 'key' | 'depth'>): number {
+  redirectDepth({ key, depth }: Pick<Visit, 'key' | 'depth'>): number {
     return this.#startKeys.has(key) ? depth : Math.max(depth, Math.min(1, this.run.scope.maxDepth ?? 1))
   }
 
   /** Records whether a listed address exists, and samples or sets aside its list. */
-  async noteListed({ foundOn, discovery }: Visit, settled: Settled, status: number | null): Promise<void> {
+  async noteListed({ foundOn, discovery }: Visit, settled: SettlementResult, status: number | null): Promise<void> {
     if (foundOn === null || !isListed(discovery)) return
     const answer = judgeListed({ ...settled, status })
     // While the list is being read, a sample would cover its beginning only.
@@ -391,7 +395,7 @@ export class ActiveCrawl implements RunCounts {
   /** Moves a sample of a list to the front of the frontier. */
   async #sampleList(list: string): Promise<void> {
     const { run, ports } = this
-    const sample = new SpreadSample<Find>()
+    const sample = new SpreadSample<FoundAddress>()
     for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'pending' })) {
       for (const { key, url, host, depth, foundOn, discovery } of rows) {
         if (foundOn === list && isListed(discovery))
@@ -403,8 +407,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Reads what became of the last sample of a list, in whatever process, by host. */
-  async #readSample(list: string): Promise<(readonly [host: string, answer: ListAnswer | undefined])[]> {
-    const answers: (readonly [string, ListAnswer | undefined])[] = []
+  async #readSample(list: string): Promise<(readonly [host: string, answer: ListedAddressState | undefined])[]> {
+    const answers: (readonly [string, ListedAddressState | undefined])[] = []
     for (const { key, host } of this.#samples.get(list) ?? []) {
       const row = await this.ports.ledger.findRow(this.run.sourceId, key)
       answers.push([host, row && judgeListed(row)])
@@ -419,7 +423,7 @@ export class ActiveCrawl implements RunCounts {
   async #setAside(list: string, discovery: Discovery): Promise<void> {
     const { run, ports } = this
     const now = ports.clock.now()
-    const listed = { list, exceptHosts: listSpared(await this.#readSample(list)) }
+    const listed = { list, exceptHosts: listSparedHosts(await this.#readSample(list)) }
     const count = await ports.ledger.skipPending(run.sourceId, 'stale-list', list, now, run.crawlId, listed)
     this.incomplete ??= `${list} was set aside: the addresses of a sample from all over it are gone`
     const detail = `${count} addresses set aside: those that were requested are gone`
@@ -443,9 +447,9 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Reads the lists if no visit of the start did. Returns whether it read them. */
-  async discoverLate(): Promise<boolean> {
+  async readListsIfNeeded(): Promise<boolean> {
     if (this.#discovery !== undefined || !this.#readsLists) return false
-    await this.discovered(this.#settledStart)
+    await this.readListsOnce(this.#settledStart)
     await this.share()
     return true
   }
@@ -462,10 +466,10 @@ export class ActiveCrawl implements RunCounts {
       const isPassedOn = row.reason === 'redirect' && row.target !== null && this.#startKeys.size <= limits.redirects
       if (isPassedOn) {
         const target = await this.ports.ledger.findRow(sourceId, row.target ?? '')
-        this.passStartOn(key, target?.url ?? row.target ?? '', row.status === 301 || row.status === 308)
+        this.noteStartRedirect(key, target?.url ?? row.target ?? '', row.status === 301 || row.status === 308)
         continue
       }
-      if (isRead(row) && row.status !== null) this.answerStart(key)
+      if (isRead(row) && row.status !== null) this.noteStartPage(key)
       this.#isAnswered = true
       if (this.run.kind === 'recrawl') this.#settledStart = key
       else this.#discovery = Promise.resolve()
@@ -476,9 +480,9 @@ export class ActiveCrawl implements RunCounts {
    * Records where an address redirects. If it is the start, the site may be on another host; its folder stays, unless the redirect left it.
    * A temporary redirect counts for this crawl only.
    */
-  passStartOn(key: string, target: string, isPermanent: boolean): void {
+  noteStartRedirect(key: string, target: string, isPermanent: boolean): void {
     const isKept = this.#startKeys.get(key)
-    const targetKey = this.gate.keyOf(target)
+    const targetKey = this.addressFilter.keyOf(target)
     if (isKept === undefined || targetKey === undefined) return
     this.#startKeys.set(targetKey, isKept && isPermanent)
     const to = new URL(target)
@@ -489,8 +493,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Records that an address responded with its own page. If it is the start as given, the site is (again) there. */
-  answerStart(key: string): void {
-    if (key === this.gate.keyOf(this.run.startUrl) && this.siteUrl !== this.run.startUrl)
+  noteStartPage(key: string): void {
+    if (key === this.addressFilter.keyOf(this.run.startUrl) && this.siteUrl !== this.run.startUrl)
       this.#moveSite(this.run.startUrl, true)
   }
 
@@ -520,7 +524,7 @@ export class ActiveCrawl implements RunCounts {
   /** Lets other processes join once the location of the site is known, and shares later changes. */
   async share(isAnswered = false): Promise<void> {
     this.#isAnswered ||= isAnswered
-    const shared: SharedCrawl = { siteUrl: this.siteUrl, isFullKnown: this.isFullKnown }
+    const shared: SharedCrawl = { siteUrl: this.siteUrl, isFullKnown: this.isLlmsFullKnown }
     const text = JSON.stringify(shared)
     if (!this.#isAnswered || this.#shared === text) return
     this.#shared = text
@@ -530,13 +534,13 @@ export class ActiveCrawl implements RunCounts {
     })
   }
 
-  /** Counts of other processes, at most `HELP_AGE_MS` old. */
-  async readHelp(isNow = false): Promise<Help> {
+  /** Counts of other processes, at most `COUNTS_MAX_AGE_MS` old. */
+  async readJoinedCounts(isNow = false): Promise<ProcessCounts> {
     const now = this.ports.clock.now()
-    if (this.ports.readHelp !== undefined && (isNow || now - this.#help.at >= HELP_AGE_MS)) {
-      this.#help = { done: await this.ports.readHelp(), at: now }
+    if (this.ports.readJoinedCounts !== undefined && (isNow || now - this.#joinedCounts.at >= COUNTS_MAX_AGE_MS)) {
+      this.#joinedCounts = { done: await this.ports.readJoinedCounts(), at: now }
     }
-    return this.#help.done
+    return this.#joinedCounts.done
   }
 
   /** Returns the number of requests since the last call. */
@@ -547,7 +551,7 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Counts a settled visit and emits its event. Returns whether it brought a page. */
-  count(settlement: Settlement, settled: Settled, bytes: number): boolean {
+  countSettled(settlement: Settlement, settled: SettlementResult, bytes: number): boolean {
     this.#begun.delete(settlement.visit.key)
     const { visit, status, detail, record, finds = [], aliases = [] } = settlement
     const { state, reason } = settled
@@ -559,7 +563,7 @@ export class ActiveCrawl implements RunCounts {
       }
       return false
     }
-    this.note(finds, settled.finds)
+    this.noteOffered(finds, settled.finds)
     if (state === 'pending') return false
     const contentHash = record?.page.contentHash ?? (status === 304 ? visit.contentHash : null)
     if (contentHash !== null) this.#spellings.note(visit.key, contentHash)
@@ -575,17 +579,17 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Emits the milestones that a visit has reached. Each is stored before it is emitted: missing one is better than a duplicate. */
-  async reach(visit: Parameters<ProgressMilestones['note']>[0]): Promise<void> {
+  async emitMilestones(visit: Parameters<ProgressMilestones['note']>[0]): Promise<void> {
     // A joined process sees only a part of the crawl.
     if (this.isJoined) return
     await this.#tellReached(this.milestones.note(visit))
-    const { visited } = await this.readHelp()
+    const { visited } = await this.readJoinedCounts()
     if (visited >= this.#recountAt) await this.#recount(visited)
   }
 
   /** Emits the milestones that all processes have reached together. */
-  async reachTogether(): Promise<void> {
-    await this.#recount((await this.readHelp(true)).visited)
+  async emitSharedMilestones(): Promise<void> {
+    await this.#recount((await this.readJoinedCounts(true)).visited)
   }
 
   /** Counts milestones from the ledger, because visits of other processes are not reported to this one. */
@@ -612,10 +616,10 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Counts a page taken from llms-full.txt without a visit, and emits its event. */
-  countAdopted(url: string, settled: Settled, chunks: number): void {
+  countAdopted(url: string, settled: SettlementResult, chunks: number): void {
     const { state, reason } = settled
     countState(this, settled)
-    const key = this.gate.keyOf(url) ?? url
+    const key = this.addressFilter.keyOf(url) ?? url
     if (reason !== 'overflow') this.#covered.set(dropSlash(key), key)
     if (state === 'indexed' || state === 'unchanged') this.pagesTaken++
     const detail = 'from llms-full.txt'
@@ -623,7 +627,7 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Counts of this process. */
-  get done(): Help {
+  get done(): ProcessCounts {
     const { visited, indexed, unchanged, skipped, failed, provenGone } = this
     const { newInRefresh, overflow, bytes, requests, pacer } = this
     const parked = [...pacer.parked].map(([host, detail]) => ({ host, detail }))
@@ -637,7 +641,7 @@ export class ActiveCrawl implements RunCounts {
     // Progress is read often, so it leaves out the slower query for the next due time.
     const { states } = await this.ports.ledger.countLedger(this.run.sourceId)
     const own = { visited: this.visited, bytes: this.bytes }
-    const { visited, indexed, unchanged, skipped, failed, bytes } = addHelp(this.done, await this.readHelp())
+    const { visited, indexed, unchanged, skipped, failed, bytes } = addCounts(this.done, await this.readJoinedCounts())
     const counts = { visited, indexed, unchanged, skipped, failed, bytes, own }
     const queued = states.pending + states.leased
     return {
@@ -656,12 +660,12 @@ export class ActiveCrawl implements RunCounts {
    * Stores the new address of a site that moved permanently. Only at the end, so that a resumed crawl detects the move again. Never in a
    * refresh, because the next crawl that discovers pages must notice the move.
    */
-  async keepSite(): Promise<void> {
+  async storeMovedSite(): Promise<void> {
     if (this.#readsLists && this.#keptSite !== this.run.siteUrl) await this.ports.moveSite(this.#keptSite)
   }
 
   /** Requests an address only to check whether its host responds; the response is not used. */
-  async #probe(url: string, leave: Leave): Promise<FetchOutcome> {
+  async #probe(url: string, leave: SendPermit): Promise<FetchOutcome> {
     const { signal } = this
     const headers = this.#headersFor(new URL(url).origin)
     const request = { url, headers, isBrief: true, signal }
@@ -675,7 +679,7 @@ export class ActiveCrawl implements RunCounts {
   async #offerSeeds(urls: readonly string[]): Promise<{ waiting: readonly string[]; admitted: number }> {
     const depth = Math.max(1, this.run.scope.maxDepth ?? 1)
     // Guesses outside the scope are not recorded.
-    const allowed = urls.filter((url) => this.gate.judge(url, depth).refusal === null)
+    const allowed = urls.filter((url) => this.addressFilter.judge(url, depth).refusal === null)
     const admitted = await this.offer(allowed, { depth, foundOn: null, discovery: 'planner' })
     const waiting: string[] = []
     for (const url of allowed) if ((await this.#findWaiting(url)) !== undefined) waiting.push(url)
@@ -683,7 +687,7 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /** Moves waiting addresses forward in the frontier; refused addresses stay refused. */
-  async #hasten(urls: readonly string[]): Promise<void> {
+  async #prioritize(urls: readonly string[]): Promise<void> {
     for (const url of urls) {
       const row = await this.#findWaiting(url)
       if (row !== undefined) await this.offer([row.url], { depth: row.depth, foundOn: null, discovery: 'planner' })
@@ -691,14 +695,14 @@ export class ActiveCrawl implements RunCounts {
   }
 
   async #findWaiting(url: string): Promise<LedgerRow | undefined> {
-    const row = await this.ports.ledger.findRow(this.run.sourceId, this.gate.keyOf(url) ?? url)
+    const row = await this.ports.ledger.findRow(this.run.sourceId, this.addressFilter.keyOf(url) ?? url)
     const isWaiting = row?.crawlId === this.run.crawlId && (row.state === 'pending' || row.state === 'leased')
     return isWaiting ? row : undefined
   }
 
   #moveSite(siteUrl: string, isKept: boolean): void {
     this.siteUrl = siteUrl
-    this.gate = this.#openGate(siteUrl)
+    this.addressFilter = this.#createAddressFilter(siteUrl)
     this.#hosts.add(new URL(siteUrl).host)
     if (isKept) this.#keptSite = siteUrl
     // Pages at the old address may still exist.
@@ -710,9 +714,9 @@ export class ActiveCrawl implements RunCounts {
     return origin === this.#startOrigin ? this.run.headers : {}
   }
 
-  #openGate(siteUrl: string): Gate {
+  #createAddressFilter(siteUrl: string): AddressFilter {
     const { startUrl, scope } = this.run
-    return createGate({
+    return createAddressFilter({
       startUrl,
       siteUrl,
       scope,
@@ -726,7 +730,7 @@ export class ActiveCrawl implements RunCounts {
     return !this.isJoined && (this.run.kind === 'add' || this.run.kind === 'recrawl')
   }
 
-  #judgeOne(text: string, finding: Finding, finds: Find[], aliases: Alias[]): void {
+  #judgeOne(text: string, finding: DiscoveryContext, finds: FoundAddress[], aliases: Alias[]): void {
     const { kind, discover } = this.run
     const { depth, foundOn, discovery } = finding
     const isGiven = discovery === 'manual'
@@ -785,7 +789,14 @@ export class ActiveCrawl implements RunCounts {
     const classification = isSession ? 'session-id' : 'superfluous-query'
     aliases.push({ url, aliasUrl: stripped, classification, reason })
     const pattern = isSession ? refusal.pattern : null
-    this.events.push({ type: 'dropped', url, depth, reason, pattern, target: this.gate.keyOf(stripped) ?? null })
+    this.events.push({
+      type: 'dropped',
+      url,
+      depth,
+      reason,
+      pattern,
+      target: this.addressFilter.keyOf(stripped) ?? null,
+    })
   }
 
   /** Pages left out as repetitions may have been different, so their absence proves nothing. */
@@ -800,7 +811,7 @@ export class ActiveCrawl implements RunCounts {
     this.failed++
   }
 
-  #noteOverflow({ key, url, depth }: Find): void {
+  #noteOverflow({ key, url, depth }: FoundAddress): void {
     // Depth 0 keeps the address from being offered again: the ledger stays full.
     this.#offered.set(key, 0)
     this.overflow++
@@ -815,9 +826,9 @@ function judgeListed({
   state,
   reason,
   status,
-}: Pick<LedgerRow, 'state' | 'reason' | 'status'>): ListAnswer | undefined {
+}: Pick<LedgerRow, 'state' | 'reason' | 'status'>): ListedAddressState | undefined {
   if (state === 'failed') return isAbsent(reason) ? 'missing' : undefined
   // The status of a row that was refused without a request is of an earlier run.
-  const isAnswered = state === 'skipped' && status !== null && !isGateReason(reason)
+  const isAnswered = state === 'skipped' && status !== null && !isFilterReason(reason)
   return state === 'indexed' || state === 'unchanged' || isAnswered ? 'found' : undefined
 }

@@ -5,18 +5,18 @@ import { DAY_WORDS, MONTHS } from '../core/url/calendar-words.ts'
  * Consecutive pages of a shape that make it a trap: the first if they are identical, the second if they are empty or differ only in
  * numbers.
  */
-const LEAST_PAGES = 25
-const LEAST_ALIKE = 50
+const MIN_IDENTICAL_PAGES = 25
+const MIN_SIMILAR_PAGES = 50
 /** Factor on these limits once a page of the shape has differed. */
 const CAUTION = 4
 /** A shape whose pages changed more often than this is never a trap. */
-const MOST_CHANGES = 10
+const MAX_CHANGES = 10
 /**
  * Pages that differ only in numbers may be the numbered pages of a finite list, which are all at the same depth. An endless sequence links
  * from page to page, so it spans at least this many depths; where only a query varies, fewer are enough.
  */
-const LEAST_DEPTHS = 10
-const LEAST_QUERY_DEPTHS = 2
+const MIN_DEPTHS = 10
+const MIN_QUERY_DEPTHS = 2
 /** Limits of remembered shapes, and of shapes known only to be diverse; the oldest are evicted first. */
 const MAX_SHAPES = 2000
 const MAX_DIVERSE = 500_000
@@ -79,7 +79,7 @@ export class ContentTraps {
     const isChange = known !== undefined && found.form !== known.first.form
     const changes = (known?.changes ?? 0) + (isChange ? 1 : 0)
     this.#shapes.delete(name)
-    if (changes > MOST_CHANGES) {
+    if (changes > MAX_CHANGES) {
       this.#diverse.add(hashOf(name))
       forgetOldest(this.#diverse, MAX_DIVERSE)
       return
@@ -87,7 +87,7 @@ export class ContentTraps {
     const shape = isChange || known === undefined ? startShape(found, changes, content.text === '') : known
     shape.pages++
     shape.isSame &&= found.whole === shape.first.whole
-    if (shape.depths.size < LEAST_DEPTHS) shape.depths.add(depth)
+    if (shape.depths.size < MIN_DEPTHS) shape.depths.add(depth)
     if (isTrap(name, shape)) {
       this.#traps.add(name)
       forgetOldest(this.#traps, MAX_SHAPES)
@@ -111,9 +111,9 @@ function startShape(first: Fingerprint, changes: number, isEmpty: boolean): Shap
 
 function isTrap(name: string, { pages, isSame, isEmpty, depths, changes }: Shape): boolean {
   const caution = changes === 0 ? 1 : CAUTION
-  if (isSame) return pages >= (isEmpty ? LEAST_ALIKE : LEAST_PAGES) * caution
-  const leastDepths = name.includes('?') ? LEAST_QUERY_DEPTHS : LEAST_DEPTHS
-  return pages >= LEAST_ALIKE * caution && depths.size >= leastDepths
+  if (isSame) return pages >= (isEmpty ? MIN_SIMILAR_PAGES : MIN_IDENTICAL_PAGES) * caution
+  const leastDepths = name.includes('?') ? MIN_QUERY_DEPTHS : MIN_DEPTHS
+  return pages >= MIN_SIMILAR_PAGES * caution && depths.size >= leastDepths
 }
 
 function forgetOldest<T>(
@@ -139,7 +139,7 @@ export function shapeOf(url: string, hosts: ReadonlySet<string>): string | undef
   const names = segments.map((segment) => (DIGIT.test(segment) && !VERSION.test(segment) ? '#' : segment))
   const path = writePath(names)
   const search = query < 0 ? '' : shapeOfQuery(url.slice(query + 1))
-  const isVaried = host !== name || search !== '' || path.endsWith(AGAIN) || names.includes('#')
+  const isVaried = host !== name || search !== '' || path.endsWith(REPEATED_SUFFIX) || names.includes('#')
   return isVaried ? `${host}/${path}${search}` : undefined
 }
 
@@ -147,7 +147,7 @@ const DIGIT = /\d/
 /** Matches `v2`, `1.2`, `v1.2.3-rc.1`, `release-2.0`, but not a plain number, which may be anything. */
 const VERSION = /^(?:v\d+|(?:[a-z]+-)?v?\d+(?:\.(?:\d+|x))+(?:[-.+]?[a-z]+[.\d]*)?)$/i
 /** Suffix of a path with a repeated folder. */
-const AGAIN = '…'
+const REPEATED_SUFFIX = '…'
 
 /** The host of an absolute address, with its port. */
 function hostOf(url: string): string {
@@ -159,16 +159,16 @@ function hostOf(url: string): string {
 /** The shape of a host, with a wildcard for the subdomain. An IP address, or a name without a dot, has no subdomain. */
 function shapeOfHost(host: string): string {
   const dot = host.indexOf('.')
-  return dot < 0 || IN_NUMBERS.test(host) ? host : `*${host.slice(dot)}`
+  return dot < 0 || IP_ADDRESS.test(host) ? host : `*${host.slice(dot)}`
 }
 
-const IN_NUMBERS = /^(?:\d+(?:\.\d+){3}(?::\d+)?$|\[)/
+const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}(?::\d+)?$|\[)/
 
 /** A path with a repeated folder is reduced to its set of folders, in any order. */
 function writePath(names: readonly string[]): string {
   const words = names.filter((name) => name !== '' && name !== '#')
   const known = new Set(words)
-  return known.size === words.length ? names.join('/') : `{${[...known].sort(compareUtf8).join(',')}}${AGAIN}`
+  return known.size === words.length ? names.join('/') : `{${[...known].sort(compareUtf8).join(',')}}${REPEATED_SUFFIX}`
 }
 
 function shapeOfQuery(query: string): string {

@@ -5,10 +5,10 @@ export interface CrawlControl {
   /** Maximum concurrent visits, if below the limit of the crawl. */
   readonly maxVisits: number
   /** Resolves when `isPaused` or `maxVisits` has changed; rejects when the signal is aborted. */
-  changed(signal: AbortSignal): Promise<void>
+  waitForChange(signal: AbortSignal): Promise<void>
 }
 
 /** Resolves at once unless the crawl is paused, otherwise when it resumes. */
-export async function untilResumed(control: CrawlControl | undefined, signal: AbortSignal): Promise<void> {
-  while (control?.isPaused === true) await control.changed(signal)
+export async function waitUntilResumed(control: CrawlControl | undefined, signal: AbortSignal): Promise<void> {
+  while (control?.isPaused === true) await control.waitForChange(signal)
 }

@@ -3,12 +3,12 @@ import { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEvent } from './events.ts'
 import { finishCrawl, isConclusive } from './finish.ts'
 import { Frontier, type FrontierOptions } from './frontier.ts'
-import type { Reason, Settled, Settlement, Visit } from './ledger.ts'
-import { createPatientPorts } from './patience.ts'
-import type { PlannedVisit } from './planner.ts'
+import type { Reason, Settlement, SettlementResult, Visit } from './ledger.ts'
+import type { CompletedVisit } from './planner.ts'
 import type { PageKind } from './ports.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { countedSince, uncountSkipped } from './run-counts.ts'
+import { createRetryingPorts } from './store-retry.ts'
 import { type Supervisor, supervise } from './supervise.ts'
 import { visitPage } from './visit.ts'
 
@@ -17,8 +17,8 @@ import { visitPage } from './visit.ts'
  * is written before an event about an address is emitted. While the store cannot be written, the crawl waits.
  */
 export function crawl(run: CrawlRun, ports: CrawlPorts, signal: AbortSignal): AsyncGenerator<CrawlEvent, void, void> {
-  const open = (patient: CrawlPorts, { signal: either, patience, pulse }: Supervisor) =>
-    new ActiveCrawl(run, pulse.watch(createPatientPorts(patient, patience)), either)
+  const open = (patient: CrawlPorts, { signal: either, storeRetry: patience, activity: pulse }: Supervisor) =>
+    new ActiveCrawl(run, pulse.countCalls(createRetryingPorts(patient, patience)), either)
   return supervise({ run, ports, open, work: visitEverything, finish: finishCrawl }, signal)
 }
 
@@ -26,16 +26,16 @@ async function visitEverything(active: ActiveCrawl): Promise<void> {
   await begin(active)
   await active.share()
   await visitAll(active)
-  if (active.refusal === null && (await active.discoverLate())) await visitAll(active)
-  while (isGoingOn(active) && (await active.planning?.idle()) === true) await visitAll(active)
+  if (active.refusal === null && (await active.readListsIfNeeded())) await visitAll(active)
+  while (canPlanMore(active) && (await active.planning?.idle()) === true) await visitAll(active)
   if (active.refusal === null && (await requeueUnlinked(active))) await visitAll(active)
   while (active.refusal === null && (await requeueOrphans(active))) await visitAll(active)
-  if (active.refusal !== null) await putBack(active, active.refusal)
-  await active.reachTogether()
+  if (active.refusal !== null) await skipAllPending(active, active.refusal)
+  await active.emitSharedMilestones()
 }
 
 /** Whether the planner may still add visits. */
-function isGoingOn({ refusal, cappedAt, signal }: ActiveCrawl): boolean {
+function canPlanMore({ refusal, cappedAt, signal }: ActiveCrawl): boolean {
   return refusal === null && cappedAt === null && !signal.aborted
 }
 
@@ -88,10 +88,10 @@ async function visitOneByOne(active: ActiveCrawl, frontier: Frontier): Promise<v
       isPage = await visitOne(active, visit)
     } finally {
       active.visiting.delete(visit.url)
-      active.largeVisits.leave(visit)
-      frontier.done(isPage)
+      active.largeVisits.release(visit)
+      frontier.finishVisit(isPage)
     }
-    await active.events.hasRoom()
+    await active.events.waitForRoom()
   }
 }
 
@@ -112,15 +112,15 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
     const { settlement, bytes } = result
     const cost = active.isJoined ? { cost: { bytes, requests: active.takeRequests() } } : {}
     const settled = await ledger.settle({ ...settlement, ...cost })
-    const kind = await kindAfter(active, settlement, settled)
-    const isPage = active.count(settlement, settled, bytes)
+    const kind = await findPageKind(active, settlement, settled)
+    const isPage = active.countSettled(settlement, settled, bytes)
     await active.noteListed(visit, settled, settlement.status ?? null)
     await active.share()
     if (settled.type === 'lost' || settled.state === 'pending') return isPage
-    await active.reach({ isPage, depth: visit.depth, bytes, isArticle: kind === 'article' })
+    await active.emitMilestones({ isPage, depth: visit.depth, bytes, isArticle: kind === 'article' })
     if (active.planning !== undefined) {
-      const links = await linksAfter(active, settlement)
-      await active.planning.noteVisit(describeVisit(settlement, settled, kind, links), active.gate.keyOf)
+      const links = await findPageLinks(active, settlement)
+      await active.planning.noteVisit(describeVisit(settlement, settled, kind, links), active.addressFilter.keyOf)
     }
     return isPage
   } catch (error) {
@@ -130,10 +130,10 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
 }
 
 /** Kind of the page, from this visit or from the stored page. */
-async function kindAfter(
+async function findPageKind(
   { ports, milestones, planning, isJoined }: ActiveCrawl,
   { visit, record }: Settlement,
-  { state }: Settled,
+  { state }: SettlementResult,
 ) {
   const told = record?.classification?.kind
   if (told !== undefined) return PAGE_KINDS[told]
@@ -144,7 +144,7 @@ async function kindAfter(
 const PAGE_KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
 
 /** Links of a page: from this visit, or the stored ones if it is unchanged. */
-async function linksAfter({ ports }: ActiveCrawl, settlement: Settlement): Promise<readonly string[]> {
+async function findPageLinks({ ports }: ActiveCrawl, settlement: Settlement): Promise<readonly string[]> {
   const { visit, record, links, state } = settlement
   if (record !== undefined || links !== undefined) return record?.links ?? links ?? []
   return state === 'unchanged' && visit.hasLinks ? ports.ledger.readLinks(visit.sourceId, visit.key) : []
@@ -152,10 +152,10 @@ async function linksAfter({ ports }: ActiveCrawl, settlement: Settlement): Promi
 
 function describeVisit(
   { visit, record, status, target }: Settlement,
-  settled: Settled,
+  settled: SettlementResult,
   kind: PageKind,
   links: readonly string[],
-): PlannedVisit {
+): CompletedVisit {
   const { url, key, depth, discovery } = visit
   const { state, reason } = settled
   return {
@@ -168,7 +168,7 @@ function describeVisit(
 }
 
 /** Removes pending rows of a site that may not be requested from the frontier; stored pages stay. */
-async function putBack({ run, ports }: ActiveCrawl, reason: Reason): Promise<void> {
+async function skipAllPending({ run, ports }: ActiveCrawl, reason: Reason): Promise<void> {
   await ports.ledger.skipPending(run.sourceId, reason, null, ports.clock.now(), run.crawlId)
 }
 
@@ -176,7 +176,7 @@ async function putBack({ run, ports }: ActiveCrawl, reason: Reason): Promise<voi
 async function requeueUnlinked(active: ActiveCrawl): Promise<boolean> {
   const { run, ports, signal } = active
   if (signal.aborted || !(await isConclusive(active))) return false
-  active.asksUnlinked = true
+  active.isCheckingUnlinked = true
   return (await ports.ledger.requeue(run.sourceId, run.crawlId, 'unlinked', ports.clock.now())) > 0
 }
 

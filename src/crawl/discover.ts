@@ -6,7 +6,7 @@ import { dropSlash } from '../core/url/key.ts'
 import type { ActiveCrawl } from './active-crawl.ts'
 import { type Attempt, findLlmsFull, findLlmsTxt } from './discovery/llms-txt.ts'
 import { readSitemaps } from './discovery/sitemaps.ts'
-import type { Discovery, Find, ListRecord, Settled } from './ledger.ts'
+import type { Discovery, FoundAddress, ListRecord, SettlementResult } from './ledger.ts'
 
 /** Number of list addresses offered at once. */
 const BATCH = 500
@@ -31,16 +31,16 @@ export async function readLists(active: ActiveCrawl, startKey?: string): Promise
     const context = contextOf(active, llmsTxt, startKey)
     const validatorsOf = (url: string) => findSameList(active, url, context)
     const { hit, tried } = await findLlmsFull({ ...options, validatorsOf })
-    const pages = hit === null ? 0 : await takeFull(active, hit, context, llmsTxt, startKey)
+    const pages = hit === null ? 0 : await adoptLlmsFull(active, hit, context, llmsTxt, startKey)
     report(active, 'llms-full', tried, pages)
     const isCertain = await checkDoubts(active, 'llms-full', doubtsOf(tried), settledOf(tried, hit?.url))
-    active.isFullKnown = isCertain && tried.every(({ isAnswered }) => isAnswered)
+    active.isLlmsFullKnown = isCertain && tried.every(({ isAnswered }) => isAnswered)
     if (run.llmsFull === 'only') {
-      if (pages === 0) reportNoFull(active, tried, hit !== null)
+      if (pages === 0) reportNoLlmsFull(active, tried, hit !== null)
       return
     }
   } else {
-    active.isFullKnown = true
+    active.isLlmsFullKnown = true
   }
   if (llmsTxt !== undefined) {
     const urls = llmsTxt.links.map(({ url }) => url)
@@ -107,13 +107,13 @@ function reportManual({ events }: ActiveCrawl, tried: readonly Attempt[], hitUrl
 }
 
 /** Reports that llms-full.txt, the only content wanted, is missing or holds no page. Its earlier pages stay. */
-function reportNoFull(active: ActiveCrawl, tried: readonly Attempt[], isThere: boolean): void {
+function reportNoLlmsFull(active: ActiveCrawl, tried: readonly Attempt[], isThere: boolean): void {
   const problem = isThere ? 'llms-full.txt holds no page of the source' : 'no llms-full.txt was found'
   const places = tried.map(({ url, detail }) => `${url} (${detail})`).join(', ')
   const message = `${problem}, and nothing else was to be read: ${places}`
   active.events.push({ type: 'problem', kind: 'llms-full-missing', target: active.siteUrl, message, details: {} })
   active.incomplete ??= problem
-  active.isFullMissing = true
+  active.isLlmsFullMissing = true
 }
 
 /** Hash of everything besides its text that affects how an llms-full.txt is read. */
@@ -124,7 +124,7 @@ function contextOf({ run, siteUrl }: ActiveCrawl, llmsTxt: LlmsTxt | undefined, 
 
 /** Returns the stored record of an llms-full.txt if all its pages are still stored and reading it again would give the same result. */
 async function findSameList(
-  { run, ports, gate }: ActiveCrawl,
+  { run, ports, addressFilter }: ActiveCrawl,
   url: string,
   context: string,
 ): Promise<ListRecord | undefined> {
@@ -132,15 +132,15 @@ async function findSameList(
   if (run.full || run.scope.maxPages !== null) return undefined
   const known = await ports.ledger.readList(run.sourceId, url)
   if (known?.contextHash !== context) return undefined
-  const pages = await ports.ledger.listPagesOf(run.sourceId, url, gate.keyOf(url) ?? url)
+  const pages = await ports.ledger.listPagesOf(run.sourceId, url, addressFilter.keyOf(url) ?? url)
   return pages.length === known.pages ? known : undefined
 }
 
 /** Page count that matches no file, so that the list is read again. */
-const UNKNOWN = -1
+const UNKNOWN_PAGE_COUNT = -1
 
 /** Stores or confirms the pages of an llms-full.txt. Returns their number. */
-async function takeFull(
+async function adoptLlmsFull(
   active: ActiveCrawl,
   hit: {
     readonly url: string
@@ -165,11 +165,11 @@ async function takeFull(
     active.incomplete ??= `${url} could not be read (its pages changed meanwhile)`
     return 0
   }
-  const record = { url, etag, lastModified, contentHash, contextHash: context, pages: UNKNOWN, named: [] }
+  const record = { url, etag, lastModified, contentHash, contextHash: context, pages: UNKNOWN_PAGE_COUNT, named: [] }
   // Until all pages are stored, the record must not confirm them.
   await ports.ledger.writeList(run.sourceId, run.crawlId, record)
   const { count, offered } = await adoptPages(active, url, text, llmsTxt, startKey)
-  const stored = await ports.ledger.listPagesOf(run.sourceId, url, active.gate.keyOf(url) ?? url)
+  const stored = await ports.ledger.listPagesOf(run.sourceId, url, active.addressFilter.keyOf(url) ?? url)
   // If a page duplicates another one, or an older file held more, the counts differ and the next crawl reads the file again.
   if (stored.length === count)
     await ports.ledger.writeList(run.sourceId, run.crawlId, { ...record, pages: count, named: offered })
@@ -180,7 +180,7 @@ async function takeFull(
 async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListRecord): Promise<void> {
   const { run, ports } = active
   const { ledger, clock } = ports
-  const key = active.gate.keyOf(url) ?? url
+  const key = active.addressFilter.keyOf(url) ?? url
   const held = await ledger.listPagesOf(run.sourceId, url, key)
   await ledger.confirmPagesOf(run.sourceId, run.crawlId, url, key, clock.now())
   for (const page of held) {
@@ -189,16 +189,24 @@ async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListReco
       const links = await ledger.readLinks(run.sourceId, page.key)
       await active.offer(links, { depth: 1, foundOn: page.url, discovery: 'link' })
     }
-    await active.events.hasRoom()
+    await active.events.waitForRoom()
   }
   await active.offer(named, { depth: 0, foundOn: url, discovery: 'llms-full' })
   if (held.some((page) => page.key === key)) return
   const refusal = { reason: 'covered', pattern: `${pages} pages`, target: null } as const
-  const rest: Find = { key, url, host: new URL(url).host, depth: 0, foundOn: null, discovery: 'llms-full', refusal }
+  const rest: FoundAddress = {
+    key,
+    url,
+    host: new URL(url).host,
+    depth: 0,
+    foundOn: null,
+    discovery: 'llms-full',
+    refusal,
+  }
   await active.record([rest])
 }
 
-const UNCHANGED: Settled = { type: 'settled', state: 'unchanged', reason: null, target: null, finds: [] }
+const UNCHANGED: SettlementResult = { type: 'settled', state: 'unchanged', reason: null, target: null, finds: [] }
 
 /**
  * Stores the pages of an llms-full.txt, so that they need not be fetched. Returns their number, and the addresses that were offered for
@@ -215,17 +223,17 @@ async function adoptPages(
   const offered = [...named]
   let count = 0
   for (const { url, title, markdown } of pages) {
-    if (startKey !== undefined && dropSlash(active.gate.keyOf(url) ?? url) === dropSlash(startKey)) continue
+    if (startKey !== undefined && dropSlash(active.addressFilter.keyOf(url) ?? url) === dropSlash(startKey)) continue
     if (await adoptPage(active, fileUrl, url, { title, markdown })) count++
     else offered.push(url)
   }
   await active.offer(named, { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
-  const key = active.gate.keyOf(fileUrl) ?? fileUrl
+  const key = active.addressFilter.keyOf(fileUrl) ?? fileUrl
   const isRestLeft = remainder.trim() !== '' && !hasRoom(active)
   const { run } = active
   const { maxPages } = run.scope
   if (isRestLeft) active.cappedAt = maxPages
-  const rest: Find = {
+  const rest: FoundAddress = {
     key,
     url: fileUrl,
     host: new URL(fileUrl).host,
@@ -273,7 +281,7 @@ function hasRoom({ run, pagesTaken, visiting }: ActiveCrawl): boolean {
 /** A page as an llms-full.txt holds it. */
 type GivenPage = Pick<LlmsFullPage, 'title' | 'markdown'>
 
-async function adoptRecord(active: ActiveCrawl, find: Find, { title, markdown }: GivenPage): Promise<boolean> {
+async function adoptRecord(active: ActiveCrawl, find: FoundAddress, { title, markdown }: GivenPage): Promise<boolean> {
   const { run, ports } = active
   const snapshot: Snapshot = {
     url: find.url,
@@ -292,12 +300,12 @@ async function adoptRecord(active: ActiveCrawl, find: Find, { title, markdown }:
   const now = ports.clock.now()
   const settled = await ports.ledger.adopt({ sourceId, crawlId, now, find, record, isFull, finds, maxRows })
   if (settled.reason === 'overflow') {
-    active.note(finds, settled.finds)
+    active.noteOffered(finds, settled.finds)
     return false
   }
-  active.note([find, ...finds], ['known', ...settled.finds])
+  active.noteOffered([find, ...finds], ['known', ...settled.finds])
   active.countAdopted(find.url, settled, record.chunks.length)
-  await active.events.hasRoom()
+  await active.events.waitForRoom()
   return true
 }
 

@@ -14,17 +14,17 @@ test('EventQueue yields all values in order, including those pushed before readi
   queue.close()
   await reading
   expect(read).toEqual([1, 2, 3])
-  expect([queue.pushed, queue.read]).toEqual([3, 3])
+  expect([queue.pushedCount, queue.readCount]).toEqual([3, 3])
 })
 
 test('EventQueue blocks writers while it is full, until a value is read or the queue is closed', async () => {
   const queue = new EventQueue<number>(2)
   queue.push(1)
-  await queue.hasRoom()
+  await queue.waitForRoom()
   queue.push(2)
   expect(queue.isFull).toBe(true)
   let isFree = false
-  const waiting = queue.hasRoom().then(() => {
+  const waiting = queue.waitForRoom().then(() => {
     isFree = true
   })
   await new Promise((resolve) => setImmediate(resolve))
@@ -32,10 +32,10 @@ test('EventQueue blocks writers while it is full, until a value is read or the q
   const reader = queue[Symbol.asyncIterator]()
   expect(await reader.next()).toEqual({ value: 1, done: false })
   await waiting
-  expect([queue.isFull, queue.pushed, queue.read]).toEqual([false, 2, 1])
+  expect([queue.isFull, queue.pushedCount, queue.readCount]).toEqual([false, 2, 1])
   queue.push(3)
   queue.push(4)
-  const second = queue.hasRoom()
+  const second = queue.waitForRoom()
   queue.close()
   await second
 })

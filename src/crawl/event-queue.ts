@@ -2,8 +2,8 @@
 export class EventQueue<T> {
   readonly #capacity: number
   /** Number of values added and read so far. */
-  pushed = 0
-  read = 0
+  pushedCount = 0
+  readCount = 0
   #values: T[] = []
   #isClosed = false
   #wakeReader: (() => void) | undefined
@@ -16,7 +16,7 @@ export class EventQueue<T> {
   /** Adds a value. Values after `close` are ignored. */
   push(value: T): void {
     if (this.#isClosed) return
-    this.pushed++
+    this.pushedCount++
     this.#values.push(value)
     this.#wakeReader?.()
   }
@@ -27,7 +27,7 @@ export class EventQueue<T> {
   }
 
   /** Resolves when the queue has room or is closed. */
-  async hasRoom(): Promise<void> {
+  async waitForRoom(): Promise<void> {
     while (this.isFull && !this.#isClosed) {
       await new Promise<void>((resolve) => {
         this.#wakeWriters.push(resolve)
@@ -48,7 +48,7 @@ export class EventQueue<T> {
       this.#values = []
       this.#wake()
       for (const value of values) {
-        this.read++
+        this.readCount++
         yield value
       }
       if (this.#values.length > 0) continue

@@ -1,4 +1,4 @@
-import type { DurationCounts } from '../core/durations.ts'
+import type { DurationHistogram } from '../core/duration-histogram.ts'
 import type { Discovery, LedgerCounts, LedgerState, Reason } from './ledger.ts'
 import type { WiderScope } from './wider-scope.ts'
 
@@ -117,7 +117,7 @@ export interface CrawlProgress {
   readonly hasRobots: boolean
   readonly hosts: readonly HostProgress[]
   /** Time to first byte of the hosts; left out if nothing is fetched. */
-  readonly latencies?: DurationCounts
+  readonly latencies?: DurationHistogram
   readonly elapsedMs: number
 }
 

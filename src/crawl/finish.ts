@@ -1,32 +1,33 @@
 import type { ActiveCrawl } from './active-crawl.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
 import {
-  type Find,
+  type FoundAddress,
+  INCONCLUSIVE_REASONS,
   isRead,
   type Ledger,
   type LedgerCounts,
   type LedgerRow,
-  OPEN_REASONS,
   type Reason,
   type Refusal,
 } from './ledger.ts'
+import { StallError, TAKEN_OVER } from './observe-crawl.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { countFailures } from './run-counts.ts'
-import { addHelp, type Help } from './sharing.ts'
+import { addCounts, type ProcessCounts } from './sharing.ts'
 import { walkRows } from './walk-rows.ts'
-import { Stall, TAKEN_OVER } from './watch.ts'
 import { findWiderScope } from './wider-scope.ts'
 
 /** Ends a crawl: removes the pages proven gone, within the allowed loss, and returns the summary. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { run, ports } = active
-  await active.pacer.forgetFailures()
+  await active.pacer.endSlowdowns()
   const start = await findStart(active)
   const stopped = await findStop(active)
   const ending =
     stopped === undefined ? await removeGone(active, await isConclusive(active)) : describeStop(stopped.reason)
   if (ending.removed > 0) await refuseRemoved(active)
-  if (stopped === undefined && start !== undefined && isRead(start) && namedAll(active)) await dropUnnamed(active)
+  if (stopped === undefined && start !== undefined && isRead(start) && hasReadEverything(active))
+    await dropUnnamed(active)
   if (stopped === undefined) await ports.ledger.checkAliases(run.sourceId, ports.clock.now())
   const isAll = stopped === undefined && active.cappedAt === null && active.refusal === null
   await active.planning?.end(isAll)
@@ -34,14 +35,14 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { removed, withheld } = ending
   let vainReason: Reason | null = null
   const ledger = await ports.ledger.countLedger(run.sourceId)
-  const { provenGone, ...done } = addHelp(active.done, await active.readHelp(true))
+  const { provenGone, ...done } = addCounts(active.done, await active.readJoinedCounts(true))
   const failed = countFailures({ ...done, provenGone }, end === 'completed')
   if (end === 'completed') {
     vainReason = findVainReason(active, { ...done, provenGone }, ledger, start)
     problem = vainReason === null ? findImbalance(ledger) : describeVain(active, done, vainReason, start)
     if (problem !== null) end = 'failed'
   }
-  if (end === 'completed' || end === 'gate') await active.keepSite()
+  if (end === 'completed' || end === 'gate') await active.storeMovedSite()
   const site = { sourceId: run.sourceId, siteUrl: active.siteUrl }
   const wider = end === 'completed' ? await findWiderScope(ports.ledger, site, ledger) : undefined
   return {
@@ -55,7 +56,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     withheld,
     ...(await describeCap(active, ledger)),
     ...(wider === undefined ? {} : { wider }),
-    incomplete: await findDoubt(active),
+    incomplete: await findIncompleteReason(active),
     elapsedMs: ports.clock.now() - active.startedAt,
     problem,
     vainReason,
@@ -151,7 +152,7 @@ export async function removeGone({ run, ports }: EndingCrawl, isComplete: boolea
 }
 
 /** Whether a crawl has read every list and page that can name an address. */
-function namedAll({ run, cappedAt, incomplete }: ActiveCrawl): boolean {
+function hasReadEverything({ run, cappedAt, incomplete }: ActiveCrawl): boolean {
   return run.kind === 'recrawl' && cappedAt === null && incomplete === null && !run.isScopeChanged
 }
 
@@ -178,22 +179,22 @@ const UNNAMED: Refusal = { reason: 'unlinked', pattern: null, target: null }
 
 /** Records the reason of the scope for removed pages that the scope refuses. */
 async function refuseRemoved(active: ActiveCrawl): Promise<void> {
-  const { run, ports, gate } = active
+  const { run, ports, addressFilter } = active
   for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'gone', reason: 'unlinked' })) {
     const finds = rows.flatMap((row) => {
-      const { refusal } = gate.judge(row.url, row.depth, true)
+      const { refusal } = addressFilter.judge(row.url, row.depth, true)
       return refusal === null ? [] : [refuseRow(row, refusal)]
     })
     if (finds.length > 0) await active.record(finds)
   }
 }
 
-function refuseRow({ key, url, host, depth, foundOn, discovery }: LedgerRow, refusal: Refusal): Find {
+function refuseRow({ key, url, host, depth, foundOn, discovery }: LedgerRow, refusal: Refusal): FoundAddress {
   return { key, url, host, depth, foundOn, discovery, refusal }
 }
 
 /** From this many pages on, losing more than half of the source is too much. */
-const MIN_MOST_PAGES = 3
+const MIN_MAJORITY_LOSS = 3
 
 /** Whether removing this many pages needs the consent of the user. */
 export function isHeavyLoss(
@@ -201,20 +202,25 @@ export function isHeavyLoss(
   removable: number,
   pages: number,
 ): boolean {
-  const isMost = removable >= MIN_MOST_PAGES && removable * 2 > pages
+  const isMost = removable >= MIN_MAJORITY_LOSS && removable * 2 > pages
   return isMost || (removable > lossPages && removable > pages * lossShare)
 }
 
 /** The ending of a stopped crawl, from the abort reason. */
 export function describeStop(reason: unknown): Ending {
   const problem = reason instanceof Error ? reason.message : 'stopped'
-  return { end: reason instanceof Stall ? 'failed' : 'cancelled', problem, removed: 0, withheld: 0 }
+  return { end: reason instanceof StallError ? 'failed' : 'cancelled', problem, removed: 0, withheld: 0 }
 }
 
 /** Whether a page that this crawl did not find is gone: everything that could lead to it was read. */
 export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
   const { run, cappedAt } = active
-  if (run.kind !== 'recrawl' || cappedAt !== null || run.isScopeChanged || (await findDoubt(active)) !== null)
+  if (
+    run.kind !== 'recrawl' ||
+    cappedAt !== null ||
+    run.isScopeChanged ||
+    (await findIncompleteReason(active)) !== null
+  )
     return false
   const start = await findStart(active)
   // A start that did not respond with a page says nothing about the site.
@@ -225,15 +231,15 @@ export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
  * Returns why a missing address proves nothing, as text; null if it does. Reads the ledger, because a resumed crawl has no other memory of
  * earlier outcomes.
  */
-async function findDoubt(active: ActiveCrawl): Promise<string | null> {
+async function findIncompleteReason(active: ActiveCrawl): Promise<string | null> {
   const { run, ports, incomplete } = active
   if (incomplete !== null || run.kind !== 'recrawl') return incomplete
   // A resumed or shared crawl does not know which addresses had no room before.
-  const isShort = run.isResumed || (await active.readHelp(true)).overflow > 0
+  const isShort = run.isResumed || (await active.readJoinedCounts(true)).overflow > 0
   const isFull = isShort && (await ports.ledger.countLedger(run.sourceId)).total >= run.limits.ledgerRows
   if (isFull) return `the source has the ${run.limits.ledgerRows} addresses it may have`
   if (!run.followsLinks) return null
-  const unread = await ports.ledger.findUnread(run.sourceId, run.crawlId, OPEN_REASONS)
+  const unread = await ports.ledger.findUnread(run.sourceId, run.crawlId, INCONCLUSIVE_REASONS)
   if (unread === undefined) return null
   const { url, reason } = unread
   if (reason === 'page-cap') return `the cap on pages left out some, such as ${url}`
@@ -241,8 +247,8 @@ async function findDoubt(active: ActiveCrawl): Promise<string | null> {
 }
 
 /** The row of the start after its redirects. */
-async function findStart({ run, ports, gate }: ActiveCrawl): Promise<LedgerRow | undefined> {
-  let key = gate.keyOf(run.startUrl)
+async function findStart({ run, ports, addressFilter }: ActiveCrawl): Promise<LedgerRow | undefined> {
+  let key = addressFilter.keyOf(run.startUrl)
   let row: LedgerRow | undefined
   for (let step = 0; key !== undefined && step <= run.limits.redirects; step++) {
     row = await ports.ledger.findRow(run.sourceId, key)
@@ -263,7 +269,7 @@ export function findImbalance({ total, states }: LedgerCounts): string | null {
 /** Returns why a crawl was useless: it could not start, every page failed, or nothing is stored. */
 function findVainReason(
   { run, refusal, pagesTaken }: ActiveCrawl,
-  { visited, failed, provenGone }: Help,
+  { visited, failed, provenGone }: ProcessCounts,
   ledger: LedgerCounts,
   start: LedgerRow | undefined,
 ): Reason | null {
@@ -278,7 +284,7 @@ function findVainReason(
 
 function describeVain(
   { run, refusalDetail }: ActiveCrawl,
-  { visited }: Pick<Help, 'visited'>,
+  { visited }: Pick<ProcessCounts, 'visited'>,
   reason: Reason,
   start: LedgerRow | undefined,
 ): string {

@@ -1,31 +1,31 @@
 import type { ActiveCrawl } from './active-crawl.ts'
-import { untilResumed } from './control.ts'
+import { waitUntilResumed } from './control.ts'
 import { skipForCap } from './finish.ts'
 import type { Visit } from './ledger.ts'
-import { MemoryGate } from './memory-gate.ts'
+import { MemoryLimiter } from './memory-limiter.ts'
 
 /** Host slots are reserved at most this far ahead, so that other processes get slots too. */
-export const HORIZON_MS = 1000
+export const RESERVATION_HORIZON_MS = 1000
 /** Minimum and maximum poll interval while no visit can be taken. */
-export const LEAST_WAIT_MS = 20
-export const MOST_WAIT_MS = 500
+export const MIN_POLL_INTERVAL_MS = 20
+export const MAX_POLL_INTERVAL_MS = 500
 /** Poll interval while memory is short. */
-const MEMORY_WAIT_MS = 100
+const MEMORY_POLL_INTERVAL_MS = 100
 
 /** Options of a frontier. */
 export interface FrontierOptions {
   /** Ends after this idle time, although other processes may still work. @default waits until everything is done */
-  readonly leaveAfterMs?: number
+  readonly idleTimeoutMs?: number
   /** Starts no more visits once this is aborted. */
-  readonly leaves?: AbortSignal
+  readonly stopSignal?: AbortSignal
 }
 
 /** The due part of the ledger. Returns visits one by one, each when the clock of its host allows. */
 export class Frontier {
   readonly #active: ActiveCrawl
-  readonly #leaveAfterMs: number
-  readonly #leaves: AbortSignal | undefined
-  readonly #memory: MemoryGate
+  readonly #idleTimeoutMs: number
+  readonly #stopSignal: AbortSignal | undefined
+  readonly #memory: MemoryLimiter
   /** Since when there has been nothing to do. */
   #idleSince: number | undefined
   #ready: Visit[] = []
@@ -37,12 +37,12 @@ export class Frontier {
   /** Callbacks of workers that wait for a free place. */
   readonly #waiting = new Set<() => void>()
 
-  constructor(active: ActiveCrawl, { leaveAfterMs = Infinity, leaves }: FrontierOptions = {}) {
+  constructor(active: ActiveCrawl, { idleTimeoutMs = Infinity, stopSignal }: FrontierOptions = {}) {
     this.#active = active
-    this.#leaveAfterMs = leaveAfterMs
-    this.#leaves = leaves
+    this.#idleTimeoutMs = idleTimeoutMs
+    this.#stopSignal = stopSignal
     const { run, ports, events } = active
-    this.#memory = new MemoryGate({
+    this.#memory = new MemoryLimiter({
       memory: ports.memory,
       limitBytes: run.limits.memoryBytes,
       clock: ports.clock,
@@ -55,7 +55,7 @@ export class Frontier {
     const { ports, signal } = this.#active
     for (;;) {
       signal.throwIfAborted()
-      if (this.#isDone || this.#active.refusal !== null || this.#leaves?.aborted === true) return undefined
+      if (this.#isDone || this.#active.refusal !== null || this.#stopSignal?.aborted === true) return undefined
       if (this.#isPaused()) {
         await this.#sitOutPause()
         continue
@@ -65,7 +65,7 @@ export class Frontier {
         continue
       }
       if (this.#ready.length > 0 && !this.#memory.admits(this.#inFlight)) {
-        await ports.clock.sleep(MEMORY_WAIT_MS, signal)
+        await ports.clock.sleep(MEMORY_POLL_INTERVAL_MS, signal)
         continue
       }
       if (this.#hasRoom()) {
@@ -90,7 +90,7 @@ export class Frontier {
   }
 
   /** Records the end of a visit, and whether it brought a page. */
-  done(isPage: boolean): void {
+  finishVisit(isPage: boolean): void {
     this.#inFlight--
     if (isPage) this.#active.pagesTaken++
     this.#notify()
@@ -128,7 +128,7 @@ export class Frontier {
     const { ports, signal } = this.#active
     await this.#leasing
     await ports.ledger.release(this.#ready.splice(0))
-    await untilResumed(ports.control, signal)
+    await waitUntilResumed(ports.control, signal)
   }
 
   /** Waits until a visit ends, or the limit of concurrent visits changes. */
@@ -141,7 +141,7 @@ export class Frontier {
     })
     this.#waiting.add(leave)
     try {
-      await Promise.race([left, ports.control?.changed(AbortSignal.any([signal, isOver.signal]))])
+      await Promise.race([left, ports.control?.waitForChange(AbortSignal.any([signal, isOver.signal]))])
     } finally {
       isOver.abort()
       this.#waiting.delete(leave)
@@ -170,10 +170,10 @@ export class Frontier {
       limit: Math.max(1, room),
       now,
       until: now + leaseMs,
-      horizon: now + HORIZON_MS,
+      horizon: now + RESERVATION_HORIZON_MS,
       jitter: this.#active.pacer.jitter,
       // With a depth limit, shorter paths are visited before longer ones. With a page cap alone, any order will do.
-      isLevelled: maxDepth !== null,
+      isBreadthFirst: maxDepth !== null,
       firstLevel: this.#active.firstLevel,
       id: ports.newId(),
       maxHosts: hosts,
@@ -227,7 +227,9 @@ export class Frontier {
     }
     // A due row may still wait for other visits, so a wait computed from its due time alone could be 0 and loop.
     const wait =
-      open.nextAt === null ? MOST_WAIT_MS : Math.min(Math.max(open.nextAt - now, LEAST_WAIT_MS), MOST_WAIT_MS)
+      open.nextAt === null
+        ? MAX_POLL_INTERVAL_MS
+        : Math.min(Math.max(open.nextAt - now, MIN_POLL_INTERVAL_MS), MAX_POLL_INTERVAL_MS)
     const awake = new AbortController()
     const timer = ports.clock.sleep(wait, AbortSignal.any([signal, awake.signal])).catch(() => undefined)
     await Promise.race([changed, timer])
@@ -238,7 +240,7 @@ export class Frontier {
   /** Whether the idle time has been reached. Called only with no visit in progress. */
   #isIdle(now: number): boolean {
     this.#idleSince ??= now
-    return now - this.#idleSince >= this.#leaveAfterMs
+    return now - this.#idleSince >= this.#idleTimeoutMs
   }
 
   /** Parks hosts in back-off that ask for a longer wait than allowed, as they may be all that is left. Returns whether any was parked. */

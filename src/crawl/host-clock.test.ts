@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import {
-  ASTRAY_MS,
+  backOffClock,
+  correctClock,
   easeClock,
-  FREE_CLOCK,
   type HostClock,
-  holdClock,
-  MOST_HOLD_MS,
-  MOST_INTERVAL_MS,
-  mendClock,
+  MAX_BACK_OFF_MS,
+  MAX_INTERVAL_MS,
+  MAX_SLOT_AHEAD_MS,
+  NEW_HOST_CLOCK,
+  nextRequestAt,
   openClock,
-  opensAt,
   recoverClock,
   retakeSlot,
   setFloor,
@@ -39,7 +39,7 @@ describe('host slots', () => {
   test('a slot begins now if the last one has long passed, and never within a back-off', () => {
     expect(takeSlot(clock({ nextAt: NOW - 5000 }), NOW, 25)).toMatchObject({ slot: NOW, clock: { nextAt: NOW + 225 } })
     const held = clock({ heldUntil: NOW + 9000 })
-    expect(opensAt(held)).toBe(NOW + 9000)
+    expect(nextRequestAt(held)).toBe(NOW + 9000)
     expect(takeSlot(held, NOW, 25)).toMatchObject({ slot: NOW + 9000, clock: { nextAt: NOW + 9225 } })
   })
 
@@ -63,13 +63,13 @@ describe('host slots', () => {
 
 describe('host clock with wrong times', () => {
   test.each([
-    ['nextAt', ASTRAY_MS],
-    ['slowedAt', ASTRAY_MS],
-    ['heldUntil', MOST_HOLD_MS],
+    ['nextAt', MAX_SLOT_AHEAD_MS],
+    ['slowedAt', MAX_SLOT_AHEAD_MS],
+    ['heldUntil', MAX_BACK_OFF_MS],
   ] as const)('corrects a %s that is too far ahead', (name, most) => {
     const right = clock({ [name]: NOW + most })
-    expect(mendClock(right, NOW)).toBe(right)
-    expect(mendClock(clock({ [name]: NOW + most + 1 }), NOW)).toEqual(clock({ [name]: NOW }))
+    expect(correctClock(right, NOW)).toBe(right)
+    expect(correctClock(clock({ [name]: NOW + most + 1 }), NOW)).toEqual(clock({ [name]: NOW }))
   })
 
   test('is corrected before a slot is taken and before the floor is set', () => {
@@ -87,14 +87,14 @@ describe('host clock with wrong times', () => {
 
 describe('openClock', () => {
   test('starts a new host slowly and voids earlier slots', () => {
-    expect(openClock(FREE_CLOCK, 200, 1000, NOW)).toEqual({
-      ...FREE_CLOCK,
+    expect(openClock(NEW_HOST_CLOCK, 200, 1000, NOW)).toEqual({
+      ...NEW_HOST_CLOCK,
       intervalMs: 1000,
       floorMs: 200,
       slowedAt: NOW,
     })
-    expect(openClock(FREE_CLOCK, 5000, 1000, NOW)).toMatchObject({ intervalMs: 5000, floorMs: 5000 })
-    expect(openClock(FREE_CLOCK, 0, 0, NOW)).toMatchObject({ intervalMs: 0, floorMs: 0, slowedAt: 0 })
+    expect(openClock(NEW_HOST_CLOCK, 5000, 1000, NOW)).toMatchObject({ intervalMs: 5000, floorMs: 5000 })
+    expect(openClock(NEW_HOST_CLOCK, 0, 0, NOW)).toMatchObject({ intervalMs: 0, floorMs: 0, slowedAt: 0 })
   })
 
   test('leaves a known host unchanged whatever floor is given', () => {
@@ -150,7 +150,7 @@ describe('host interval', () => {
     )
     expect(slowClock(clock({ intervalMs: 0, floorMs: 0 }), NOW, NOW, { factor: 2 })).toMatchObject({ intervalMs: 250 })
     expect(slowClock(clock({ intervalMs: 50_000 }), NOW, NOW, { factor: 2 })).toMatchObject({
-      intervalMs: MOST_INTERVAL_MS,
+      intervalMs: MAX_INTERVAL_MS,
     })
     expect(slowClock(clock(), NOW, NOW, { factor: 2, mostMs: 300 })).toMatchObject({ intervalMs: 300 })
   })
@@ -176,20 +176,20 @@ describe('host back-off', () => {
   const holds = (strikes: number) => strikes * 10_000
 
   test('a host keeps its pause, unless a longer one is requested', () => {
-    expect(holdClock(clock(), NOW - 100, NOW, { holdMsOf: holds })).toEqual(
+    expect(backOffClock(clock(), NOW - 100, NOW, { holdMsOf: holds })).toEqual(
       clock({ nextAt: NOW + 200, heldUntil: NOW + 10_000, slowedAt: NOW, strikes: 1 }),
     )
-    expect(holdClock(clock(), NOW - 100, NOW, { holdMsOf: holds, factor: 4 })).toEqual(
+    expect(backOffClock(clock(), NOW - 100, NOW, { holdMsOf: holds, factor: 4 })).toEqual(
       clock({ intervalMs: 800, nextAt: NOW + 800, heldUntil: NOW + 10_000, slowedAt: NOW, strikes: 1 }),
     )
   })
 
   test('counts one strike for all requests in progress, including those sent at the same moment', () => {
-    let known = holdClock(clock(), NOW - 100, NOW, { holdMsOf: holds, factor: 4 })
+    let known = backOffClock(clock(), NOW - 100, NOW, { holdMsOf: holds, factor: 4 })
     for (const askedAt of [NOW - 99, NOW - 1, NOW])
-      known = holdClock(known, askedAt, NOW + 50, { holdMsOf: holds, factor: 4 })
+      known = backOffClock(known, askedAt, NOW + 50, { holdMsOf: holds, factor: 4 })
     expect(known).toMatchObject({ strikes: 1, intervalMs: 800, slowedAt: NOW, heldUntil: NOW + 10_050 })
-    expect(holdClock(known, NOW + 10_060, NOW + 10_100, { holdMsOf: holds, factor: 4 })).toMatchObject({
+    expect(backOffClock(known, NOW + 10_060, NOW + 10_100, { holdMsOf: holds, factor: 4 })).toMatchObject({
       strikes: 2,
       intervalMs: 3200,
       heldUntil: NOW + 30_100,
@@ -198,12 +198,12 @@ describe('host back-off', () => {
 
   test('never gets shorter and never exceeds a day', () => {
     const known = clock({ heldUntil: NOW + 90_000, strikes: 1, slowedAt: NOW - 1 })
-    expect(holdClock(known, NOW, NOW, { holdMsOf: () => 5, factor: 4 })).toMatchObject({
+    expect(backOffClock(known, NOW, NOW, { holdMsOf: () => 5, factor: 4 })).toMatchObject({
       heldUntil: NOW + 90_000,
       strikes: 2,
     })
-    expect(holdClock(clock(), NOW, NOW, { holdMsOf: () => 1e12, factor: 4 })).toMatchObject({
-      heldUntil: NOW + MOST_HOLD_MS,
+    expect(backOffClock(clock(), NOW, NOW, { holdMsOf: () => 1e12, factor: 4 })).toMatchObject({
+      heldUntil: NOW + MAX_BACK_OFF_MS,
     })
   })
 

@@ -17,27 +17,34 @@ export interface HostClock {
 }
 
 /** The clock of a host without any request so far. */
-export const FREE_CLOCK: HostClock = { nextAt: 0, intervalMs: 0, floorMs: -1, heldUntil: 0, slowedAt: 0, strikes: 0 }
+export const NEW_HOST_CLOCK: HostClock = {
+  nextAt: 0,
+  intervalMs: 0,
+  floorMs: -1,
+  heldUntil: 0,
+  slowedAt: 0,
+  strikes: 0,
+}
 
 /** Maximum interval between two requests, granted or caused by failures. */
-export const MOST_INTERVAL_MS = 60_000
+export const MAX_INTERVAL_MS = 60_000
 /** Limit for valid slots: no process reserves so far ahead, even after the longest back-off of a failing host. */
-export const ASTRAY_MS = 1_200_000
+export const MAX_SLOT_AHEAD_MS = 1_200_000
 /** Maximum back-off. */
-export const MOST_HOLD_MS = 86_400_000
+export const MAX_BACK_OFF_MS = 86_400_000
 /** A host without requests for this long is treated like a new one. */
-const FORGOTTEN_MS = 3_600_000
+const IDLE_RESET_MS = 3_600_000
 /** A shorter interval is raised to this before it is multiplied. */
-const LEAST_SLOW_MS = 125
-/** Factor of each step towards the minimum interval; a remaining difference below `LEAST_STEP_MS` is dropped at once. */
-const EASE = 0.8
-const LEAST_STEP_MS = 20
+const MIN_SLOWED_INTERVAL_MS = 125
+/** Factor of each step towards the minimum interval; a remaining difference below `MIN_STEP_MS` is dropped at once. */
+const EASE_FACTOR = 0.8
+const MIN_STEP_MS = 20
 
 /** Corrects a stored clock: values further ahead than any process reserves come from a machine with a wrong time. */
-export function mendClock(clock: HostClock, now: number): HostClock {
-  const isAstray = clock.nextAt - now > ASTRAY_MS
-  const isHeldAstray = clock.heldUntil - now > MOST_HOLD_MS
-  const isSlowedAstray = clock.slowedAt - now > ASTRAY_MS
+export function correctClock(clock: HostClock, now: number): HostClock {
+  const isAstray = clock.nextAt - now > MAX_SLOT_AHEAD_MS
+  const isHeldAstray = clock.heldUntil - now > MAX_BACK_OFF_MS
+  const isSlowedAstray = clock.slowedAt - now > MAX_SLOT_AHEAD_MS
   if (!isAstray && !isHeldAstray && !isSlowedAstray) return clock
   return {
     ...clock,
@@ -48,14 +55,14 @@ export function mendClock(clock: HostClock, now: number): HostClock {
 }
 
 /** The earliest moment for a request; it may be in the past. */
-export function opensAt({ nextAt, heldUntil }: HostClock): number {
+export function nextRequestAt({ nextAt, heldUntil }: HostClock): number {
   return Math.max(nextAt, heldUntil)
 }
 
 /** Takes the next slot. The following slot begins one interval and the jitter later. */
 export function takeSlot(clock: HostClock, now: number, jitterMs = 0): { slot: number; clock: HostClock } {
-  const mended = mendClock(clock, now)
-  const slot = Math.max(now, opensAt(mended))
+  const mended = correctClock(clock, now)
+  const slot = Math.max(now, nextRequestAt(mended))
   const pause = mended.intervalMs > 0 ? mended.intervalMs + jitterMs : 0
   return { slot, clock: { ...mended, nextAt: slot + pause } }
 }
@@ -71,15 +78,15 @@ export function retakeSlot(
   jitterMs: number,
   mostJitterMs: number,
 ): { slot: number; clock: HostClock } {
-  const mended = mendClock(clock, now)
+  const mended = correctClock(clock, now)
   const isLast = mended.nextAt <= passed + mended.intervalMs + mostJitterMs
   return takeSlot(isLast ? { ...mended, nextAt: passed } : mended, now, jitterMs)
 }
 
 /** Opens the clock of a host: a new host starts at `startMs`; a known host continues at its pace. */
 export function openClock(clock: HostClock, floorMs: number, startMs: number, now: number): HostClock {
-  const mended = mendClock(clock, now)
-  const isKnown = mended.floorMs >= 0 && now - opensAt(mended) <= FORGOTTEN_MS
+  const mended = correctClock(clock, now)
+  const isKnown = mended.floorMs >= 0 && now - nextRequestAt(mended) <= IDLE_RESET_MS
   if (isKnown) return mended
   const intervalMs = Math.max(floorMs, startMs)
   return { ...mended, intervalMs, floorMs, strikes: 0, slowedAt: intervalMs > 0 ? now : 0 }
@@ -106,16 +113,19 @@ export function slowClock(
   clock: HostClock,
   askedAt: number,
   now: number,
-  { factor, mostMs = MOST_INTERVAL_MS }: { readonly factor: number; readonly mostMs?: number },
+  { factor, mostMs = MAX_INTERVAL_MS }: { readonly factor: number; readonly mostMs?: number },
 ): HostClock {
   if (factor <= 1) return clock
-  const intervalMs = Math.min(Math.max(clock.intervalMs, LEAST_SLOW_MS) * factor, Math.max(mostMs, clock.floorMs))
+  const intervalMs = Math.min(
+    Math.max(clock.intervalMs, MIN_SLOWED_INTERVAL_MS) * factor,
+    Math.max(mostMs, clock.floorMs),
+  )
   if (askedAt < clock.slowedAt || intervalMs <= clock.intervalMs) return clock
   return { ...clock, ...lengthen(clock, intervalMs, now) }
 }
 
 /** A back-off of a host. */
-export interface Hold {
+export interface BackOff {
   /** Duration of the back-off, by the number of consecutive ones. */
   readonly holdMsOf: (strikes: number) => number
   /** Factor on the interval. @default 1 */
@@ -125,28 +135,28 @@ export interface Hold {
 }
 
 /** Starts a back-off. Responses to requests sent before the back-off began add no strike. */
-export function holdClock(
+export function backOffClock(
   clock: HostClock,
   askedAt: number,
   now: number,
-  { holdMsOf, factor = 1, isPage = true }: Hold,
+  { holdMsOf, factor = 1, isPage = true }: BackOff,
 ): HostClock {
   const isSameBurst = askedAt <= clock.slowedAt && clock.strikes > 0
   const isCounted = isPage || clock.strikes === 0
   const strikes = isSameBurst || !isCounted ? clock.strikes : clock.strikes + 1
-  const heldUntil = Math.max(clock.heldUntil, now + Math.min(holdMsOf(strikes), MOST_HOLD_MS))
+  const heldUntil = Math.max(clock.heldUntil, now + Math.min(holdMsOf(strikes), MAX_BACK_OFF_MS))
   if (isSameBurst) return { ...clock, heldUntil }
   const isSlowed = factor > 1 && isCounted && askedAt >= clock.slowedAt
-  const longer = isSlowed ? Math.max(clock.intervalMs, LEAST_SLOW_MS) * factor : clock.intervalMs
-  const intervalMs = Math.min(longer, Math.max(MOST_INTERVAL_MS, clock.floorMs))
+  const longer = isSlowed ? Math.max(clock.intervalMs, MIN_SLOWED_INTERVAL_MS) * factor : clock.intervalMs
+  const intervalMs = Math.min(longer, Math.max(MAX_INTERVAL_MS, clock.floorMs))
   return { ...clock, ...lengthen(clock, intervalMs, now), heldUntil, strikes }
 }
 
 /** Shortens the interval by one step. */
-export function easeClock(clock: HostClock, factor: number = EASE): HostClock {
+export function easeClock(clock: HostClock, factor: number = EASE_FACTOR): HostClock {
   const { intervalMs, floorMs } = clock
   const next = intervalMs * factor
-  return { ...clock, intervalMs: next - floorMs < LEAST_STEP_MS ? floorMs : next }
+  return { ...clock, intervalMs: next - floorMs < MIN_STEP_MS ? floorMs : next }
 }
 
 /** An increase of the interval caused by failures. */

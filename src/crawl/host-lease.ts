@@ -22,34 +22,34 @@ export const NO_HOST = ''
 export const FREE_LEASE: HostLease = { holder: null, token: 0, leasedUntil: 0, takenAt: 0, wantedAt: 0 }
 
 /** The holder keeps a host that others want for this long. */
-export const TURN_MS = 5000
+export const CONTESTED_LEASE_MS = 5000
 /** A wish expires after this time unless it is repeated. */
-export const WISH_MS = 3000
+export const WANT_EXPIRY_MS = 3000
 /** Minimum interval between repeated wishes. */
-export const WISH_AGAIN_MS = 1000
+export const WANT_INTERVAL_MS = 1000
 /** Maximum lease: longer ones come from a machine with a wrong time. */
-export const MOST_LEASE_MS = 600_000
+export const MAX_LEASE_MS = 600_000
 
 /**
  * Relation of a host to a process. `ours`: the process may continue. `free`: it may take the host. `others`: another process holds it.
  * `yielded`: others want it and the turn is over, so the process starts nothing new there and gives the host back when its requests are
  * done.
  */
-export type HostStanding = 'ours' | 'free' | 'others' | 'yielded'
+export type HostOwnership = 'ours' | 'free' | 'others' | 'yielded'
 
 /** Determines how a host relates to a process. */
-export function judgeHost(lease: HostLease, asking: string, now: number): HostStanding {
+export function judgeHostOwnership(lease: HostLease, asking: string, now: number): HostOwnership {
   if (lease.holder !== asking) return isHostHeld(lease, now) ? 'others' : 'free'
   const isGivenBack = lease.leasedUntil === 0
   // A process that gave a host back because others want it must leave it to them.
-  if (isWanted(lease, now) && (isGivenBack || now - lease.takenAt >= TURN_MS)) return 'yielded'
+  if (isWanted(lease, now) && (isGivenBack || now - lease.takenAt >= CONTESTED_LEASE_MS)) return 'yielded'
   // An expired lease that no other process has taken still belongs to its holder.
   return isGivenBack ? 'free' : 'ours'
 }
 
 /** Whether a process holds the host at a moment. */
 export function isHostHeld({ holder, leasedUntil }: HostLease, now: number): boolean {
-  return holder !== null && leasedUntil > now && leasedUntil - now <= MOST_LEASE_MS
+  return holder !== null && leasedUntil > now && leasedUntil - now <= MAX_LEASE_MS
 }
 
 /** Takes a free host or renews the own lease. The token grows if another process held the host before. */
@@ -62,19 +62,19 @@ export function takeHost(lease: HostLease, asking: string, now: number, until: n
 
 /** Records that another process wants a host. Returns the same lease if that was recorded a moment ago. */
 export function wantHost(lease: HostLease, now: number): HostLease {
-  return Math.abs(now - lease.wantedAt) < WISH_AGAIN_MS ? lease : { ...lease, wantedAt: now }
+  return Math.abs(now - lease.wantedAt) < WANT_INTERVAL_MS ? lease : { ...lease, wantedAt: now }
 }
 
 /** Gives a host back once none of its requests is in progress. */
-export function giveHostBack(lease: HostLease): HostLease {
+export function releaseHost(lease: HostLease): HostLease {
   return { ...lease, leasedUntil: 0 }
 }
 
 /** Takes a host from a dead process; the new token voids everything that process may still do. */
-export function freeHost({ token }: HostLease): HostLease {
+export function revokeHost({ token }: HostLease): HostLease {
   return { ...FREE_LEASE, token: token + 1 }
 }
 
 function isWanted({ wantedAt }: HostLease, now: number): boolean {
-  return wantedAt > 0 && Math.abs(now - wantedAt) < WISH_MS
+  return wantedAt > 0 && Math.abs(now - wantedAt) < WANT_EXPIRY_MS
 }

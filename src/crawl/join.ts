@@ -2,20 +2,20 @@ import { ActiveCrawl } from './active-crawl.ts'
 import { visitAll } from './crawl.ts'
 import type { CrawlEvent, CrawlSummary } from './events.ts'
 import { describeStop, type Ending } from './finish.ts'
-import { createPatientPorts } from './patience.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import type { SharedCrawl } from './sharing.ts'
+import { createRetryingPorts } from './store-retry.ts'
 import { type Supervisor, supervise } from './supervise.ts'
 
 /** A joined process leaves after this idle time. */
-const LEAVE_AFTER_MS = 3000
+const IDLE_TIMEOUT_MS = 3000
 
 /** The crawl that this process joins. */
-export interface Partaking {
+export interface JoinOptions {
   /** State of the crawl when this process joined. */
   readonly shared: SharedCrawl
   /** Signals that this process is alive. Returns the current state; undefined when the crawl is over. */
-  readonly look: () => Promise<SharedCrawl | undefined>
+  readonly heartbeat: () => Promise<SharedCrawl | undefined>
 }
 
 /**
@@ -25,33 +25,33 @@ export interface Partaking {
 export function joinCrawl(
   run: CrawlRun,
   ports: Omit<CrawlPorts, 'touch'>,
-  { shared, look }: Partaking,
+  { shared, heartbeat }: JoinOptions,
   signal: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void, void> {
   const over = new AbortController()
   let active: ActiveCrawl | undefined
   // Always true: for a joined process the end of the crawl is no failure.
   const touch = async (): Promise<boolean> => {
-    const now = await look()
+    const now = await heartbeat()
     // If the site has moved, this process would judge addresses by the wrong location, so it leaves.
     if (now?.siteUrl !== shared.siteUrl) over.abort()
-    else if (active !== undefined) active.isFullKnown = now.isFullKnown
+    else if (active !== undefined) active.isLlmsFullKnown = now.isFullKnown
     return true
   }
-  const open = (patient: CrawlPorts, { signal: either, patience, pulse }: Supervisor) => {
-    active = new ActiveCrawl(run, pulse.watch(createPatientPorts(patient, patience)), either, shared)
+  const open = (patient: CrawlPorts, { signal: either, storeRetry: patience, activity: pulse }: Supervisor) => {
+    active = new ActiveCrawl(run, pulse.countCalls(createRetryingPorts(patient, patience)), either, shared)
     return active
   }
-  const work = (active: ActiveCrawl) => visitAll(active, { leaveAfterMs: LEAVE_AFTER_MS, leaves: over.signal })
-  return supervise({ run, ports: { ...ports, touch }, open, work, finish: addUp }, signal)
+  const work = (active: ActiveCrawl) => visitAll(active, { idleTimeoutMs: IDLE_TIMEOUT_MS, stopSignal: over.signal })
+  return supervise({ run, ports: { ...ports, touch }, open, work, finish: createSummary }, signal)
 }
 
-const AT_EASE: Ending = { end: 'completed', problem: null, removed: 0, withheld: 0 }
+const COMPLETED_ENDING: Ending = { end: 'completed', problem: null, removed: 0, withheld: 0 }
 
-async function addUp(active: ActiveCrawl): Promise<CrawlSummary> {
+async function createSummary(active: ActiveCrawl): Promise<CrawlSummary> {
   const { run, ports, signal, incomplete, startedAt, refusal } = active
   const { provenGone: _, ...done } = active.done
-  await active.pacer.forgetFailures()
+  await active.pacer.endSlowdowns()
   return {
     crawlId: run.crawlId,
     kind: run.kind,
@@ -67,5 +67,5 @@ async function addUp(active: ActiveCrawl): Promise<CrawlSummary> {
 
 /** A process that may not reach the site fails alone; the others continue. */
 function describeEnd({ refusal, refusalDetail }: ActiveCrawl): Ending {
-  return refusal === null ? AT_EASE : { ...AT_EASE, end: 'failed', problem: refusalDetail ?? refusal }
+  return refusal === null ? COMPLETED_ENDING : { ...COMPLETED_ENDING, end: 'failed', problem: refusalDetail ?? refusal }
 }

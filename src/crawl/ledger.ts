@@ -94,14 +94,14 @@ export const REASONS = [
 /** One of {@link REASONS}. */
 export type Reason = (typeof REASONS)[number]
 
-const GATE_REASONS: ReadonlySet<Reason> = new Set(REASONS.slice(0, REASONS.indexOf('robots-disallow')))
+const FILTER_REASONS: ReadonlySet<Reason> = new Set(REASONS.slice(0, REASONS.indexOf('robots-disallow')))
 
 /** Refusals that concern the list or hub that names an address: another hub or a link may still add it. */
-const REASONS_OF_FINDERS: ReadonlySet<Reason> = new Set<Reason>(['hub-cap', 'hub-age', 'stale-list'])
+const LIST_OR_HUB_REASONS: ReadonlySet<Reason> = new Set<Reason>(['hub-cap', 'hub-age', 'stale-list'])
 
 /** Whether a reason depends on how the address was found, so that a better find may overrule it. */
-export function isGateReason(reason: Reason | null): boolean {
-  return reason !== null && (GATE_REASONS.has(reason) || REASONS_OF_FINDERS.has(reason))
+export function isFilterReason(reason: Reason | null): boolean {
+  return reason !== null && (FILTER_REASONS.has(reason) || LIST_OR_HUB_REASONS.has(reason))
 }
 
 const TRAP_REASONS: ReadonlySet<Reason> = new Set<Reason>([
@@ -119,7 +119,7 @@ export function isTrapReason(reason: Reason | null): boolean {
 }
 
 /** Reasons that prove that an address has no content, or that its content was read; all others leave it open. */
-const TOLD: ReadonlySet<Reason> = new Set<Reason>([
+const CONCLUSIVE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
   'robots-disallow',
   'guess-missed',
   'redirect',
@@ -138,8 +138,8 @@ const TOLD: ReadonlySet<Reason> = new Set<Reason>([
 ])
 
 /** Reasons that leave open where an address leads: pages that a crawl did not find may be behind it. */
-export const OPEN_REASONS: readonly Reason[] = REASONS.filter(
-  (reason) => !TOLD.has(reason) && (!GATE_REASONS.has(reason) || reason === 'too-many-links'),
+export const INCONCLUSIVE_REASONS: readonly Reason[] = REASONS.filter(
+  (reason) => !CONCLUSIVE_REASONS.has(reason) && (!FILTER_REASONS.has(reason) || reason === 'too-many-links'),
 )
 
 /** Reasons why a page that was read is not stored at its address. */
@@ -220,7 +220,7 @@ export interface LedgerRow {
 }
 
 /** An address that was found, with the decision of the gate. */
-export interface Find {
+export interface FoundAddress {
   readonly key: string
   readonly url: string
   readonly host: string
@@ -251,7 +251,7 @@ export interface Refusal {
  * already settled, admitted or refused the row. `named` turned a missed guess of the planner into a failure. `overflow` recorded nothing,
  * because the source has its maximum number of rows.
  */
-export type FindResult = 'admitted' | 'refused' | 'known' | 'named' | 'overflow'
+export type OfferResult = 'admitted' | 'refused' | 'known' | 'named' | 'overflow'
 
 /** A row that is leased to be fetched. */
 export interface Visit {
@@ -321,7 +321,11 @@ export interface AliasFacts {
 }
 
 /** Whether an address exists, as far as its row tells; null if it was not requested or the response does not tell. */
-export function isThere({ reason, status, hasPage }: Pick<LedgerRow, 'reason' | 'status' | 'hasPage'>): boolean | null {
+export function isExistingAddress({
+  reason,
+  status,
+  hasPage,
+}: Pick<LedgerRow, 'reason' | 'status' | 'hasPage'>): boolean | null {
   if (hasPage) return true
   if (isAbsent(reason)) return false
   const isAsked = status !== null && reason !== 'unlinked'
@@ -385,7 +389,7 @@ export interface Settlement {
   /** The current links of a page that was read but not stored again. */
   readonly links?: readonly string[]
   readonly aliases?: readonly Alias[]
-  readonly finds?: readonly Find[]
+  readonly finds?: readonly FoundAddress[]
   /** Maximum number of rows of the source. @default unlimited */
   readonly maxRows?: number
   /** Bytes and requests since the last settlement, in a process that has joined the crawl. */
@@ -397,29 +401,29 @@ export interface Adoption {
   readonly sourceId: string
   readonly crawlId: string
   readonly now: number
-  readonly find: Find
+  readonly find: FoundAddress
   readonly record: PageRecord
   /** Whether it is stored again although its content is unchanged. @default false */
   readonly isFull?: boolean
-  readonly finds: readonly Find[]
+  readonly finds: readonly FoundAddress[]
   /** Maximum number of rows of the source. @default unlimited */
   readonly maxRows?: number
 }
 
 /** The result for a page that has no row and no room in the ledger. */
-export function overflowed(finds: Settled['finds']): Settled {
+export function createOverflowResult(finds: SettlementResult['finds']): SettlementResult {
   return { type: 'settled', state: 'skipped', reason: 'overflow', target: null, finds }
 }
 
 /** An address that lost its content to a preferred one. */
-export interface Demoted {
+export interface DemotedAddress {
   /** The state it had before. */
   readonly state: LedgerState
   readonly checkedAt: number | null
 }
 
 /** The result of a settlement. */
-export interface Settled {
+export interface SettlementResult {
   /** `lost` if the lease had expired and another process has the row: nothing was written. */
   readonly type: 'settled' | 'lost'
   /** The new state; `skipped` if another address already holds the content. */
@@ -428,11 +432,11 @@ export interface Settled {
   /** Key of the address that holds the same content. */
   readonly target: string | null
   /** The address that lost its content to this one, as the same crawl had settled it before. @default none */
-  readonly demoted?: Demoted | null
+  readonly demoted?: DemotedAddress | null
   /** Whether it holds a page. @default false */
   readonly hasPage?: boolean
   /** Results in the order of the finds. */
-  readonly finds: readonly FindResult[]
+  readonly finds: readonly OfferResult[]
 }
 
 /** Numbers of rows by state, and by state and reason. */
@@ -488,7 +492,7 @@ export interface LeaseRequest {
   /** Returns the jitter in milliseconds for each following slot. @default none */
   readonly jitter?: () => number
   /** Whether all rows of one depth must be settled before the next depth begins; weights then count within a depth only. */
-  readonly isLevelled: boolean
+  readonly isBreadthFirst: boolean
   /** Rows up to this depth are one level. @default 0 */
   readonly firstLevel?: number
   /** Identifies a repeated request whose response was lost, so that the store returns the same visits. @default no detection */
@@ -523,7 +527,7 @@ export interface OpenWork {
  * linked with, and addresses at most one link from the start that held a page or responded and that no list named. `failed`: addresses that
  * failed.
  */
-export type Requeued = 'pages' | 'unlinked' | 'failed'
+export type RequeueSelection = 'pages' | 'unlinked' | 'failed'
 
 /** Rows of the addresses that a list names, but for some hosts. */
 export interface ListedRows {
@@ -532,14 +536,14 @@ export interface ListedRows {
 }
 
 /** Rows to visit again because the address that held their content lost it. */
-export interface Orphans {
+export interface RequeueResult {
   readonly requeued: number
   /** Rows among them that the same crawl had settled since the given time. */
   readonly settled: number
 }
 
 /** Result if no row was requeued. */
-export const NO_ORPHANS: Orphans = { requeued: 0, settled: 0 }
+export const NOTHING_REQUEUED: RequeueResult = { requeued: 0, settled: 0 }
 
 /**
  * What the crawl engine stores: the ledger with its frontier, host clocks and robots.txt files.
@@ -552,24 +556,24 @@ export interface Ledger {
   offer(
     sourceId: string,
     crawlId: string,
-    finds: readonly Find[],
+    finds: readonly FoundAddress[],
     now: number,
     aliases?: readonly Alias[],
     /** Maximum number of rows of the source. @default unlimited */
     maxRows?: number,
-  ): Promise<FindResult[]>
+  ): Promise<OfferResult[]>
   /**
    * Leases due visits by host clock, confirmations last, then by weight, depth and age, and reserves a host slot for each. Expired leases
    * are pending again, unless a crawl of the source runs: then they belong to it until it ends.
    */
   lease(request: LeaseRequest): Promise<Visit[]>
   /** Writes the outcome of a visit, with content, aliases and finds, in one transaction. */
-  settle(settlement: Settlement): Promise<Settled>
+  settle(settlement: Settlement): Promise<SettlementResult>
   /**
    * Stores a page without a visit, such as one from llms-full.txt. Returns `unchanged` for unchanged content, and `skipped` with `overflow`
    * if there is no room for a row: then nothing of the page is recorded.
    */
-  adopt(adoption: Adoption): Promise<Settled>
+  adopt(adoption: Adoption): Promise<SettlementResult>
   /** Makes leased rows pending again, otherwise unchanged. */
   release(visits: readonly Visit[]): Promise<void>
   /** Counts the remaining work. */
@@ -594,13 +598,13 @@ export interface Ledger {
   /** Fails every pending row of a host, and returns their number. Their pages stay. */
   failPending(sourceId: string, crawlId: string, host: string, reason: Reason, pattern: string | null): Promise<number>
   /** Makes rows pending again, and returns their number. */
-  requeue(sourceId: string, crawlId: string, which: Requeued, now: number): Promise<number>
+  requeue(sourceId: string, crawlId: string, which: RequeueSelection, now: number): Promise<number>
   /**
    * Makes rows pending and final whose content is at another address that no longer holds it: duplicates whose target has other content,
    * canonical ones whose target has none. A target that is about to be removed (counted by `countRemovable` with the same `withUnseen`)
    * holds nothing. Each row once per crawl.
    */
-  requeueOrphanedAliases(sourceId: string, crawlId: string, since: number, withUnseen?: boolean): Promise<Orphans>
+  requeueOrphanedAliases(sourceId: string, crawlId: string, since: number, withUnseen?: boolean): Promise<RequeueResult>
   /** Links of a stored page, for replay. */
   readLinks(sourceId: string, key: string): Promise<readonly string[]>
   findRow(sourceId: string, key: string): Promise<LedgerRow | undefined>

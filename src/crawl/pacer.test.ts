@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../store/memory/memory-store.ts'
 import type { CrawlEvent } from './events.ts'
 import { takeSlot } from './host-clock.ts'
-import { Pacer, type PacerOptions, POSTPONED } from './pacer.ts'
+import { Pacer, type PacerOptions, POSTPONED_OUTCOME } from './pacer.ts'
 import type { FetchOutcome } from './ports.ts'
 
 const HOST = 'slow.test'
@@ -75,7 +75,7 @@ function setUp(
   const ask = async (outcome: FetchOutcome = GOOD, host = HOST, path = `${asked++}`): Promise<number> => {
     expect(await pacer.takeTurn(host)).toEqual(LEAVE)
     const askedAt = time.now
-    await pacer.note(`https://${host}/${path}`, outcome, askedAt)
+    await pacer.noteOutcome(`https://${host}/${path}`, outcome, askedAt)
     return askedAt
   }
   const askOften = async (times: number, outcome: FetchOutcome = GOOD): Promise<number[]> => {
@@ -195,7 +195,7 @@ describe('pace of a host', () => {
     time.now = (slots[2] ?? 0) + 150
     const moments: number[] = []
     for (const slot of slots) {
-      expect(await pacer.enter(HOST, slot)).toEqual(LEAVE)
+      expect(await pacer.enterSlot(HOST, slot)).toEqual(LEAVE)
       moments.push(time.now)
     }
     for (const gap of gaps(moments)) expect(gap).toBeGreaterThanOrEqual(200)
@@ -208,16 +208,16 @@ describe('pace of a host', () => {
     const second = setUp({ store: first.store, time })
     const [mine, theirs] = [await first.reserve(), await second.reserve()]
     time.now = theirs
-    expect(await second.pacer.enter(HOST, theirs)).toEqual(LEAVE)
+    expect(await second.pacer.enterSlot(HOST, theirs)).toEqual(LEAVE)
     time.now += 10
-    expect(await first.pacer.enter(HOST, mine)).toEqual(LEAVE)
+    expect(await first.pacer.enterSlot(HOST, mine)).toEqual(LEAVE)
     expect(time.now - theirs).toBeGreaterThanOrEqual(200)
     const after = await second.reserve()
     expect(after - time.now).toBeGreaterThanOrEqual(200)
     // A request that is late by no more than the jitter is sent at once, even if other slots follow.
     await first.reserve()
     time.now = after + 25
-    expect(await second.pacer.enter(HOST, after)).toEqual(LEAVE)
+    expect(await second.pacer.enterSlot(HOST, after)).toEqual(LEAVE)
     expect(time.now).toBe(after + 25)
   })
 
@@ -264,7 +264,7 @@ describe('pace of a host', () => {
       },
     }
     const frozen = new Pacer({ ledger, clock, random: () => 0.5, limits: LIMITS })
-    expect(await frozen.enter(HOST, mine)).toEqual(LEAVE)
+    expect(await frozen.enterSlot(HOST, mine)).toEqual(LEAVE)
     expect(time.now - asked).toBeGreaterThanOrEqual(200)
   })
 
@@ -275,7 +275,7 @@ describe('pace of a host', () => {
     const second = setUp({ store: first.store, time })
     const mine = await first.reserve()
     time.now = mine + 190
-    expect(await first.pacer.enter(HOST, mine)).toEqual(LEAVE)
+    expect(await first.pacer.enterSlot(HOST, mine)).toEqual(LEAVE)
     expect(time.now).toBe(mine + 190)
     expect((await second.ask()) - (mine + 190)).toBeGreaterThanOrEqual(200)
   })
@@ -302,7 +302,7 @@ describe('pace of a host', () => {
     }
     const sleep = async () => undefined
     const late = new Pacer({ ledger, clock: { now: () => time.now, sleep }, random: () => 0.5, limits: LIMITS })
-    expect(await late.enter(HOST, slot)).toEqual(LEAVE)
+    expect(await late.enterSlot(HOST, slot)).toEqual(LEAVE)
     expect(reads).toBe(1)
   })
 
@@ -326,7 +326,7 @@ describe('pace of a host', () => {
       time.now += ms
     }
     const late = new Pacer({ ledger, clock: { now: () => time.now, sleep }, random: () => 0.5, limits: LIMITS })
-    expect(await late.enter(HOST, slot)).toEqual(LEAVE)
+    expect(await late.enterSlot(HOST, slot)).toEqual(LEAVE)
     const asked = time.now
     const second = setUp({ store, time })
     expect((await second.ask()) - asked).toBeGreaterThanOrEqual(200)
@@ -370,7 +370,7 @@ describe('pace of a host', () => {
     for (let i = 0; i < 8; i++) {
       const slot = await reserve()
       time.now = slot
-      leaves.push(await pacer.enter(HOST, slot))
+      leaves.push(await pacer.enterSlot(HOST, slot))
     }
     time.now += 3000
     const sent: number[] = []
@@ -394,14 +394,14 @@ describe('pace of a host', () => {
     await askOften(100)
     const slot = await reserve()
     time.now = slot
-    const leave = await pacer.enter(HOST, slot, undefined, 'visit')
+    const leave = await pacer.enterSlot(HOST, slot, undefined, 'visit')
     if (typeof leave === 'string') throw new Error(`it is ${leave}`)
     const outcome = await pacer.send(leave, async (isInTime) => {
-      await pacer.note(`${ORIGIN}/a`, retryAfter(60), slot)
+      await pacer.noteOutcome(`${ORIGIN}/a`, retryAfter(60), slot)
       expect(isInTime()).toBe(false)
       return TIMEOUT
     })
-    expect(outcome).toBe(POSTPONED)
+    expect(outcome).toBe(POSTPONED_OUTCOME)
   })
 
   test('returns later to a process that has lost the host', async () => {
@@ -422,8 +422,8 @@ describe('pace of a host', () => {
       time.now += ms
     }
     const pacer = new Pacer({ ledger, clock: { now: () => time.now, sleep }, random: () => 0.5, limits: LIMITS })
-    expect(await pacer.enter(HOST, slot, undefined, 'lost')).toBe('later')
-    expect(await pacer.enter(HOST, slot, undefined, 'kept')).toEqual(LEAVE)
+    expect(await pacer.enterSlot(HOST, slot, undefined, 'lost')).toBe('later')
+    expect(await pacer.enterSlot(HOST, slot, undefined, 'kept')).toEqual(LEAVE)
     expect(new Set(leases)).toEqual(new Set(['lost', 'kept']))
   })
 
@@ -446,7 +446,7 @@ describe('pace of a host', () => {
     }
     const clock = { now: () => time.now, sleep: async () => undefined }
     const pacer = new Pacer({ ledger, clock, random: () => 0.5, limits: LIMITS })
-    expect(await pacer.enter(HOST, slot, undefined, 'visit')).toBe('later')
+    expect(await pacer.enterSlot(HOST, slot, undefined, 'visit')).toBe('later')
   })
 
   test('voids slots reserved before the host was slowed down', async () => {
@@ -454,12 +454,12 @@ describe('pace of a host', () => {
     const askedAt = await ask()
     const slot = await reserve()
     time.now += 500
-    for (const path of ['a', 'b']) await pacer.note(`${ORIGIN}/${path}`, BUSY, askedAt)
+    for (const path of ['a', 'b']) await pacer.noteOutcome(`${ORIGIN}/${path}`, BUSY, askedAt)
     time.now = slot
-    expect(await pacer.enter(HOST, slot)).toEqual(LEAVE)
+    expect(await pacer.enterSlot(HOST, slot)).toEqual(LEAVE)
     time.now += 100
-    await pacer.note(`${ORIGIN}/c`, BUSY, slot)
-    expect(await pacer.enter(HOST, slot)).toBe('later')
+    await pacer.noteOutcome(`${ORIGIN}/c`, BUSY, slot)
+    expect(await pacer.enterSlot(HOST, slot)).toBe('later')
     expect(await ask()).toBeGreaterThanOrEqual(slot + 2000)
   })
 
@@ -496,7 +496,7 @@ describe('host that responds with 429', () => {
       expect(pacer.parked.get(HOST)).toBe('4 times in a row: x')
       expect(events.at(-1)).toMatchObject({ type: 'parked', host: HOST, reason: 'rate-limited' })
       expect(await pacer.takeTurn(HOST)).toBe('parked')
-      expect(await pacer.enter(HOST, time.now)).toBe('parked')
+      expect(await pacer.enterSlot(HOST, time.now)).toBe('parked')
       expect(await pacer.takeTurn('other.test')).toEqual(LEAVE)
     },
   )
@@ -599,7 +599,7 @@ describe('host that responds with 429', () => {
     expect(await first.interval()).toBe(3200)
     await second.ask()
     expect(await second.interval()).toBe(3200)
-    await second.pacer.forgetFailures()
+    await second.pacer.endSlowdowns()
     expect(await second.interval()).toBe(3200)
   })
 
@@ -617,7 +617,7 @@ describe('host that responds with 429', () => {
       const third = setUp({ store: first.store, time: first.time })
       expect(await third.pacer.parkIfHeld(HOST)).toBe(true)
       expect(await third.pacer.parkIfHeld('other.test')).toBe(false)
-      expect(await setUp({ store: first.store, time: first.time }).pacer.enter(HOST, START)).toBe('parked')
+      expect(await setUp({ store: first.store, time: first.time }).pacer.enterSlot(HOST, START)).toBe('parked')
     },
   )
 
@@ -639,7 +639,7 @@ describe('host that responds with 429', () => {
       const asked = Array.from({ length: 16 }, (_, i) => time.now + i)
       for (const [i, askedAt] of asked.entries()) {
         time.now = START + 500 + i
-        await pacer.note(`${ORIGIN}/${i}`, isMixed && i % 2 === 1 ? GOOD : TOO_MANY, askedAt)
+        await pacer.noteOutcome(`${ORIGIN}/${i}`, isMixed && i % 2 === 1 ? GOOD : TOO_MANY, askedAt)
       }
       expect(await read()).toMatchObject({ strikes: isMixed ? 0 : 1, intervalMs: before * 4 })
       expect(events).toHaveLength(isMixed ? 0 : 1)
@@ -660,9 +660,9 @@ describe('host that responds with 429', () => {
     const { pacer, ask, time, read } = setUp()
     const askedAt = await ask()
     const { nextAt } = await read()
-    await pacer.note(`${ORIGIN}/a`, retryAfter(9), askedAt)
+    await pacer.noteOutcome(`${ORIGIN}/a`, retryAfter(9), askedAt)
     time.now = nextAt
-    expect(await pacer.enter(HOST, nextAt)).toBe('later')
+    expect(await pacer.enterSlot(HOST, nextAt)).toBe('later')
     expect(await ask()).toBeGreaterThanOrEqual(askedAt + 9000)
   })
 
@@ -799,7 +799,7 @@ describe('host that fails', () => {
   test('gets no back-off if another page is received while a probe fails', async () => {
     const { pacer, ask, askOften, events, time } = setUp({
       probe: async () => {
-        await pacer.note(`${ORIGIN}/other`, GOOD, time.now)
+        await pacer.noteOutcome(`${ORIGIN}/other`, GOOD, time.now)
         return TIMEOUT
       },
     })
@@ -820,9 +820,9 @@ describe('host that fails', () => {
     const { probe, probed } = createProbe(GOOD)
     const { pacer, ask, time } = setUp({ probe })
     const askedAt = await ask(GOOD, HOST, 'good')
-    await pacer.note(`${ORIGIN}/limited`, retryAfter(25), askedAt)
+    await pacer.noteOutcome(`${ORIGIN}/limited`, retryAfter(25), askedAt)
     const until = pacer.heldUntil(HOST)
-    for (const path of ['a', 'b', 'c']) await pacer.note(`${ORIGIN}/${path}`, BROKEN, askedAt)
+    for (const path of ['a', 'b', 'c']) await pacer.noteOutcome(`${ORIGIN}/${path}`, BROKEN, askedAt)
     expect(probed).toEqual([])
     expect(time.now).toBeLessThan(until)
   })
@@ -831,9 +831,9 @@ describe('host that fails', () => {
     const { probe, probed } = createProbe(GOOD)
     const { pacer, ask, time } = setUp({ probe })
     const askedAt = await ask(GOOD, HOST, 'good')
-    for (const path of ['a', 'b']) await pacer.note(`${ORIGIN}/${path}`, BROKEN, askedAt)
-    const waiting = pacer.note(`${ORIGIN}/c`, BROKEN, askedAt)
-    await pacer.note(`${ORIGIN}/limited`, retryAfter(25), askedAt)
+    for (const path of ['a', 'b']) await pacer.noteOutcome(`${ORIGIN}/${path}`, BROKEN, askedAt)
+    const waiting = pacer.noteOutcome(`${ORIGIN}/c`, BROKEN, askedAt)
+    await pacer.noteOutcome(`${ORIGIN}/limited`, retryAfter(25), askedAt)
     await waiting
     expect(probed).toEqual([])
     expect(time.now).toBeLessThan(pacer.heldUntil(HOST))
@@ -844,9 +844,9 @@ describe('host that fails', () => {
     const stop = new AbortController()
     const { pacer, ask } = setUp({ probe, signal: stop.signal })
     const askedAt = await ask(GOOD, HOST, 'good')
-    for (const path of ['a', 'b']) await pacer.note(`${ORIGIN}/${path}`, BROKEN, askedAt)
+    for (const path of ['a', 'b']) await pacer.noteOutcome(`${ORIGIN}/${path}`, BROKEN, askedAt)
     stop.abort(new Error('stopped'))
-    await expect(pacer.note(`${ORIGIN}/c`, BROKEN, askedAt)).rejects.toThrow('stopped')
+    await expect(pacer.noteOutcome(`${ORIGIN}/c`, BROKEN, askedAt)).rejects.toThrow('stopped')
     expect(probed).toEqual([])
   })
 
@@ -864,7 +864,7 @@ describe('host that fails', () => {
     await first.askOften(100)
     await first.askOften(9, BUSY)
     expect(await first.interval()).toBeGreaterThan(2000)
-    await first.pacer.forgetFailures()
+    await first.pacer.endSlowdowns()
     const second = setUp({ store: first.store, time: first.time })
     const heldUntil = (await second.read()).heldUntil
     expect(await second.ask()).toBeGreaterThanOrEqual(heldUntil)
@@ -887,8 +887,8 @@ describe('host that fails', () => {
     const { pacer, ask, interval, time } = setUp()
     const askedAt = await ask()
     time.now += 100
-    for (let i = 0; i < 3; i++) await pacer.note(`${ORIGIN}/busy/${i}`, BUSY, askedAt)
-    for (let i = 0; i < 30; i++) await pacer.note(`${ORIGIN}/${i}`, GOOD, askedAt + 1)
+    for (let i = 0; i < 3; i++) await pacer.noteOutcome(`${ORIGIN}/busy/${i}`, BUSY, askedAt)
+    for (let i = 0; i < 30; i++) await pacer.noteOutcome(`${ORIGIN}/${i}`, GOOD, askedAt + 1)
     expect(await interval()).toBe(2000)
     await ask()
     expect(await interval()).toBe(1000)
@@ -947,7 +947,7 @@ test('a failed service does not change the pace of the host it should have reque
   await askOften(3)
   const before = await read()
   const trouble = failed({ reason: 'service-failed', retryAfterMs: 60_000 })
-  for (let i = 0; i < 20; i++) await pacer.note(`${ORIGIN}/${i}`, trouble, START)
+  for (let i = 0; i < 20; i++) await pacer.noteOutcome(`${ORIGIN}/${i}`, trouble, START)
   expect(await read()).toEqual(before)
   expect([pacer.parked.size, events]).toEqual([0, []])
 })
@@ -1128,7 +1128,7 @@ describe('lists of a site', () => {
     const { pacer, time, read, events, interval } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)
-      await pacer.note(`${ORIGIN}/list/${i}`, TOO_MANY, time.now, false)
+      await pacer.noteOutcome(`${ORIGIN}/list/${i}`, TOO_MANY, time.now, false)
       time.now += 10
     }
     expect(await read()).toMatchObject({ strikes: 0 })
@@ -1140,7 +1140,7 @@ describe('lists of a site', () => {
     const { pacer, time, read, events } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)
-      await pacer.note(`${ORIGIN}/list/${i}`, retryAfter(3), time.now, false)
+      await pacer.noteOutcome(`${ORIGIN}/list/${i}`, retryAfter(3), time.now, false)
     }
     expect(await read()).toMatchObject({ strikes: 1, heldUntil: time.now + 3000 })
     expect(events.filter(({ type }) => type === 'parked')).toEqual([])

@@ -1,15 +1,15 @@
-import { DURATION_ENDS, type DurationCounts, durationGroup } from '../core/durations.ts'
+import { DURATION_BUCKETS_MS, type DurationHistogram, findDurationBucket } from '../core/duration-histogram.ts'
 import type { CrawlEvent, HostProgress } from './events.ts'
 import {
+  type BackOff,
+  backOffClock,
   easeClock,
   endSlowdown,
-  FREE_CLOCK,
-  type Hold,
   type HostClock,
-  holdClock,
-  MOST_INTERVAL_MS,
+  MAX_INTERVAL_MS,
+  NEW_HOST_CLOCK,
+  nextRequestAt,
   openClock,
-  opensAt,
   recoverClock,
   retakeSlot,
   type Slowdown,
@@ -17,55 +17,55 @@ import {
   slowClock,
   takeSlot,
 } from './host-clock.ts'
-import { readKeptDelay } from './kept-robots.ts'
 import type { Ledger, Reason } from './ledger.ts'
 import type { Clock, FetchOutcome, FetchRequest } from './ports.ts'
 import type { CrawlLimits } from './run.ts'
+import { readStoredCrawlDelay } from './stored-robots.ts'
 
 /** A host that asks for a longer wait than this gets no more requests in this crawl. */
-const MOST_PATIENCE_MS = 600_000
+const MAX_RETRY_AFTER_MS = 600_000
 /** Random spread of a back-off, as a share up or down. */
-const HOLD_SPREAD = 0.1
+const BACK_OFF_JITTER = 0.1
 /** Maximum delay within a slot; the jitter compensates for it. */
-const LATE_MS = 25
+const MAX_SLOT_DELAY_MS = 25
 /** Extra delay allowed for a slot that replaces a missed one; doubled each time it is missed again. */
-const ROOM_MS = 100
+const EXTRA_DELAY_MS = 100
 /** Maximum extra delay, however late a request was. */
-const MOST_ROOM_MS = 2000
+const MAX_EXTRA_DELAY_MS = 2000
 /** After a longer delay the process may have lost the host. */
-const LOST_MS = 1000
+const LEASE_RECHECK_DELAY_MS = 1000
 /** The interval shrinks by one step after this many consecutive quick responses, or after responses that cover this time. */
-const QUICK_ANSWERS = 10
-const QUICK_MS = 10_000
+const QUICK_RESPONSE_COUNT = 10
+const QUICK_RESPONSE_SPAN_MS = 10_000
 /** Step factor for a host whose interval grew only because of slow responses. */
-const RELIEF = 0.5
+const SLOW_HOST_STEP_FACTOR = 0.5
 /** Different addresses that must fail in a row before the host is slowed down: fewer failures are attributed to the pages. */
-const IN_TROUBLE = 3
+const SLOWDOWN_FAILURE_COUNT = 3
 /** Different addresses that must fail in a row before a back-off, for a host that has not responded with a page yet. */
-const KEEPS_FAILING = 8
+const BACK_OFF_FAILURE_COUNT = 8
 /** Factor on the interval for each back-off after failures: the first response afterwards shows whether the host has recovered. */
-const HELD_FACTOR = 4
+const BACK_OFF_INTERVAL_FACTOR = 4
 /** Number of recent good pages to request again as a probe before a back-off. */
 const MAX_GOOD_URLS = 2
 /** Maximum interval caused by server errors of a host that responds. */
-const MOST_FOR_ERRORS_MS = 2000
+const MAX_ERROR_INTERVAL_MS = 2000
 /**
  * Factor on the interval when a second address asks to slow down: smaller with Retry-After, because the host gets a back-off of that length
  * anyway. The interval grows at most once a minute, and shrinks step by step.
  */
-const REFUSED_FACTOR = 4
-const REFUSED_FACTOR_WITH_TIME = 2
-const REFUSED_AGAIN_MS = 60_000
+const RATE_LIMIT_FACTOR = 4
+const RETRY_AFTER_FACTOR = 2
+const RATE_LIMIT_COOLDOWN_MS = 60_000
 /** Stands for all lists of a site among the failing addresses: servers often refuse every list that they do not have. */
 const LISTS = 'lists'
 /** Maximum number of hosts in a progress report. */
-const MOST_REPORTED = 100
+const MAX_REPORTED_HOSTS = 100
 /** A response is slow if it takes longer than the best latency of the host by both this factor and this time. */
 const SLOW_FACTOR = 3
-const SLOW_MS = 500
+const SLOW_MARGIN_MS = 500
 /** Responses before the best latency counts, and the weight of each new response in the average. */
-const LEAST_ANSWERS = 5
-const WEIGHT = 0.2
+const MIN_LATENCY_SAMPLES = 5
+const LATENCY_WEIGHT = 0.2
 
 /** Options of a pacer. */
 export interface PacerOptions {
@@ -75,14 +75,14 @@ export interface PacerOptions {
   readonly random: () => number
   readonly limits: Pick<CrawlLimits, 'intervalMs' | 'loopbackIntervalMs' | 'startIntervalMs' | 'jitterMs' | 'holdsMs'>
   /** Requests an address again that the host has responded to. Without it, consecutive failing addresses are enough to suspect the host. */
-  readonly probe?: (url: string, leave: Leave) => Promise<FetchOutcome>
+  readonly probe?: (url: string, leave: SendPermit) => Promise<FetchOutcome>
   /** Cancels the wait for a probe. */
   readonly signal?: AbortSignal
   readonly tell?: (event: Extract<CrawlEvent, { type: 'held' | 'parked' | 'paced' }>) => void
 }
 
 /** Permission to send a request to a host in a slot. */
-export interface Leave {
+export interface SendPermit {
   readonly host: string
   readonly slot: number
   /** Extra delay allowed beyond the usual one. */
@@ -95,15 +95,15 @@ export interface Leave {
 }
 
 /** Result of waiting for a host. `later`: not in this slot. `parked`: not in this crawl. */
-export type Turn = Leave | 'later' | 'parked'
+export type Turn = SendPermit | 'later' | 'parked'
 
 /** Sends requests with a permission of the pacer. */
 export interface PacedFetcher {
-  fetch(request: FetchRequest, leave: Leave): Promise<FetchOutcome>
+  fetch(request: FetchRequest, leave: SendPermit): Promise<FetchOutcome>
 }
 
 /** Outcome for a host that gets no more requests. */
-export const LEFT_ALONE: FetchOutcome = {
+export const HOST_PARKED_OUTCOME: FetchOutcome = {
   type: 'failed',
   status: null,
   reason: 'host-parked',
@@ -113,11 +113,11 @@ export const LEFT_ALONE: FetchOutcome = {
 }
 
 /** Outcome of a request that must be repeated later from the beginning. */
-export const POSTPONED: FetchOutcome = { ...LEFT_ALONE, isTransient: true }
+export const POSTPONED_OUTCOME: FetchOutcome = { ...HOST_PARKED_OUTCOME, isTransient: true }
 
 /** Whether no request was sent. */
 export function isUnsent(outcome: FetchOutcome): boolean {
-  return outcome === LEFT_ALONE || outcome === POSTPONED
+  return outcome === HOST_PARKED_OUTCOME || outcome === POSTPONED_OUTCOME
 }
 
 /**
@@ -126,10 +126,10 @@ export function isUnsent(outcome: FetchOutcome): boolean {
  */
 export class Pacer {
   readonly #options: PacerOptions
-  readonly #watches = new Map<string, Watch>()
+  readonly #hostStats = new Map<string, HostStats>()
   /** Parked hosts with the reason. */
   readonly #parked = new Map<string, string>()
-  readonly #latencies = new Array<number>(DURATION_ENDS.length + 1).fill(0)
+  readonly #latencies = new Array<number>(DURATION_BUCKETS_MS.length + 1).fill(0)
   #latencySumMs = 0
 
   constructor(options: PacerOptions) {
@@ -143,7 +143,7 @@ export class Pacer {
   }
 
   /** Waits for a slot of a host. */
-  async takeTurn(host: string, signal?: AbortSignal): Promise<Leave | 'parked'> {
+  async takeTurn(host: string, signal?: AbortSignal): Promise<SendPermit | 'parked'> {
     await this.#open(host)
     for (;;) {
       if (await this.parkIfHeld(host)) return 'parked'
@@ -164,27 +164,27 @@ export class Pacer {
     const wait = slot - clock.now()
     if (wait > 0) await clock.sleep(wait, signal)
     signal?.throwIfAborted()
-    return this.enter(host, slot, signal)
+    return this.enterSlot(host, slot, signal)
   }
 
   /**
    * Checks whether a reserved slot may be used now, and waits for the remaining time. With the lease of a visit, also checks whether this
    * process still holds the host.
    */
-  async enter(host: string, slot: number, signal?: AbortSignal, lease?: string): Promise<Turn> {
+  async enterSlot(host: string, slot: number, signal?: AbortSignal, lease?: string): Promise<Turn> {
     await this.#open(host)
-    const turn = await this.#enter({ host, slot, roomMs: 0, lease }, ROOM_MS, signal)
-    if (typeof turn !== 'string') this.#countRequest(this.#watchOf(host))
+    const turn = await this.#enter({ host, slot, roomMs: 0, lease }, EXTRA_DELAY_MS, signal)
+    if (typeof turn !== 'string') this.#countRequest(this.#statsOf(host))
     return turn
   }
 
   /**
    * Sends a request in its slot. Opening a connection may take long, or the process may be suspended. A request that misses its slot is
-   * sent in another one, with a growing allowance for delay. The outcome is {@link POSTPONED} for a visit that has to wait longer or has
+   * sent in another one, with a growing allowance for delay. The outcome is {@link POSTPONED_OUTCOME} for a visit that has to wait longer or has
    * lost its host, and for a request that is not `isPatient`.
    */
   async send(
-    leave: Leave,
+    leave: SendPermit,
     send: (isInTime: () => boolean) => Promise<FetchOutcome>,
     signal?: AbortSignal,
     isPatient: boolean = leave.lease === undefined,
@@ -198,39 +198,39 @@ export class Pacer {
       if (lateMs === undefined) return outcome
       const renewed = await this.#renew(own, lateMs, signal)
       const turn = renewed === 'later' && isPatient ? await this.takeTurn(own.host, signal) : renewed
-      if (typeof turn === 'string') return turn === 'parked' ? LEFT_ALONE : POSTPONED
+      if (typeof turn === 'string') return turn === 'parked' ? HOST_PARKED_OUTCOME : POSTPONED_OUTCOME
       own = turn
     }
   }
 
   /** Whether the request may be sent now, as far as this process knows. */
-  #isInTime({ host, slot, roomMs }: Leave): boolean {
-    const watch = this.#watchOf(host)
+  #isInTime({ host, slot, roomMs }: SendPermit): boolean {
+    const watch = this.#statsOf(host)
     const now = this.#options.clock.now()
     const { heldUntil, intervalMs, slowedAt } = watch.clock
     if (this.#parked.has(host) || heldUntil > now) return false
-    if (intervalMs > 0 && (slot < slowedAt || now - slot > LATE_MS + roomMs)) return false
+    if (intervalMs > 0 && (slot < slowedAt || now - slot > MAX_SLOT_DELAY_MS + roomMs)) return false
     watch.askedAt = now
     return true
   }
 
   /** Gets a new permission for a request that was not sent. */
-  async #renew(leave: Leave, lateMs: number, signal?: AbortSignal): Promise<Turn> {
+  async #renew(leave: SendPermit, lateMs: number, signal?: AbortSignal): Promise<Turn> {
     const { host, roomMs, givenAt, askedBefore } = leave
-    const watch = this.#watchOf(host)
+    const watch = this.#statsOf(host)
     if (watch.askedAt === givenAt) watch.askedAt = askedBefore
     // The connection is open now. If it closes before the next slot, opening another takes as long again, so the allowance covers that.
-    const nextRoomMs = roomMs === 0 ? ROOM_MS : Math.min(lateMs, MOST_ROOM_MS)
+    const nextRoomMs = roomMs === 0 ? EXTRA_DELAY_MS : Math.min(lateMs, MAX_EXTRA_DELAY_MS)
     return this.#enter(leave, nextRoomMs, signal)
   }
 
   async #enter(
-    { host, slot, roomMs, lease }: Pick<Leave, 'host' | 'slot' | 'roomMs' | 'lease'>,
+    { host, slot, roomMs, lease }: Pick<SendPermit, 'host' | 'slot' | 'roomMs' | 'lease'>,
     nextRoomMs: number,
     signal: AbortSignal | undefined,
   ): Promise<Turn> {
     const { clock } = this.#options
-    const watch = this.#watchOf(host)
+    const watch = this.#statsOf(host)
     let own = { slot, roomMs }
     for (let isKnown = false; ; ) {
       const known = isKnown ? watch.clock : await this.#read(host, lease)
@@ -254,10 +254,10 @@ export class Pacer {
       // The same holds for requests of different processes. Where every timer is late, no slot would ever be met, so a replacement slot
       // allows more delay, and the interval after it grows by the same amount.
       const lateMs = now - own.slot
-      if (lateMs <= LATE_MS + own.roomMs) break
+      if (lateMs <= MAX_SLOT_DELAY_MS + own.roomMs) break
       own = await this.#retake(watch, own, Math.max(nextRoomMs, 2 * own.roomMs))
       // Reading the clock again would cause another delay. But the clock does not tell whether the host has been lost.
-      isKnown = lease === undefined || lateMs < LOST_MS
+      isKnown = lease === undefined || lateMs < LEASE_RECHECK_DELAY_MS
     }
     const askedBefore = watch.askedAt
     const givenAt = clock.now()
@@ -271,8 +271,8 @@ export class Pacer {
    * fail too, the host gets a back-off. If one responds, only 502, 503 and 504 slow the host down. One success ends a back-off. Retry-After
    * applies to the whole host, for exactly that time.
    */
-  async note(url: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
-    const watch = this.#watchOf(new URL(url).host)
+  async noteOutcome(url: string, outcome: FetchOutcome, askedAt: number, isPage = true): Promise<void> {
+    const watch = this.#statsOf(new URL(url).host)
     // The timeout of one address says nothing about the latency of the others.
     if (outcome.type !== 'failed' || outcome.reason !== 'timeout') watch.noteLatency(outcome.latencyMs)
     this.#countLatency(outcome.latencyMs)
@@ -286,36 +286,42 @@ export class Pacer {
     watch.isOnlySlow = false
     const address = isPage ? url : LISTS
     const isFurther = watch.noteFailure(address)
-    if (isRefusal(outcome)) return this.#noteRefusal(watch, address, outcome, askedAt, isPage)
+    if (isRateLimit(outcome)) return this.#noteRefusal(watch, address, outcome, askedAt, isPage)
     // A host in back-off needs no further decision.
     if (watch.clock.heldUntil > this.#options.clock.now()) return
     const isBusy = status === 502 || status === 503 || status === 504
     const isOverload = isBusy || reason === 'timeout' || reason === 'network'
-    const isInTrouble = watch.failing.size >= IN_TROUBLE
+    const isInTrouble = watch.failing.size >= SLOWDOWN_FAILURE_COUNT
     if (!isInTrouble && (isFurther || !isOverload)) return
     const answeredAt = await this.#probe(watch)
     if (typeof answeredAt === 'number') {
       watch.failing.clear()
       const isSlowed = isBusy && isInTrouble
-      return isSlowed ? this.#slow(watch, askedAt, MOST_FOR_ERRORS_MS) : this.#noteAnswer(watch, answeredAt)
+      return isSlowed ? this.#slow(watch, askedAt, MAX_ERROR_INTERVAL_MS) : this.#noteAnswer(watch, answeredAt)
     }
-    if (isOverload && (answeredAt === 'down' || watch.failing.size >= KEEPS_FAILING))
-      return this.#hold(watch, outcome, askedAt, { factor: HELD_FACTOR, isPage })
-    if (isFurther && isInTrouble) await this.#slow(watch, askedAt, isOverload ? MOST_INTERVAL_MS : MOST_FOR_ERRORS_MS)
+    if (isOverload && (answeredAt === 'down' || watch.failing.size >= BACK_OFF_FAILURE_COUNT))
+      return this.#hold(watch, outcome, askedAt, { factor: BACK_OFF_INTERVAL_FACTOR, isPage })
+    if (isFurther && isInTrouble) await this.#slow(watch, askedAt, isOverload ? MAX_INTERVAL_MS : MAX_ERROR_INTERVAL_MS)
   }
 
   /** Applies the request of a host to slow down. */
-  async #noteRefusal(watch: Watch, address: string, outcome: Failure, askedAt: number, isPage: boolean): Promise<void> {
+  async #noteRefusal(
+    watch: HostStats,
+    address: string,
+    outcome: Failure,
+    askedAt: number,
+    isPage: boolean,
+  ): Promise<void> {
     const now = this.#options.clock.now()
     const factor = watch.noteRefusal(address, outcome.retryAfterMs !== null, now)
-    if (outcome.retryAfterMs !== null || watch.failing.size >= IN_TROUBLE)
+    if (outcome.retryAfterMs !== null || watch.failing.size >= SLOWDOWN_FAILURE_COUNT)
       return this.#hold(watch, outcome, askedAt, { factor, isPage })
     await this.#change(watch, (clock) => slowClock(clock, askedAt, now, { factor }))
   }
 
   /** Ends slow-downs caused by failures, so that the next crawl measures the host itself. Back-offs stay. */
-  async forgetFailures(): Promise<void> {
-    for (const watch of this.#watches.values()) {
+  async endSlowdowns(): Promise<void> {
+    for (const watch of this.#hostStats.values()) {
       const { slowdown } = watch
       if (slowdown === null) continue
       watch.slowdown = null
@@ -326,18 +332,18 @@ export class Pacer {
   /** Sets the crawl delay that the robots.txt of an origin asks for, if any. A host gets the longest delay of its origins. */
   readonly setDelay = async (origin: string, delayMs: number | null): Promise<void> => {
     const { host } = new URL(origin)
-    const watch = this.#watchOf(host)
-    const granted = Math.min(delayMs ?? 0, MOST_INTERVAL_MS)
+    const watch = this.#statsOf(host)
+    const granted = Math.min(delayMs ?? 0, MAX_INTERVAL_MS)
     if (watch.delays.get(origin) === granted) return
     watch.delays.set(origin, granted)
     await this.#setFloor(watch, origin)
-    if (delayMs !== null && delayMs > MOST_INTERVAL_MS)
+    if (delayMs !== null && delayMs > MAX_INTERVAL_MS)
       this.#options.tell?.({ type: 'paced', host, intervalMs: granted, askedMs: delayMs })
   }
 
   /** End of the back-off of a host; it may be in the past. */
   heldUntil(host: string): number {
-    return this.#watches.get(host)?.clock.heldUntil ?? 0
+    return this.#hostStats.get(host)?.clock.heldUntil ?? 0
   }
 
   /** Parked hosts with the reason. */
@@ -356,12 +362,12 @@ export class Pacer {
   async parkIfHeld(host: string): Promise<boolean> {
     const { ledger, clock, limits, tell } = this.#options
     const now = clock.now()
-    const watch = this.#watchOf(host)
+    const watch = this.#statsOf(host)
     watch.clock = await ledger.readClock(host, now)
     const { heldUntil, strikes } = watch.clock
     // A back-off that Pharos chose because of failures is waited for, even if it is longer.
-    const gotMs = holdOf(limits.holdsMs, strikes) * (1 + HOLD_SPREAD)
-    if (heldUntil - now > Math.max(MOST_PATIENCE_MS, gotMs)) {
+    const gotMs = backOffMsOf(limits.holdsMs, strikes) * (1 + BACK_OFF_JITTER)
+    if (heldUntil - now > Math.max(MAX_RETRY_AFTER_MS, gotMs)) {
       const until = new Date(heldUntil).toISOString().replace(/\.\d+/, '')
       this.park(host, 'rate-limited', `it asked to wait until ${until}`)
     } else if (heldUntil > now && watch.toldUntil !== heldUntil) {
@@ -372,16 +378,16 @@ export class Pacer {
   }
 
   /** Distribution of the time to first byte. */
-  get latencies(): DurationCounts {
+  get latencies(): DurationHistogram {
     return { counts: [...this.#latencies], sumMs: this.#latencySumMs }
   }
 
   /** Progress of each host; only the busiest if there are many. */
   progress(): HostProgress[] {
     const now = this.#options.clock.now()
-    const watches = [...this.#watches.values()]
-    const busiest = watches.length > MOST_REPORTED ? watches.sort((a, b) => b.requests - a.requests) : watches
-    return busiest.slice(0, MOST_REPORTED).map(({ host, requests, clock, recent, latency }) => {
+    const watches = [...this.#hostStats.values()]
+    const busiest = watches.length > MAX_REPORTED_HOSTS ? watches.sort((a, b) => b.requests - a.requests) : watches
+    return busiest.slice(0, MAX_REPORTED_HOSTS).map(({ host, requests, clock, recent, latency }) => {
       const isHeld = clock.heldUntil > now
       return {
         host,
@@ -398,12 +404,12 @@ export class Pacer {
 
   #countLatency(ms: number | undefined): void {
     if (ms === undefined) return
-    const group = durationGroup(ms)
+    const group = findDurationBucket(ms)
     this.#latencies[group] = (this.#latencies[group] ?? 0) + 1
     this.#latencySumMs += ms
   }
 
-  async #noteAnswer(watch: Watch, askedAt: number): Promise<void> {
+  async #noteAnswer(watch: HostStats, askedAt: number): Promise<void> {
     watch.noteSuccess()
     if ((watch.clock.strikes > 0 || watch.slowdown !== null) && askedAt > watch.clock.slowedAt) {
       const { slowdown } = watch
@@ -423,25 +429,25 @@ export class Pacer {
     // Quick responses from before the slow-down do not count.
     if (askedAt < watch.clock.slowedAt || watch.clock.intervalMs <= watch.clock.floorMs) return
     // At a long interval few responses come, so fewer of them are enough.
-    const enough = Math.min(QUICK_ANSWERS, Math.ceil(QUICK_MS / watch.clock.intervalMs))
+    const enough = Math.min(QUICK_RESPONSE_COUNT, Math.ceil(QUICK_RESPONSE_SPAN_MS / watch.clock.intervalMs))
     // A host that was only slow speeds up after half as many quick responses.
     if (++watch.quick < (watch.isOnlySlow ? enough / 2 : enough)) return
     watch.quick = 0
-    await this.#change(watch, (known) => easeClock(known, watch.isOnlySlow ? RELIEF : undefined))
+    await this.#change(watch, (known) => easeClock(known, watch.isOnlySlow ? SLOW_HOST_STEP_FACTOR : undefined))
   }
 
   /**
    * Requests pages that a suspected host responded to before, until one responds or enough different addresses have failed. Returns the
    * time of the successful request. Returns undefined if no such page is known, or the host is in back-off by now.
    */
-  #probe(watch: Watch): Promise<number | 'down' | undefined> {
+  #probe(watch: HostStats): Promise<number | 'down' | undefined> {
     watch.probing ??= this.#probeInTurn(watch).finally(() => {
       watch.probing = undefined
     })
     return watch.probing
   }
 
-  async #probeInTurn(watch: Watch): Promise<number | 'down' | undefined> {
+  async #probeInTurn(watch: HostStats): Promise<number | 'down' | undefined> {
     const { probe, clock, signal } = this.#options
     const { successes } = watch
     let verdict: 'down' | undefined
@@ -451,7 +457,7 @@ export class Pacer {
       const turn = await this.#takeNext(watch.host, signal)
       if (typeof turn === 'string') return undefined
       const askedAt = clock.now()
-      const outcome = (await probe?.(url, turn)) ?? POSTPONED
+      const outcome = (await probe?.(url, turn)) ?? POSTPONED_OUTCOME
       if (isUnsent(outcome)) return undefined
       // Another page may have been received while the probe was in progress.
       const isAnswered = outcome.type !== 'failed' || !mayBlameHost(outcome) || watch.successes > successes
@@ -462,19 +468,19 @@ export class Pacer {
       }
       verdict = 'down'
       watch.noteFailure(url)
-      if (watch.failing.size >= IN_TROUBLE) break
+      if (watch.failing.size >= SLOWDOWN_FAILURE_COUNT) break
     }
     return verdict
   }
 
   /** Doubles the interval of a host because addresses fail, until one responds. */
-  #slow(watch: Watch, askedAt: number, mostMs: number): Promise<void> {
+  #slow(watch: HostStats, askedAt: number, mostMs: number): Promise<void> {
     const how = { factor: 2, mostMs }
     return this.#backOff(watch, (known) => slowClock(known, askedAt, this.#options.clock.now(), how))
   }
 
   /** Changes the clock of a host because addresses fail. The next success restores the interval. */
-  async #backOff(watch: Watch, change: (clock: HostClock) => HostClock): Promise<void> {
+  async #backOff(watch: HostStats, change: (clock: HostClock) => HostClock): Promise<void> {
     const before = watch.slowdown
     await this.#change(watch, (known) => {
       const changed = change(known)
@@ -484,21 +490,26 @@ export class Pacer {
     })
   }
 
-  async #hold(watch: Watch, outcome: Failure, askedAt: number, how: Pick<Hold, 'factor' | 'isPage'>): Promise<void> {
+  async #hold(
+    watch: HostStats,
+    outcome: Failure,
+    askedAt: number,
+    how: Pick<BackOff, 'factor' | 'isPage'>,
+  ): Promise<void> {
     const { reason, detail, retryAfterMs } = outcome
     const { clock, random, limits, tell } = this.#options
     const { holdsMs } = limits
-    const spread = 1 - HOLD_SPREAD + random() * 2 * HOLD_SPREAD
-    const holdMsOf = (strikes: number) => retryAfterMs ?? holdOf(holdsMs, strikes) * spread
+    const spread = 1 - BACK_OFF_JITTER + random() * 2 * BACK_OFF_JITTER
+    const holdMsOf = (strikes: number) => retryAfterMs ?? backOffMsOf(holdsMs, strikes) * spread
     let before = 0
     const hold = (known: HostClock): HostClock => {
       before = known.strikes
-      return holdClock(known, askedAt, clock.now(), { holdMsOf, ...how })
+      return backOffClock(known, askedAt, clock.now(), { holdMsOf, ...how })
     }
-    await (isRefusal(outcome) ? this.#change(watch, hold) : this.#backOff(watch, hold))
+    await (isRateLimit(outcome) ? this.#change(watch, hold) : this.#backOff(watch, hold))
     const { strikes, heldUntil } = watch.clock
     watch.toldUntil = heldUntil
-    if (retryAfterMs !== null && retryAfterMs > MOST_PATIENCE_MS) {
+    if (retryAfterMs !== null && retryAfterMs > MAX_RETRY_AFTER_MS) {
       this.park(watch.host, reason, `Retry-After ${Math.ceil(retryAfterMs / 1000)}`)
     } else if (strikes > holdsMs.length) {
       this.park(watch.host, reason, `${strikes} times in a row: ${detail}`)
@@ -509,7 +520,7 @@ export class Pacer {
 
   /** Takes a new slot in place of a missed one, with an allowance for delay. */
   async #retake(
-    watch: Watch,
+    watch: HostStats,
     passed: { readonly slot: number; readonly roomMs: number },
     roomMs: number,
   ): Promise<{ readonly slot: number; readonly roomMs: number }> {
@@ -531,7 +542,7 @@ export class Pacer {
   }
 
   async #open(host: string): Promise<void> {
-    const watch = this.#watchOf(host)
+    const watch = this.#statsOf(host)
     const { floorMs, startMs } = this.#leastOf(watch)
     watch.opening ??= this.#change(watch, (known) =>
       openClock(known, floorMs, startMs, this.#options.clock.now()),
@@ -540,7 +551,7 @@ export class Pacer {
       // to them too.
       const toMs = watch.clock.intervalMs
       const fromMs = Math.max(floorMs, startMs)
-      const isIdle = this.#options.clock.now() > opensAt(watch.clock) + toMs
+      const isIdle = this.#options.clock.now() > nextRequestAt(watch.clock) + toMs
       if (isIdle && toMs > fromMs) watch.slowdown = { fromMs, toMs }
     })
     await watch.opening
@@ -550,7 +561,7 @@ export class Pacer {
    * Sets the minimum interval of a host from an origin. Before shortening it, reads the stored robots.txt of the other origin, which
    * another process may have fetched.
    */
-  async #setFloor(watch: Watch, origin: string): Promise<void> {
+  async #setFloor(watch: HostStats, origin: string): Promise<void> {
     const { clock, ledger } = this.#options
     const { floorMs, startMs } = this.#leastOf(watch)
     let isShorter = false
@@ -561,42 +572,42 @@ export class Pacer {
     if (!isShorter) return
     const other = siblingOf(origin)
     const kept = watch.delays.has(other) ? undefined : await ledger.readRobots(other)
-    const delayMs = Math.min(readKeptDelay(kept, clock.now()), MOST_INTERVAL_MS)
+    const delayMs = Math.min(readStoredCrawlDelay(kept, clock.now()), MAX_INTERVAL_MS)
     await this.#change(watch, (known) => setFloor(known, Math.max(floorMs, delayMs), startMs, clock.now()))
   }
 
   /** The minimum interval of a host as known to this process, and the initial one. */
-  #leastOf({ host, delays }: Watch): { readonly floorMs: number; readonly startMs: number } {
+  #leastOf({ host, delays }: HostStats): { readonly floorMs: number; readonly startMs: number } {
     const { intervalMs, loopbackIntervalMs, startIntervalMs } = this.#options.limits
     const isOwn = isLoopback(host)
     const leastMs = isOwn ? loopbackIntervalMs : intervalMs
     return { floorMs: Math.max(leastMs, ...delays.values()), startMs: isOwn ? leastMs : startIntervalMs }
   }
 
-  async #change(watch: Watch, change: (clock: HostClock) => HostClock): Promise<void> {
+  async #change(watch: HostStats, change: (clock: HostClock) => HostClock): Promise<void> {
     const { ledger, clock } = this.#options
     watch.clock = await ledger.changeClock(watch.host, clock.now(), change)
   }
 
-  #countRequest(watch: Watch): void {
+  #countRequest(watch: HostStats): void {
     watch.requests++
     watch.recent.add(this.#options.clock.now())
   }
 
-  #watchOf(host: string): Watch {
-    const known = this.#watches.get(host)
+  #statsOf(host: string): HostStats {
+    const known = this.#hostStats.get(host)
     if (known !== undefined) return known
-    const watch = new Watch(host)
-    this.#watches.set(host, watch)
+    const watch = new HostStats(host)
+    this.#hostStats.set(host, watch)
     return watch
   }
 }
 
 /** Statistics of one host in this process. */
-class Watch {
+class HostStats {
   readonly host: string
   /** The host clock as last read. */
-  clock: HostClock = FREE_CLOCK
+  clock: HostClock = NEW_HOST_CLOCK
   opening: Promise<void> | undefined
   /** Granted crawl delays by origin. */
   readonly delays: Map<string, number> = new Map()
@@ -608,7 +619,7 @@ class Watch {
   toldUntil = 0
   /** Consecutive quick responses. */
   quick = 0
-  /** Different addresses that failed since the last success, at most {@link KEEPS_FAILING}. */
+  /** Different addresses that failed since the last success, at most {@link BACK_OFF_FAILURE_COUNT}. */
   readonly failing: Set<string> = new Set()
   /** The last pages received, at most {@link MAX_GOOD_URLS}. */
   readonly goodUrls: Set<string> = new Set()
@@ -635,14 +646,14 @@ class Watch {
 
   noteLatency(ms: number | undefined): void {
     if (ms === undefined) return
-    this.latency = this.latency === null ? ms : this.latency * (1 - WEIGHT) + ms * WEIGHT
-    if (++this.#answers >= LEAST_ANSWERS) this.#best = Math.min(this.#best, this.latency)
+    this.latency = this.latency === null ? ms : this.latency * (1 - LATENCY_WEIGHT) + ms * LATENCY_WEIGHT
+    if (++this.#answers >= MIN_LATENCY_SAMPLES) this.#best = Math.min(this.#best, this.latency)
   }
 
   /** Records a failed address. Returns whether it is a new one since the last success. */
   noteFailure(address: string): boolean {
     const before = this.failing.size
-    if (before < KEEPS_FAILING) this.failing.add(address)
+    if (before < BACK_OFF_FAILURE_COUNT) this.failing.add(address)
     return this.failing.size > before
   }
 
@@ -657,7 +668,7 @@ class Watch {
   /** Records a success. Enough successes show that the pace was not too fast. */
   noteSuccess(): void {
     this.failing.clear()
-    if (++this.successes - this.#successesBefore >= QUICK_ANSWERS) this.#refusing = undefined
+    if (++this.successes - this.#successesBefore >= QUICK_RESPONSE_COUNT) this.#refusing = undefined
   }
 
   /**
@@ -667,14 +678,14 @@ class Watch {
   noteRefusal(address: string, hasTime: boolean, now: number): number {
     this.#successesBefore = this.successes
     this.#refusing ??= address
-    if (this.#refusing === address || now - this.#refusedAt < REFUSED_AGAIN_MS) return 1
+    if (this.#refusing === address || now - this.#refusedAt < RATE_LIMIT_COOLDOWN_MS) return 1
     this.#refusedAt = now
     this.slowdown = null
-    return hasTime ? REFUSED_FACTOR_WITH_TIME : REFUSED_FACTOR
+    return hasTime ? RETRY_AFTER_FACTOR : RATE_LIMIT_FACTOR
   }
 
   isSlow(): boolean {
-    return this.latency !== null && this.latency > Math.max(this.#best * SLOW_FACTOR, this.#best + SLOW_MS)
+    return this.latency !== null && this.latency > Math.max(this.#best * SLOW_FACTOR, this.#best + SLOW_MARGIN_MS)
   }
 }
 
@@ -709,12 +720,12 @@ function mayBlameHost({ reason, isTransient }: Failure): boolean {
 }
 
 /** Whether a host asks to slow down. */
-function isRefusal({ reason, retryAfterMs }: Failure): boolean {
+function isRateLimit({ reason, retryAfterMs }: Failure): boolean {
   return reason === 'rate-limited' || retryAfterMs !== null
 }
 
 /** Duration of a back-off, by the number of consecutive ones. */
-function holdOf(holdsMs: readonly number[], strikes: number): number {
+function backOffMsOf(holdsMs: readonly number[], strikes: number): number {
   return holdsMs[Math.min(strikes, holdsMs.length) - 1] ?? 0
 }
 

@@ -4,7 +4,7 @@ import type { Discovery, LedgerState, Reason, Refusal } from './ledger.ts'
 import type { PageKind } from './ports.ts'
 
 /** An address that was found, before it is offered to the ledger. */
-export interface PlannedFind {
+export interface CandidateAddress {
   readonly url: string
   readonly key: string
   readonly depth: number
@@ -13,7 +13,7 @@ export interface PlannedFind {
 }
 
 /** A completed visit. */
-export interface PlannedVisit {
+export interface CompletedVisit {
   readonly url: string
   readonly key: string
   readonly depth: number
@@ -52,9 +52,9 @@ export interface CrawlPlanner {
   /** Called first, before any address is offered; results of earlier crawls are available. */
   begin(site: { readonly startUrl: string; readonly siteUrl: string; readonly isResumed: boolean }): Promise<PlanStep>
   /** Weight of an address; lower is visited earlier. Called for every find, so it must be fast. */
-  weigh(find: PlannedFind): number
+  weigh(find: CandidateAddress): number
   /** Returns why an address that the gate admits is left out; usually null. */
-  refuse(find: PlannedFind): Refusal | null
+  refuse(find: CandidateAddress): Refusal | null
   /** Receives addresses that a list of the site names. */
   noteListed(urls: readonly string[], discovery: Discovery): void
   /**
@@ -63,7 +63,7 @@ export interface CrawlPlanner {
    */
   noteSeeded(waiting: readonly string[], left: readonly string[]): Promise<PlanStep['events']>
   /** Receives every completed visit; `keyOf` returns the key of an address. */
-  noteVisit(visit: PlannedVisit, keyOf: (url: string) => string | undefined): Promise<PlanStep>
+  noteVisit(visit: CompletedVisit, keyOf: (url: string) => string | undefined): Promise<PlanStep>
   /** Called when nothing is due: new seeds are visited, then it is called again. */
   idle(): Promise<PlanStep>
   /** Called once at the end; only a completed crawl may treat missing addresses as gone. */
@@ -71,4 +71,4 @@ export interface CrawlPlanner {
 }
 
 /** A step without seeds and events. */
-export const NO_STEP: PlanStep = { seeds: [], events: [] }
+export const EMPTY_STEP: PlanStep = { seeds: [], events: [] }

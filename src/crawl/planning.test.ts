@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import type { CrawlEvent } from './events.ts'
-import { type CrawlPlanner, NO_STEP, type PlannedVisit } from './planner.ts'
+import { type CompletedVisit, type CrawlPlanner, EMPTY_STEP } from './planner.ts'
 import { Planning } from './planning.ts'
 
 const START = 'https://news.example/'
 const SITE = { startUrl: START, siteUrl: START, isResumed: false }
 const FIND = { url: START, key: START, depth: 1, foundOn: null, discovery: 'link' } as const
-const VISIT: PlannedVisit = {
+const VISIT: CompletedVisit = {
   ...{ url: START, key: START, depth: 0, discovery: 'manual', state: 'indexed', reason: null, status: 200 },
   ...{ target: null, page: null, classification: null, kind: 'hub', links: [] },
 }
@@ -16,14 +16,14 @@ function plan(given: Partial<CrawlPlanner>) {
   const events: CrawlEvent[] = []
   const offered: string[] = []
   const planner: CrawlPlanner = {
-    begin: async () => NO_STEP,
+    begin: async () => EMPTY_STEP,
     weigh: () => 7,
     refuse: () => null,
     noteListed: () => {},
     noteSeeded: async () => [],
-    noteVisit: async () => NO_STEP,
-    idle: async () => NO_STEP,
-    end: async () => NO_STEP,
+    noteVisit: async () => EMPTY_STEP,
+    idle: async () => EMPTY_STEP,
+    end: async () => EMPTY_STEP,
     ...given,
   }
   const offer = async (urls: readonly string[]) => {
@@ -34,7 +34,7 @@ function plan(given: Partial<CrawlPlanner>) {
     planner,
     startUrl: START,
     offer,
-    hasten: async () => {},
+    prioritize: async () => {},
     tell: (event) => events.push(event),
   })
   return { planning, events, offered }
@@ -58,11 +58,11 @@ test('calls to the planner run one at a time', async () => {
     begin: async () => {
       await new Promise((resolve) => setTimeout(resolve, 20))
       order.push('begin')
-      return NO_STEP
+      return EMPTY_STEP
     },
     noteVisit: async ({ url }) => {
       order.push(url)
-      return NO_STEP
+      return EMPTY_STEP
     },
   })
   const first = planning.begin(SITE)

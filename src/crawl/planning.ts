@@ -1,7 +1,7 @@
 import { messageOf } from '../core/errors.ts'
 import type { CrawlEvent } from './events.ts'
 import type { Discovery, Refusal } from './ledger.ts'
-import { type CrawlPlanner, NO_STEP, type PlannedFind, type PlannedVisit, type PlanStep } from './planner.ts'
+import { type CandidateAddress, type CompletedVisit, type CrawlPlanner, EMPTY_STEP, type PlanStep } from './planner.ts'
 
 /** Weight of the seeds of a planner: below all other finds except the start. */
 const SEED_WEIGHT = -900
@@ -20,7 +20,7 @@ export interface PlanningOptions {
     urls: readonly string[],
   ) => Promise<{ readonly waiting: readonly string[]; readonly admitted: number }>
   /** Moves addresses forward that already wait in the frontier. */
-  readonly hasten: (urls: readonly string[]) => Promise<void>
+  readonly prioritize: (urls: readonly string[]) => Promise<void>
   readonly tell: (event: CrawlEvent) => void
 }
 
@@ -39,14 +39,14 @@ export class Planning {
   }
 
   /** Weight of an address in the frontier; lower is visited earlier. */
-  weigh(find: PlannedFind): number {
+  weigh(find: CandidateAddress): number {
     if (find.discovery === 'planner') return SEED_WEIGHT
     if (find.discovery === 'manual') return START_WEIGHT
     return this.#ask(() => this.#options.planner.weigh(find), 0)
   }
 
   /** Returns why the planner leaves an address out. Addresses from the user or the planner itself are never refused. */
-  refuse(find: PlannedFind): Refusal | null {
+  refuse(find: CandidateAddress): Refusal | null {
     if (find.discovery === 'planner' || find.discovery === 'manual') return null
     return this.#ask(() => this.#options.planner.refuse(find), null)
   }
@@ -59,7 +59,7 @@ export class Planning {
     return this.#step(() => this.#options.planner.begin(site))
   }
 
-  noteVisit(visit: PlannedVisit, keyOf: (url: string) => string | undefined): Promise<number> {
+  noteVisit(visit: CompletedVisit, keyOf: (url: string) => string | undefined): Promise<number> {
     return this.#step(() => this.#options.planner.noteVisit(visit, keyOf))
   }
 
@@ -84,8 +84,8 @@ export class Planning {
   }
 
   async #take(call: () => Promise<PlanStep>): Promise<number> {
-    const step = this.#isOver ? NO_STEP : await call().catch((error: unknown) => this.#fail(error))
-    const { planner, offer, hasten, tell } = this.#options
+    const step = this.#isOver ? EMPTY_STEP : await call().catch((error: unknown) => this.#fail(error))
+    const { planner, offer, prioritize: hasten, tell } = this.#options
     const { seeds, further = [] } = step
     const { waiting, admitted } = seeds.length === 0 ? NOTHING_OFFERED : await offer(seeds)
     if (further.length > 0) await hasten(further)
@@ -118,6 +118,6 @@ export class Planning {
       message,
       details: {},
     })
-    return NO_STEP
+    return EMPTY_STEP
   }
 }

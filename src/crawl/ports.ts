@@ -154,4 +154,4 @@ export type DocumentReader = (snapshot: Snapshot, key: string, options?: ReadOpt
 export type PageKind = 'article' | 'hub' | 'unknown'
 
 /** Returns the kind of a stored page. */
-export type KindOf = (page: { readonly sourceId: string; readonly key: string }) => Promise<PageKind>
+export type PageKindReader = (page: { readonly sourceId: string; readonly key: string }) => Promise<PageKind>

@@ -14,14 +14,14 @@ export interface MilestoneCounts {
 }
 
 /** Milestones and counts of an interrupted crawl. */
-export interface ReachedBefore {
+export interface StoredMilestones {
   readonly kinds: readonly string[]
   readonly counts: MilestoneCounts
 }
 
 /** Stores the reached milestones of a crawl, so that each is emitted once, however often the crawl is interrupted. */
-export interface MilestoneMemory {
-  read(): Promise<ReachedBefore>
+export interface MilestoneStore {
+  read(): Promise<StoredMilestones>
   write(kind: string): Promise<void>
 }
 
@@ -69,7 +69,7 @@ export class ProgressMilestones {
    * Continues from the counts of an interrupted run or of all processes. The own counts may have grown while they were read, so the larger
    * ones win.
    */
-  resume({ kinds, counts }: ReachedBefore): void {
+  resume({ kinds, counts }: StoredMilestones): void {
     const { secondLevel, downloads, articles } = this.#counts
     this.#counts = {
       secondLevel: Math.max(secondLevel, counts.secondLevel),
@@ -80,7 +80,7 @@ export class ProgressMilestones {
   }
 
   /** Takes over the counts of all processes. Returns the newly reached milestones. */
-  take(reached: ReachedBefore): Milestone[] {
+  take(reached: StoredMilestones): Milestone[] {
     this.resume(reached)
     return this.#findReached()
   }

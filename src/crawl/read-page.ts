@@ -3,14 +3,14 @@ import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
 import { extractPage } from '../core/extract/extract-page.ts'
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Extraction, Link, Sha256, Snapshot } from '../core/model.ts'
-import { withLikeness } from '../core/retrieval/with-likeness.ts'
+import { withPageSignature } from '../core/retrieval/with-page-signature.ts'
 import { PageDefect } from './page-defect.ts'
 import type { PageReading } from './ports.ts'
 
 /** Maximum number of links of a page that are followed and stored. */
 const MAX_LINKS = 20_000
 /** Maximum number of links of a page that are examined; those not followed are recorded with a reason. */
-const MAX_NAMED = 50_000
+const MAX_EXAMINED_LINKS = 50_000
 /** Maximum length of the Markdown of a page: 20 MB of text, with room for escapes. */
 const MAX_MARKDOWN = 30_000_000
 /** Maximum number of chunks; 20 MB of text have fewer. */
@@ -30,10 +30,10 @@ export function recordPage(
   sha256?: Sha256,
   profile: ChunkProfile = 'library',
 ): PageReading {
-  const found = { ...extraction.page, links: extraction.page.links.slice(0, MAX_NAMED) }
+  const found = { ...extraction.page, links: extraction.page.links.slice(0, MAX_EXAMINED_LINKS) }
   // A small page can expand without limit: a long base lengthens each short link, and each heading becomes a chunk.
   if (found.markdown.length > MAX_MARKDOWN) throw new PageDefect(`becomes more than ${MAX_MARKDOWN} characters`)
-  const page = withLikeness(found)
+  const page = withPageSignature(found)
   const chunks = chunkPage(page, key, { ...(sha256 === undefined ? {} : { sha256 }), sizes: sizesOf(profile) })
   if (chunks.length > MAX_CHUNKS) throw new PageDefect(`is cut into more than ${MAX_CHUNKS} chunks`)
   return {

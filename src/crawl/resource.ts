@@ -21,7 +21,7 @@ export type Resource =
   | { readonly type: 'failed'; readonly reason: Reason; readonly detail: string; readonly status: number | null }
 
 /** Whether the site gave a final result for a file: it exists, is missing, or is disallowed. */
-export function saysSomething(resource: Resource): boolean {
+export function isDefinitive(resource: Resource): boolean {
   return resource.type !== 'failed' || resource.reason === 'robots-disallow'
 }
 
@@ -47,10 +47,10 @@ export interface ResourceRequest {
 }
 
 /** Fetches one file that is not a page. Rejects only when the signal is aborted. */
-export type FetchResource = (url: string, request?: ResourceRequest) => Promise<Resource>
+export type ResourceFetcher = (url: string, request?: ResourceRequest) => Promise<Resource>
 
 /** Whether an address may be fetched. */
-export type RobotsJudgement =
+export type RobotsDecision =
   | { readonly allowed: true }
   | {
       readonly allowed: false
@@ -67,7 +67,7 @@ export interface ResourceFetcherOptions {
   readonly fetcher: PacedFetcher
   readonly pacer: Pick<Pacer, 'takeTurn'>
   /** Called before each hop. Without it robots.txt is ignored, as for robots.txt itself. */
-  readonly judgeRobots?: (url: string, signal?: AbortSignal) => Promise<RobotsJudgement>
+  readonly judgeRobots?: (url: string, signal?: AbortSignal) => Promise<RobotsDecision>
   /** @default 5 */
   readonly maxRedirects?: number
   /** Additional headers by origin; no other origin gets them, redirect targets included. */
@@ -78,7 +78,7 @@ export interface ResourceFetcherOptions {
  * Creates the function that fetches robots.txt, sitemaps and llms.txt. It takes host slots like every visit, follows redirects, and checks
  * robots.txt before each hop.
  */
-export function createResourceFetcher(options: ResourceFetcherOptions): FetchResource {
+export function createResourceFetcher(options: ResourceFetcherOptions): ResourceFetcher {
   const { fetcher, pacer, judgeRobots, maxRedirects = 5, headers } = options
   return async (
     start,
@@ -87,14 +87,14 @@ export function createResourceFetcher(options: ResourceFetcherOptions): FetchRes
     const seen = new Set<string>()
     for (let url = withoutFragment(start); ; ) {
       const address = parseHttp(url)
-      if (address === undefined) return failed('scheme', `${url} is no address on the web`)
-      if (seen.has(url)) return failed('redirect-loop', `redirected to ${url} again`)
-      if (seen.size > maxRedirects) return failed('redirect-loop', `redirected more than ${maxRedirects} times`)
+      if (address === undefined) return createFailure('scheme', `${url} is no address on the web`)
+      if (seen.has(url)) return createFailure('redirect-loop', `redirected to ${url} again`)
+      if (seen.size > maxRedirects) return createFailure('redirect-loop', `redirected more than ${maxRedirects} times`)
       seen.add(url)
       const verdict = await judgeRobots?.(url, signal)
-      if (verdict?.allowed === false) return failed(verdict.reason, verdict.pattern ?? 'robots.txt')
+      if (verdict?.allowed === false) return createFailure(verdict.reason, verdict.pattern ?? 'robots.txt')
       const turn = await pacer.takeTurn(address.host, signal)
-      if (turn === 'parked') return failed('host-parked', `${address.host} is left alone`)
+      if (turn === 'parked') return createFailure('host-parked', `${address.host} is left alone`)
       signal?.throwIfAborted()
       const fields = headers?.get(address.origin)
       const isConditional = seen.size === 1 && (etag !== null || lastModified !== null)
@@ -126,20 +126,20 @@ export function createResourceFetcher(options: ResourceFetcherOptions): FetchRes
         case 'refused':
           return isClientError(outcome.status)
             ? { type: 'missing', status: outcome.status }
-            : failed(outcome.reason, outcome.detail, outcome.status)
+            : createFailure(outcome.reason, outcome.detail, outcome.status)
         case 'unchanged':
           if (isConditional) return { type: 'unchanged', url }
-          return failed('bad-answer', 'not modified, although nothing was known of it', 304)
+          return createFailure('bad-answer', 'not modified, although nothing was known of it', 304)
         case 'failed':
           return !outcome.isTransient && isClientError(outcome.status)
             ? { type: 'missing', status: outcome.status }
-            : failed(outcome.reason, outcome.detail, outcome.status)
+            : createFailure(outcome.reason, outcome.detail, outcome.status)
       }
     }
   }
 }
 
-function failed(reason: Reason, detail: string, status: number | null = null): Resource {
+function createFailure(reason: Reason, detail: string, status: number | null = null): Resource {
   return { type: 'failed', reason, detail, status }
 }
 

@@ -1,14 +1,14 @@
 import { decodePlain } from '../core/extract/decode-html.ts'
 import { clipRobots, parseRobots, type Robots } from '../core/robots/robots.ts'
-import { MOST_AGE_MS } from './kept-robots.ts'
 import type { Ledger, Reason, RobotsRecord } from './ledger.ts'
 import type { Clock } from './ports.ts'
-import type { FetchResource, RobotsJudgement } from './resource.ts'
+import type { ResourceFetcher, RobotsDecision } from './resource.ts'
+import { MAX_ROBOTS_AGE_MS } from './stored-robots.ts'
 
 /** Options of {@link RobotsRules}. */
 export interface RobotsRulesOptions {
   /** Must not check robots.txt itself. */
-  readonly fetchResource: FetchResource
+  readonly fetchResource: ResourceFetcher
   readonly ledger: Pick<Ledger, 'readRobots' | 'writeRobots'>
   readonly clock: Clock
   /** Called with the crawl delay of an origin, or null, before its rules are used. */
@@ -21,15 +21,15 @@ export interface RobotsRulesOptions {
   readonly rereadsRefusals?: boolean
 }
 
-const HOUR = 3_600_000
+const DEFAULT_MAX_AGE_MS = 3_600_000
 /** Retry interval for an unreachable robots.txt. */
-const UNREACHABLE_MS = 60_000
+const UNREACHABLE_RETRY_MS = 60_000
 /** Age after which a refusing copy is fetched again, with `rereadsRefusals`. */
-const REFUSAL_MS = 60_000
+const REFUSAL_MAX_AGE_MS = 60_000
 /** Retry interval while visits wait for it. */
-const ROUND_MS = 5000
+const RETRY_DELAY_MS = 5000
 /** Number of attempts while visits wait; after that, waiting does not help. */
-const ROUNDS = 2
+const MAX_ATTEMPTS = 2
 /** Timeout of the single attempt: the file is small, and all visits of the origin wait for it. */
 const TIMEOUT_MS = 10_000
 /** Number of origins whose parsed rules stay in memory; the ledger has the rest. */
@@ -43,7 +43,7 @@ const MAX_BYTES = 1024 * 1024
  * without any, nothing is allowed (RFC 9309, 2.3.1).
  */
 export class RobotsRules {
-  readonly #fetchResource: FetchResource
+  readonly #fetchResource: ResourceFetcher
   readonly #ledger: RobotsRulesOptions['ledger']
   readonly #clock: Clock
   readonly #setDelay: RobotsRulesOptions['setDelay']
@@ -51,11 +51,11 @@ export class RobotsRules {
   readonly #since: number
   readonly #rereadsRefusals: boolean
   readonly #openedAt: number
-  readonly #known = new Map<string, Known>()
-  readonly #loading = new Map<string, Loading>()
+  readonly #known = new Map<string, KnownRobots>()
+  readonly #loading = new Map<string, RobotsLoad>()
 
   constructor(options: RobotsRulesOptions) {
-    const { fetchResource, ledger, clock, setDelay, maxAgeMs = HOUR, since = -Infinity } = options
+    const { fetchResource, ledger, clock, setDelay, maxAgeMs = DEFAULT_MAX_AGE_MS, since = -Infinity } = options
     this.#rereadsRefusals = options.rereadsRefusals ?? false
     this.#openedAt = clock.now()
     this.#fetchResource = fetchResource
@@ -67,14 +67,14 @@ export class RobotsRules {
   }
 
   /** Returns whether an address may be fetched, and which rule forbids it. Rejects only when the signal is aborted. */
-  async judge(url: string, signal?: AbortSignal): Promise<RobotsJudgement> {
+  async judge(url: string, signal?: AbortSignal): Promise<RobotsDecision> {
     const { origin } = new URL(url)
     let known = await this.#load(origin, signal)
     if (this.#rereadsRefusals && this.#isOldRefusal(known, url)) known = await this.#load(origin, signal, known)
     const { record, robots, isRefused, failure, detail, rounds, until } = known
     if (robots === undefined) {
       if (isRefused) return { allowed: false, reason: 'address-refused', pattern: detail ?? null }
-      const retryAt = rounds < ROUNDS ? until : null
+      const retryAt = rounds < MAX_ATTEMPTS ? until : null
       // Without a connection, the reason is the network failure, not robots.txt.
       if (failure === 'network' || failure === 'tls')
         return { allowed: false, reason: failure, pattern: detail ?? null, retryAt }
@@ -85,8 +85,8 @@ export class RobotsRules {
   }
 
   /** Whether an old copy refuses an address. A copy that could not be renewed because the server fails is not fetched again at once. */
-  #isOldRefusal({ robots, record, isOutdated }: Known, url: string): boolean {
-    const readAfter = Math.max(this.#openedAt, this.#clock.now() - REFUSAL_MS)
+  #isOldRefusal({ robots, record, isOutdated }: KnownRobots, url: string): boolean {
+    const readAfter = Math.max(this.#openedAt, this.#clock.now() - REFUSAL_MAX_AGE_MS)
     return robots?.judge(url).allowed === false && isOutdated !== true && record.fetchedAt < readAfter
   }
 
@@ -101,7 +101,7 @@ export class RobotsRules {
   }
 
   /** Loads the rules of an origin; fetches them again if the known ones are `outdated`. */
-  async #load(origin: string, signal: AbortSignal | undefined, outdated?: Known): Promise<Known> {
+  async #load(origin: string, signal: AbortSignal | undefined, outdated?: KnownRobots): Promise<KnownRobots> {
     signal?.throwIfAborted()
     const known = this.#known.get(origin)
     if (known !== undefined && known !== outdated && this.#isFresh(known)) return known
@@ -109,14 +109,14 @@ export class RobotsRules {
     // All callers share the fetch: it is aborted when the last waiting caller has gone.
     loading.waiting++
     try {
-      return await untilAborted(loading.result, signal)
+      return await rejectOnAbort(loading.result, signal)
     } finally {
       loading.waiting--
       if (loading.waiting === 0) loading.controller.abort()
     }
   }
 
-  #startLoading(origin: string, outdatedAt = Number.NEGATIVE_INFINITY): Loading {
+  #startLoading(origin: string, outdatedAt = Number.NEGATIVE_INFINITY): RobotsLoad {
     const controller = new AbortController()
     const result = this.#find(origin, outdatedAt, controller.signal)
       .then(async (found) => {
@@ -127,7 +127,7 @@ export class RobotsRules {
       .finally(() => {
         if (this.#loading.get(origin) === loading) this.#loading.delete(origin)
       })
-    const loading: Loading = { result, controller, waiting: 0 }
+    const loading: RobotsLoad = { result, controller, waiting: 0 }
     this.#loading.set(origin, loading)
     controller.signal.addEventListener('abort', () => {
       // New callers must not wait for the aborted fetch.
@@ -136,22 +136,22 @@ export class RobotsRules {
     return loading
   }
 
-  #read(origin: string, found: Found): Known {
+  #read(origin: string, found: FetchedRobots): KnownRobots {
     const { record, isOutdated } = found
     const now = this.#clock.now()
     if (record.type === 'unreachable') {
       const before = this.#known.get(origin)
       const rounds = (before?.robots === undefined ? (before?.rounds ?? 0) : 0) + 1
-      const until = now + Math.min(rounds < ROUNDS ? ROUND_MS : UNREACHABLE_MS, this.#maxAgeMs)
+      const until = now + Math.min(rounds < MAX_ATTEMPTS ? RETRY_DELAY_MS : UNREACHABLE_RETRY_MS, this.#maxAgeMs)
       return { ...found, robots: undefined, rounds, since: now, until }
     }
     const robots = parseRobots(record.body, `${origin}/robots.txt`)
-    const until = isOutdated ? now + Math.min(UNREACHABLE_MS, this.#maxAgeMs) : record.fetchedAt + this.#maxAgeMs
+    const until = isOutdated ? now + Math.min(UNREACHABLE_RETRY_MS, this.#maxAgeMs) : record.fetchedAt + this.#maxAgeMs
     return { ...found, robots, rounds: 0, since: Math.min(now, record.fetchedAt), until }
   }
 
   /** Remembers the rules of an origin, and evicts the oldest. */
-  #keep(origin: string, known: Known): Known {
+  #keep(origin: string, known: KnownRobots): KnownRobots {
     this.#known.delete(origin)
     this.#known.set(origin, known)
     for (const oldest of this.#known.keys()) {
@@ -161,13 +161,13 @@ export class RobotsRules {
     return known
   }
 
-  async #find(origin: string, outdatedAt: number, signal: AbortSignal): Promise<Found> {
+  async #find(origin: string, outdatedAt: number, signal: AbortSignal): Promise<FetchedRobots> {
     const stored = await this.#ledger.readRobots(origin)
     const age = stored === undefined ? Infinity : Math.abs(this.#clock.now() - stored.fetchedAt)
     const isKept = stored !== undefined && stored.type !== 'unreachable'
     const isRecent = isKept && age < this.#maxAgeMs && stored.fetchedAt >= this.#since && stored.fetchedAt > outdatedAt
     if (isRecent && stored.fetchedAt <= this.#clock.now()) return { record: stored, isRefused: false }
-    const isUsable = isKept && age < MOST_AGE_MS
+    const isUsable = isKept && age < MAX_ROBOTS_AGE_MS
     const found = await this.#fetch(origin, signal)
     if (found.record.type === 'unreachable') {
       // The failure may be local to this process, so it is not stored: other processes try for themselves.
@@ -177,7 +177,7 @@ export class RobotsRules {
     return found
   }
 
-  async #fetch(origin: string, signal: AbortSignal): Promise<Found> {
+  async #fetch(origin: string, signal: AbortSignal): Promise<FetchedRobots> {
     const resource = await this.#fetchResource(`${origin}/robots.txt`, {
       accept: 'text/plain, */*;q=0.8',
       maxBytes: MAX_BYTES,
@@ -208,13 +208,13 @@ export class RobotsRules {
     }
   }
 
-  #isFresh({ since, until }: Known): boolean {
+  #isFresh({ since, until }: KnownRobots): boolean {
     const now = this.#clock.now()
     return since <= now && now < until
   }
 }
 
-interface Found {
+interface FetchedRobots {
   readonly record: RobotsRecord
   /** Whether the network guard forbids the host, so that waiting does not help. */
   readonly isRefused: boolean
@@ -226,7 +226,7 @@ interface Found {
   readonly isOutdated?: boolean
 }
 
-interface Known extends Found {
+interface KnownRobots extends FetchedRobots {
   /** Undefined while robots.txt is unreachable. */
   readonly robots: Robots | undefined
   /** Consecutive failed attempts. */
@@ -236,8 +236,8 @@ interface Known extends Found {
   readonly until: number
 }
 
-interface Loading {
-  readonly result: Promise<Known>
+interface RobotsLoad {
+  readonly result: Promise<KnownRobots>
   readonly controller: AbortController
   waiting: number
 }
@@ -253,7 +253,7 @@ function withoutCredentials(body: string): string {
 }
 
 /** Waits for a promise; rejects when the signal is aborted. */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise
   let abort = () => {}
   const aborted = new Promise<never>((_resolve, reject) => {

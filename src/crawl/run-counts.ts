@@ -1,4 +1,4 @@
-import type { LedgerState, Settled, Settlement } from './ledger.ts'
+import type { LedgerState, Settlement, SettlementResult } from './ledger.ts'
 import type { CrawlRun } from './run.ts'
 
 /** Counts of the addresses that a run settled. Each address counts once, in its final state. */
@@ -22,14 +22,18 @@ export function countedSince({ run, startedAt }: RunCounts): number {
 type CountedState = 'indexed' | 'unchanged' | 'skipped' | 'failed'
 
 /** Counts a completed visit. */
-export function countVisit(counts: RunCounts, settlement: Pick<Settlement, 'isProvenGone'>, settled: Settled): void {
+export function countVisit(
+  counts: RunCounts,
+  settlement: Pick<Settlement, 'isProvenGone'>,
+  settled: SettlementResult,
+): void {
   counts.visited++
   if (settled.state === 'failed' && settlement.isProvenGone === true && settled.hasPage === true) counts.provenGone++
   else countState(counts, settled)
 }
 
 /** Counts a page by its state. A page that lost its content to it moves from its state to skipped. */
-export function countState(counts: RunCounts, { state, demoted = null }: Settled): void {
+export function countState(counts: RunCounts, { state, demoted = null }: SettlementResult): void {
   if (isCounted(state)) counts[state]++
   if (demoted === null || !isCounted(demoted.state) || (demoted.checkedAt ?? 0) < countedSince(counts)) return
   counts[demoted.state]--

@@ -2,15 +2,15 @@ import type { Scope } from '../core/url/scope.ts'
 import type { CrawlControl } from './control.ts'
 import type { CrawlKind, CrawlSummary } from './events.ts'
 import type { Ledger } from './ledger.ts'
-import type { Memory } from './memory-gate.ts'
+import type { Memory } from './memory-limiter.ts'
 import type { CrawlPlanner } from './planner.ts'
-import type { Clock, Fetcher, KindOf, PageKind, PageReader, Renderer, Rendering } from './ports.ts'
-import type { MilestoneMemory } from './progress-milestones.ts'
-import type { Help, SharedCrawl } from './sharing.ts'
+import type { Clock, Fetcher, PageKind, PageKindReader, PageReader, Renderer, Rendering } from './ports.ts'
+import type { MilestoneStore } from './progress-milestones.ts'
+import type { ProcessCounts, SharedCrawl } from './sharing.ts'
 
 /** Number of page requests that a page cap allows: this many per page, plus some for addresses without a page. */
 export const REQUESTS_PER_PAGE = 10
-export const FURTHER_REQUESTS = 100
+export const EXTRA_PAGE_REQUESTS = 100
 
 /** Settings of one crawl. */
 export interface CrawlRun {
@@ -125,11 +125,11 @@ export interface CrawlPorts {
   /** Without it, addresses are visited by weight, depth and age. */
   readonly planner?: CrawlPlanner | undefined
   /** Without it, milestones are emitted once per run. */
-  readonly milestones?: MilestoneMemory | undefined
+  readonly milestones?: MilestoneStore | undefined
   /** Without it, a crawl can only be stopped. */
   readonly control?: CrawlControl | undefined
   readonly clock: Clock
-  readonly kindOf: KindOf
+  readonly kindOf: PageKindReader
   /** Random number from 0 up to 1, for jitter. */
   readonly random: () => number
   /** A new UUID. */
@@ -137,7 +137,7 @@ export interface CrawlPorts {
   /** Lets other processes join; without it, none can. */
   readonly share?: ((shared: SharedCrawl) => Promise<void>) | undefined
   /** Reads the counts of the processes that joined. */
-  readonly readHelp?: (() => Promise<Help>) | undefined
+  readonly readJoinedCounts?: (() => Promise<ProcessCounts>) | undefined
   /** Called when the start has moved permanently. */
   readonly moveSite: (siteUrl: string) => Promise<void>
   /** Signals that the crawl is alive; false if another process has taken it over. */

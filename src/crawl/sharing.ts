@@ -9,7 +9,7 @@ export interface SharedCrawl {
 }
 
 /** Counts of the processes that joined a crawl. */
-export interface Help
+export interface ProcessCounts
   extends Pick<
     CrawlSummary,
     | 'visited'
@@ -28,7 +28,7 @@ export interface Help
 }
 
 /** Counts of a crawl that no process has joined. */
-export const NO_HELP: Help = {
+export const NO_COUNTS: ProcessCounts = {
   visited: 0,
   indexed: 0,
   unchanged: 0,
@@ -43,7 +43,7 @@ export const NO_HELP: Help = {
 }
 
 /** Adds counts of several processes. A host parked by more than one is listed once. */
-export function addHelp(one: Help, other: Help): Help {
+export function addCounts(one: ProcessCounts, other: ProcessCounts): ProcessCounts {
   return {
     visited: one.visited + other.visited,
     indexed: one.indexed + other.indexed,

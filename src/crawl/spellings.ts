@@ -1,9 +1,9 @@
 import { hostOf } from '../core/url/key.ts'
-import { preferKey } from '../core/url/prefer.ts'
+import { compareKeyPreference } from '../core/url/key-preference.ts'
 import { foldKey, listDifferences } from '../core/url/spelling.ts'
 
 /** Number of equal pairs after which a difference counts as meaningless on a host. */
-const LEAST_PAIRS = 10
+const MIN_EQUAL_PAIRS = 10
 /** Limit on remembered folds. Forgetting them costs requests, never pages. */
 const MAX_FOLDS = 100_000
 
@@ -35,7 +35,7 @@ export class Spellings {
   /** Records an address that the crawl is going to fetch. */
   offer(key: string): void {
     const fold = this.#open(key)
-    if (preferKey(key, fold.best) < 0) fold.best = key
+    if (compareKeyPreference(key, fold.best) < 0) fold.best = key
   }
 
   /** Records the content of an address. */
@@ -50,7 +50,7 @@ export class Spellings {
       const name = nameOf(key, difference)
       const pairs = other.contentHash === contentHash ? (this.#pairs.get(name) ?? 0) + 1 : Number.NEGATIVE_INFINITY
       this.#pairs.set(name, pairs)
-      this.#hasLearned ||= pairs >= LEAST_PAIRS
+      this.#hasLearned ||= pairs >= MIN_EQUAL_PAIRS
     }
   }
 
@@ -58,9 +58,11 @@ export class Spellings {
   find(key: string): Spelling | undefined {
     if (!this.#hasLearned) return undefined
     const target = this.#folds.get(foldKey(key))?.best
-    if (target === undefined || preferKey(target, key) >= 0) return undefined
+    if (target === undefined || compareKeyPreference(target, key) >= 0) return undefined
     const differences = listDifferences(key, target)
-    const isKnown = differences.every((difference) => (this.#pairs.get(nameOf(key, difference)) ?? 0) >= LEAST_PAIRS)
+    const isKnown = differences.every(
+      (difference) => (this.#pairs.get(nameOf(key, difference)) ?? 0) >= MIN_EQUAL_PAIRS,
+    )
     return isKnown ? { target, pattern: differences.join(', ') } : undefined
   }
 

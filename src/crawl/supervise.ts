@@ -1,16 +1,16 @@
 import type { CrawlEvent, CrawlSummary } from './events.ts'
-import { causeOf, createPatientLedger, Patience } from './patience.ts'
+import { ActivityCounter, type ObservedCrawl, type ObservedRun, observeCrawl } from './observe-crawl.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
-import { Pulse, type Watched, type WatchedCrawl, watchOver } from './watch.ts'
+import { causeOf, createRetryingLedger, StoreRetry } from './store-retry.ts'
 
 /** Grace period for work in progress after a crawl was stopped. Later writes find that the crawl is over. */
-const GRACE_MS = 10_000
+const SHUTDOWN_GRACE_MS = 10_000
 
 /** The ports that every crawl needs, for sites and for files. */
 export type RunPorts = Pick<CrawlPorts, 'ledger' | 'clock' | 'control' | 'touch' | 'end'>
 
 /** The part of a running crawl that the supervisor needs. */
-export interface SupervisedCrawl extends WatchedCrawl {
+export interface SupervisedCrawl extends ObservedCrawl {
   readonly ports: RunPorts
   readonly signal: AbortSignal
 }
@@ -18,12 +18,12 @@ export interface SupervisedCrawl extends WatchedCrawl {
 /** Passed to a crawl that begins. */
 export interface Supervisor {
   readonly signal: AbortSignal
-  readonly patience: Patience
-  readonly pulse: Pulse
+  readonly storeRetry: StoreRetry
+  readonly activity: ActivityCounter
 }
 
 /** A crawl to run. */
-export interface Supervision<C extends SupervisedCrawl, P extends RunPorts> {
+export interface SuperviseOptions<C extends SupervisedCrawl, P extends RunPorts> {
   readonly run: Pick<CrawlRun, 'crawlId' | 'kind' | 'isResumed' | 'limits'>
   readonly ports: P
   /** Opens the crawl with ports whose writes wait until they succeed. */
@@ -38,24 +38,30 @@ export interface Supervision<C extends SupervisedCrawl, P extends RunPorts> {
  * store cannot be written, the crawl waits.
  */
 export async function* supervise<C extends SupervisedCrawl, P extends RunPorts>(
-  supervision: Supervision<C, P>,
+  supervision: SuperviseOptions<C, P>,
   signal: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void, void> {
   const { run, ports } = supervision
   // A consumer that stops reading the events stops the crawl.
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
-  const patience = new Patience({
+  const patience = new StoreRetry({
     clock: ports.clock,
     signal: either,
-    pauseMs: (cause) => (cause === 'disk-full' ? run.limits.fullMs : run.limits.pauseMs),
+    maxWaitMs: (cause) => (cause === 'disk-full' ? run.limits.fullMs : run.limits.pauseMs),
     tell: (event) => active.events.push(event),
     giveUp: (problem) => stop.abort(new Error(problem)),
   })
-  const pulse = new Pulse()
-  const active = supervision.open(withPatience(ports, patience), { signal: either, patience, pulse })
+  const pulse = new ActivityCounter()
+  const active = supervision.open(withStoreRetry(ports, patience), {
+    signal: either,
+    storeRetry: patience,
+    activity: pulse,
+  })
   active.events.push({ type: 'started', crawlId: run.crawlId, kind: run.kind, isResumed: run.isResumed })
-  const work = runToEnd(supervision, { active, patience, pulse, stop }).finally(() => active.events.close())
+  const work = runToEnd(supervision, { active, storeRetry: patience, activity: pulse, stop }).finally(() =>
+    active.events.close(),
+  )
   // The consumer gets a failure only after all earlier events, which may take long; until then the rejection must count as handled.
   work.catch(() => undefined)
   try {
@@ -69,22 +75,22 @@ export async function* supervise<C extends SupervisedCrawl, P extends RunPorts>(
 }
 
 /** Wraps ports so that writes wait until they succeed. The liveness signal does not wait: another one follows. */
-function withPatience<P extends RunPorts>(ports: P, patience: Patience): P {
+function withStoreRetry<P extends RunPorts>(ports: P, patience: StoreRetry): P {
   return {
     ...ports,
-    ledger: createPatientLedger(ports.ledger, patience),
-    end: (summary: CrawlSummary) => patience.keep(() => ports.end(summary)),
+    ledger: createRetryingLedger(ports.ledger, patience),
+    end: (summary: CrawlSummary) => patience.retryWrite(() => ports.end(summary)),
   }
 }
 
 async function runToEnd<C extends SupervisedCrawl, P extends RunPorts>(
-  supervision: Supervision<C, P>,
-  watched: Watched & { readonly active: C },
+  supervision: SuperviseOptions<C, P>,
+  watched: ObservedRun & { readonly active: C },
 ): Promise<void> {
   const { active } = watched
   const ended = new AbortController()
   // A failure of the watch is no failure of the crawl, and must not become an unhandled rejection.
-  const watch = watchOver(watched, ended.signal).catch(() => undefined)
+  const watch = observeCrawl(watched, ended.signal).catch(() => undefined)
   const told = tellPauses(active, ended.signal)
   let summary: CrawlSummary
   try {
@@ -115,7 +121,7 @@ async function tellPauses({ ports, events }: SupervisedCrawl, ended: AbortSignal
       since = undefined
     }
     // A control whose `changed` rejects would cause an endless loop.
-    const isTold = await control.changed(ended).then(
+    const isTold = await control.waitForChange(ended).then(
       () => true,
       () => false,
     )
@@ -125,7 +131,7 @@ async function tellPauses({ ports, events }: SupervisedCrawl, ended: AbortSignal
 
 /** Does the work. Ignores errors of a crawl that is being stopped. */
 async function workUntilStopped<C extends SupervisedCrawl, P extends RunPorts>(
-  { work }: Supervision<C, P>,
+  { work }: SuperviseOptions<C, P>,
   active: C,
 ): Promise<void> {
   try {
@@ -142,7 +148,7 @@ async function withGrace({ signal, ports }: SupervisedCrawl, work: Promise<void>
     signal.addEventListener('abort', () => resolve(), { once: true, signal: isDone.signal })
     if (signal.aborted) resolve()
   })
-  const late = stopped.then(() => ports.clock.sleep(GRACE_MS, isDone.signal)).catch(() => undefined)
+  const late = stopped.then(() => ports.clock.sleep(SHUTDOWN_GRACE_MS, isDone.signal)).catch(() => undefined)
   try {
     await Promise.race([work, late])
   } finally {
@@ -152,7 +158,7 @@ async function withGrace({ signal, ports }: SupervisedCrawl, work: Promise<void>
 
 /** Writes the end of the crawl before `ended` is emitted. */
 async function conclude<C extends SupervisedCrawl, P extends RunPorts>(
-  { finish }: Supervision<C, P>,
+  { finish }: SuperviseOptions<C, P>,
   active: C,
 ): Promise<CrawlSummary> {
   try {

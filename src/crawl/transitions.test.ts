@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Find, LEDGER_STATES, type LedgerState } from './ledger.ts'
-import { applyFind, LEDGER_ACTIONS, nextState } from './transitions.ts'
+import { type FoundAddress, LEDGER_STATES, type LedgerState } from './ledger.ts'
+import { decideRowChange, LEDGER_ACTIONS, nextState } from './transitions.ts'
 
 /** The full matrix, repeated here: rows are states, columns are actions, `·` means no change. */
 const MATRIX = `
@@ -33,7 +33,7 @@ describe('transitions of a row', () => {
 })
 
 describe('applyFind', () => {
-  const find: Find = {
+  const find: FoundAddress = {
     key: 'https://docs.example/a',
     url: 'https://docs.example/a',
     host: 'docs.example',
@@ -42,7 +42,7 @@ describe('applyFind', () => {
     discovery: 'link',
     refusal: null,
   }
-  const refused: Find = { ...find, refusal: { reason: 'blocked', pattern: '/a', target: null } }
+  const refused: FoundAddress = { ...find, refusal: { reason: 'blocked', pattern: '/a', target: null } }
   const row = (state: LedgerState, more: object = {}) => ({
     state,
     reason: null,
@@ -54,37 +54,45 @@ describe('applyFind', () => {
   })
 
   test('admits or refuses a new address', () => {
-    expect(applyFind(undefined, find, 'now')).toMatchObject({ result: 'admitted', write: 'insert', state: 'pending' })
-    expect(applyFind(undefined, refused, 'now')).toMatchObject({ result: 'refused', write: 'insert', state: 'skipped' })
+    expect(decideRowChange(undefined, find, 'now')).toMatchObject({
+      result: 'admitted',
+      write: 'insert',
+      state: 'pending',
+    })
+    expect(decideRowChange(undefined, refused, 'now')).toMatchObject({
+      result: 'refused',
+      write: 'insert',
+      state: 'skipped',
+    })
   })
 
   test('records nothing for a new address without room in the ledger', () => {
     for (const each of [find, refused]) {
-      expect(applyFind(undefined, each, 'now', false)).toMatchObject({ result: 'overflow', write: 'none' })
+      expect(decideRowChange(undefined, each, 'now', false)).toMatchObject({ result: 'overflow', write: 'none' })
     }
-    expect(applyFind(row('failed'), find, 'now', false)).toMatchObject({ result: 'admitted', write: 'update' })
+    expect(decideRowChange(row('failed'), find, 'now', false)).toMatchObject({ result: 'admitted', write: 'update' })
   })
 
   test.each(['session-id', 'path-trap', 'calendar-trap', 'same-content', 'overflow'] as const)(
     'admits a stored page although it looks like a trap: %s',
     (reason) => {
-      const trap: Find = { ...find, refusal: { reason, pattern: 'x/#', target: null } }
-      expect(applyFind(row('unchanged'), trap, 'now')).toMatchObject({ result: 'admitted', state: 'pending' })
-      expect(applyFind(row('failed', { hasPage: true }), trap, 'now')).toMatchObject({ result: 'admitted' })
-      expect(applyFind(row('pending', { hasPage: true }), trap, 'now')).toMatchObject({
+      const trap: FoundAddress = { ...find, refusal: { reason, pattern: 'x/#', target: null } }
+      expect(decideRowChange(row('unchanged'), trap, 'now')).toMatchObject({ result: 'admitted', state: 'pending' })
+      expect(decideRowChange(row('failed', { hasPage: true }), trap, 'now')).toMatchObject({ result: 'admitted' })
+      expect(decideRowChange(row('pending', { hasPage: true }), trap, 'now')).toMatchObject({
         result: 'known',
         write: 'touch',
       })
-      expect(applyFind(row('skipped'), trap, 'now')).toMatchObject({ result: 'refused', state: 'skipped' })
+      expect(decideRowChange(row('skipped'), trap, 'now')).toMatchObject({ result: 'refused', state: 'skipped' })
       const settled = row('indexed', { crawlId: 'now' })
-      expect(applyFind(settled, trap, 'now')).toMatchObject({ result: 'known', write: 'none' })
+      expect(decideRowChange(settled, trap, 'now')).toMatchObject({ result: 'known', write: 'none' })
     },
   )
 
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
     'admits a row again that an earlier crawl settled as %s',
     (state) => {
-      expect(applyFind(row(state), find, 'now')).toMatchObject({
+      expect(decideRowChange(row(state), find, 'now')).toMatchObject({
         result: 'admitted',
         write: 'update',
         state: 'pending',
@@ -97,55 +105,58 @@ describe('applyFind', () => {
     'leaves a row unchanged that this crawl settled as %s',
     (state) => {
       const settled = row(state, { crawlId: 'now', reason: state === 'skipped' ? 'noindex' : null })
-      expect(applyFind(settled, find, 'now')).toMatchObject({ result: 'known', write: 'none', state })
+      expect(decideRowChange(settled, find, 'now')).toMatchObject({ result: 'known', write: 'none', state })
     },
   )
 
   test('turns a missed guess of this crawl into a failure when the site names it', () => {
     const missed = row('skipped', { crawlId: 'now', reason: 'guess-missed' })
-    expect(applyFind(missed, find, 'now')).toMatchObject({ result: 'named', write: 'name', state: 'failed' })
-    expect(applyFind(missed, { ...find, discovery: 'planner' }, 'now')).toMatchObject({
+    expect(decideRowChange(missed, find, 'now')).toMatchObject({ result: 'named', write: 'name', state: 'failed' })
+    expect(decideRowChange(missed, { ...find, discovery: 'planner' }, 'now')).toMatchObject({
       result: 'known',
       write: 'none',
     })
-    expect(applyFind({ ...missed, crawlId: 'before' }, find, 'now')).toMatchObject({ result: 'admitted' })
+    expect(decideRowChange({ ...missed, crawlId: 'before' }, find, 'now')).toMatchObject({ result: 'admitted' })
   })
 
   test('admits a row by a shorter path that the same crawl had refused', () => {
     const tooDeep = row('skipped', { crawlId: 'now', reason: 'max-depth' })
-    expect(applyFind(tooDeep, find, 'now')).toMatchObject({ result: 'admitted', state: 'pending', depth: 2 })
+    expect(decideRowChange(tooDeep, find, 'now')).toMatchObject({ result: 'admitted', state: 'pending', depth: 2 })
   })
 
   test('keeps the smallest depth of a waiting row', () => {
-    expect(applyFind(row('pending', { crawlId: 'now' }), find, 'now')).toMatchObject({
+    expect(decideRowChange(row('pending', { crawlId: 'now' }), find, 'now')).toMatchObject({
       result: 'known',
       write: 'touch',
       depth: 2,
     })
-    expect(applyFind(row('pending', { crawlId: 'now', depth: 1 }), find, 'now')).toMatchObject({ write: 'none' })
+    expect(decideRowChange(row('pending', { crawlId: 'now', depth: 1 }), find, 'now')).toMatchObject({ write: 'none' })
   })
 
   test('keeps the smallest weight of a waiting row of the same crawl, and replaces that of another crawl', () => {
-    const light: Find = { ...find, depth: 3, weight: -5 }
-    const heavy: Find = { ...light, weight: 5 }
+    const light: FoundAddress = { ...find, depth: 3, weight: -5 }
+    const heavy: FoundAddress = { ...light, weight: 5 }
     const own = row('pending', { crawlId: 'now' })
-    expect(applyFind(own, light, 'now')).toMatchObject({ result: 'known', write: 'touch', depth: 3, weight: -5 })
-    expect(applyFind(own, heavy, 'now')).toMatchObject({ write: 'none' })
-    expect(applyFind(row('leased'), heavy, 'now')).toMatchObject({ write: 'touch', weight: 5 })
+    expect(decideRowChange(own, light, 'now')).toMatchObject({ result: 'known', write: 'touch', depth: 3, weight: -5 })
+    expect(decideRowChange(own, heavy, 'now')).toMatchObject({ write: 'none' })
+    expect(decideRowChange(row('leased'), heavy, 'now')).toMatchObject({ write: 'touch', weight: 5 })
   })
 
   test('sets a new weight when it admits a row', () => {
-    const heavy: Find = { ...find, weight: 5 }
-    expect(applyFind(undefined, heavy, 'now')).toMatchObject({ write: 'insert', weight: 5 })
+    const heavy: FoundAddress = { ...find, weight: 5 }
+    expect(decideRowChange(undefined, heavy, 'now')).toMatchObject({ write: 'insert', weight: 5 })
     const tooDeep = row('skipped', { crawlId: 'now', reason: 'max-depth' })
-    expect(applyFind(tooDeep, heavy, 'now')).toMatchObject({ result: 'admitted', weight: 5 })
-    expect(applyFind(row('indexed', { weight: -9 }), heavy, 'now')).toMatchObject({ result: 'admitted', weight: 5 })
+    expect(decideRowChange(tooDeep, heavy, 'now')).toMatchObject({ result: 'admitted', weight: 5 })
+    expect(decideRowChange(row('indexed', { weight: -9 }), heavy, 'now')).toMatchObject({
+      result: 'admitted',
+      weight: 5,
+    })
   })
 
   test.each(['indexed', 'unchanged', 'failed', 'pending', 'skipped'] as const)(
     'leaves a row that is %s and holds content unchanged after a refusal',
     (state) => {
-      expect(applyFind(row(state, { hasPage: true }), refused, 'now')).toMatchObject({
+      expect(decideRowChange(row(state, { hasPage: true }), refused, 'now')).toMatchObject({
         result: 'known',
         write: 'none',
         state,
@@ -156,15 +167,18 @@ describe('applyFind', () => {
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
     'leaves a row that this crawl settled as %s unchanged after a refusal',
     (state) => {
-      const covered: Find = { ...find, refusal: { reason: 'covered', pattern: null, target: 'b' } }
+      const covered: FoundAddress = { ...find, refusal: { reason: 'covered', pattern: null, target: 'b' } }
       for (const each of [refused, covered]) {
-        expect(applyFind(row(state, { crawlId: 'now' }), each, 'now')).toMatchObject({ result: 'known', write: 'none' })
+        expect(decideRowChange(row(state, { crawlId: 'now' }), each, 'now')).toMatchObject({
+          result: 'known',
+          write: 'none',
+        })
       }
     },
   )
 
   test('takes a waiting row without content out of the frontier after a refusal', () => {
-    expect(applyFind(row('pending'), refused, 'now')).toMatchObject({
+    expect(decideRowChange(row('pending'), refused, 'now')).toMatchObject({
       result: 'refused',
       write: 'update',
       state: 'skipped',
@@ -174,7 +188,7 @@ describe('applyFind', () => {
   test.each(['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const)(
     'leaves a row that is %s unchanged with isNewOnly',
     (state) => {
-      expect(applyFind(row(state), { ...find, isNewOnly: true }, 'now')).toMatchObject({
+      expect(decideRowChange(row(state), { ...find, isNewOnly: true }, 'now')).toMatchObject({
         result: 'known',
         write: 'none',
       })
@@ -182,7 +196,7 @@ describe('applyFind', () => {
   )
 
   test.each([find, refused])('leaves a row that waits for another crawl unchanged with isNewOnly', (each) => {
-    expect(applyFind(row('pending'), { ...each, isNewOnly: true }, 'now')).toMatchObject({
+    expect(decideRowChange(row('pending'), { ...each, isNewOnly: true }, 'now')).toMatchObject({
       result: 'known',
       write: 'none',
       state: 'pending',
@@ -191,7 +205,7 @@ describe('applyFind', () => {
 
   test('admits a row that a refresh had set aside with isNewOnly', () => {
     const aside = row('skipped', { reason: 'new-in-refresh' })
-    expect(applyFind(aside, { ...find, isNewOnly: true }, 'now')).toMatchObject({
+    expect(decideRowChange(aside, { ...find, isNewOnly: true }, 'now')).toMatchObject({
       result: 'admitted',
       state: 'pending',
     })
@@ -199,8 +213,12 @@ describe('applyFind', () => {
 
   test('keeps a row that this crawl has admitted by another path after a refusal', () => {
     const admitted = row('pending', { crawlId: 'now' })
-    expect(applyFind(admitted, refused, 'now')).toMatchObject({ result: 'known', write: 'none', state: 'pending' })
-    const elsewhere: Find = { ...find, refusal: { reason: 'covered', pattern: null, target: 'b' } }
-    expect(applyFind(admitted, elsewhere, 'now')).toMatchObject({ result: 'refused', state: 'skipped' })
+    expect(decideRowChange(admitted, refused, 'now')).toMatchObject({
+      result: 'known',
+      write: 'none',
+      state: 'pending',
+    })
+    const elsewhere: FoundAddress = { ...find, refusal: { reason: 'covered', pattern: null, target: 'b' } }
+    expect(decideRowChange(admitted, elsewhere, 'now')).toMatchObject({ result: 'refused', state: 'skipped' })
   })
 })

@@ -1,9 +1,9 @@
 import {
-  type Find,
-  type FindResult,
-  isGateReason,
+  type FoundAddress,
+  isFilterReason,
   isTrapReason,
   type LedgerState,
+  type OfferResult,
   type Reason,
   type Settlement,
 } from './ledger.ts'
@@ -37,7 +37,7 @@ export const LEDGER_ACTIONS = [
 export type LedgerAction = (typeof LEDGER_ACTIONS)[number]
 
 /** Maximum delay of a row: a later due time comes from a machine with a wrong clock. */
-export const MOST_DELAY_MS = 1_200_000
+export const MAX_DELAY_MS = 1_200_000
 
 /** Includes the state before a row exists. */
 type AnyState = LedgerState | 'new'
@@ -99,7 +99,7 @@ export function countAttempts(
 }
 
 /** The part of a row that a find depends on. */
-export interface FoundRow {
+export interface KnownRow {
   readonly state: LedgerState
   readonly reason: Reason | null
   readonly depth: number
@@ -112,8 +112,8 @@ export interface FoundRow {
  * What a find does to a row: `insert` a new one, `update` its state, `touch` only its depth, weight and crawl, `name` it as a failure, or
  * nothing.
  */
-export interface FoundChange {
-  readonly result: FindResult
+export interface RowChange {
+  readonly result: OfferResult
   readonly write: 'insert' | 'update' | 'touch' | 'name' | 'none'
   readonly state: LedgerState
   readonly depth: number
@@ -125,7 +125,12 @@ export interface FoundChange {
  * one run says nothing about stored pages. An address with content that looks like a trap is admitted. `hasRoom` tells whether the source
  * may have another row.
  */
-export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string, hasRoom = true): FoundChange {
+export function decideRowChange(
+  row: KnownRow | undefined,
+  find: FoundAddress,
+  crawlId: string,
+  hasRoom = true,
+): RowChange {
   const { weight: found = 0 } = find
   if (row === undefined) {
     const state = find.refusal === null ? 'pending' : 'skipped'
@@ -137,7 +142,7 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
   const isOfThisCrawl = row.crawlId === crawlId
   // A row that waits for another crawl is not new either, and must not be changed by this one.
   const isOwn = isOfThisCrawl && isWaiting
-  if (find.isNewOnly === true && !isOwn && row.reason !== 'new-in-refresh') return leaveAlone(row)
+  if (find.isNewOnly === true && !isOwn && row.reason !== 'new-in-refresh') return keepRow(row)
   const depth = isOfThisCrawl ? Math.min(row.depth, find.depth) : find.depth
   // A refused row has no meaningful weight.
   const weight = isOwn ? Math.min(row.weight, found) : found
@@ -148,7 +153,7 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
     const isSettled = isOfThisCrawl && !isWaiting
     // One path to the address may be too long and another not: an admitted row stays admitted, unless its content is at another address.
     const isAdmitted = isOfThisCrawl && isWaiting && find.refusal.reason !== 'covered'
-    if (state === undefined || isSettled || isAdmitted) return leaveAlone(row)
+    if (state === undefined || isSettled || isAdmitted) return keepRow(row)
     return { result: 'refused', write: 'update', state, depth, weight }
   }
   if (isWaiting) {
@@ -157,14 +162,14 @@ export function applyFind(row: FoundRow | undefined, find: Find, crawlId: string
   }
   // A missed guess becomes a failure once the site itself names the address.
   const isNamed = isOfThisCrawl && row.reason === 'guess-missed' && find.discovery !== 'planner'
-  if (isNamed) return { ...leaveAlone(row), result: 'named', write: 'name', state: 'failed' }
-  const wasRefused = row.state === 'skipped' && isGateReason(row.reason)
+  if (isNamed) return { ...keepRow(row), result: 'named', write: 'name', state: 'failed' }
+  const wasRefused = row.state === 'skipped' && isFilterReason(row.reason)
   const state = nextState(row.state, 'admit')
-  if ((isOfThisCrawl && !wasRefused) || state === undefined) return leaveAlone(row)
+  if ((isOfThisCrawl && !wasRefused) || state === undefined) return keepRow(row)
   return { result: 'admitted', write: 'update', state, depth, weight }
 }
 
-function leaveAlone(row: FoundRow): FoundChange {
+function keepRow(row: KnownRow): RowChange {
   const { state, depth, weight } = row
   return { result: 'known', write: 'none', state, depth, weight }
 }

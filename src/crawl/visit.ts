@@ -1,23 +1,23 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Extraction, Link, Page } from '../core/model.ts'
 import { dropSlash } from '../core/url/key.ts'
-import { isSpellingOf } from '../core/url/prefer.ts'
-import type { ActiveCrawl, Finding, Finds } from './active-crawl.ts'
+import { isSpellingOf } from '../core/url/key-preference.ts'
+import type { ActiveCrawl, DiscoveryContext, FoundAddresses } from './active-crawl.ts'
 import { acceptsVariant, isNegotiated } from './discovery/markdown-variant.ts'
 import type { Alias, PageRecord, Reason, Refusal, Settlement, Visit } from './ledger.ts'
-import { isUnsent, LEFT_ALONE, type Leave, POSTPONED } from './pacer.ts'
+import { HOST_PARKED_OUTCOME, isUnsent, POSTPONED_OUTCOME, type SendPermit } from './pacer.ts'
 import type { FetchOutcome, FetchRequest, RenderOutcome } from './ports.ts'
-import { type AnswerReader, type ReadPage, readAnswer } from './read-answer.ts'
 import { hasAllLinks, isFollowed, listLinks } from './read-page.ts'
-import type { RobotsJudgement } from './resource.ts'
+import { type PageResponse, type ReadResponseOptions, readResponse } from './read-response.ts'
+import type { RobotsDecision } from './resource.ts'
 
 /** The part of a settlement that the visit decides. */
 type Conclusion = Omit<Settlement, 'visit' | 'crawlId' | 'now'>
 
 /** Without Retry-After, the retry delay doubles each time, from this value up to `MOST_WAIT_MS`, plus jitter. */
-export const FIRST_WAIT_MS = 500
-const MOST_WAIT_MS = 300_000
-const WAIT_JITTER_MS = 250
+export const FIRST_RETRY_DELAY_MS = 500
+const MAX_RETRY_DELAY_MS = 300_000
+const RETRY_JITTER_MS = 250
 
 /** Size of a page above which it waits for a place in `largeVisits`. */
 const LARGE_BODY = 2 ** 20
@@ -43,9 +43,9 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   if (!isPassedOn && active.waitsForLists(visit.key)) {
     // Other processes need the location of the site, but not the content of its lists.
     if (verdict.state !== 'pending') await active.share(true)
-    await active.discovered(visit.key)
+    await active.readListsOnce(visit.key)
     // Only llms-full.txt was to be read, so the start is left out too. A page of an earlier run stays.
-    if (active.isFullMissing && !visit.hasPage && verdict.state === 'indexed')
+    if (active.isLlmsFullMissing && !visit.hasPage && verdict.state === 'indexed')
       verdict = { state: 'skipped', reason: 'excluded', pattern: '--llms-full only' }
   }
   const now = ports.clock.now()
@@ -61,17 +61,17 @@ export async function visitPage(active: ActiveCrawl, visit: Visit): Promise<Visi
   const isUnread = isPassedOn || (settlement.finds === undefined && state !== 'pending' && !isGone)
   if (!visit.hasLinks || !isUnread || !run.followsLinks) return { settlement, bytes }
   const links = await ports.ledger.readLinks(visit.sourceId, visit.key)
-  const replayed = withFinds(settlement, active.judge(links, linksOf(visit)))
+  const replayed = withFinds(settlement, active.judge(links, linkContextOf(visit)))
   const isCut = state === 'unchanged' && !hasAllLinks(links)
   return { settlement: isCut ? { ...replayed, reason: 'too-many-links' } : replayed, bytes }
 }
 
 async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Conclusion; bytes: number } | undefined> {
   const silent = (verdict: Conclusion) => ({ verdict, bytes: 0 })
-  if (await isHeldByFull(active, visit)) return silent({ state: 'unchanged', detail: 'held by llms-full.txt' })
+  if (await isHeldByLlmsFull(active, visit)) return silent({ state: 'unchanged', detail: 'held by llms-full.txt' })
   const refusal = findRefusal(active, visit)
   if (refusal !== null)
-    return silent({ state: 'skipped', ...refusal, isProvenGone: visit.hasPage && active.asksUnlinked })
+    return silent({ state: 'skipped', ...refusal, isProvenGone: visit.hasPage && active.isCheckingUnlinked })
   const parked = active.pacer.parked.get(visit.host)
   if (parked !== undefined) return silent({ state: 'failed', reason: 'host-parked', pattern: parked })
   const permission = await active.robots.judge(visit.url, active.signal)
@@ -79,10 +79,10 @@ async function decide(active: ActiveCrawl, visit: Visit): Promise<{ verdict: Con
   if (await isFresh(active, visit)) return silent({ state: 'unchanged', detail: 'checked lately' })
   // Another request may have changed the pace of the host while this visit waited: then it waits for another slot.
   const { host, notBefore, lease } = visit
-  const turn = await active.pacer.enter(host, notBefore, active.signal, lease)
+  const turn = await active.pacer.enterSlot(host, notBefore, active.signal, lease)
   if (typeof turn === 'string') return undefined
   const answer = await fetchVisit(active, visit, turn)
-  if (answer.outcome === POSTPONED) return undefined
+  if (answer.outcome === POSTPONED_OUTCOME) return undefined
   const bytes = answer.outcome.type === 'fetched' ? answer.outcome.snapshot.body.length : 0
   const verdict = await interpret(active, visit, answer)
   return verdict && { verdict, bytes }
@@ -100,7 +100,7 @@ function findRefusal(active: ActiveCrawl, { key, url, depth, discovery, hasPage,
 }
 
 /** A refusal by robots.txt, for an address or for the spelling it redirects to. */
-type RobotsRefusal = Extract<RobotsJudgement, { allowed: false }>
+type RobotsRefusal = Extract<RobotsDecision, { allowed: false }>
 
 function interpretRefusal(visit: Visit, refusal: RobotsRefusal): Conclusion {
   const { reason, pattern, retryAt = null } = refusal
@@ -122,14 +122,14 @@ async function isFresh({ run, ports }: ActiveCrawl, visit: Visit): Promise<boole
  * Whether a page came from an llms-full.txt that this crawl has not read, as in a refresh or when the file fails. Its own address would
  * return the same content in another form, which the next recrawl would have to undo.
  */
-async function isHeldByFull({ isFullKnown, ports }: ActiveCrawl, visit: Visit): Promise<boolean> {
-  if (isFullKnown || !visit.hasPage || visit.discovery !== 'llms-full') return false
+async function isHeldByLlmsFull({ isLlmsFullKnown, ports }: ActiveCrawl, visit: Visit): Promise<boolean> {
+  if (isLlmsFullKnown || !visit.hasPage || visit.discovery !== 'llms-full') return false
   // A page that was fetched since then has a status.
   return (await ports.ledger.findRow(visit.sourceId, visit.key))?.status === null
 }
 
 /** A response, and the address that returned it: another spelling of the requested one, or its Markdown. */
-interface Answer {
+interface VisitResponse {
   readonly url: string
   readonly outcome: FetchOutcome
   readonly isVariant: boolean
@@ -139,7 +139,7 @@ interface Answer {
 }
 
 /** Fetches a visit: the Markdown of a page that llms.txt names, if it exists; otherwise the address itself. */
-async function fetchVisit(active: ActiveCrawl, visit: Visit, leave: Leave): Promise<Answer> {
+async function fetchVisit(active: ActiveCrawl, visit: Visit, leave: SendPermit): Promise<VisitResponse> {
   let isVariantAsked = false
   // The slot of the visit is for its first request.
   let next = leave
@@ -185,7 +185,7 @@ function validatorsFor(
 }
 
 /** Fetches an address, and follows redirects that only change its spelling. */
-async function fetchSpelling(active: ActiveCrawl, visit: Visit, leave: Leave): Promise<Answer> {
+async function fetchSpelling(active: ActiveCrawl, visit: Visit, leave: SendPermit): Promise<VisitResponse> {
   const asked = new Set<string>()
   let url = visit.url
   let next = leave
@@ -193,7 +193,7 @@ async function fetchSpelling(active: ActiveCrawl, visit: Visit, leave: Leave): P
     asked.add(url)
     const request = { url, ...validatorsFor(active, visit, url) }
     const outcome = await active.fetch(request, next, visit, active.ports.pageFetcher)
-    if (outcome.type !== 'moved' || active.gate.keyOf(outcome.target) !== visit.key)
+    if (outcome.type !== 'moved' || active.addressFilter.keyOf(outcome.target) !== visit.key)
       return { url, outcome, isVariant: false }
     const target = withoutFragment(outcome.target)
     if (asked.has(target) || asked.size > active.run.limits.redirects)
@@ -208,21 +208,21 @@ async function fetchSpelling(active: ActiveCrawl, visit: Visit, leave: Leave): P
 }
 
 /** Waits for another slot of the host. Returns the outcome of the visit if there is none. */
-async function waitForSlot({ pacer, ports, signal }: ActiveCrawl, url: string): Promise<Leave | FetchOutcome> {
+async function waitForSlot({ pacer, ports, signal }: ActiveCrawl, url: string): Promise<SendPermit | FetchOutcome> {
   const { host } = new URL(url)
   // A worker that waited here would be missing for other hosts.
-  if (pacer.heldUntil(host) > ports.clock.now() && !pacer.parked.has(host)) return POSTPONED
+  if (pacer.heldUntil(host) > ports.clock.now() && !pacer.parked.has(host)) return POSTPONED_OUTCOME
   const turn = await pacer.takeTurn(host, signal)
-  return turn === 'parked' ? LEFT_ALONE : turn
+  return turn === 'parked' ? HOST_PARKED_OUTCOME : turn
 }
 
 /** Decides what a response means for a visit. Undefined if the visit must be repeated later. */
-async function interpret(active: ActiveCrawl, visit: Visit, answer: Answer): Promise<Conclusion | undefined> {
+async function interpret(active: ActiveCrawl, visit: Visit, answer: VisitResponse): Promise<Conclusion | undefined> {
   const { outcome } = answer
   if (answer.refusal !== undefined) return interpretRefusal(visit, answer.refusal)
   switch (outcome.type) {
     case 'unchanged':
-      active.answerStart(visit.key)
+      active.noteStartPage(visit.key)
       return { state: 'unchanged', status: 304, ...validatorsOf(outcome) }
     case 'moved':
       return interpretMove(active, visit, outcome, answer.isLoop === true)
@@ -274,11 +274,11 @@ async function interpretFailure(
   const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
   const attempt = visit.attempts + 1
   // The host responds to other requests: an address that times out twice in a row would only delay the end of the crawl.
-  const isSilent = reason === 'timeout' && status === null && (await active.wasSilent(visit))
+  const isSilent = reason === 'timeout' && status === null && (await active.wasUnresponsive(visit))
   const isLast = (attempt >= active.run.limits.attempts || isSilent) && !isHostAtFault
   if (!outcome.isTransient || isLast || pattern !== null) return { state: 'failed', reason, status, detail, pattern }
-  const wait = Math.min(FIRST_WAIT_MS * 2 ** visit.attempts, MOST_WAIT_MS)
-  const delayMs = retryAfterMs ?? Math.max(heldMs, 0) + wait + Math.floor(active.ports.random() * WAIT_JITTER_MS)
+  const wait = Math.min(FIRST_RETRY_DELAY_MS * 2 ** visit.attempts, MAX_RETRY_DELAY_MS)
+  const delayMs = retryAfterMs ?? Math.max(heldMs, 0) + wait + Math.floor(active.ports.random() * RETRY_JITTER_MS)
   active.events.push({ type: 'retry', url: visit.url, reason, attempt, delayMs })
   const awaitsConfirmation = visit.isConfirmation
   const answer = { reason, status, detail, dueAt: now + delayMs, awaitsConfirmation }
@@ -296,15 +296,15 @@ async function interpretMove(
   const target = withoutFragment(move.target)
   const answer = { status, detail: `redirects to ${target}` }
   const hops = active.countHops(visit.key) + 1
-  const key = active.gate.keyOf(target)
-  if (key !== undefined) active.passStartOn(visit.key, target, isPermanent)
+  const key = active.addressFilter.keyOf(target)
+  if (key !== undefined) active.noteStartRedirect(visit.key, target, isPermanent)
   const { redirects } = active.run.limits
-  const isEndless = isLoop || key === visit.key || hops > redirects || (await leadsTo(active, visit, key))
+  const isEndless = isLoop || key === visit.key || hops > redirects || (await redirectsTo(active, visit, key))
   if (isEndless)
     return { state: 'failed', reason: 'redirect-loop', pattern: hops > redirects ? `${redirects}` : null, ...answer }
   if (key !== undefined) active.noteHops(key, hops)
   const { finds, aliases } = active.judge([target], {
-    depth: active.depthBehind(visit),
+    depth: active.redirectDepth(visit),
     foundOn: visit.url,
     discovery: 'redirect',
   })
@@ -321,7 +321,7 @@ async function interpretMove(
 }
 
 /** Whether known redirects lead from a key back to this visit. */
-async function leadsTo(active: ActiveCrawl, visit: Visit, key: string | undefined): Promise<boolean> {
+async function redirectsTo(active: ActiveCrawl, visit: Visit, key: string | undefined): Promise<boolean> {
   let next = key
   for (let step = 0; next !== undefined && step < active.run.limits.redirects; step++) {
     const row = await active.ports.ledger.findRow(visit.sourceId, next)
@@ -335,11 +335,11 @@ async function leadsTo(active: ActiveCrawl, visit: Visit, key: string | undefine
 async function interpretPage(
   active: ActiveCrawl,
   visit: Visit,
-  answer: Answer,
+  answer: VisitResponse,
   outcome: Extract<FetchOutcome, { type: 'fetched' }>,
 ): Promise<Conclusion | undefined> {
   const status = outcome.snapshot.status ?? 200
-  const read = await readAnswer(outcome.snapshot, readerOf(active, visit))
+  const read = await readResponse(outcome.snapshot, readerOf(active, visit))
   if (read.type === 'defect') return { state: 'failed', reason: 'page-defect', status, detail: read.detail }
   if (read.type === 'failed') return interpretNoRendering(active, visit, read, status)
   if (read.type === 'moved')
@@ -360,14 +360,14 @@ async function interpretPage(
   }
 
   const { page } = record
-  active.answerStart(visit.key)
+  active.noteStartPage(visit.key)
   active.noteContent(visit, { text: page.markdown, links: record.links })
   const links = isFollowing ? withFinds(findLinks(active, visit, page, record.links), html) : { finds: [], aliases: [] }
   // A page from a service does not tell whether the plain response is empty.
   const shell = isByService ? {} : { isShell: read.isShell }
   const seen: Conclusion = { state: 'skipped', status, ...shell, links: record.links, ...links }
   if (!page.robots.index) return { ...seen, reason: 'noindex', isProvenGone: visit.hasPage }
-  const elsewhere = visit.isFinal || answer.isVariant ? undefined : await findProperAddress(active, visit, page)
+  const elsewhere = visit.isFinal || answer.isVariant ? undefined : await findCanonicalAddress(active, visit, page)
   if (elsewhere !== undefined) {
     // The canonical address, which is read instead, must not be refused as another form of this one.
     const finds = links.finds.filter(({ key }) => key !== elsewhere.verdict.target)
@@ -391,7 +391,7 @@ async function interpretPage(
 }
 
 /** Links of a page, and the finds from them. */
-interface FoundLinks extends Finds {
+interface FoundLinks extends FoundAddresses {
   readonly links: readonly string[]
 }
 
@@ -406,13 +406,13 @@ async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLi
   const turn = await waitForSlot(active, visit.url)
   const request = { url: visit.url, accept: 'text/html' }
   const outcome = 'type' in turn ? turn : await active.fetch(request, turn, visit, ports.pageFetcher)
-  if (outcome === POSTPONED) return undefined
+  if (outcome === POSTPONED_OUTCOME) return undefined
   if (outcome.type === 'failed') {
     const verdict = await interpretFailure(active, visit, outcome)
     if (verdict.state === 'pending') return verdict
     active.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason})`
     const links = await ports.ledger.readLinks(visit.sourceId, visit.key)
-    return { links, ...active.judge(links, linksOf(visit)) }
+    return { links, ...active.judge(links, linkContextOf(visit)) }
   }
   if (outcome.type !== 'fetched' || isNegotiated(visit.url, outcome.snapshot)) return NO_LINKS
   const reading = await active.read(outcome.snapshot, visit.key)
@@ -421,7 +421,7 @@ async function readHtmlLinks(active: ActiveCrawl, visit: Visit): Promise<FoundLi
   if (extraction.type === 'page' && record !== null)
     return { links: record.links, ...findLinks(active, visit, extraction.page, record.links) }
   const links = extraction.type === 'no-page' ? listLinks(extraction.links) : []
-  return { links, ...active.judge(links, linksOf(visit)) }
+  return { links, ...active.judge(links, linkContextOf(visit)) }
 }
 
 /** Adds further links to a page record. */
@@ -441,19 +441,19 @@ async function interpretNoRendering(
 }
 
 /** The reader for the response to a visit. With `auto`, a page that needed rendering once is always rendered. */
-function readerOf(active: ActiveCrawl, visit: Visit): AnswerReader {
-  const { run, ports, gate, largeVisits } = active
+function readerOf(active: ActiveCrawl, visit: Visit): ReadResponseOptions {
+  const { run, ports, addressFilter, largeVisits } = active
   const { renderer } = ports
   return {
     render: renderer && ((snapshot) => active.render(renderer, snapshot)),
-    isAlways: run.render === 'chromium',
+    isAlwaysRendered: run.render === 'chromium',
     isShell: visit.isShell,
     read: async (snapshot, options) => {
       // A large response already has its place; a rendered page may be larger than the response.
-      if (snapshot.body.length > LARGE_BODY) await largeVisits.enter(visit)
+      if (snapshot.body.length > LARGE_BODY) await largeVisits.acquire(visit)
       return active.read(snapshot, visit.key, options)
     },
-    keyOf: gate.keyOf,
+    keyOf: addressFilter.keyOf,
   }
 }
 
@@ -477,17 +477,17 @@ const NO_PAGE: Readonly<
 }
 
 /** Documents that cannot be read now although they were read before: the stored page stays. */
-const UNREAD: ReadonlySet<Reason> = new Set<Reason>(['encrypted', 'damaged', 'too-large'])
+const UNREADABLE_REASONS: ReadonlySet<Reason> = new Set<Reason>(['encrypted', 'damaged', 'too-large'])
 
 /** Whether a reason means that an address has no content, not only that it is withheld. */
-function isNothing(reason: Reason): boolean {
+function isEmptyReason(reason: Reason): boolean {
   return reason === 'empty' || reason === 'soft-404'
 }
 
 async function interpretNoPage(
   active: ActiveCrawl,
   visit: Visit,
-  { extraction, isRendered }: Pick<ReadPage, 'extraction' | 'isRendered'>,
+  { extraction, isRendered }: Pick<PageResponse, 'extraction' | 'isRendered'>,
   status: number,
 ): Promise<Conclusion> {
   if (extraction.type === 'page') return { state: 'failed', reason: 'page-defect', status }
@@ -499,37 +499,37 @@ async function interpretNoPage(
   if (isBlank)
     return { state: 'failed', reason: 'needs-rendering', status, detail: 'it was rendered, and shows no text' }
   const [reason, usual] = NO_PAGE[extraction.reason]
-  const state = visit.hasPage && UNREAD.has(reason) ? 'failed' : usual
+  const state = visit.hasPage && UNREADABLE_REASONS.has(reason) ? 'failed' : usual
   if (reason === 'soft-404' && active.isGuess(visit)) return { ...interpretMiss(visit, 404), status }
-  if (isNothing(reason)) active.noteContent(visit, { text: '', links: listLinks(extraction.links) })
+  if (isEmptyReason(reason)) active.noteContent(visit, { text: '', links: listLinks(extraction.links) })
   const pattern = reason === 'needs-rendering' ? `render ${active.run.render}` : null
   const verdict: Conclusion = { state, reason, pattern, status, detail: extraction.detail }
   if (visit.hasLinks || !active.run.followsLinks) return verdict
-  return withFinds(verdict, active.judge(listLinks(extraction.links), linksOf(visit)))
+  return withFinds(verdict, active.judge(listLinks(extraction.links), linkContextOf(visit)))
 }
 
 /** Finds of a page: links that are followed, links beyond the limit, nofollow links, and other forms of the page. */
-function findLinks(active: ActiveCrawl, visit: Visit, page: Page, links: readonly string[]): Finds {
+function findLinks(active: ActiveCrawl, visit: Visit, page: Page, links: readonly string[]): FoundAddresses {
   const followed = new Set(links)
   const others = page.links.filter(({ url }) => !followed.has(withoutFragment(url)))
   const isVouchedFor = (link: Link) => page.robots.follow && isFollowed(link)
   const judgeOthers = (some: readonly Link[], reason: Reason, pattern: string | null) =>
     active.judge(new Set(some.map(({ url }) => withoutFragment(url))), {
-      ...linksOf(visit),
+      ...linkContextOf(visit),
       refusal: { reason, pattern, target: null },
     })
   const target = visit.key
   const forms = page.alternates.filter(({ type }) => type === 'text/markdown').map(({ url }) => withoutFragment(url))
   const lists = [
     active.judge(
-      forms.filter((url) => active.gate.keyOf(url) !== target),
+      forms.filter((url) => active.addressFilter.keyOf(url) !== target),
       {
-        ...linksOf(visit),
+        ...linkContextOf(visit),
         discovery: 'alternate',
         refusal: { reason: 'covered', pattern: 'text/markdown', target },
       },
     ),
-    active.judge(links, linksOf(visit)),
+    active.judge(links, linkContextOf(visit)),
     judgeOthers(others.filter(isVouchedFor), 'too-many-links', String(links.length)),
     judgeOthers(
       others.filter((link) => !isVouchedFor(link)),
@@ -550,16 +550,16 @@ function findLinks(active: ActiveCrawl, visit: Visit, page: Page, links: readonl
 }
 
 /** Returns the canonical address of a page, if it is another address that this crawl will read. */
-async function findProperAddress(
+async function findCanonicalAddress(
   active: ActiveCrawl,
   visit: Visit,
   page: {
     readonly canonical: string | null
     readonly alternates: readonly { readonly url: string; readonly type: string | null }[]
   },
-): Promise<({ readonly verdict: Partial<Conclusion> } & Finds) | undefined> {
+): Promise<({ readonly verdict: Partial<Conclusion> } & FoundAddresses) | undefined> {
   const { canonical } = page
-  const key = canonical === null ? undefined : active.gate.keyOf(canonical)
+  const key = canonical === null ? undefined : active.addressFilter.keyOf(canonical)
   // Many sites name one canonical address for different pages, so only another spelling of the same address is accepted. If two pages name
   // each other, neither holds content, so both are read again at the end, whichever came first. A trailing slash alone is not worth a
   // second request: if both are linked, their content tells whether they are one page.
@@ -567,13 +567,13 @@ async function findProperAddress(
   if (canonical !== null && isOther && isSpellingOf(canonical, visit.url)) {
     const row = await active.ports.ledger.findRow(visit.sourceId, key)
     const leadsBack = row?.reason === 'redirect' && row.target === visit.key
-    const depth = active.depthBehind(visit)
+    const depth = active.redirectDepth(visit)
     const found = active.judge([canonical], { depth, foundOn: visit.url, discovery: 'canonical' })
-    const isRefused = active.gate.judge(canonical, depth).refusal !== null
+    const isRefused = active.addressFilter.judge(canonical, depth).refusal !== null
     if (!leadsBack && !isRefused) return aliasTo(visit, canonical, key, 'canonical', null, found)
   }
   for (const { url, type } of page.alternates) {
-    const form = type === 'text/markdown' ? active.gate.keyOf(url) : undefined
+    const form = type === 'text/markdown' ? active.addressFilter.keyOf(url) : undefined
     if (form === undefined || form === visit.key) continue
     const row = await active.ports.ledger.findRow(visit.sourceId, form)
     const isRead =
@@ -589,8 +589,8 @@ function aliasTo(
   target: string,
   classification: Alias['classification'],
   pattern: string | null,
-  found: Finds,
-): { readonly verdict: Partial<Conclusion> } & Finds {
+  found: FoundAddresses,
+): { readonly verdict: Partial<Conclusion> } & FoundAddresses {
   return {
     verdict: { reason: 'canonical', pattern, target, isProvenGone: visit.hasPage, detail: `the same as ${url}` },
     finds: found.finds,
@@ -598,11 +598,11 @@ function aliasTo(
   }
 }
 
-function linksOf(visit: Visit): Finding {
+function linkContextOf(visit: Visit): DiscoveryContext {
   return { depth: visit.depth + 1, foundOn: visit.url, discovery: 'link' }
 }
 
-function withFinds<T extends Partial<Finds>>(verdict: T, more: Finds): T & Finds {
+function withFinds<T extends Partial<FoundAddresses>>(verdict: T, more: FoundAddresses): T & FoundAddresses {
   const { finds = [], aliases = [] } = verdict
   return { ...verdict, finds: [...more.finds, ...finds], aliases: [...more.aliases, ...aliases] }
 }

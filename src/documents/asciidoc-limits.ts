@@ -18,7 +18,7 @@ export function checkAsciidoc(source: string): void {
   const sections = lines.filter((line) => /^[=#]{1,6} /.test(line)).length
   if (sections > MAX_SECTIONS) throw new DocumentError('too-large', `it has ${sections} sections`)
   if (longestParagraph(lines) > MAX_PARAGRAPH) throw new DocumentError('too-large', 'a paragraph of it is too long')
-  if (source.length + madeByAttributes(source) > DOCUMENT_LIMITS.characters)
+  if (source.length + countExpandedChars(source) > DOCUMENT_LIMITS.characters)
     throw new DocumentError('too-large', 'its attributes make too much text')
 }
 
@@ -47,7 +47,7 @@ function longestParagraph(lines: readonly string[]): number {
 }
 
 /** Number of characters that the attribute references of a text expand to. */
-function madeByAttributes(source: string): number {
+function countExpandedChars(source: string): number {
   const lengths = new Map<string, number>()
   for (const [, name = '', value = ''] of source.matchAll(/^:([\w-]{1,100}):[ \t](.*)$/gm)) {
     const length = value.includes('{') || value.endsWith('\\') ? MAX_VALUE : Math.min(value.length, MAX_VALUE)

@@ -1,11 +1,11 @@
 import { type Document, Html5Converter, load, NullLogger, Reader } from '@asciidoctor/core'
 import { parseDate } from '../core/extract/metadata/dates.ts'
 import { checkAsciidoc, MAX_ASCIIDOC } from './asciidoc-limits.ts'
-import type { Convert } from './document.ts'
-import { createDocument, readText, writeBox } from './markup.ts'
+import type { Converter } from './document.ts'
+import { createDocument, readText, writeAdmonition } from './markup.ts'
 
 /** Time attributes stay as written, because the time of reading would change the text each time. */
-const AS_WRITTEN: Readonly<Record<string, string>> = Object.fromEntries(
+const UNRESOLVED_ATTRIBUTES: Readonly<Record<string, string>> = Object.fromEntries(
   ['local', 'doc'].flatMap((of) => ['date', 'year', 'time', 'datetime'].map((unit) => [of + unit, `{${of}${unit}}@`])),
 )
 
@@ -23,7 +23,7 @@ const ATTRIBUTES = {
   'figure-caption': null,
   'example-caption': null,
   'listing-caption': null,
-  ...AS_WRITTEN,
+  ...UNRESOLVED_ATTRIBUTES,
 }
 
 /** Discards the parser's messages, which are not used. */
@@ -32,7 +32,7 @@ const SILENT = new NullLogger()
 Object.defineProperty(Reader.prototype, 'logger', { get: () => SILENT })
 
 /** Converts AsciiDoc to HTML. In `secure` mode nothing is read, included or run; included files are only named. */
-export const convertAsciidoc: Convert = async (bytes) => {
+export const convertAsciidoc: Converter = async (bytes) => {
   const source = readText(bytes, MAX_ASCIIDOC)
   checkAsciidoc(source)
   const document = await load(source, {
@@ -96,7 +96,7 @@ interface AsciidocNode {
 class PlainConverter extends Html5Converter {
   override async convert_admonition(node: AsciidocNode): Promise<string> {
     const title = node.hasTitle() ? node.title : String(node.getAttribute('textlabel'))
-    return writeBox(String(node.getAttribute('name')), title, await node.content())
+    return writeAdmonition(String(node.getAttribute('name')), title, await node.content())
   }
 
   /** Converts a horizontal description list like a normal one. */

@@ -1,7 +1,7 @@
 import { countOf, writeNumber } from '../core/text/count.ts'
 import { clipText } from '../core/text/lines.ts'
 import { baseName, extensionOf } from '../core/text/path.ts'
-import { type Convert, DOCUMENT_LIMITS, DocumentError } from './document.ts'
+import { type Converter, DOCUMENT_LIMITS, DocumentError } from './document.ts'
 import { escapeMarkdown } from './markdown-text.ts'
 import { createDocument, readText } from './markup.ts'
 
@@ -9,9 +9,9 @@ import { createDocument, readText } from './markup.ts'
 const MAX_CELL = 2000
 
 /** Converts values separated by commas, semicolons, bars or tabs to a table. */
-export const convertCsv: Convert = (bytes, path) => {
+export const convertCsv: Converter = (bytes, path) => {
   const text = readText(bytes)
-  const { rows, count, columns } = parseRows(text, extensionOf(path) === 'tsv' ? '\t' : findSeparator(text))
+  const { rows, count, columns } = parseCsv(text, extensionOf(path) === 'tsv' ? '\t' : findSeparator(text))
   const [header = []] = rows
   if (rows.length === 0 || columns === 0) throw new DocumentError('empty', 'it holds no values')
   const width = Math.min(columns, DOCUMENT_LIMITS.columns)
@@ -53,23 +53,23 @@ function writeCell(value: string): string {
 }
 
 const SEPARATORS = [',', ';', '\t', '|']
-const LOOKED_AT = 10_000
+const SAMPLE_CHARS = 10_000
 
 /** Detects the separator: the one that is most frequent in the first lines, outside quotation marks. */
 function findSeparator(text: string): string {
-  const sample = text.slice(0, LOOKED_AT)
+  const sample = text.slice(0, SAMPLE_CHARS)
   let best = ','
   let most = 0
   for (const separator of SEPARATORS) {
-    const [first = [], second = []] = parseRows(sample, separator).rows
+    const [first = [], second = []] = parseCsv(sample, separator).rows
     // Rows with the same number of values are a stronger sign than many values in one row.
-    const score = first.length < 2 ? 0 : first.length + (first.length === second.length ? LOOKED_AT : 0)
+    const score = first.length < 2 ? 0 : first.length + (first.length === second.length ? SAMPLE_CHARS : 0)
     if (score > most) [best, most] = [separator, score]
   }
   return best
 }
 
-export interface Rows {
+export interface CsvRows {
   /** The header and the rows that are written. */
   readonly rows: readonly (readonly string[])[]
   /** Number of all rows. */
@@ -79,7 +79,7 @@ export interface Rows {
 }
 
 /** Parses RFC 4180 rows; a quotation mark inside an unquoted value is literal. */
-export function parseRows(text: string, separator: string): Rows {
+export function parseCsv(text: string, separator: string): CsvRows {
   const rows: string[][] = []
   let count = 0
   let columns = 0

@@ -2,7 +2,7 @@
  * A document file converted to pages. A converter only reads content: it runs nothing, opens no address, and its cost is bounded by {@link
  * DOCUMENT_LIMITS}.
  */
-export type Converted =
+export type ConversionResult =
   | ({ readonly type: 'document' } & TextDocument)
   /** Several pages, each with its own address; `title` is that of the whole document, `detail` says what was left out. */
   | {
@@ -43,7 +43,7 @@ export interface DocumentPart extends TextDocument {
 }
 
 /** Converts one format to pages. The path has information that the bytes lack. */
-export type Convert = (bytes: Uint8Array, path: string) => Promise<Converted> | Converted
+export type Converter = (bytes: Uint8Array, path: string) => Promise<ConversionResult> | ConversionResult
 
 /** Limits of a document. A larger one is refused as `too-large`, or truncated with a note where a reader would not miss the rest. */
 export const DOCUMENT_LIMITS = {

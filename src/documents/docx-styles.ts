@@ -7,7 +7,7 @@ export interface WordStyle {
   /** Level of a heading, 0 for the title; null when it is not a heading. */
   readonly heading: number | null
   readonly isCode: boolean
-  readonly isContents: boolean
+  readonly isTableOfContents: boolean
   readonly isTableHeading: boolean
   readonly numbering: { readonly id: string; readonly level: number } | null
 }
@@ -16,7 +16,7 @@ const PLAIN: WordStyle = {
   name: '',
   heading: null,
   isCode: false,
-  isContents: false,
+  isTableOfContents: false,
   isTableHeading: false,
   numbering: null,
 }
@@ -58,7 +58,7 @@ function readStyle(source: XmlElement, base: WordStyle): WordStyle {
     name,
     heading: headingOf(name) ?? readOutline(properties) ?? base.heading,
     isCode: isCodeStyle(name) || (font === '' ? base.isCode : isFixedWidth(font)),
-    isContents: /^(?:toc \d|table of figures|index \d)$/i.test(name),
+    isTableOfContents: /^(?:toc \d|table of figures|index \d)$/i.test(name),
     isTableHeading: isTableHeadingStyle(name) || base.isTableHeading,
     numbering: readNumbering(properties) ?? base.numbering,
   }

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../core/html/escape.ts'
-import type { Converted } from './document.ts'
+import type { ConversionResult } from './document.ts'
 import { WordNumbering } from './docx-numbering.ts'
 import { readNumbering, readOutline, WordStyles } from './docx-styles.ts'
 import {
@@ -14,18 +14,18 @@ import {
   writeRun,
   writeTable,
 } from './office-blocks.ts'
-import { documentOf } from './office-document.ts'
+import { createOfficeDocument } from './office-document.ts'
 import { OfficePackage } from './office-package.ts'
 import type { XmlElement } from './xml-tree.ts'
 
 /** Converts a Word document to a page, without comments, deleted and hidden text, headers and footers. */
-export function convertDocx(bytes: Uint8Array): Converted {
+export function convertDocx(bytes: Uint8Array): ConversionResult {
   const file = new OfficePackage(bytes)
-  return documentOf(file.about, new WordReader(file).read())
+  return createOfficeDocument(file.metadata, new WordReader(file).read())
 }
 
 /** State of the paragraph that is being read. */
-interface Line {
+interface ParagraphState {
   html: string
   text: string
   /** Whether all text so far is in a fixed-width font. */
@@ -93,8 +93,8 @@ class WordReader {
   #readParagraph(paragraph: XmlElement): OfficeBlock[] {
     const properties = paragraph.find('pPr')
     const style = this.#styles.get(properties?.find('pStyle')?.attribute('val'))
-    if (style.isContents) return []
-    const line: Line = { html: '', text: '', isFixed: true, framed: [] }
+    if (style.isTableOfContents) return []
+    const line: ParagraphState = { html: '', text: '', isFixed: true, framed: [] }
     this.#readRuns(paragraph, line)
     const isBlank = line.text.trim() === '' && line.html === ''
     const numbering = isBlank ? null : (readNumbering(properties) ?? style.numbering)
@@ -115,7 +115,7 @@ class WordReader {
     return [own(), ...line.framed]
   }
 
-  #readRuns(parent: XmlElement, line: Line): void {
+  #readRuns(parent: XmlElement, line: ParagraphState): void {
     for (const child of parent.elements()) {
       if (child.name === 'r') this.#readRun(child, line)
       else if (child.name === 'hyperlink') {
@@ -128,14 +128,14 @@ class WordReader {
     }
   }
 
-  #readLinked(parent: XmlElement, line: Line, address: string | undefined): void {
+  #readLinked(parent: XmlElement, line: ParagraphState, address: string | undefined): void {
     const before = line.html
     line.html = ''
     this.#readRuns(parent, line)
     line.html = before + writeLink(line.html, address)
   }
 
-  #readRun(run: XmlElement, line: Line): void {
+  #readRun(run: XmlElement, line: ParagraphState): void {
     const properties = run.find('rPr')
     if (isOn(properties, 'vanish') || isOn(properties, 'webHidden')) return
     const style = this.#styles.get(properties?.find('rStyle')?.attribute('val'))
@@ -166,7 +166,7 @@ class WordReader {
     flush()
   }
 
-  #readSpecial(child: XmlElement, line: Line): void {
+  #readSpecial(child: XmlElement, line: ParagraphState): void {
     switch (child.name) {
       case 'fldChar':
         this.#readField(child.attribute('fldCharType'), line)
@@ -193,7 +193,7 @@ class WordReader {
     }
   }
 
-  #readField(type: string | undefined, line: Line): void {
+  #readField(type: string | undefined, line: ParagraphState): void {
     if (type === 'begin') this.#fields.push({ code: '', isResult: false, start: 0 })
     const field = this.#fields.at(-1)
     if (field === undefined) return
@@ -218,7 +218,7 @@ class WordReader {
     return this.#notes.add(writeBlocks(this.#readBlocks(note)))
   }
 
-  #readDrawing(drawing: XmlElement, line: Line): void {
+  #readDrawing(drawing: XmlElement, line: ParagraphState): void {
     for (const inner of drawing.descendants()) {
       if (inner.name === 'docPr') line.html += writePicture(inner.attribute('descr'))
       else if (inner.name === 'shape') line.html += writePicture(inner.attribute('alt'))
@@ -288,7 +288,7 @@ function textOfChild(child: XmlElement): string | undefined {
   }
 }
 
-function addText(line: Line, text: string, html: string, isFixed = false): void {
+function addText(line: ParagraphState, text: string, html: string, isFixed = false): void {
   line.text += text
   line.html += html === '' ? escapeHtml(text) : html
   if (!isFixed && text.trim() !== '') line.isFixed = false

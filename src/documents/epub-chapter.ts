@@ -11,12 +11,12 @@ export interface Chapter {
 }
 
 /** Elements that are dropped with their content: scripts, forms and media. */
-const LEFT_OUT = new Set(
+const DROPPED_ELEMENTS = new Set(
   `script style template noscript iframe object embed applet form input button select textarea audio video canvas link meta base
   head title svg`.split(/\s+/),
 )
 /** Attributes that keep their meaning outside of the book. */
-const KEPT = new Set([
+const KEPT_ATTRIBUTES = new Set([
   'id',
   'colspan',
   'rowspan',
@@ -62,7 +62,7 @@ class ChapterWriter {
   writeChildren(parent: XmlElement): void {
     for (const child of parent.children) {
       if (typeof child === 'string') this.#parts.push(escapeHtml(child))
-      else if (!LEFT_OUT.has(child.name)) this.#write(child)
+      else if (!DROPPED_ELEMENTS.has(child.name)) this.#write(child)
     }
   }
 
@@ -83,7 +83,7 @@ class ChapterWriter {
 
 function writeAttributes(element: XmlElement): string {
   let written = ''
-  for (const key of KEPT) {
+  for (const key of KEPT_ATTRIBUTES) {
     const value = element.attribute(key)
     if (value !== undefined) written += ` ${key}="${escapeHtml(value)}"`
   }

@@ -1,26 +1,27 @@
 import { clipText } from '../core/text/lines.ts'
-import { type Converted, DOCUMENT_LIMITS, DocumentError, type DocumentPart } from './document.ts'
+import { type ConversionResult, DOCUMENT_LIMITS, DocumentError, type DocumentPart } from './document.ts'
 import { type Chapter, writeChapter } from './epub-chapter.ts'
-import { refuseLong } from './office-blocks.ts'
+import { checkTextLength } from './office-blocks.ts'
 import { lineIn, resolveMember } from './office-package.ts'
 import { parseXml, type XmlElement } from './xml-tree.ts'
 import { ZipMembers } from './zip-members.ts'
 
 /** Converts a book to pages: one for each chapter with text, in reading order. */
-export function convertEpub(bytes: Uint8Array): Converted {
+export function convertEpub(bytes: Uint8Array): ConversionResult {
   const book = new Book(new ZipMembers(bytes))
   const parts = book.read()
-  if (parts.length === 0 && book.left.length > 0) throw new DocumentError('damaged', 'none of its chapters can be read')
+  if (parts.length === 0 && book.skipped.length > 0)
+    throw new DocumentError('damaged', 'none of its chapters can be read')
   if (parts.length === 0) return { type: 'refused', reason: 'empty', detail: 'there is no text in it' }
   return {
     type: 'parts',
     title: book.title,
     parts,
-    ...(book.left.length === 0 ? {} : { detail: describeLeft(book.left) }),
+    ...(book.skipped.length === 0 ? {} : { detail: describeSkipped(book.skipped) }),
   }
 }
 
-function describeLeft(left: readonly string[]): string {
+function describeSkipped(left: readonly string[]): string {
   return `left out, because they cannot be read: ${clipText(left.join(', '), 500)}`
 }
 
@@ -38,7 +39,7 @@ class Book {
   readonly #package: XmlElement
   readonly #items = new Map<string, Item>()
   /** Chapters that could not be read. */
-  readonly left: string[] = []
+  readonly skipped: string[] = []
 
   constructor(members: ZipMembers) {
     this.#members = members
@@ -82,7 +83,7 @@ class Book {
       const chapter: Chapter | undefined = source === undefined ? undefined : writeChapter(source, titles.get(member))
       if (chapter === undefined) continue
       characters += chapter.html.length
-      refuseLong(characters)
+      checkTextLength(characters)
       const title = titles.get(member) ?? chapter.heading ?? lineIn(metadata, 'title')
       parts.push({
         ...about,
@@ -101,7 +102,7 @@ class Book {
       return this.#xml(member)
     } catch (error) {
       if (!(error instanceof DocumentError) || error.reason !== 'damaged') throw error
-      this.left.push(href)
+      this.skipped.push(href)
       return undefined
     }
   }

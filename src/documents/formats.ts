@@ -1,6 +1,6 @@
 import { constants, gunzipSync } from 'node:zlib'
 import { baseName, extensionOf } from '../core/text/path.ts'
-import { type Convert, type Converted, DocumentError } from './document.ts'
+import { type ConversionResult, type Converter, DocumentError } from './document.ts'
 
 /** A document format that can be converted to pages. */
 export interface Format {
@@ -10,7 +10,7 @@ export interface Format {
   /** `binary` formats have signatures. Links in `markup`, which people write by hand, lead to pages as in Markdown. */
   readonly form: 'binary' | 'markup' | 'data'
   /** Loaded with the first file of the format, because most libraries have none. */
-  readonly load: () => Promise<Convert>
+  readonly load: () => Promise<Converter>
 }
 
 const OPEN_XML = 'application/vnd.openxmlformats-officedocument'
@@ -143,11 +143,11 @@ const ASCIIDOC_TITLE = /^\s*(?:= \S.*|\S.*\r?\n={4,}[ \t]*)\r?\n/
 const ASCIIDOC_MARK =
   /^\[(?:verse|quote|source|listing|abstract|horizontal|NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b[^\]\n]*\]\s*$|^(?:ifn?def|include)::\S|\b(?:link|linkgit|xref|mailto|https?):[^\s[\]]+\[/m
 /** Extensions of files whose content is checked, because most JSON and YAML is not OpenAPI. */
-const MAY_BE_OPENAPI = new Set(['json', 'yaml', 'yml'])
+const OPENAPI_EXTENSIONS = new Set(['json', 'yaml', 'yml'])
 /** The version key of a description, after an optional licence comment. */
 const OPENAPI_KEY = /^[\s{]*(?:#.*\s*)*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.\d/m
-const LOOKED_AT = 4096
-const MOST_UNPACKED = 2 ** 22
+const SNIFF_BYTES = 4096
+const MAX_UNPACKED_BYTES = 2 ** 22
 /** PGP signatures share the extension `.asc` with AsciiDoc. */
 const SIGNATURE = /^-----BEGIN PGP /
 
@@ -158,7 +158,7 @@ export function formatOf(path: string, bytes: Uint8Array): Format | undefined {
   if (named !== undefined) return named
   const extension = extensionOf(path)
   if (extension === 'txt' && isAsciidoc(beginning)) return BY_EXTENSION.get('adoc')
-  return MAY_BE_OPENAPI.has(extension) ? formatOfText(beginning) : undefined
+  return OPENAPI_EXTENSIONS.has(extension) ? formatOfText(beginning) : undefined
 }
 
 /** Many projects, including Git, write AsciiDoc in plain text files. */
@@ -170,9 +170,9 @@ function isAsciidoc(beginning: string): boolean {
 function unpackBeginning(bytes: Uint8Array): string {
   try {
     // A truncated stream is enough for the start.
-    const some = gunzipSync(bytes.subarray(0, 4 * LOOKED_AT), {
+    const some = gunzipSync(bytes.subarray(0, 4 * SNIFF_BYTES), {
       finishFlush: constants.Z_SYNC_FLUSH,
-      maxOutputLength: MOST_UNPACKED,
+      maxOutputLength: MAX_UNPACKED_BYTES,
     })
     return beginningOf(some)
   } catch (error) {
@@ -184,7 +184,7 @@ function unpackBeginning(bytes: Uint8Array): string {
 
 /** The first characters of bytes, as many as detection needs. */
 export function beginningOf(bytes: Uint8Array): string {
-  return new TextDecoder('latin1').decode(bytes.subarray(0, LOOKED_AT))
+  return new TextDecoder('latin1').decode(bytes.subarray(0, SNIFF_BYTES))
 }
 
 /** The format of a text that identifies itself. */
@@ -216,7 +216,9 @@ export function isDocumentName(path: string): boolean {
 /** Whether a page of a folder was made from a document. One of several pages of a file has its name after that of the file. */
 export function isDocumentPage(key: string): boolean {
   const file = key.slice(0, Math.max(0, key.lastIndexOf('#')))
-  return formatOfName(key) !== undefined || formatOfName(file) !== undefined || MAY_BE_OPENAPI.has(extensionOf(file))
+  return (
+    formatOfName(key) !== undefined || formatOfName(file) !== undefined || OPENAPI_EXTENSIONS.has(extensionOf(file))
+  )
 }
 
 /** The format of a response by its media type. */
@@ -225,7 +227,11 @@ export function formatOfType(mediaType: string): Format | undefined {
 }
 
 /** Converts a document to pages. Every failure becomes a refusal with its reason. */
-export async function convertDocument({ name, load }: Format, bytes: Uint8Array, path: string): Promise<Converted> {
+export async function convertDocument(
+  { name, load }: Format,
+  bytes: Uint8Array,
+  path: string,
+): Promise<ConversionResult> {
   const convert = await load()
   try {
     return await convert(bytes, path)

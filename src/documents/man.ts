@@ -3,19 +3,19 @@ import { parseDate } from '../core/extract/metadata/dates.ts'
 import { escapeHtml } from '../core/html/escape.ts'
 import { splitLines } from '../core/text/lines.ts'
 import { baseName } from '../core/text/path.ts'
-import { type Convert, DOCUMENT_LIMITS, DocumentError } from './document.ts'
-import { Flow } from './man/flow.ts'
+import { type Converter, DOCUMENT_LIMITS, DocumentError } from './document.ts'
 import { createManMacros } from './man/man-macros.ts'
 import { createMdocMacros } from './man/mdoc-macros.ts'
 import type { PageFacts } from './man/page.ts'
+import { PageWriter } from './man/page-writer.ts'
 import { RoffReader } from './man/roff.ts'
 import { TextReader } from './man/text.ts'
 import { Anchors, createDocument, readText } from './markup.ts'
 
 /** Converts a manual page, which may be compressed, to HTML. A page that only includes another is refused with the name of that page. */
-export const convertMan: Convert = (bytes, path) => {
+export const convertMan: Converter = (bytes, path) => {
   const lines = splitLines(readText(isCompressed(bytes) ? unpack(bytes) : bytes))
-  const flow = new Flow()
+  const flow = new PageWriter()
   const facts: PageFacts = { name: '', section: '', date: '' }
   const isMdoc = lines.some((line) => /^\.\s*D[dt]\b/.test(line))
   // Macros read lines, and lines depend on the known macros, so both refer to each other.

@@ -41,7 +41,7 @@ export function writeCode(code: string, language = ''): string {
 }
 
 /** An admonition box. `kind` is one word: note, tip, warning. */
-export function writeBox(kind: string, title: string, html: string): string {
+export function writeAdmonition(kind: string, title: string, html: string): string {
   return `<div class="admonition ${escapeHtml(kind)}"><p class="admonition-title">${title}</p>\n${html}</div>\n`
 }
 

@@ -1,6 +1,6 @@
 import { countOf } from '../core/text/count.ts'
 import { clipText, splitLines } from '../core/text/lines.ts'
-import { type Convert, DOCUMENT_LIMITS, DocumentError } from './document.ts'
+import { type Converter, DOCUMENT_LIMITS, DocumentError } from './document.ts'
 import { closeFences, writeFence } from './markdown-text.ts'
 import { createDocument, readText } from './markup.ts'
 
@@ -9,7 +9,7 @@ const MAX_OUTPUT = 4000
 const MAX_CELLS = 20_000
 
 /** Converts a Jupyter notebook to Markdown: its texts unchanged, its code in fences, and the outputs of the code. Nothing is run. */
-export const convertNotebook: Convert = (bytes) => {
+export const convertNotebook: Converter = (bytes) => {
   const notebook = parseNotebook(readText(bytes))
   const cells = listCells(notebook)
   const language = languageOf(notebook)

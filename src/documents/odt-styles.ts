@@ -1,9 +1,9 @@
-import { isCodeStyle, isFixedWidth, isTableHeadingStyle, type RunLook } from './office-blocks.ts'
+import { isCodeStyle, isFixedWidth, isTableHeadingStyle, type RunFormat } from './office-blocks.ts'
 import type { XmlElement } from './xml-tree.ts'
 
 /** A style of an OpenDocument file, including what it inherits. */
-export interface OpenStyle {
-  readonly look: RunLook
+export interface OdtStyle {
+  readonly format: RunFormat
   readonly isTitle: boolean
   /** Heading level of its paragraphs, from 1; null when they are not headings. */
   readonly outline: number | null
@@ -13,8 +13,8 @@ export interface OpenStyle {
   readonly listStyle: string | null
 }
 
-const PLAIN: OpenStyle = {
-  look: {},
+const PLAIN: OdtStyle = {
+  format: {},
   isTitle: false,
   outline: null,
   isCode: false,
@@ -29,9 +29,9 @@ const MAX_CHAIN = 20
 type ListLevels = ReadonlyMap<number, { readonly start: number | null; readonly isShown: boolean }>
 
 /** The named and automatic styles of a document. */
-export class OpenStyles {
+export class OdtStyles {
   readonly #sources = new Map<string, XmlElement>()
-  readonly #known = new Map<string, OpenStyle>()
+  readonly #known = new Map<string, OdtStyle>()
   readonly #lists = new Map<string, ListLevels>()
   readonly #fixedFonts = new Set<string>()
 
@@ -48,7 +48,7 @@ export class OpenStyles {
     }
   }
 
-  get(family: 'paragraph' | 'text', name: string | undefined): OpenStyle {
+  get(family: 'paragraph' | 'text', name: string | undefined): OdtStyle {
     return name === undefined ? PLAIN : this.#resolve(`${family} ${name}`, 0)
   }
 
@@ -63,7 +63,7 @@ export class OpenStyles {
     else if (style.name === 'list-style') this.#lists.set(name, readListLevels(style))
   }
 
-  #resolve(key: string, chain: number): OpenStyle {
+  #resolve(key: string, chain: number): OdtStyle {
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const source = this.#sources.get(key)
@@ -75,7 +75,7 @@ export class OpenStyles {
     return style
   }
 
-  #read(source: XmlElement, parent: OpenStyle): OpenStyle {
+  #read(source: XmlElement, parent: OdtStyle): OdtStyle {
     const name = source.attribute('display-name') ?? (source.attribute('name') ?? '').replace(/_20_/g, ' ')
     const text = source.find('text-properties')
     const value = (key: string): string | undefined => text?.attribute(key)
@@ -86,9 +86,9 @@ export class OpenStyles {
     const isCode = isCodeStyle(name) || (font === undefined ? parent.isCode : isFixed)
     const position = value('text-position')
     return {
-      look: {
-        bold: weight === undefined ? parent.look.bold === true : weight === 'bold' || Number(weight) >= 600,
-        italic: slant === undefined ? parent.look.italic === true : slant !== 'normal',
+      format: {
+        bold: weight === undefined ? parent.format.bold === true : weight === 'bold' || Number(weight) >= 600,
+        italic: slant === undefined ? parent.format.italic === true : slant !== 'normal',
         struck: (value('text-line-through-style') ?? 'none') !== 'none',
         code: isCode,
         raised: position?.startsWith('super') ?? false,
@@ -105,7 +105,7 @@ export class OpenStyles {
 }
 
 /** The heading level from the style's own attribute, its name, or its parent. */
-function outlineOf(source: XmlElement, name: string, parent: OpenStyle): number | null {
+function outlineOf(source: XmlElement, name: string, parent: OdtStyle): number | null {
   const said = source.attribute('default-outline-level') ?? /^heading (\d)$/i.exec(name)?.[1]
   return said === undefined ? parent.outline : Number(said) || null
 }

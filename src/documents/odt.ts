@@ -1,6 +1,6 @@
 import { escapeHtml } from '../core/html/escape.ts'
-import { type Converted, DOCUMENT_LIMITS, DocumentError } from './document.ts'
-import { type OpenStyle, OpenStyles } from './odt-styles.ts'
+import { type ConversionResult, DOCUMENT_LIMITS, DocumentError } from './document.ts'
+import { type OdtStyle, OdtStyles } from './odt-styles.ts'
 import {
   type OfficeBlock,
   type OfficeCell,
@@ -12,13 +12,13 @@ import {
   writeRun,
   writeTable,
 } from './office-blocks.ts'
-import { documentOf } from './office-document.ts'
+import { createOfficeDocument } from './office-document.ts'
 import { lineIn } from './office-package.ts'
 import { parseXml, type XmlElement } from './xml-tree.ts'
 import { ZipMembers } from './zip-members.ts'
 
 /** Converts an OpenDocument text to a page, without comments, deleted and hidden text, headers and footers. */
-export function convertOdt(bytes: Uint8Array): Converted {
+export function convertOdt(bytes: Uint8Array): ConversionResult {
   const members = new ZipMembers(bytes)
   const read = (name: string): XmlElement | undefined => {
     const member = members.read(name)
@@ -30,7 +30,7 @@ export function convertOdt(bytes: Uint8Array): Converted {
   }
   const content = read('content.xml')
   if (content === undefined) throw new DocumentError('damaged', 'it has no document in it')
-  const reader = new OpenReader(new OpenStyles(read('styles.xml'), content))
+  const reader = new OdtReader(new OdtStyles(read('styles.xml'), content))
   const meta = read('meta.xml')?.find('meta')
   const about = {
     title: lineIn(meta, 'title'),
@@ -38,11 +38,11 @@ export function convertOdt(bytes: Uint8Array): Converted {
     language: lineIn(meta, 'language'),
     modifiedAt: lineIn(meta, 'date'),
   }
-  return documentOf(about, reader.read(content.find('body', 'text')))
+  return createOfficeDocument(about, reader.read(content.find('body', 'text')))
 }
 
 /** State of the paragraph that is being read. */
-interface Line {
+interface ParagraphState {
   html: string
   text: string
   /** Whether it ends with white space, so that further white space is dropped. */
@@ -51,20 +51,20 @@ interface Line {
 }
 
 /** Position of the next paragraph in a list. */
-interface ListPlace {
+interface ListPosition {
   readonly level: number
   readonly style: string | null
   /** Number of the item, null for a bullet, undefined after its first paragraph. */
   number: number | null | undefined
 }
 
-class OpenReader {
-  readonly #styles: OpenStyles
+class OdtReader {
+  readonly #styles: OdtStyles
   readonly #notes = new OfficeNotes()
   /** 1 when a title stands above all headings. */
   #below = 0
 
-  constructor(styles: OpenStyles) {
+  constructor(styles: OdtStyles) {
     this.#styles = styles
   }
 
@@ -75,7 +75,7 @@ class OpenReader {
     return html + this.#notes.write()
   }
 
-  #readBlocks(parent: XmlElement, place: ListPlace | undefined): OfficeBlock[] {
+  #readBlocks(parent: XmlElement, place: ListPosition | undefined): OfficeBlock[] {
     const blocks: OfficeBlock[] = []
     for (const child of parent.elements()) {
       for (const block of this.#readBlock(child, place)) blocks.push(block)
@@ -83,7 +83,7 @@ class OpenReader {
     return blocks
   }
 
-  #readBlock(child: XmlElement, place: ListPlace | undefined): OfficeBlock[] {
+  #readBlock(child: XmlElement, place: ListPosition | undefined): OfficeBlock[] {
     switch (child.name) {
       case 'p':
       case 'h':
@@ -108,14 +108,14 @@ class OpenReader {
     }
   }
 
-  #styleOf(element: XmlElement): OpenStyle {
+  #styleOf(element: XmlElement): OdtStyle {
     return this.#styles.get('paragraph', element.attribute('style-name'))
   }
 
-  #readParagraph(paragraph: XmlElement, place: ListPlace | undefined): OfficeBlock[] {
+  #readParagraph(paragraph: XmlElement, place: ListPosition | undefined): OfficeBlock[] {
     const style = this.#styleOf(paragraph)
     if (style.isHidden) return []
-    const line: Line = { html: '', text: '', isSpaced: true, framed: [] }
+    const line: ParagraphState = { html: '', text: '', isSpaced: true, framed: [] }
     this.#readText(paragraph, style, line, style.isCode)
     const own = (): OfficeBlock => {
       if (style.isTitle) return { type: 'heading', level: 1, html: line.html }
@@ -133,15 +133,15 @@ class OpenReader {
     return [own(), ...line.framed]
   }
 
-  #readText(parent: XmlElement, style: OpenStyle, line: Line, isCode: boolean): void {
-    const look = isCode || style.look.code !== true ? { ...style.look, code: false } : style.look
+  #readText(parent: XmlElement, style: OdtStyle, line: ParagraphState, isCode: boolean): void {
+    const look = isCode || style.format.code !== true ? { ...style.format, code: false } : style.format
     for (const child of parent.children) {
       if (typeof child === 'string') addText(line, collapse(child, line), parent.name === 'span' ? look : {})
       else this.#readInline(child, style, line, isCode)
     }
   }
 
-  #readInline(child: XmlElement, style: OpenStyle, line: Line, isCode: boolean): void {
+  #readInline(child: XmlElement, style: OdtStyle, line: ParagraphState, isCode: boolean): void {
     switch (child.name) {
       case 'span': {
         const own = this.#styles.get('text', child.attribute('style-name'))
@@ -193,7 +193,7 @@ class OpenReader {
     return blocks
   }
 
-  #readList(list: XmlElement, outer: ListPlace | undefined): OfficeBlock[] {
+  #readList(list: XmlElement, outer: ListPosition | undefined): OfficeBlock[] {
     const level = outer === undefined ? 0 : outer.level + 1
     const style = list.attribute('style-name') ?? outer?.style ?? null
     const { start, isShown } = this.#styles.listLevel(style, level + 1)
@@ -204,7 +204,7 @@ class OpenReader {
       const own = Number(item.attribute('start-value'))
       if (own > 0 && number !== null) number = own
       const isItem = item.name === 'list-item' && isShown
-      const place: ListPlace = { level, style, number: isItem ? number : undefined }
+      const place: ListPosition = { level, style, number: isItem ? number : undefined }
       for (const block of this.#readBlocks(item, place)) blocks.push(block)
       if (number !== null && isItem) number++
     }
@@ -263,12 +263,12 @@ function spanOf(cell: XmlElement, name: string): number {
 }
 
 /** Collapses white space in the source; explicit spaces have their own elements. */
-function collapse(source: string, line: Line): string {
+function collapse(source: string, line: ParagraphState): string {
   const text = source.replace(/[ \t\r\n]+/g, ' ')
   return line.isSpaced && text.startsWith(' ') ? text.slice(1) : text
 }
 
-function addText(line: Line, text: string, look: OpenStyle['look']): void {
+function addText(line: ParagraphState, text: string, look: OdtStyle['format']): void {
   if (text === '') return
   line.text += text
   line.html += writeRun(text, look) || escapeHtml(text)

@@ -58,7 +58,7 @@ class BlockWriter {
       return
     }
     this.#closeLists(0)
-    this.#write(this.#takeMark() + markUp({ ...block, html }))
+    this.#write(this.#takeMark() + writeBlock({ ...block, html }))
   }
 
   end(): string {
@@ -105,18 +105,18 @@ class BlockWriter {
 
   #write(part: string): void {
     this.#characters += part.length
-    refuseLong(this.#characters)
+    checkTextLength(this.#characters)
     this.#parts.push(part)
   }
 }
 
 /** @throws {DocumentError} when a document has more text than allowed */
-export function refuseLong(characters: number): void {
+export function checkTextLength(characters: number): void {
   if (characters <= DOCUMENT_LIMITS.characters) return
   throw new DocumentError('too-large', `it has more than ${DOCUMENT_LIMITS.characters} characters`)
 }
 
-function markUp(block: Exclude<OfficeBlock, { type: 'code' | 'item' | 'mark' }>): string {
+function writeBlock(block: Exclude<OfficeBlock, { type: 'code' | 'item' | 'mark' }>): string {
   if (block.type === 'markup') return block.html
   if (block.type !== 'heading') return `<p>${block.html}</p>`
   const level = Math.max(1, Math.min(block.level, 6))
@@ -127,12 +127,12 @@ function markUp(block: Exclude<OfficeBlock, { type: 'code' | 'item' | 'mark' }>)
 /** Joins adjacent runs of the same look, because programs split text at every edit. */
 function joinRuns(html: string): string {
   let joined = html
-  for (const pattern of SAME_LOOKS) joined = joined.replace(pattern, '$1')
+  for (const pattern of ADJACENT_RUNS) joined = joined.replace(pattern, '$1')
   return joined
 }
 
 /** Outermost first, in the order in which runs are written. */
-const SAME_LOOKS = [/<\/strong>(\s*)<strong>/g, /<\/em>(\s*)<em>/g, /<\/s>(\s*)<s>/g, /<\/code>(\s*)<code>/g]
+const ADJACENT_RUNS = [/<\/strong>(\s*)<strong>/g, /<\/em>(\s*)<em>/g, /<\/s>(\s*)<s>/g, /<\/code>(\s*)<code>/g]
 
 /** Whether markup shows nothing: no text, and no described image. */
 function isBlank(html: string): boolean {
@@ -140,7 +140,7 @@ function isBlank(html: string): boolean {
 }
 
 /** The formatting of a run of text. */
-export interface RunLook {
+export interface RunFormat {
   readonly bold?: boolean
   readonly italic?: boolean
   readonly struck?: boolean
@@ -150,7 +150,7 @@ export interface RunLook {
 }
 
 /** Writes a run of text. Line feeds become line breaks. */
-export function writeRun(text: string, look: RunLook): string {
+export function writeRun(text: string, look: RunFormat): string {
   if (text === '') return ''
   let html = escapeHtml(text).replace(/\n/g, '<br>')
   if (text.trim() === '') return html
@@ -213,7 +213,7 @@ export function writeTable(rows: readonly OfficeRow[]): string {
   // Cells may share text, so the size is known only when it is written out.
   let characters = 0
   for (const { cells } of shown) for (const { html } of cells) characters += html.length
-  refuseLong(characters)
+  checkTextLength(characters)
   const lines = shown.map(
     ({ cells, isHeader }) => `<tr>${cells.map((cell) => writeCell(cell, isHeader ? 'th' : 'td')).join('')}</tr>`,
   )

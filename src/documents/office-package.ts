@@ -15,7 +15,7 @@ export class OfficePackage {
   readonly #members: ZipMembers
 
   constructor(bytes: Uint8Array) {
-    refuseOlder(bytes)
+    refuseLegacyFormats(bytes)
     this.#members = new ZipMembers(bytes)
   }
 
@@ -69,7 +69,7 @@ export class OfficePackage {
   }
 
   /** The metadata of the document. */
-  get about(): Omit<TextDocument, 'body'> {
+  get metadata(): Omit<TextDocument, 'body'> {
     const core = this.related('', 'core-properties')
     return {
       title: lineIn(core, 'title'),
@@ -115,7 +115,7 @@ const COMPOUND_FILE = [0xd0, 0xcf, 0x11, 0xe0]
 const ENCRYPTED_NAME = 'EncryptedPackage'
 
 /** Refuses documents from before Office 2007 and encrypted ones, which use another file format. */
-function refuseOlder(bytes: Uint8Array): void {
+function refuseLegacyFormats(bytes: Uint8Array): void {
   if (!COMPOUND_FILE.every((byte, i) => bytes[i] === byte)) return
   const name = Buffer.from(ENCRYPTED_NAME, 'utf16le')
   if (Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(name)) {

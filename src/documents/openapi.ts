@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml'
 import { slugify } from '../core/chunk/slug.ts'
 import { writeNumber } from '../core/text/count.ts'
-import { type Convert, DOCUMENT_LIMITS, DocumentError, type DocumentPart } from './document.ts'
+import { type Converter, DOCUMENT_LIMITS, DocumentError, type DocumentPart } from './document.ts'
 import { Anchors, readText } from './markup.ts'
 import { Description, type Fields, fieldsIn, isFields, listIn, textIn } from './openapi/fields.ts'
 import { type Operation, titleOf, writeOperation, writeProse, writeSecurity } from './openapi/operation.ts'
@@ -12,7 +12,7 @@ const MAX_YAML = 5_000_000
 const MAX_ALIASES = 1000
 
 /** Converts an OpenAPI description (2.0, 3.0, 3.1) to one page per operation, plus an introduction. */
-export const convertOpenapi: Convert = (bytes) => {
+export const convertOpenapi: Converter = (bytes) => {
   const description = new Description(parseDescription(readText(bytes)))
   const operations = listOperations(description)
   if (operations.length > DOCUMENT_LIMITS.pages)

@@ -1,13 +1,13 @@
 import { parseDate } from '../core/extract/metadata/dates.ts'
 import { escapeHtml } from '../core/html/escape.ts'
 import { splitLines } from '../core/text/lines.ts'
-import type { Convert } from './document.ts'
+import type { Converter } from './document.ts'
 import { Anchors, createDocument, readText } from './markup.ts'
 import { endOfNote, OrgBlocks } from './org/blocks.ts'
 import type { OrgTargets } from './org/inline.ts'
 
 /** Converts an Org file to HTML. Code blocks are shown, never run; included files are only named. */
-export const convertOrg: Convert = (bytes) => {
+export const convertOrg: Converter = (bytes) => {
   const lines = splitLines(readText(bytes)).map((line) => line.trimEnd().replaceAll('\t', '        '))
   const settings = readSettings(lines)
   const parts = splitHeadlines(lines, settings.get('todo'))
@@ -28,7 +28,7 @@ export const convertOrg: Convert = (bytes) => {
 }
 
 /** A headline and its content; level 0 is the content before all headlines. */
-interface Part {
+interface OrgSection {
   readonly level: number
   readonly title: string
   readonly anchor: string
@@ -56,10 +56,10 @@ const HEADLINE = /^(\*+)\s+(.*)$/
 const TAGS = /\s:([\w@#%:]{1,200}):$/
 
 /** Splits a file at its headlines. Comments and unpublished headlines are dropped with everything below them. */
-function splitHeadlines(lines: readonly string[], todo = ''): Part[] {
+function splitHeadlines(lines: readonly string[], todo = ''): OrgSection[] {
   const states = new Set(['TODO', 'DONE', ...todo.replace(/\([^()]*\)|\|/g, ' ').split(/\s+/)])
   const anchors = new Anchors()
-  const parts: Part[] = [{ level: 0, title: '', anchor: '', names: [], lines: [] }]
+  const parts: OrgSection[] = [{ level: 0, title: '', anchor: '', names: [], lines: [] }]
   let hidden = Number.POSITIVE_INFINITY
   for (const [at, line] of lines.entries()) {
     const [, stars = '', rest = ''] = HEADLINE.exec(line) ?? []
@@ -119,7 +119,7 @@ function readNotes(lines: readonly string[]): Map<string, string> {
   return notes
 }
 
-function createTargets(parts: readonly Part[], notes: Map<string, string>, lines: readonly string[]): OrgTargets {
+function createTargets(parts: readonly OrgSection[], notes: Map<string, string>, lines: readonly string[]): OrgTargets {
   const anchors = new Map<string, string>()
   for (const { names, anchor } of parts) for (const name of names) if (!anchors.has(name)) anchors.set(name, anchor)
   const abbreviations = new Map<string, string>()
@@ -139,7 +139,7 @@ function createTargets(parts: readonly Part[], notes: Map<string, string>, lines
   }
 }
 
-function writePart({ level, title, anchor, lines }: Part, blocks: OrgBlocks, shift: number): string {
+function writePart({ level, title, anchor, lines }: OrgSection, blocks: OrgBlocks, shift: number): string {
   const html = blocks.write(lines)
   if (level === 0) return html
   const name = `h${Math.min(level + shift, 6)}`

@@ -2,9 +2,9 @@ import { escapeHtml } from '../core/html/escape.ts'
 import { type OfficeBlock, OfficeNotes, writeBlocks } from './office-blocks.ts'
 import { PdfHeadings } from './pdf-headings.ts'
 import { type Run, runsOf, writeRuns } from './pdf-line.ts'
+import { type DocumentMetrics, factsOf, measureRows, type OutlineEntry, type RowFacts } from './pdf-metrics.ts'
 import { PageNotes } from './pdf-notes.ts'
 import type { Row } from './pdf-rows.ts'
-import { factsOf, type OutlineEntry, type RowFacts, type Survey, surveyRows } from './pdf-survey.ts'
 import { findTable, isTabular } from './pdf-tables.ts'
 
 /**
@@ -18,7 +18,7 @@ export function writePages(
 ): { readonly html: string; readonly title: string | null } {
   const facts = pages.map((rows) => rows.map(factsOf))
   const all = facts.flat()
-  const survey = surveyRows(all)
+  const survey = measureRows(all)
   const headings = new PdfHeadings(all, outline, survey)
   const notes = new OfficeNotes()
   const builder = new PdfBlocks(survey, headings)
@@ -43,7 +43,7 @@ interface OpenText {
 }
 
 class PdfBlocks {
-  readonly #survey: Survey
+  readonly #survey: DocumentMetrics
   readonly #headings: PdfHeadings
   readonly #blocks: OfficeBlock[] = []
   #page = 0
@@ -52,7 +52,7 @@ class PdfBlocks {
   #lefts: number[] = []
   #code: { readonly rows: RowFacts[]; readonly page: number } | undefined
 
-  constructor(survey: Survey, headings: PdfHeadings) {
+  constructor(survey: DocumentMetrics, headings: PdfHeadings) {
     this.#survey = survey
     this.#headings = headings
   }
@@ -70,7 +70,7 @@ class PdfBlocks {
         continue
       }
       const mayBeTable = failures < MAX_FAILURES && isTabular(facts)
-      const table = mayBeTable ? findTable(text, i, this.#survey.pitch) : undefined
+      const table = mayBeTable ? findTable(text, i, this.#survey.lineSpacing) : undefined
       if (mayBeTable && table === undefined) failures++
       if (table !== undefined) {
         this.#close()
@@ -106,8 +106,8 @@ class PdfBlocks {
 
   #addCode(facts: RowFacts): void {
     const last = this.#code?.rows.at(-1)
-    const isNext = last !== undefined && last.row.page === facts.row.page && facts.row.base > last.row.base
-    if (this.#code === undefined || !isNext || facts.row.base - last.row.base > 4 * facts.row.size) {
+    const isNext = last !== undefined && last.row.page === facts.row.page && facts.row.baseline > last.row.baseline
+    if (this.#code === undefined || !isNext || facts.row.baseline - last.row.baseline > 4 * facts.row.size) {
       this.#close()
       this.#code = { rows: [], page: facts.row.page }
     }
@@ -185,12 +185,12 @@ class PdfBlocks {
     const { row: last, text } = open.last
     if (Math.abs(row.size - last.size) > 0.12 * last.size) return false
     const startsLow = /^[\p{Ll}]/u.test(facts.text)
-    const step = row.base - last.base
+    const step = row.baseline - last.baseline
     // An unfinished sentence continues in the next column or on the next page.
     if (row.page !== last.page || step <= 0 || row.left > last.column.right) {
       return startsLow && !/[.!?:]["”’)]?$/.test(text)
     }
-    if (step > 1.3 * this.#survey.pitch * last.size) return false
+    if (step > 1.3 * this.#survey.lineSpacing * last.size) return false
     if (open.kind === 'item') return row.left > open.textLeft - 2 || startsLow
     const isIndented = row.left - row.column.left > 0.8 * row.size && last.left - last.column.left < 0.5 * last.size
     if (isIndented) return startsLow
@@ -201,7 +201,7 @@ class PdfBlocks {
   /** Adds a line to text, and joins a hyphenated word. */
   #append(runs: Run[], row: Row): void {
     const added = row.cells.flatMap((cell, i) => {
-      const [first, ...rest] = runsOf(cell, row.base, row.size)
+      const [first, ...rest] = runsOf(cell, row.baseline, row.size)
       return first === undefined ? [] : i === 0 ? [first, ...rest] : [{ ...first, text: ` ${first.text}` }, ...rest]
     })
     const last = runs.at(-1)
@@ -318,7 +318,7 @@ function writeCode(rows: readonly RowFacts[]): string {
   const lines: string[] = []
   let last: Row | undefined
   for (const { row } of rows) {
-    const isApart = last !== undefined && row.base - last.base > 1.9 * row.size
+    const isApart = last !== undefined && row.baseline - last.baseline > 1.9 * row.size
     if (isApart) lines.push('')
     let line = ''
     for (const fragment of row.cells.flatMap((cell) => [...cell.fragments])) {

@@ -1,4 +1,4 @@
-import { type OutlineEntry, plainTitle, type RowFacts, roundSize, type Survey } from './pdf-survey.ts'
+import { type DocumentMetrics, type OutlineEntry, plainTitle, type RowFacts, roundSize } from './pdf-metrics.ts'
 
 /** Rows that form one heading. */
 interface Group {
@@ -22,7 +22,7 @@ export class PdfHeadings {
   /** The title above all headings, if the first page has one. */
   title: string | undefined
 
-  constructor(rows: readonly RowFacts[], outline: readonly OutlineEntry[], survey: Survey) {
+  constructor(rows: readonly RowFacts[], outline: readonly OutlineEntry[], survey: DocumentMetrics) {
     const depths = new Map<string, number>()
     for (const { title, depth } of outline) {
       const key = plainTitle(title)
@@ -44,11 +44,11 @@ export class PdfHeadings {
 }
 
 /** Candidates for headings: prominent lines, with those of one heading joined. */
-function findGroups(rows: readonly RowFacts[], depths: ReadonlyMap<string, number>, survey: Survey): Group[] {
+function findGroups(rows: readonly RowFacts[], depths: ReadonlyMap<string, number>, survey: DocumentMetrics): Group[] {
   const groups: Group[] = []
   for (let i = 0; i < rows.length; i++) {
     const first = rows[i]
-    if (first === undefined || !standsOut(first, depths, survey)) continue
+    if (first === undefined || !isProminent(first, depths, survey)) continue
     const own = [first]
     let last = first
     for (let next = rows[i + 1]; next !== undefined && belongsTo(last, next, survey); next = rows[i + 1]) {
@@ -72,7 +72,7 @@ function findGroups(rows: readonly RowFacts[], depths: ReadonlyMap<string, numbe
   return groups
 }
 
-function standsOut(facts: RowFacts, depths: ReadonlyMap<string, number>, survey: Survey): boolean {
+function isProminent(facts: RowFacts, depths: ReadonlyMap<string, number>, survey: DocumentMetrics): boolean {
   // A list item may have the text of an outline entry.
   if (facts.isFixed || BULLET.test(facts.text)) return false
   const { size } = facts.row
@@ -84,13 +84,18 @@ function standsOut(facts: RowFacts, depths: ReadonlyMap<string, number>, survey:
   )
 }
 
-function belongsTo(last: RowFacts, next: RowFacts, { pitch }: Survey): boolean {
-  const step = next.row.base - last.row.base
-  return next.style === last.style && next.row.page === last.row.page && step > 0 && step < 1.35 * pitch * last.row.size
+function belongsTo(last: RowFacts, next: RowFacts, { lineSpacing }: DocumentMetrics): boolean {
+  const step = next.row.baseline - last.row.baseline
+  return (
+    next.style === last.style &&
+    next.row.page === last.row.page &&
+    step > 0 &&
+    step < 1.35 * lineSpacing * last.row.size
+  )
 }
 
 /** A heading that is only bold must be short, must not be a sentence, and must have text after it. */
-function isHeading({ rows, text, size }: Group, next: RowFacts | undefined, { bodySize }: Survey): boolean {
+function isHeading({ rows, text, size }: Group, next: RowFacts | undefined, { bodySize }: DocumentMetrics): boolean {
   if (rows.some(({ row }) => row.cells.length > 2)) return false
   if (size >= 1.15 * bodySize) return true
   if (text.length > MAX_BOLD_TEXT || rows.length > 2 || /[.,;:!?]$/.test(text)) return false
@@ -128,7 +133,7 @@ function levelsByOutline(groups: readonly Group[], known: readonly Group[]): Map
 const MAX_SIZES = 4
 
 /** Larger letters give a higher level; headings that are only bold are below all of them. */
-function levelsBySize(groups: readonly Group[], { bodySize }: Survey): Map<Group, number> {
+function levelsBySize(groups: readonly Group[], { bodySize }: DocumentMetrics): Map<Group, number> {
   const isLarge = ({ size }: Group): boolean => size >= 1.15 * bodySize
   const sizes: number[] = []
   for (const size of [...new Set(groups.filter(isLarge).map((group) => group.size))].sort((a, b) => b - a)) {

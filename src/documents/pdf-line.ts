@@ -1,4 +1,4 @@
-import { type RunLook, writeLink, writeRun } from './office-blocks.ts'
+import { type RunFormat, writeLink, writeRun } from './office-blocks.ts'
 import type { Cell, Row } from './pdf-rows.ts'
 import type { Fragment } from './pdf-text.ts'
 
@@ -20,7 +20,7 @@ export function runsOf(cell: Cell, base: number, size: number): Run[] {
     const gap = last === undefined ? 0 : rightToLeft ? last.left - fragment.right : fragment.left - last.right
     const isApart = last !== undefined && gap > 0.12 * Math.min(size, fragment.size * 1.5)
     const isSpaced = isApart && !/\s$/.test(last?.text ?? '') && !/^\s/.test(fragment.text)
-    const isRaised = fragment.size < 0.85 * size && base - fragment.base > 0.15 * size
+    const isRaised = fragment.size < 0.85 * size && base - fragment.baseline > 0.15 * size
     runs.push({ text: (isSpaced ? ' ' : '') + fragment.text, fragment, isRaised })
     last = fragment
   }
@@ -33,7 +33,7 @@ export function textOfRow(row: Row): string {
 }
 
 export function textOfCell(cell: Cell, row: Row): string {
-  const text = runsOf(cell, row.base, row.size)
+  const text = runsOf(cell, row.baseline, row.size)
     .map((run) => run.text)
     .join('')
   return text.replace(/\s+/g, ' ').trim()
@@ -49,7 +49,7 @@ export function writeRuns(runs: readonly Run[], { isPlain, note }: WriteOptions 
       html += mark
       continue
     }
-    const look: RunLook = isPlain === true ? {} : { bold: isBold, italic: isItalic, code: isFixed, raised: isRaised }
+    const look: RunFormat = isPlain === true ? {} : { bold: isBold, italic: isItalic, code: isFixed, raised: isRaised }
     html += writeLink(writeRun(text, look), fragment.link ?? undefined)
   }
   return html

@@ -1,6 +1,6 @@
 import type { OfficeNotes } from './office-blocks.ts'
 import { runsOf, writeRuns } from './pdf-line.ts'
-import type { RowFacts, Survey } from './pdf-survey.ts'
+import type { DocumentMetrics, RowFacts } from './pdf-metrics.ts'
 
 /** The footnotes of one page, and their references in its text. */
 export class PageNotes {
@@ -10,7 +10,7 @@ export class PageNotes {
   readonly #all: OfficeNotes
   readonly #anchor: string
 
-  constructor(rows: readonly RowFacts[], survey: Survey, all: OfficeNotes) {
+  constructor(rows: readonly RowFacts[], survey: DocumentMetrics, all: OfficeNotes) {
     this.#all = all
     this.#anchor = `page=${rows[0]?.row.page ?? 1}`
     const labels = new Set(rows.filter(({ row }) => row.size > SMALL * survey.bodySize).flatMap(listLabels))
@@ -48,14 +48,14 @@ const SMALL = 0.93
 
 function listLabels({ row }: RowFacts): string[] {
   return row.cells
-    .flatMap((cell) => runsOf(cell, row.base, row.size))
+    .flatMap((cell) => runsOf(cell, row.baseline, row.size))
     .filter(({ text, isRaised }) => isRaised && /^\s*\d{1,3}\s*$/.test(text))
     .map(({ text }) => text.trim())
 }
 
 function writeNoteRow({ row }: RowFacts, label: string): string {
   const html = row.cells
-    .map((cell) => writeRuns(runsOf(cell, row.base, row.size).map((run) => ({ ...run, isRaised: false }))))
+    .map((cell) => writeRuns(runsOf(cell, row.baseline, row.size).map((run) => ({ ...run, isRaised: false }))))
     .join(' ')
   return label === '' ? html : html.replace(label, '').trimStart()
 }

@@ -13,7 +13,7 @@ export interface Row {
   readonly cells: readonly Cell[]
   readonly left: number
   readonly right: number
-  readonly base: number
+  readonly baseline: number
   /** Height of most of its letters. */
   readonly size: number
   /** Horizontal extent of its column. */
@@ -33,7 +33,7 @@ export function arrangePage(page: PageText): Row[] {
 }
 
 interface Segment extends Cell {
-  readonly base: number
+  readonly baseline: number
   readonly size: number
   /** Its index in the order in which the page was written. */
   readonly order: number
@@ -61,15 +61,18 @@ function findSegments(fragments: readonly Fragment[]): Segment[] {
 
 function follows(open: readonly Fragment[], last: Fragment, next: Fragment): boolean {
   const size = Math.max(last.size, next.size)
-  if (Math.abs(next.base - last.base) > 0.5 * size && Math.abs(next.base - (open[0]?.base ?? 0)) > 0.5 * size)
+  if (
+    Math.abs(next.baseline - last.baseline) > 0.5 * size &&
+    Math.abs(next.baseline - (open[0]?.baseline ?? 0)) > 0.5 * size
+  )
     return false
   const gap = next.left >= last.left ? next.left - last.right : last.left - next.right
   return gap < CELL_GAP * size && gap > -size
 }
 
 function createSegment(fragments: readonly Fragment[], order: number): Segment {
-  const main = mostOf(fragments)
-  return { fragments, ...extentOf(fragments), base: main.base, size: main.size, order }
+  const main = dominantFragmentOf(fragments)
+  return { fragments, ...extentOf(fragments), baseline: main.baseline, size: main.size, order }
 }
 
 /** The common extent of several items. */
@@ -84,7 +87,7 @@ function extentOf(things: Iterable<Column>): Column {
 }
 
 /** The piece whose height most letters have. */
-function mostOf(fragments: readonly Fragment[]): Fragment {
+function dominantFragmentOf(fragments: readonly Fragment[]): Fragment {
   let best = fragments[0]
   let most = -1
   const counts = new Map<number, number>()
@@ -101,7 +104,7 @@ function mostOf(fragments: readonly Fragment[]): Fragment {
 }
 
 const MAX_COLUMN_DEPTH = 3
-const LEAST_LINES = 4
+const MIN_LINES = 4
 
 /**
  * Splits text into columns, as in a newspaper. Text that spans a gap splits the columns into those above and below it. Table cells are side
@@ -110,7 +113,7 @@ const LEAST_LINES = 4
 function orderColumns(segments: readonly Segment[], depth: number): Segment[][] {
   const gap = depth < MAX_COLUMN_DEPTH ? findGap(segments) : undefined
   if (gap === undefined) return [[...segments]]
-  const sorted = [...segments].sort((a, b) => a.base - b.base)
+  const sorted = [...segments].sort((a, b) => a.baseline - b.baseline)
   const columns: Segment[][] = []
   let left: Segment[] = []
   let right: Segment[] = []
@@ -138,7 +141,7 @@ function orderColumns(segments: readonly Segment[], depth: number): Segment[][] 
 
 /** Position of a gap between two columns that little or no text crosses. */
 function findGap(segments: readonly Segment[]): number | undefined {
-  if (segments.length < 2 * LEAST_LINES) return undefined
+  if (segments.length < 2 * MIN_LINES) return undefined
   const { left: start, right: end } = extentOf(segments)
   const width = Math.ceil(end - start)
   if (!(width > 0) || width > MAX_WIDTH) return undefined
@@ -151,14 +154,14 @@ function findGap(segments: readonly Segment[]): number | undefined {
     let to = x
     while (to < width * 0.8 && (written[to] ?? 0) <= across) to++
     const isBetter = best === undefined || across < best.across || (across === best.across && to - x > best.width)
-    if (to - x >= LEAST_GAP && isBetter) best = { at: start + (x + to) / 2, across, width: to - x }
+    if (to - x >= MIN_GAP && isBetter) best = { at: start + (x + to) / 2, across, width: to - x }
     x = to
   }
   return best !== undefined && areColumns(segments, best.at, start, end) ? best.at : undefined
 }
 
 const MAX_WIDTH = 20_000
-const LEAST_GAP = 6
+const MIN_GAP = 6
 
 /** Number of lines that cross each point of a page. */
 function countAcross(segments: readonly Segment[], start: number, width: number): Int32Array {
@@ -176,7 +179,7 @@ function countAcross(segments: readonly Segment[], start: number, width: number)
 function areColumns(segments: readonly Segment[], gap: number, start: number, end: number): boolean {
   const left = segments.filter(({ right }) => right <= gap)
   const right = segments.filter((segment) => segment.left >= gap)
-  if (countLines(left) < LEAST_LINES || countLines(right) < LEAST_LINES) return false
+  if (countLines(left) < MIN_LINES || countLines(right) < MIN_LINES) return false
   const filled = Number(isFilled(left, gap - start)) + Number(isFilled(right, end - gap))
   return filled === 2 || (filled === 1 && countChanges(left, right) <= MAX_CHANGES)
 }
@@ -191,7 +194,7 @@ function countChanges(left: readonly Segment[], right: readonly Segment[]): numb
 }
 
 function countLines(side: readonly Segment[]): number {
-  return new Set(side.map(({ base }) => Math.round(base))).size
+  return new Set(side.map(({ baseline }) => Math.round(baseline))).size
 }
 
 /** Whether most lines of a side fill it, except the last lines of paragraphs. */
@@ -203,24 +206,24 @@ function isFilled(side: readonly Segment[], width: number): boolean {
 function findRows(segments: readonly Segment[], page: number): Row[] {
   const column = extentOf(segments)
   const rows: Segment[][] = []
-  for (const segment of [...segments].sort((a, b) => a.base - b.base)) {
+  for (const segment of [...segments].sort((a, b) => a.baseline - b.baseline)) {
     const last = rows.at(-1)
-    const base = last?.[0]?.base ?? Number.NEGATIVE_INFINITY
-    if (last !== undefined && segment.base - base < 0.35 * segment.size) last.push(segment)
+    const base = last?.[0]?.baseline ?? Number.NEGATIVE_INFINITY
+    if (last !== undefined && segment.baseline - base < 0.35 * segment.size) last.push(segment)
     else rows.push([segment])
   }
   return rows.map((row) => createRow(row, page, column))
 }
 
 function createRow(segments: readonly Segment[], page: number, column: Column): Row {
-  const cells = joinClose([...segments].sort((a, b) => a.left - b.left))
-  const main = mostOf(cells.flatMap(({ fragments }) => [...fragments]))
+  const cells = joinAdjacent([...segments].sort((a, b) => a.left - b.left))
+  const main = dominantFragmentOf(cells.flatMap(({ fragments }) => [...fragments]))
   const left = cells[0]?.left ?? 0
-  return { page, cells, left, right: cells.at(-1)?.right ?? 0, base: main.base, size: main.size, column }
+  return { page, cells, left, right: cells.at(-1)?.right ?? 0, baseline: main.baseline, size: main.size, column }
 }
 
 /** Joins pieces that were written separately but belong to one text. */
-function joinClose(segments: readonly Segment[]): Cell[] {
+function joinAdjacent(segments: readonly Segment[]): Cell[] {
   const cells: Cell[] = []
   for (const { fragments, left, right, size } of segments) {
     const last = cells.at(-1)

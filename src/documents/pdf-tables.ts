@@ -1,8 +1,8 @@
 import { DOCUMENT_LIMITS } from './document.ts'
 import { type OfficeRow, writeTable } from './office-blocks.ts'
 import { runsOf, writeRuns } from './pdf-line.ts'
+import type { RowFacts } from './pdf-metrics.ts'
 import type { Cell, Column, Row } from './pdf-rows.ts'
-import type { RowFacts } from './pdf-survey.ts'
 
 /** A table and the rows it covers. */
 export interface FoundTable {
@@ -30,17 +30,20 @@ export function findTable(rows: readonly RowFacts[], start: number, pitch: numbe
   const many = own.filter(({ cells }) => cells.length > 1)
   const columns = findColumns(many)
   if (columns.length < 2 || many.length < (columns.length === 2 ? 3 : 2)) return undefined
-  const fitting = many.filter((row) => row.cells.every((cell) => placeOf(cell, columns) !== -1))
+  const fitting = many.filter((row) => row.cells.every((cell) => columnIndexOf(cell, columns) !== -1))
   if (fitting.length < 0.8 * many.length) return undefined
   const grid: { readonly row: Row; readonly cells: string[] }[] = []
   for (const row of own) {
     const cells = columns.map(() => '')
     for (const cell of row.cells.flatMap((own) => splitCell(own, columns, row.size))) {
-      const place = Math.max(0, placeOf(cell, columns))
-      cells[place] = [cells[place], writeRuns(runsOf(cell, row.base, row.size))].filter((text) => text !== '').join(' ')
+      const place = Math.max(0, columnIndexOf(cell, columns))
+      cells[place] = [cells[place], writeRuns(runsOf(cell, row.baseline, row.size))]
+        .filter((text) => text !== '')
+        .join(' ')
     }
     const last = grid.at(-1)
-    const isContinued = last !== undefined && cells[0] === '' && row.base - last.row.base < 1.25 * pitch * row.size
+    const isContinued =
+      last !== undefined && cells[0] === '' && row.baseline - last.row.baseline < 1.25 * pitch * row.size
     if (isContinued) {
       for (const [i, text] of cells.entries()) last.cells[i] = [last.cells[i], text].filter(Boolean).join(' ')
     } else grid.push({ row, cells })
@@ -79,7 +82,7 @@ function takeRows(rows: readonly RowFacts[], start: number): Row[] {
     const facts = rows[i]
     const last = own.at(-1)
     if (facts === undefined) break
-    const step = last === undefined ? 0 : facts.row.base - last.base
+    const step = last === undefined ? 0 : facts.row.baseline - last.baseline
     if (last !== undefined && (facts.row.page !== last.page || step < 0 || step > 3 * facts.row.size)) break
     if (isTabular(facts)) own.push(facts.row)
     else {
@@ -107,7 +110,7 @@ function findColumns(rows: readonly Row[]): Column[] {
 }
 
 /** Index of the column that contains most of a cell; -1 for none. */
-function placeOf(cell: Cell, columns: readonly Column[]): number {
+function columnIndexOf(cell: Cell, columns: readonly Column[]): number {
   let best = -1
   let most = 0
   for (const [i, { left, right }] of columns.entries()) {

@@ -8,7 +8,7 @@ export interface Fragment {
   readonly left: number
   readonly right: number
   /** Vertical position of its baseline. */
-  readonly base: number
+  readonly baseline: number
   /** Height of the font. */
   readonly size: number
   readonly font: FontLook
@@ -77,7 +77,7 @@ export class PdfTextReader {
       text,
       left,
       right: left + piece.width,
-      base: f,
+      baseline: f,
       size,
       font,
       isRightToLeft: piece.isRightToLeft,
@@ -174,10 +174,13 @@ async function readLinks(page: PDFPageProxy, viewport: readonly number[]): Promi
 
 /** Splits a piece of which only some words are a link. Their position is estimated from letter widths. */
 function splitByLinks(fragment: Fragment, links: readonly LinkArea[]): Fragment[] {
-  const { text, left, right, base, size } = fragment
+  const { text, left, right, baseline, size } = fragment
   const area = links.find(
     (link) =>
-      link.top <= base - 0.3 * size && base - 0.3 * size <= link.bottom && link.left < right && link.right > left,
+      link.top <= baseline - 0.3 * size &&
+      baseline - 0.3 * size <= link.bottom &&
+      link.left < right &&
+      link.right > left,
   )
   if (area === undefined) return [fragment]
   const width = (right - left) / Math.max(1, text.length)
@@ -221,11 +224,11 @@ function multiply(m: readonly number[], n: readonly number[]): number[] {
 /** Characters in private use areas are mostly bullets. */
 const UNNAMED = /[\u0080-\u009f\ue000-\uf8ff]/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/g
+const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f\ufffe\uffff]/g
 
 function cleanText(text: string): string {
   return text
-    .replace(UNSEEN, '')
+    .replace(CONTROL_CHARACTERS, '')
     .replace(UNNAMED, '•')
     .replace(/\u00a0/g, ' ')
 }

@@ -1,18 +1,18 @@
 import { baseName } from '../core/text/path.ts'
-import { type Converted, DOCUMENT_LIMITS, DocumentError, type TextDocument } from './document.ts'
-import { refuseLong } from './office-blocks.ts'
+import { type ConversionResult, DOCUMENT_LIMITS, DocumentError, type TextDocument } from './document.ts'
+import { checkTextLength } from './office-blocks.ts'
 import { writePages } from './pdf-blocks.ts'
-import { dropFrame, type PageRows } from './pdf-frame.ts'
+import { type PageRows, removeHeadersAndFooters } from './pdf-headers-footers.ts'
 import { loadPdfLibrary, type PDFDocumentProxy, pdfData } from './pdf-library.ts'
+import type { OutlineEntry } from './pdf-metrics.ts'
 import { arrangePage } from './pdf-rows.ts'
-import type { OutlineEntry } from './pdf-survey.ts'
 import { PdfTextReader } from './pdf-text.ts'
 
 /**
  * Converts a PDF to a page. Paragraphs, headings, lists, tables and code are recognised by position and look. Nothing is drawn or run, and
  * text in images is not read.
  */
-export async function convertPdf(bytes: Uint8Array, path: string): Promise<Converted> {
+export async function convertPdf(bytes: Uint8Array, path: string): Promise<ConversionResult> {
   const { getDocument } = await loadPdfLibrary()
   const task = getDocument({
     // PDF.js takes ownership of the bytes, so it gets a copy.
@@ -41,7 +41,7 @@ export async function convertPdf(bytes: Uint8Array, path: string): Promise<Conve
   }
 }
 
-async function readDocument(document: PDFDocumentProxy, path: string): Promise<Converted> {
+async function readDocument(document: PDFDocumentProxy, path: string): Promise<ConversionResult> {
   const { numPages } = document
   if (numPages > DOCUMENT_LIMITS.pages) {
     throw new DocumentError('too-large', `it has ${numPages} pages, more than ${DOCUMENT_LIMITS.pages}`)
@@ -57,7 +57,7 @@ async function readDocument(document: PDFDocumentProxy, path: string): Promise<C
   }
   const about = await readAbout(document)
   const name = about.title ?? baseName(path).replace(/\.pdf$/i, '')
-  const { html, title } = writePages(dropFrame(pages), await readOutline(document), name)
+  const { html, title } = writePages(removeHeadersAndFooters(pages), await readOutline(document), name)
   return { type: 'document', ...about, title: about.title ?? title, body: { form: 'html', text: html } }
 }
 
@@ -68,7 +68,7 @@ async function readPages(document: PDFDocumentProxy): Promise<PageRows[]> {
   for (let number = 1; number <= document.numPages; number++) {
     const page = await reader.read(number)
     for (const { text } of page.fragments) characters += text.length
-    refuseLong(characters)
+    checkTextLength(characters)
     pages.push({ height: page.height, rows: arrangePage(page) })
   }
   return pages

@@ -1,4 +1,4 @@
-import { type Converted, DOCUMENT_LIMITS, DocumentError } from './document.ts'
+import { type ConversionResult, DOCUMENT_LIMITS, DocumentError } from './document.ts'
 import {
   isFixedWidth,
   type OfficeBlock,
@@ -9,12 +9,12 @@ import {
   writeRun,
   writeTable,
 } from './office-blocks.ts'
-import { documentOf } from './office-document.ts'
+import { createOfficeDocument } from './office-document.ts'
 import { OfficePackage } from './office-package.ts'
 import type { XmlElement } from './xml-tree.ts'
 
 /** Converts a presentation to a page: one section per slide, with its speaker notes. Hidden slides are counted and left out. */
-export function convertPptx(bytes: Uint8Array): Converted {
+export function convertPptx(bytes: Uint8Array): ConversionResult {
   const file = new OfficePackage(bytes)
   const presentation = file.root('presentation')
   const parts = file.relations(file.main)
@@ -32,10 +32,10 @@ export function convertPptx(bytes: Uint8Array): Converted {
     else for (const block of readSlide(file, name, slide, i + 1)) blocks.push(block)
   }
   if (hidden > 0) blocks.push({ type: 'paragraph', html: `Hidden slides, left out: ${hidden}.` })
-  const { about } = file
+  const { metadata } = file
   const title: OfficeBlock[] =
-    about.title === null ? [] : [{ type: 'heading', level: 1, html: writeRun(about.title, {}) }]
-  return documentOf(about, blocks.length === 0 ? '' : writeBlocks([...title, ...blocks]))
+    metadata.title === null ? [] : [{ type: 'heading', level: 1, html: writeRun(metadata.title, {}) }]
+  return createOfficeDocument(metadata, blocks.length === 0 ? '' : writeBlocks([...title, ...blocks]))
 }
 
 type Links = ReadonlyMap<string, { readonly target: string; readonly isExternal: boolean }>
@@ -45,9 +45,10 @@ function readSlide(file: OfficePackage, name: string, slide: XmlElement, number:
   const blocks: OfficeBlock[] = []
   let title = ''
   for (const shape of shapesIn(slide.find('cSld', 'spTree'))) {
-    const role = roleOf(shape)
+    const role = placeholderTypeOf(shape)
     if (role === 'title' && title === '') title = lineOfShape(shape)
-    else if (!AROUND.has(role ?? '')) for (const block of readShape(shape, role, links)) blocks.push(block)
+    else if (!REPEATED_PLACEHOLDERS.has(role ?? ''))
+      for (const block of readShape(shape, role, links)) blocks.push(block)
   }
   const notes = readNotes(file, name)
   if (title === '' && blocks.length === 0 && notes === '') return []
@@ -69,15 +70,16 @@ function readNotes(file: OfficePackage, slide: string): string {
   const links = file.relations(name)
   const blocks: OfficeBlock[] = []
   for (const shape of shapesIn(notes.find('cSld', 'spTree'))) {
-    const role = roleOf(shape)
+    const role = placeholderTypeOf(shape)
     // Speaker notes are not a list, whatever style they inherit.
-    if (!AROUND.has(role ?? '')) for (const block of readShape(shape, undefined, links)) blocks.push(block)
+    if (!REPEATED_PLACEHOLDERS.has(role ?? ''))
+      for (const block of readShape(shape, undefined, links)) blocks.push(block)
   }
   return writeBlocks(blocks)
 }
 
 /** Placeholders that every slide repeats, and the slide image on the notes page. */
-const AROUND = new Set(['dt', 'ftr', 'hdr', 'sldNum', 'sldImg'])
+const REPEATED_PLACEHOLDERS = new Set(['dt', 'ftr', 'hdr', 'sldNum', 'sldImg'])
 /** Placeholders whose paragraphs are list items by default. */
 const LISTS = new Set(['body', 'obj'])
 const SHAPES = new Set(['sp', 'graphicFrame', 'pic', 'cxnSp'])
@@ -91,7 +93,7 @@ function* shapesIn(tree: XmlElement | undefined): Generator<XmlElement, void, vo
 }
 
 /** The placeholder type of a shape; undefined for other shapes. */
-function roleOf(shape: XmlElement): string | undefined {
+function placeholderTypeOf(shape: XmlElement): string | undefined {
   const placeholder = shape.find('nvSpPr', 'nvPr', 'ph') ?? shape.find('nvGraphicFramePr', 'nvPr', 'ph')
   if (placeholder === undefined) return undefined
   const type = placeholder.attribute('type') ?? 'obj'

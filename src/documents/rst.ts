@@ -1,18 +1,18 @@
 import { splitLines } from '../core/text/lines.ts'
-import type { Convert } from './document.ts'
+import type { Converter } from './document.ts'
 import { createDocument, readText } from './markup.ts'
 import type { Block, Blocks } from './rst/blocks.ts'
-import { Facts } from './rst/facts.ts'
+import { RstContext } from './rst/context.ts'
 import { expandTabs } from './rst/lines.ts'
 import { BlockParser } from './rst/parse.ts'
 import { writeBlocks } from './rst/write.ts'
 
 /** Converts reStructuredText to HTML, with the directives and roles of Docutils and Sphinx. Included files are named, not read. */
-export const convertRst: Convert = (bytes) => {
-  const facts = new Facts()
+export const convertRst: Converter = (bytes) => {
+  const facts = new RstContext()
   const lines = splitLines(readText(bytes)).map(expandTabs)
   const blocks = nameHeadings(new BlockParser(lines, facts).parse(), facts)
-  facts.startOver()
+  facts.restartNumbering()
   const title = blocks.find((block) => block.type === 'heading')
   return createDocument(writeBlocks(blocks, facts), 'html', {
     title: title === undefined ? null : plainTitle(title.text),
@@ -22,7 +22,7 @@ export const convertRst: Convert = (bytes) => {
 }
 
 /** Gives headings their fragments and the names of the targets before them. */
-function nameHeadings(blocks: Blocks, facts: Facts): Blocks {
+function nameHeadings(blocks: Blocks, facts: RstContext): Blocks {
   let names: string[] = []
   return blocks.map((block): Block => {
     if (block.type === 'target') {

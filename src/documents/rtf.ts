@@ -1,19 +1,19 @@
-import { type Converted, DOCUMENT_LIMITS, DocumentError } from './document.ts'
+import { type ConversionResult, DOCUMENT_LIMITS, DocumentError } from './document.ts'
 import {
   isCodeStyle,
   isFixedWidth,
   isTableHeadingStyle,
   OfficeNotes,
-  type RunLook,
+  type RunFormat,
   writeLink,
 } from './office-blocks.ts'
-import { documentOf } from './office-document.ts'
+import { createOfficeDocument } from './office-document.ts'
 import { codePageOf, decodePage, languageOf } from './rtf-codepages.ts'
-import { type CellEdge, type ParagraphKind, RtfStory } from './rtf-story.ts'
+import { type CellEdge, type ParagraphKind, RtfTextBuilder } from './rtf-text-builder.ts'
 import { type RtfToken, tokenizeRtf } from './rtf-tokens.ts'
 
 /** Converts an RTF file to a page, without comments, deleted and hidden text, headers and footers. */
-export function convertRtf(bytes: Uint8Array): Converted {
+export function convertRtf(bytes: Uint8Array): ConversionResult {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb ? 3 : 0
   if (new TextDecoder('latin1').decode(bytes.subarray(start, start + 5)) !== '{\\rtf') {
     throw new DocumentError('damaged', 'it does not begin as RTF does')
@@ -29,7 +29,7 @@ type Destination = 'story' | 'skip' | 'font' | 'style' | 'label' | 'code' | 'tit
 /** State of a group, which ends with it. */
 interface Group {
   destination: Destination
-  look: RunLook
+  look: RunFormat
   font: number
   isUnseen: boolean
   /** Number of fallback characters after a Unicode character. */
@@ -62,8 +62,8 @@ class RtfReader {
   readonly #styles = new Map<number, Style>()
   #style: Style = { name: '', outline: null, base: null, isFixed: false }
   readonly #notes = new OfficeNotes()
-  readonly #stories: RtfStory[] = []
-  #story = new RtfStory()
+  readonly #stories: RtfTextBuilder[] = []
+  #story = new RtfTextBuilder()
   #page = 1252
   /** Bytes that are not decoded yet, because two may form one character. */
   #bytes: number[] = []
@@ -76,7 +76,7 @@ class RtfReader {
   /** State of the current paragraph. */
   #paragraph = { style: 0, outline: null as number | null, label: '', level: 0, isInTable: false }
   #edges: CellEdge[] = []
-  #edge: Omit<CellEdge, 'right'> = { down: null, isAcross: false }
+  #edge: Omit<CellEdge, 'right'> = { verticalMerge: null, isMergedAcross: false }
   #isHeaderRow = false
   #instruction = ''
 
@@ -105,12 +105,12 @@ class RtfReader {
     }
   }
 
-  end(): Converted {
+  end(): ConversionResult {
     this.#flush()
     while (this.#groups.length > 0) this.#close()
     const html = this.#story.write(this.#kind()) + this.#notes.write()
     const about = { title: this.#title, author: this.#author, language: this.#language, modifiedAt: this.#modifiedAt() }
-    return documentOf(about, html)
+    return createOfficeDocument(about, html)
   }
 
   #open(): void {
@@ -186,7 +186,7 @@ class RtfReader {
       case 'cs':
         return false
     }
-    if (isOptional || UNREAD.test(word)) {
+    if (isOptional || SKIPPED_DESTINATIONS.test(word)) {
       group.destination = 'skip'
       return true
     }
@@ -209,7 +209,7 @@ class RtfReader {
     const outer = this.#story
     const paragraph = this.#paragraph
     this.#stories.push(outer)
-    this.#story = new RtfStory()
+    this.#story = new RtfTextBuilder()
     group.look = {}
     group.atEnd.push(() => {
       const html = this.#story.write(this.#kind())
@@ -345,24 +345,24 @@ class RtfReader {
         return
       case 'trowd':
         this.#edges = []
-        this.#edge = { down: null, isAcross: false }
+        this.#edge = { verticalMerge: null, isMergedAcross: false }
         this.#isHeaderRow = false
         return
       case 'trhdr':
         this.#isHeaderRow = true
         return
       case 'clvmgf':
-        this.#edge = { ...this.#edge, down: 'begins' }
+        this.#edge = { ...this.#edge, verticalMerge: 'begins' }
         return
       case 'clvmrg':
-        this.#edge = { ...this.#edge, down: 'goes on' }
+        this.#edge = { ...this.#edge, verticalMerge: 'goes on' }
         return
       case 'clmrg':
-        this.#edge = { ...this.#edge, isAcross: true }
+        this.#edge = { ...this.#edge, isMergedAcross: true }
         return
       case 'cellx':
         if (this.#edges.length < DOCUMENT_LIMITS.columns) this.#edges.push({ ...this.#edge, right: value ?? 0 })
-        this.#edge = { down: null, isAcross: false }
+        this.#edge = { verticalMerge: null, isMergedAcross: false }
         return
       case 'cell':
         this.#story.endCell(this.#kind())
@@ -448,7 +448,7 @@ const MAX_CHAIN = 20
 const MAX_COLLECTED = 10_000
 
 /** Groups whose text does not belong to the document. */
-const UNREAD =
+const SKIPPED_DESTINATIONS =
   /^(?:colortbl|pict|header[lrf]?|footer[lrf]?|list(?:override)?table|revtbl|rsidtbl|generator|filetbl|nonshppict|nonesttables|object|objdata|annotation|atn\w+|bkmk\w+|tc|tcn|xe|ftnsepc?|ftncn|aftnsepc?|aftncn|pgdsctbl|operator|company|subject|keywords|comment|doccomm|category|manager|creatim|printim|buptim|hlinkbase|fldtype|template|themedata|sp|shprslt|mmathPr)$/
 
 const SYMBOLS: ReadonlyMap<string, string> = new Map([

@@ -15,8 +15,8 @@ export interface Sheet {
   readonly rows: ReadonlyMap<number, ReadonlyMap<number, string>>
   readonly merged: readonly CellRange[]
   /** Number of rows and columns beyond the limits. */
-  readonly rowsLeft: number
-  readonly columnsLeft: number
+  readonly omittedRows: number
+  readonly omittedColumns: number
 }
 
 /** First and last row and column of merged cells, from 0. */
@@ -88,7 +88,7 @@ export function readSheet(bytes: Uint8Array, context: BookContext): Sheet {
       if (isValue && !isPhonetic && cell !== undefined) cell.text += text
     },
   })
-  return { rows, merged, rowsLeft, columnsLeft: Math.max(0, widest - DOCUMENT_LIMITS.columns) }
+  return { rows, merged, omittedRows: rowsLeft, omittedColumns: Math.max(0, widest - DOCUMENT_LIMITS.columns) }
 }
 
 function readValue(type: string, text: string, style: number, { strings, kinds, is1904 }: BookContext): string {

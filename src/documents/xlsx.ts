@@ -1,12 +1,19 @@
-import { type Converted, DOCUMENT_LIMITS, DocumentError } from './document.ts'
-import { type OfficeBlock, type OfficeRow, refuseLong, writeBlocks, writeRun, writeTable } from './office-blocks.ts'
-import { documentOf } from './office-document.ts'
+import { type ConversionResult, DOCUMENT_LIMITS, DocumentError } from './document.ts'
+import {
+  checkTextLength,
+  type OfficeBlock,
+  type OfficeRow,
+  writeBlocks,
+  writeRun,
+  writeTable,
+} from './office-blocks.ts'
+import { createOfficeDocument } from './office-document.ts'
 import { OfficePackage } from './office-package.ts'
 import { readKinds } from './xlsx-formats.ts'
 import { type BookContext, type CellRange, readSheet, readStrings, type Sheet } from './xlsx-sheet.ts'
 
 /** Converts a workbook to a page: one table per sheet, with the values of its formulas. Hidden sheets are named and left out. */
-export function convertXlsx(bytes: Uint8Array): Converted {
+export function convertXlsx(bytes: Uint8Array): ConversionResult {
   const file = new OfficePackage(bytes)
   const { main } = file
   const book = file.root('workbook')
@@ -37,21 +44,21 @@ export function convertXlsx(bytes: Uint8Array): Converted {
   if (blocks.length > 0 && hidden.length > 0) {
     blocks.push({ type: 'paragraph', html: writeRun(`Hidden sheets, left out: ${hidden.join(', ')}.`, {}) })
   }
-  const { about } = file
+  const { metadata } = file
   const title: OfficeBlock[] =
-    about.title === null ? [] : [{ type: 'heading', level: 1, html: writeRun(about.title, {}) }]
-  return documentOf(about, blocks.length === 0 ? '' : writeBlocks([...title, ...blocks]))
+    metadata.title === null ? [] : [{ type: 'heading', level: 1, html: writeRun(metadata.title, {}) }]
+  return createOfficeDocument(metadata, blocks.length === 0 ? '' : writeBlocks([...title, ...blocks]))
 }
 
 function writeSheet(name: string, sheet: Sheet): OfficeBlock[] {
   if (sheet.rows.size === 0) return []
   let characters = 0
   for (const row of sheet.rows.values()) for (const text of row.values()) characters += text.length
-  refuseLong(characters)
+  checkTextLength(characters)
   const columns = new Set([...sheet.rows.values()].flatMap((row) => [...row.keys()])).size
   const all = [...sheet.rows.keys()].sort((a, b) => a - b)
   const numbers = all.slice(0, Math.floor(DOCUMENT_LIMITS.cells / Math.max(1, columns)))
-  const rowsLeft = sheet.rowsLeft + all.length - numbers.length
+  const rowsLeft = sheet.omittedRows + all.length - numbers.length
   const titles = countTitles(sheet, numbers)
   const blocks: OfficeBlock[] = [{ type: 'heading', level: 2, html: writeRun(name, {}), id: name }]
   for (const number of numbers.slice(0, titles)) {
@@ -61,7 +68,7 @@ function writeSheet(name: string, sheet: Sheet): OfficeBlock[] {
   blocks.push({ type: 'markup', html: writeTable(arrangeRows(sheet, numbers.slice(titles))) })
   const left = [
     ...(rowsLeft > 0 ? [`${rowsLeft} further rows`] : []),
-    ...(sheet.columnsLeft > 0 ? [`${sheet.columnsLeft} further columns`] : []),
+    ...(sheet.omittedColumns > 0 ? [`${sheet.omittedColumns} further columns`] : []),
   ]
   if (left.length > 0) blocks.push({ type: 'paragraph', html: `${left.join(' and ')} are left out.` })
   return blocks

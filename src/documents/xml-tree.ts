@@ -138,11 +138,11 @@ export function readXml(bytes: Uint8Array, handler: XmlHandler): void {
   )
   // In pieces, so that the text between two tags is not held twice.
   const text = decodeXml(bytes)
-  for (let at = 0; at < text.length; at += PIECE) parser.write(text.slice(at, at + PIECE))
+  for (let at = 0; at < text.length; at += CHUNK_CHARS) parser.write(text.slice(at, at + CHUNK_CHARS))
   parser.end()
 }
 
-const PIECE = 1 << 20
+const CHUNK_CHARS = 1 << 20
 
 /** The value of an attribute by its local name. */
 export function findAttribute(attributes: Readonly<Record<string, string>>, name: string): string | undefined {
@@ -168,12 +168,12 @@ export function decodeXml(bytes: Uint8Array): string {
   const [first, second] = bytes
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
-  const start = new TextDecoder('latin1').decode(bytes.subarray(0, LOOKED_AT))
+  const start = new TextDecoder('latin1').decode(bytes.subarray(0, DECLARATION_BYTES))
   const label = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.-]+)["']/.exec(start)?.[1] ?? 'utf-8'
   return decoderFor(label).decode(bytes)
 }
 
-const LOOKED_AT = 200
+const DECLARATION_BYTES = 200
 
 function decoderFor(label: string): TextDecoder {
   try {

@@ -42,13 +42,13 @@ export class ZipMembers {
     return bytes
   }
 
-  #admit({ name, size, packed }: ZipMember): void {
+  #admit({ name, size, compressedSize }: ZipMember): void {
     const { unpackedBytes, ratio } = DOCUMENT_LIMITS
     this.#unpacked += size
     if (this.#unpacked > unpackedBytes) {
       throw new DocumentError('too-large', `its members unpack to more than ${unpackedBytes / MEGABYTE} MB`)
     }
-    if (size > MEGABYTE && size > ratio * packed) {
+    if (size > MEGABYTE && size > ratio * compressedSize) {
       throw new DocumentError('too-large', `${name} unpacks to more than ${ratio} times its size`)
     }
   }

@@ -25,11 +25,11 @@ const MODEL_FOLDER = new URL(
 const EARLIER_SPACES = ['ae19371163d6c652dc176d04ae33c0d76f36ebb7b103cc73333800e6280ffee6']
 
 /** Texts per job: enough to fill passes with short texts, and few enough to share a batch evenly. */
-const JOB_TEXTS = 8
+const TEXTS_PER_TASK = 8
 /** Jobs per thread in one batch. */
-const BATCH_JOBS = 4
+const TASKS_PER_THREAD = 4
 /** Idle time after which a thread exits. */
-const IDLE_MS = 30_000
+const IDLE_TIMEOUT_MS = 30_000
 
 /**
  * Opens the model that comes with the program. It reads nothing and starts no thread before the first text. Batches are embedded in
@@ -51,13 +51,13 @@ export function openBuiltInEmbedder({
     })
     return loading
   }
-  const batches = new EmbedThreads({ load, count, idleMs: IDLE_MS })
+  const batches = new EmbedThreads({ load, count, idleMs: IDLE_TIMEOUT_MS })
   let isClosed = false
   return {
     space: BUILT_IN_SPACE,
     earlierSpaces: EARLIER_SPACES,
     language: MODEL_LANGUAGE,
-    batchSize: count * BATCH_JOBS * JOB_TEXTS,
+    batchSize: count * TASKS_PER_THREAD * TEXTS_PER_TASK,
     async embed(texts, signal, use) {
       if (isClosed) throw new PharosError('MODEL_UNUSABLE', { problem: 'it was closed' })
       signal?.throwIfAborted()
@@ -68,7 +68,7 @@ export function openBuiltInEmbedder({
       // Sorting by length puts similar texts into one pass; starting with the longest leaves no thread with a long job at the end.
       const order = [...texts.keys()].sort((a, b) => (texts[b]?.length ?? 0) - (texts[a]?.length ?? 0))
       const parts: number[][] = []
-      for (let i = 0; i < order.length; i += JOB_TEXTS) parts.push(order.slice(i, i + JOB_TEXTS))
+      for (let i = 0; i < order.length; i += TEXTS_PER_TASK) parts.push(order.slice(i, i + TEXTS_PER_TASK))
       const vectors = new Array<Float32Array>(texts.length)
       await Promise.all(
         parts.map(async (part) => {

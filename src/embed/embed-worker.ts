@@ -12,12 +12,12 @@ export interface EmbedWorkerData {
 }
 
 /** A request to the thread. */
-export interface EmbedQuestion {
+export interface EmbedRequest {
   readonly texts: readonly string[]
 }
 
 /** A response of the thread: one when it is ready, and one to each request. */
-export type EmbedAnswer =
+export type EmbedResponse =
   | { readonly type: 'ready' }
   /** The vectors of all texts, concatenated. */
   | { readonly type: 'vectors'; readonly vectors: Float32Array<ArrayBuffer> }
@@ -33,25 +33,25 @@ function lowerPriority(): void {
   }
 }
 
-function join(vectors: readonly Float32Array[]): Float32Array<ArrayBuffer> {
+function concatVectors(vectors: readonly Float32Array[]): Float32Array<ArrayBuffer> {
   const size = vectors[0]?.length ?? 0
   const joined = new Float32Array(vectors.length * size)
   for (const [i, vector] of vectors.entries()) joined.set(vector, i * size)
   return joined
 }
 
-function answer(message: EmbedAnswer): void {
+function postResponse(message: EmbedResponse): void {
   parentPort?.postMessage(message, message.type === 'vectors' ? [message.vectors.buffer] : [])
 }
 
 lowerPriority()
 const { model, engine: index } = workerData as EmbedWorkerData
 const engine = createEngine(model, index)
-parentPort?.on('message', ({ texts }: EmbedQuestion) => {
+parentPort?.on('message', ({ texts }: EmbedRequest) => {
   try {
-    answer({ type: 'vectors', vectors: join(engine.embed(texts)) })
+    postResponse({ type: 'vectors', vectors: concatVectors(engine.embed(texts)) })
   } catch (error) {
-    answer({ type: 'failed', problem: messageOf(error) })
+    postResponse({ type: 'failed', problem: messageOf(error) })
   }
 })
-answer({ type: 'ready' })
+postResponse({ type: 'ready' })

@@ -15,7 +15,7 @@ export function openOpenAiEmbedder(options: OpenAiEmbedderOptions): Promise<Embe
 function createOpenAiProtocol({ endpoint, model, dimensions }: OpenAiEmbedderOptions): EmbeddingProtocol {
   return {
     service: 'the embedding service',
-    url: addressOf(endpoint),
+    url: resolveEndpoint(endpoint),
     // Optional fields are sent only when set, because not every service supports them.
     writeBody: (input) => ({
       model,
@@ -29,7 +29,7 @@ function createOpenAiProtocol({ endpoint, model, dimensions }: OpenAiEmbedderOpt
 }
 
 /** Accepts `http://localhost:11434`, the same with `/v1`, or the full URL. Other path segments belong to a gateway and stay. */
-function addressOf(endpoint: string): string {
+function resolveEndpoint(endpoint: string): string {
   const url = new URL(endpoint)
   const path = url.pathname.replace(/\/+$/, '')
   if (!path.endsWith('/embeddings')) url.pathname = `${path === '' ? '/v1' : path}/embeddings`

@@ -1,9 +1,15 @@
 import { z } from 'zod'
 import { ServiceFailure } from '../library/service-call.ts'
-import { type CallQdrant, createQdrantCall, type QdrantAccess, toUnusable, unusable } from './qdrant-call.ts'
+import {
+  createQdrantClient,
+  createUnusableError,
+  type QdrantAccess,
+  type QdrantClient,
+  toUnusableError,
+} from './qdrant-client.ts'
 import { matchLibrary, matchUrl, type QdrantFilter } from './qdrant-filter.ts'
 import { PAYLOAD_INDEXES, type QdrantPoint } from './qdrant-points.ts'
-import { batchPoints, type WrittenPoint } from './qdrant-upsert.ts'
+import { batchPoints, type SerializedPoint } from './qdrant-upsert.ts'
 
 /** Which collection to open. */
 export interface QdrantCollectionOptions extends QdrantAccess {
@@ -56,7 +62,7 @@ export interface QdrantCollection {
 }
 
 /** Points per page of a listing. */
-const PAGE = 1000
+const PAGE_SIZE = 1000
 
 /**
  * Opens a collection. Creates it with cosine distance if it is missing, and adds missing payload indexes. A collection with other
@@ -64,14 +70,14 @@ const PAGE = 1000
  */
 export async function openQdrantCollection(options: QdrantCollectionOptions): Promise<QdrantCollection> {
   try {
-    await prepare(createQdrantCall(options), options)
+    await ensureCollection(createQdrantClient(options), options)
   } catch (error) {
-    throw toUnusable(options.url, error)
+    throw toUnusableError(options.url, error)
   }
   return createQdrantCollection(options)
 }
 
-const done: z.ZodType<unknown> = z.unknown()
+const anyResult: z.ZodType<unknown> = z.unknown()
 
 const collectionInfo = z.object({
   config: z.object({ params: z.object({ vectors: z.record(z.string(), z.unknown()) }) }),
@@ -80,53 +86,53 @@ const collectionInfo = z.object({
 
 type CollectionInfo = z.infer<typeof collectionInfo>
 
-async function prepare(call: CallQdrant, options: QdrantCollectionOptions): Promise<void> {
+async function ensureCollection(call: QdrantClient, options: QdrantCollectionOptions): Promise<void> {
   const { recreateFor: library, signal } = options
   const path = pathOf(options.collection)
   let found = await readInfo(call, path, signal)
   const problem = found === undefined ? undefined : findMismatch(found, options.dimensions)
   if (found !== undefined && problem !== undefined) {
-    if (library === undefined) throw refuse(options, problem, DROP_ADVICE)
-    if (!(await isOwn(call, path, found, library, signal))) {
-      throw refuse(options, `${problem}, and it holds points that are not of this library`, OTHER_ADVICE)
+    if (library === undefined) throw createRefusedError(options, problem, DROP_ADVICE)
+    if (!(await isOwnedByLibrary(call, path, found, library, signal))) {
+      throw createRefusedError(options, `${problem}, and it holds points that are not of this library`, OTHER_ADVICE)
     }
-    await call({ method: 'DELETE', path, result: done, signal })
+    await call({ method: 'DELETE', path, result: anyResult, signal })
     found = undefined
   }
   if (found === undefined) {
-    await create(call, path, options)
+    await createCollection(call, path, options)
     found = await readInfo(call, path, signal)
     // Another process may have created it meanwhile.
     const made = found === undefined ? 'it was removed as soon as it was made' : findMismatch(found, options.dimensions)
-    if (made !== undefined) throw refuse(options, made, OTHER_ADVICE)
+    if (made !== undefined) throw createRefusedError(options, made, OTHER_ADVICE)
   }
   for (const [name, schema] of Object.entries(PAYLOAD_INDEXES)) {
     if (found?.payload_schema[name] !== undefined) continue
     const json = { field_name: name, field_schema: schema }
-    await call({ method: 'PUT', path: `${path}/index?wait=true`, json, result: done, signal })
+    await call({ method: 'PUT', path: `${path}/index?wait=true`, json, result: anyResult, signal })
   }
 }
 
 async function readInfo(
-  call: CallQdrant,
+  call: QdrantClient,
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<CollectionInfo | undefined> {
   try {
     return await call({ method: 'GET', path, result: collectionInfo, signal })
   } catch (error) {
-    if (isStatus(error, 404)) return undefined
+    if (hasStatus(error, 404)) return undefined
     throw error
   }
 }
 
-async function create(call: CallQdrant, path: string, options: QdrantCollectionOptions): Promise<void> {
+async function createCollection(call: QdrantClient, path: string, options: QdrantCollectionOptions): Promise<void> {
   const json = { vectors: { size: options.dimensions, distance: 'Cosine' } }
   try {
-    await call({ method: 'PUT', path, json, result: done, signal: options.signal })
+    await call({ method: 'PUT', path, json, result: anyResult, signal: options.signal })
   } catch (error) {
     // Another process created it since the check; the next step checks whether it fits.
-    if (!isStatus(error, 409)) throw error
+    if (!hasStatus(error, 409)) throw error
   }
 }
 
@@ -139,8 +145,8 @@ function findMismatch({ config }: CollectionInfo, dimensions: number): string | 
 }
 
 /** Whether a collection holds only points of this library. One without an index on the library id has none. */
-async function isOwn(
-  call: CallQdrant,
+async function isOwnedByLibrary(
+  call: QdrantClient,
   path: string,
   found: CollectionInfo,
   library: string,
@@ -148,7 +154,7 @@ async function isOwn(
 ): Promise<boolean> {
   const count = async (filter?: QdrantFilter): Promise<number> => {
     const json = { exact: true, ...(filter === undefined ? {} : { filter }) }
-    return (await call({ method: 'POST', path: `${path}/points/count`, json, result: counted, signal })).count
+    return (await call({ method: 'POST', path: `${path}/points/count`, json, result: countResult, signal })).count
   }
   const all = await count()
   if (all === 0) return true
@@ -159,11 +165,11 @@ const OTHER_ADVICE = 'name another collection (qdrantCollection); nothing of thi
 const DROP_ADVICE =
   'name another collection (qdrantCollection), or make this one anew with `pharos embed sync --rebuild` where it is of this library alone'
 
-function refuse({ url, collection }: QdrantCollectionOptions, problem: string, advice: string): Error {
-  return unusable(url, `collection ${collection}: ${problem}`, advice)
+function createRefusedError({ url, collection }: QdrantCollectionOptions, problem: string, advice: string): Error {
+  return createUnusableError(url, `collection ${collection}: ${problem}`, advice)
 }
 
-function isStatus(error: unknown, status: number): boolean {
+function hasStatus(error: unknown, status: number): boolean {
   return error instanceof ServiceFailure && error.status === status
 }
 
@@ -172,36 +178,36 @@ function pathOf(collection: string): string {
 }
 
 const pointId = z.union([z.string(), z.number()]).transform(String)
-const payloadOf = z
+const pointPayload = z
   .record(z.string(), z.unknown())
   .nullish()
   .transform((payload) => payload ?? {})
-const foundPoint = z.object({ id: pointId, payload: payloadOf })
+const foundPoint = z.object({ id: pointId, payload: pointPayload })
 const scoredPoints = z.object({ points: z.array(foundPoint.extend({ score: z.number() })) })
-const scrolled = z.object({
+const scrollResult = z.object({
   points: z.array(foundPoint),
   next_page_offset: z.union([z.string(), z.number()]).nullish(),
 })
-const counted = z.object({ count: z.number() })
+const countResult = z.object({ count: z.number() })
 
 /** A collection without checking that it exists. */
 export function createQdrantCollection(options: QdrantCollectionOptions): QdrantCollection {
   const { url: service, collection: name, dimensions } = options
-  const raw = createQdrantCall(options)
+  const raw = createQdrantClient(options)
   const points = `${pathOf(name)}/points`
-  const call: CallQdrant = async (asked) => {
+  const call: QdrantClient = async (asked) => {
     try {
       return await raw(asked)
     } catch (error) {
-      throw toUnusable(service, error)
+      throw toUnusableError(service, error)
     }
   }
   const count = async (filter: QdrantFilter | undefined, signal: AbortSignal | undefined): Promise<number> => {
     const json = { exact: true, ...(filter === undefined ? {} : { filter }) }
-    return (await call({ method: 'POST', path: `${points}/count`, json, result: counted, signal })).count
+    return (await call({ method: 'POST', path: `${points}/count`, json, result: countResult, signal })).count
   }
   const remove = async (json: unknown, signal: AbortSignal | undefined): Promise<void> => {
-    await call({ method: 'POST', path: `${points}/delete?wait=true`, json, result: done, signal })
+    await call({ method: 'POST', path: `${points}/delete?wait=true`, json, result: anyResult, signal })
   }
   /** Removes the points that match a filter; returns their number. */
   const removeAll = async (filter: QdrantFilter, signal: AbortSignal | undefined): Promise<number> => {
@@ -210,11 +216,11 @@ export function createQdrantCollection(options: QdrantCollectionOptions): Qdrant
     return there
   }
   /** Writes points in one request, and in halves when a server on the way rejects it as too large. */
-  const write = async (written: readonly WrittenPoint[], signal: AbortSignal | undefined): Promise<void> => {
+  const write = async (written: readonly SerializedPoint[], signal: AbortSignal | undefined): Promise<void> => {
     try {
-      await raw({ method: 'PUT', path: `${points}?wait=true`, json: { points: written }, result: done, signal })
+      await raw({ method: 'PUT', path: `${points}?wait=true`, json: { points: written }, result: anyResult, signal })
     } catch (error) {
-      if (!isStatus(error, 413) || written.length < 2) throw toUnusable(service, error)
+      if (!hasStatus(error, 413) || written.length < 2) throw toUnusableError(service, error)
       const half = written.length >> 1
       await write(written.slice(0, half), signal)
       await write(written.slice(half), signal)
@@ -231,7 +237,7 @@ export function createQdrantCollection(options: QdrantCollectionOptions): Qdrant
     upsert,
     count,
     deletePoints: async (ids, signal) => {
-      for (let i = 0; i < ids.length; i += PAGE) await remove({ points: ids.slice(i, i + PAGE) }, signal)
+      for (let i = 0; i < ids.length; i += PAGE_SIZE) await remove({ points: ids.slice(i, i + PAGE_SIZE) }, signal)
     },
     deleteByUrl: (url, signal) => removeAll({ must: matchUrl(url) }, signal),
     replaceUrl: async (url, given, signal) => {
@@ -243,11 +249,11 @@ export function createQdrantCollection(options: QdrantCollectionOptions): Qdrant
       let offset: string | number | null | undefined
       do {
         const json = {
-          ...{ limit: PAGE, with_payload: payload ?? true, with_vector: false },
+          ...{ limit: PAGE_SIZE, with_payload: payload ?? true, with_vector: false },
           ...(offset === undefined ? {} : { offset }),
           ...(filter === undefined ? {} : { filter }),
         }
-        const page = await call({ method: 'POST', path: `${points}/scroll`, json, result: scrolled, signal })
+        const page = await call({ method: 'POST', path: `${points}/scroll`, json, result: scrollResult, signal })
         yield* page.points
         offset = page.next_page_offset
       } while (offset !== null && offset !== undefined)

@@ -1,8 +1,8 @@
 import { ServiceFailure } from '../library/service-call.ts'
 import type { ChunkFilter, StoredChunk } from '../library/store.ts'
 import type { CopyEntry, VectorCopy } from '../library/vector-copy.ts'
-import type { ChunkName, VectorSpace } from '../library/vectors.ts'
-import { waitAtMost } from '../library/wait-at-most.ts'
+import type { ChunkRef, VectorSpace } from '../library/vectors.ts'
+import { withTimeout } from '../library/with-timeout.ts'
 import {
   createQdrantCollection,
   openQdrantCollection,
@@ -10,7 +10,7 @@ import {
   type QdrantCollectionOptions,
 } from './qdrant-collection.ts'
 import { matchLibrary, splitFilter } from './qdrant-filter.ts'
-import { describeChunk, type QdrantPoint } from './qdrant-points.ts'
+import { createChunkPoint, type QdrantPoint } from './qdrant-points.ts'
 
 /** Location of the copy. */
 export interface QdrantCopyOptions
@@ -34,25 +34,25 @@ export interface CopyQuery {
 /** A copy in Qdrant that also answers nearest-neighbour queries. */
 export interface QdrantCopy extends VectorCopy {
   /** Writes entries without retries, for a caller that cannot wait. */
-  writeOnce(space: VectorSpace, entries: readonly CopyEntry[], signal?: AbortSignal): Promise<void>
+  writeWithoutRetries(space: VectorSpace, entries: readonly CopyEntry[], signal?: AbortSignal): Promise<void>
   /** The chunks nearest to a vector, nearest first; sent without retries. */
   search(space: VectorSpace, query: CopyQuery, signal?: AbortSignal): Promise<CopyHits>
 }
 
 /** Result of a query to a copy. */
 export interface CopyHits {
-  readonly names: readonly ChunkName[]
+  readonly names: readonly ChunkRef[]
   /** Conditions that Qdrant cannot check; undefined when there are none. */
-  readonly check: ((stored: StoredChunk) => boolean) | undefined
+  readonly postFilter: ((stored: StoredChunk) => boolean) | undefined
   /** Whether there may be more hits than returned. */
-  readonly isCut: boolean
+  readonly isTruncated: boolean
 }
 
 /** Longer than the opening's own timeouts, so that only the signals of waiting callers end the wait earlier. */
-const OPENING_MS = 600_000
+const OPEN_TIMEOUT_MS = 600_000
 
 /** Payload fields that identify a chunk. */
-const NAME = ['source_id', 'chunk_id']
+const CHUNK_NAME_FIELDS = ['source_id', 'chunk_id']
 
 /** Creates a copy; its collection is opened, and created if missing, on first use. */
 export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
@@ -66,7 +66,7 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
       ready = { dimensions: given.dimensions, done: openQdrantCollection(given) }
     }
     const { done } = ready
-    await waitAtMost(OPENING_MS, signal, () => done)
+    await withTimeout(OPEN_TIMEOUT_MS, signal, () => done)
   }
   /** Uses the collection. After a failure it is opened again, because it may have been deleted. */
   const use = async <T>(
@@ -90,7 +90,7 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
     ...patient(space, signal),
     retries: 0,
   })
-  // Entries are made by describeChunk.
+  // Entries are made by createChunkPoint.
   const pointsOf = (entries: readonly CopyEntry[]): readonly QdrantPoint[] => entries as readonly QdrantPoint[]
 
   return {
@@ -99,7 +99,7 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
     get problem() {
       return problem
     },
-    note: (noted) => {
+    setProblem: (noted) => {
       problem = noted
     },
     prepare: async (space, rebuild, signal) => {
@@ -108,14 +108,14 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
     },
     async *list(space, signal) {
       const collection = createQdrantCollection(patient(space, signal))
-      const query = { filter: matchLibrary(library), payload: [...NAME, 'copy_mark'], signal }
+      const query = { filter: matchLibrary(library), payload: [...CHUNK_NAME_FIELDS, 'copy_mark'], signal }
       for await (const { id, payload } of collection.scroll(query)) {
-        yield { id, ...nameIn(payload), mark: String(payload['copy_mark']) }
+        yield { id, ...readChunkName(payload), mark: String(payload['copy_mark']) }
       }
     },
-    describe: (space, chunk) => describeChunk(space, library, chunk),
+    describe: (space, chunk) => createChunkPoint(space, library, chunk),
     write: (space, entries, signal) => use(patient(space, signal), (made) => made.upsert(pointsOf(entries), signal)),
-    writeOnce: (space, entries, signal) =>
+    writeWithoutRetries: (space, entries, signal) =>
       use(hurried(space, signal), (made) => made.upsert(pointsOf(entries), signal)),
     remove: (space, ids, signal) => use(patient(space, signal), (made) => made.deletePoints(ids, signal)),
     count: async (space, signal) => {
@@ -128,14 +128,23 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
       }
     },
     search: async (space, { vector, filter: asked, sourceIds, limit, limitToCheck }, signal) => {
-      const { filter, check } = splitFilter({ library, fingerprint: space.fingerprint, sourceIds }, asked)
-      const wanted = { filter, payload: NAME, limit: check === undefined ? limit : limitToCheck, signal }
+      const { filter, postFilter } = splitFilter({ library, fingerprint: space.fingerprint, sourceIds }, asked)
+      const wanted = {
+        filter,
+        payload: CHUNK_NAME_FIELDS,
+        limit: postFilter === undefined ? limit : limitToCheck,
+        signal,
+      }
       const found = await createQdrantCollection(hurried(space, signal)).search(vector, wanted)
-      return { names: found.map(({ payload }) => nameIn(payload)), check, isCut: found.length === wanted.limit }
+      return {
+        names: found.map(({ payload }) => readChunkName(payload)),
+        postFilter,
+        isTruncated: found.length === wanted.limit,
+      }
     },
   }
 }
 
-function nameIn(payload: Readonly<Record<string, unknown>>): ChunkName {
+function readChunkName(payload: Readonly<Record<string, unknown>>): ChunkRef {
   return { sourceId: String(payload['source_id']), chunkId: String(payload['chunk_id']) }
 }

@@ -18,7 +18,7 @@ export interface QdrantFilter {
 export interface SplitFilter {
   readonly filter: QdrantFilter
   /** Conditions that are checked on the chunks Qdrant finds; undefined when there are none. */
-  readonly check: ((stored: StoredChunk) => boolean) | undefined
+  readonly postFilter: ((stored: StoredChunk) => boolean) | undefined
 }
 
 /** A condition that a payload field equals a value or contains it. */
@@ -37,7 +37,7 @@ export function matchLibrary(library: string): QdrantFilter {
 }
 
 /** The points of a library to search. */
-export interface SearchedPoints {
+export interface SearchScope {
   readonly library: string
   /** Fingerprint of the vector space. */
   readonly fingerprint: string
@@ -48,7 +48,7 @@ export interface SearchedPoints {
  * Splits a filter. Qdrant checks sources, kind, content type, language and whether a chunk defines symbols. Paths, headings and symbol
  * prefixes cannot be compared as values, so the caller checks them.
  */
-export function splitFilter({ library, fingerprint, sourceIds }: SearchedPoints, filter: ChunkFilter): SplitFilter {
+export function splitFilter({ library, fingerprint, sourceIds }: SearchScope, filter: ChunkFilter): SplitFilter {
   const { path, kind, heading, symbol, contentType, language } = filter
   const must = [
     matchValue('library_id', library),
@@ -64,10 +64,10 @@ export function splitFilter({ library, fingerprint, sourceIds }: SearchedPoints,
     ...(heading === undefined ? {} : { heading }),
     ...(symbol === undefined ? {} : { symbol }),
   })
-  if (page === undefined && text === undefined) return { filter: { must }, check: undefined }
+  if (page === undefined && text === undefined) return { filter: { must }, postFilter: undefined }
   const check = ({ url, chunk }: StoredChunk): boolean =>
     (page?.({ url, key: chunk.path, language: null }) ?? true) && (text?.(chunk) ?? true)
-  return { filter: { must }, check }
+  return { filter: { must }, postFilter: check }
 }
 
 /** A language and all its parents, in lower case, so that `en` finds `en-GB`. */

@@ -3,9 +3,9 @@ import { quantizeVector, restoreVector } from '../core/search/quantized-vector.t
 import type { Clock } from '../crawl/ports.ts'
 import { CircuitBreaker, CircuitOpenError } from '../library/circuit-breaker.ts'
 import type { ChunkFilter, Store, StoredChunk } from '../library/store.ts'
-import { type CopyState, isInStep, readCopied, writeCopyState } from '../library/vector-copy.ts'
-import type { ChunkName, VectorIndex, VectorSpace } from '../library/vectors.ts'
-import { waitAtMost } from '../library/wait-at-most.ts'
+import { isInSync, readCopiedChunks, type VectorCopyState, writeCopyState } from '../library/vector-copy.ts'
+import type { ChunkRef, VectorIndex, VectorSpace } from '../library/vectors.ts'
+import { withTimeout } from '../library/with-timeout.ts'
 import type { QdrantCopy } from './qdrant-copy.ts'
 
 /** Parts of an index with a copy. */
@@ -22,16 +22,16 @@ export interface QdrantIndexParts {
 }
 
 /** Limit of nearest chunks that are checked against conditions that only the store knows, as in every store. */
-const MOST_CHECKED = 2000
+const MAX_CHECKED = 2000
 /** Extra hits to request, because some chunks may be deleted and the store computes slightly different similarities. */
-const SPARE = 64
+const EXTRA_HITS = 64
 /** How long the state of the copy is cached. */
-const CHECK_MS = 10_000
+const STATE_CACHE_MS = 10_000
 /** Cool-down after a failure, in which the store answers instead. */
-const REST_MS = 30_000
+const COOLDOWN_MS = 30_000
 /** Timeouts of the copy: a search must finish within a second, and a write must not delay a caller whose vectors are already stored. */
-const SEARCH_MS = 700
-const WRITE_MS = 5000
+const SEARCH_TIMEOUT_MS = 700
+const WRITE_TIMEOUT_MS = 5000
 
 /**
  * The vectors of a store with a copy in Qdrant. Writes go to the store, then to the copy. The store records what is copied, and
@@ -40,16 +40,16 @@ const WRITE_MS = 5000
  */
 export function createQdrantIndex({ vectors, copy, store, clock, searchMs, writeMs }: QdrantIndexParts): VectorIndex {
   const createBreaker = (): CircuitBreaker =>
-    new CircuitBreaker({ threshold: 1, resetMs: REST_MS, now: () => clock.now() })
+    new CircuitBreaker({ threshold: 1, resetMs: COOLDOWN_MS, now: () => clock.now() })
   const reading = createBreaker()
   const writing = createBreaker()
   let counted: { readonly at: number; readonly vectors: number; readonly points: number } | undefined
 
   /** The state of the copy. Its points are counted when the vectors have changed, and at intervals. */
-  const readState = async (space: VectorSpace, signal: AbortSignal): Promise<CopyState> => {
+  const readState = async (space: VectorSpace, signal: AbortSignal): Promise<VectorCopyState> => {
     const { embedded } = await vectors.count()
     const now = clock.now()
-    const isKnown = counted?.vectors === embedded && now - counted.at < CHECK_MS
+    const isKnown = counted?.vectors === embedded && now - counted.at < STATE_CACHE_MS
     if (counted === undefined || !isKnown) {
       counted = { at: now, vectors: embedded, points: await copy.count(space, signal) }
     }
@@ -61,18 +61,18 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     limit: number,
     filter: ChunkFilter,
     signal: AbortSignal,
-  ): Promise<(ChunkName & { readonly similarity: number })[] | string> => {
+  ): Promise<(ChunkRef & { readonly similarity: number })[] | string> => {
     const space = await vectors.readSpace()
     if (space === undefined) return []
     const known = (await store.listSources()).map(({ id }) => id)
     const sourceIds = filter.sourceIds?.filter((id) => known.includes(id)) ?? known
     if (sourceIds.length === 0) return []
     const state = await readState(space, signal)
-    if (!isInStep(state)) return writeCopyState(state)
-    const asked = { vector: query, filter, sourceIds, limit: limit + SPARE, limitToCheck: MOST_CHECKED }
-    const { names, check, isCut } = await copy.search(space, asked, signal)
+    if (!isInSync(state)) return writeCopyState(state)
+    const asked = { vector: query, filter, sourceIds, limit: limit + EXTRA_HITS, limitToCheck: MAX_CHECKED }
+    const { names, postFilter, isTruncated } = await copy.search(space, asked, signal)
     const { passing, gone } =
-      check === undefined ? { passing: names, gone: 0 } : await choose(names, check, limit + SPARE)
+      postFilter === undefined ? { passing: names, gone: 0 } : await choose(names, postFilter, limit + EXTRA_HITS)
     const similarities = await vectors.compare(query, passing)
     const found = passing.flatMap((name, i) => {
       const similarity = similarities[i] ?? null
@@ -80,17 +80,17 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     })
     const isCrowded = gone > 0 || found.length < passing.length
     // Points of chunks deleted just now may have displaced others.
-    if (isCut && isCrowded && found.length < limit) return 'points of what is gone in the room of others'
-    copy.note(null)
+    if (isTruncated && isCrowded && found.length < limit) return 'points of what is gone in the room of others'
+    copy.setProblem(null)
     return found.sort((a, b) => b.similarity - a.similarity).slice(0, limit)
   }
   /** Selects the chunks that pass a check, and counts the deleted ones. */
   const choose = async (
-    names: readonly ChunkName[],
+    names: readonly ChunkRef[],
     check: (stored: StoredChunk) => boolean,
     most: number,
-  ): Promise<{ readonly passing: readonly ChunkName[]; readonly gone: number }> => {
-    const passing: ChunkName[] = []
+  ): Promise<{ readonly passing: readonly ChunkRef[]; readonly gone: number }> => {
+    const passing: ChunkRef[] = []
     let gone = 0
     for (const name of names) {
       if (passing.length >= most) break
@@ -105,7 +105,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
   const noteFailure = (error: unknown): void => {
     counted = undefined
     if (error instanceof CircuitOpenError && copy.problem !== null) return
-    copy.note(messageOf(error))
+    copy.setProblem(messageOf(error))
   }
 
   return {
@@ -114,9 +114,10 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
       await vectors.write(space, written)
       // Rounded as the store returns them, so that a later comparison finds them unchanged.
       const kept = written.map((one) => ({ ...one, vector: restoreVector(quantizeVector(one.vector)) }))
-      const chunks = await readCopied(store, kept)
+      const chunks = await readCopiedChunks(store, kept)
       const entries = chunks.map((chunk) => copy.describe(space, chunk))
-      const write = () => waitAtMost(writeMs ?? WRITE_MS, signal, (both) => copy.writeOnce(space, entries, both))
+      const write = () =>
+        withTimeout(writeMs ?? WRITE_TIMEOUT_MS, signal, (both) => copy.writeWithoutRetries(space, entries, both))
       const counts = () => signal?.aborted !== true
       try {
         await writing.run(write, counts)
@@ -128,11 +129,12 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
       }
     },
     nearest: async (query, limit, filter = {}, signal) => {
-      const find = () => waitAtMost(searchMs ?? SEARCH_MS, signal, (both) => findThere(query, limit, filter, both))
+      const find = () =>
+        withTimeout(searchMs ?? SEARCH_TIMEOUT_MS, signal, (both) => findThere(query, limit, filter, both))
       try {
         const found = await reading.run(find, () => signal?.aborted !== true)
         if (typeof found !== 'string') return found
-        copy.note(`it has ${found}; \`pharos embed sync\` mends that`)
+        copy.setProblem(`it has ${found}; \`pharos embed sync\` mends that`)
       } catch (error) {
         signal?.throwIfAborted()
         // The store answers the same query, only slower when there are very many vectors.

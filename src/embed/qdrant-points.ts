@@ -56,7 +56,7 @@ export function writeChunkPayload(
 }
 
 /** The point of a chunk of a library. */
-export function describeChunk({ fingerprint }: VectorSpace, library: string, copied: CopiedChunk): CopyEntry {
+export function createChunkPoint({ fingerprint }: VectorSpace, library: string, copied: CopiedChunk): CopyEntry {
   const { stored, vector } = copied
   const { sourceId, chunk } = stored
   const payload: QdrantPayload = {

@@ -1,26 +1,26 @@
 import type { QdrantPoint } from './qdrant-points.ts'
 
 /** A point in serialized form. */
-export interface WrittenPoint {
+export interface SerializedPoint {
   readonly id: string
   readonly vector: readonly number[]
   readonly payload: QdrantPoint['payload']
 }
 
 /** Limit of points per request. */
-const MOST_POINTS = 100
+const MAX_POINTS = 100
 /** Limit of bytes per request: a quarter of Qdrant's default limit. */
-const MOST_BYTES = 8 * 2 ** 20
+const MAX_BYTES = 8 * 2 ** 20
 /** Longest number of a vector in JSON, with its comma. */
-const NUMBER_BYTES = 24
+const MAX_NUMBER_BYTES = 24
 
 /** Splits points into requests. A point that exceeds the limit by itself is sent alone. */
-export function* batchPoints(points: readonly QdrantPoint[]): Generator<WrittenPoint[], void> {
-  let batch: WrittenPoint[] = []
+export function* batchPoints(points: readonly QdrantPoint[]): Generator<SerializedPoint[], void> {
+  let batch: SerializedPoint[] = []
   let bytes = 0
   for (const { id, vector, payload } of points) {
-    const size = Buffer.byteLength(JSON.stringify(payload)) + vector.length * NUMBER_BYTES
-    if (batch.length > 0 && (batch.length === MOST_POINTS || bytes + size > MOST_BYTES)) {
+    const size = Buffer.byteLength(JSON.stringify(payload)) + vector.length * MAX_NUMBER_BYTES
+    if (batch.length > 0 && (batch.length === MAX_POINTS || bytes + size > MAX_BYTES)) {
       yield batch
       batch = []
       bytes = 0

@@ -19,20 +19,20 @@ export interface RerankServiceOptions {
 }
 
 /** Failures in a row that open the circuit breaker, so that a service that hangs costs at most two timeouts. */
-const FAILURES = 2
+const FAILURE_THRESHOLD = 2
 /** How long the circuit breaker stays open. */
-const REST_MS = 30_000
+const COOLDOWN_MS = 30_000
 
 /** Scores texts, one number each. */
-export type Judge = (query: string, texts: readonly string[], signal?: AbortSignal) => Promise<number[]>
+export type TextScorer = (query: string, texts: readonly string[], signal?: AbortSignal) => Promise<number[]>
 
 /** Creates a reranker from a service call, with a circuit breaker. */
 export function createReranker(
   name: string,
   { candidates, budgetMs, clock, key }: RerankServiceOptions,
-  judge: Judge,
+  judge: TextScorer,
 ): Reranker {
-  const breaker = new CircuitBreaker({ threshold: FAILURES, resetMs: REST_MS, now: () => clock.now() })
+  const breaker = new CircuitBreaker({ threshold: FAILURE_THRESHOLD, resetMs: COOLDOWN_MS, now: () => clock.now() })
   return {
     name,
     candidates,
@@ -42,7 +42,7 @@ export function createReranker(
       try {
         return await breaker.run(
           () => judge(query, texts, signal),
-          () => !isGivenUp(signal),
+          () => !isAbortedByCaller(signal),
         )
       } catch (error) {
         throw explainFailure(error, key)
@@ -58,12 +58,12 @@ function explainFailure(error: unknown, key: string | undefined): unknown {
 }
 
 /** Whether the caller aborted. A timeout does not count, because it is a failure of the service. */
-function isGivenUp(signal: AbortSignal | undefined): boolean {
+function isAbortedByCaller(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && !(signal.reason instanceof Error && signal.reason.name === 'TimeoutError')
 }
 
 /** The parts of a call that are the same for every service. It has no retries, because the budget leaves no time for them. */
-export function rerankCall(
+export function createRerankCall(
   service: string,
   { key, budgetMs }: RerankServiceOptions,
   url: string,
@@ -100,7 +100,7 @@ export function readScores(service: string, judged: unknown, count: number, memb
 }
 
 /** The URL of a path below an endpoint, which may end with a slash or already contain the path. */
-export function addressBelow(endpoint: string, path: string): string {
+export function resolveEndpoint(endpoint: string, path: string): string {
   const url = new URL(endpoint)
   const base = url.pathname.replace(/\/+$/, '')
   if (!base.endsWith(path)) url.pathname = `${base}${path}`

@@ -1,6 +1,12 @@
 import type { Reranker } from '../library/reranker.ts'
 import { callService } from '../library/service-call.ts'
-import { addressBelow, createReranker, type RerankServiceOptions, readScores, rerankCall } from './rerank-call.ts'
+import {
+  createRerankCall,
+  createReranker,
+  type RerankServiceOptions,
+  readScores,
+  resolveEndpoint,
+} from './rerank-call.ts'
 
 /** Options of a hosted reranker. */
 export interface HostedRerankerOptions extends RerankServiceOptions {
@@ -13,17 +19,17 @@ export interface HostedRerankerOptions extends RerankServiceOptions {
  */
 export function openHostedReranker(options: HostedRerankerOptions): Reranker {
   const { model, client, clock } = options
-  const url = addressBelow(options.endpoint, '/rerank')
+  const url = resolveEndpoint(options.endpoint, '/rerank')
   const { host } = new URL(url)
   return createReranker(`${model} at ${host}`, options, async (query, texts, signal) => {
     const json = { model, query, documents: texts }
-    const answer = await callService(client, clock, rerankCall(host, options, url, json, signal))
-    return readScores(host, judgementsOf(answer), texts.length, 'relevance_score')
+    const answer = await callService(client, clock, createRerankCall(host, options, url, json, signal))
+    return readScores(host, readResults(answer), texts.length, 'relevance_score')
   })
 }
 
 /** `results`, or `data` at Voyage. */
-function judgementsOf(answer: unknown): unknown {
+function readResults(answer: unknown): unknown {
   const { results, data } = (answer ?? {}) as Readonly<Record<string, unknown>>
   return results ?? data
 }

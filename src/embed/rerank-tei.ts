@@ -1,11 +1,17 @@
 import type { Reranker } from '../library/reranker.ts'
 import { callService, ServiceFailure } from '../library/service-call.ts'
-import { addressBelow, createReranker, type RerankServiceOptions, readScores, rerankCall } from './rerank-call.ts'
+import {
+  createRerankCall,
+  createReranker,
+  type RerankServiceOptions,
+  readScores,
+  resolveEndpoint,
+} from './rerank-call.ts'
 
 const SERVICE = 'TEI'
 
 /** Texts per request, unless the server sets another `--max-client-batch-size`. */
-const BATCH = 32
+const BATCH_SIZE = 32
 
 /**
  * A reranker served by Text Embeddings Inference: `POST /rerank`. Texts are scored independently, so they can be split into concurrent
@@ -13,17 +19,17 @@ const BATCH = 32
  */
 export function openTeiReranker(options: RerankServiceOptions): Reranker {
   const { client, clock } = options
-  const url = addressBelow(options.endpoint, '/rerank')
-  let batch = BATCH
+  const url = resolveEndpoint(options.endpoint, '/rerank')
+  let batch = BATCH_SIZE
 
   const judge = async (query: string, texts: readonly string[], signal?: AbortSignal): Promise<number[]> => {
     const json = { query, texts, raw_scores: false, truncate: true }
     try {
-      const answer = await callService(client, clock, rerankCall(SERVICE, options, url, json, signal))
+      const answer = await callService(client, clock, createRerankCall(SERVICE, options, url, json, signal))
       return readScores(SERVICE, answer, texts.length, 'score')
     } catch (error) {
-      refuseOthers(url, error)
-      if (!isTooMany(error) || texts.length === 1) throw error
+      rejectOtherServers(url, error)
+      if (!isTooLarge(error) || texts.length === 1) throw error
       batch = Math.min(batch, texts.length >> 1)
       return judgeAll(query, texts, signal)
     }
@@ -38,7 +44,7 @@ export function openTeiReranker(options: RerankServiceOptions): Reranker {
 }
 
 /** TEI has the route for every model, so a missing route means that the server is not TEI. */
-function refuseOthers(url: string, error: unknown): void {
+function rejectOtherServers(url: string, error: unknown): void {
   const status = error instanceof ServiceFailure ? error.status : null
   if (status !== 404 && status !== 405) return
   const problem = `${url} answered ${status}: this is no reranker; check the setting rerankEndpoint`
@@ -46,6 +52,6 @@ function refuseOthers(url: string, error: unknown): void {
 }
 
 /** 413: too many texts or bytes in one request. */
-function isTooMany(error: unknown): boolean {
+function isTooLarge(error: unknown): boolean {
   return error instanceof ServiceFailure && error.status === 413
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { doSomeAtOnce, splitBatches } from './service-batches.ts'
+import { mapConcurrently, splitBatches } from './service-batches.ts'
 
 describe('batches', () => {
   test('batches keep all texts in order, within the limits', () => {
@@ -20,19 +20,19 @@ describe('batches', () => {
   test('batches run a few at a time, and their results keep the order', async () => {
     let atOnce = 0
     let most = 0
-    const made = await doSomeAtOnce([5, 1, 3, 2], 2, undefined, async (turns) => {
+    const made = await mapConcurrently([5, 1, 3, 2], 2, undefined, async (turns) => {
       most = Math.max(most, ++atOnce)
       for (let i = 0; i < turns; i++) await Promise.resolve()
       atOnce--
       return turns * 10
     })
     expect({ made, most }).toEqual({ made: [50, 10, 30, 20], most: 2 })
-    expect(await doSomeAtOnce([], 2, undefined, async () => 1)).toEqual([])
+    expect(await mapConcurrently([], 2, undefined, async () => 1)).toEqual([])
   })
 
   test('the first failure ends all batches and aborts the others', async () => {
     const begun: number[] = []
-    const work = doSomeAtOnce([1, 2, 3, 4], 2, undefined, async (number, signal) => {
+    const work = mapConcurrently([1, 2, 3, 4], 2, undefined, async (number, signal) => {
       begun.push(number)
       if (number === 2) throw new Error('two')
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('told'))))
@@ -43,7 +43,7 @@ describe('batches', () => {
 
   test('an abort by the caller ends all batches', async () => {
     const stop = new AbortController()
-    const work = doSomeAtOnce([1, 2, 3], 1, stop.signal, async (number) => {
+    const work = mapConcurrently([1, 2, 3], 1, stop.signal, async (number) => {
       if (number === 2) stop.abort(new Error('enough'))
       return number
     })

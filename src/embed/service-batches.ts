@@ -28,7 +28,7 @@ export function splitBatches(texts: readonly string[], limits: BatchLimits): str
  * Processes a few batches at a time and returns their results in order. When one fails, the others are aborted, and the function waits
  * until all have ended.
  */
-export async function doSomeAtOnce<T, R>(
+export async function mapConcurrently<T, R>(
   batches: readonly T[],
   most: number,
   signal: AbortSignal | undefined,

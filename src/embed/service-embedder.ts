@@ -1,5 +1,5 @@
 import type { Embedder } from '../library/vectors.ts'
-import { doSomeAtOnce, splitBatches } from './service-batches.ts'
+import { mapConcurrently, splitBatches } from './service-batches.ts'
 import { type EmbeddingProtocol, EmbeddingSession, type SessionOptions } from './service-session.ts'
 
 /** Endpoint of an embedding service, and how to call it. */
@@ -15,7 +15,7 @@ export interface ServiceEmbedderOptions extends SessionOptions {
 }
 
 /** Concurrent requests: the service has the next batch while it finishes one. */
-const BATCHES_AT_ONCE = 2
+const CONCURRENT_BATCHES = 2
 
 /**
  * Opens an embedder over a service: reads its model and requests one vector. Rejects with `SERVICE_UNUSABLE`. The embedder rejects with the
@@ -31,7 +31,7 @@ export async function openServiceEmbedder(
   const count = Math.min(batch, session.mostTexts)
   return {
     space,
-    batchSize: count * BATCHES_AT_ONCE,
+    batchSize: count * CONCURRENT_BATCHES,
     async embed(texts, signal, use = 'text') {
       const prefix = use === 'query' ? queryPrefix : textPrefix
       const batches = splitBatches(
@@ -39,8 +39,8 @@ export async function openServiceEmbedder(
         { count, bytes: batchBytes },
       )
       const ask = (some: readonly string[], both: AbortSignal): Promise<Float32Array[]> =>
-        use === 'query' ? session.answer(some, both) : session.embed(some, both)
-      return (await doSomeAtOnce(batches, BATCHES_AT_ONCE, signal, ask)).flat()
+        use === 'query' ? session.embedQuery(some, both) : session.embed(some, both)
+      return (await mapConcurrently(batches, CONCURRENT_BATCHES, signal, ask)).flat()
     },
     // The caller that opened the client closes it.
     close: async () => undefined,

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto'
 import { PharosError } from '../core/errors.ts'
 import type { Clock } from '../crawl/ports.ts'
-import { PROOF_TEXT, TEXT_RECIPE } from '../library/embedded-text.ts'
+import { PROBE_TEXT, TEXT_RECIPE } from '../library/embedded-text.ts'
 import type { HttpClient } from '../library/http-client.ts'
 import { callService, type ServiceCall, type ServiceFailure } from '../library/service-call.ts'
 import type { VectorSpace } from '../library/vectors.ts'
 import {
-  describeFailure,
-  isBreakdown,
-  isSuspicious,
+  createRefusedError,
+  createUnusableError,
+  isOutage,
+  isPossibleTextFault,
   type NamedService,
-  REPLACE,
-  refused,
-  tellFailure,
-  unusable,
-} from './service-problems.ts'
+  REPLACE_ADVICE,
+  toCallerError,
+  writeFailure,
+} from './service-errors.ts'
 import { readVector } from './service-vectors.ts'
 
 /** Endpoint of a service, and the model to request. */
@@ -58,27 +58,27 @@ export interface ServedModel {
 }
 
 /** Timeout and retries of a call. */
-interface Patience {
+interface RetryPolicy {
   readonly timeoutMs: number
   /** Back-off before each retry. */
   readonly delaysMs: readonly number[]
   isWorthRetrying(failure: ServiceFailure): boolean
 }
 
-const DELAYS_MS = [250, 1000, 4000]
+const RETRY_DELAYS_MS = [250, 1000, 4000]
 /** A crashed service is restarted by its supervisor, and then loads its model. */
-const REVIVAL_MS = [...DELAYS_MS, 10_000]
+const RESTART_DELAYS_MS = [...RETRY_DELAYS_MS, 10_000]
 /** Crashes over one text, with a healthy service after each, until the text counts as the cause. */
-const MOST_BREAKDOWNS = 2
+const MAX_OUTAGES_PER_TEXT = 2
 /** After this many timeouts of single texts in a row, the service counts as too slow for now. */
-const MOST_LATE = 3
+const MAX_CONSECUTIVE_TIMEOUTS = 3
 /** Interval for checking that the service still has the same model, which a restart may change. */
-const MODEL_CHECK_MS = 60_000
+const MODEL_CHECK_INTERVAL_MS = 60_000
 /** Size limit of a response per number, including separators. */
 const BYTES_PER_NUMBER = 32
-const LEAST_ANSWER_BYTES = 2 ** 20
+const MIN_RESPONSE_BYTES = 2 ** 20
 /** Assumed number of dimensions before it is known. */
-const MOST_DIMENSIONS = 65_536
+const ASSUMED_DIMENSIONS = 65_536
 
 /** Calls of one service, which must keep the same model. */
 export class EmbeddingSession {
@@ -89,7 +89,7 @@ export class EmbeddingSession {
   #checkedAt = 0
   #dimensions: number | undefined
   /** Number of texts in a row that timed out. */
-  #late = 0
+  #timeoutCount = 0
 
   constructor(options: SessionOptions, protocol: EmbeddingProtocol) {
     this.#options = options
@@ -109,7 +109,7 @@ export class EmbeddingSession {
     const { dimensions: wanted = dimensions, textPrefix } = this.#options
     if (dimensions !== wanted) {
       const problem = `its vectors have ${dimensions} dimensions where ${wanted} are asked for`
-      throw unusable(this.#named, problem, 'check the setting embedDimensions')
+      throw createUnusableError(this.#named, problem, 'check the setting embedDimensions')
     }
     const recipe = [this.#protocol.service, model, revision, dimensions, JSON.stringify(textPrefix), TEXT_RECIPE]
     return { model, fingerprint: createHash('sha256').update(recipe.join('\n')).digest('hex'), dimensions }
@@ -122,66 +122,70 @@ export class EmbeddingSession {
     for (let breakdowns = 1; ; breakdowns++) {
       try {
         const vectors = await this.#ask(texts, this.#careful(isAlone), signal)
-        this.#late = 0
+        this.#timeoutCount = 0
         return vectors
       } catch (error) {
-        const isDown = isBreakdown(error)
-        if (!isDown && !isSuspicious(error)) throw describeFailure(this.#named, error)
+        const isDown = isOutage(error)
+        if (!isDown && !isPossibleTextFault(error)) throw toCallerError(this.#named, error)
         // While the service cannot embed anything, no text is at fault.
         await this.#probe(this.#reviving, signal)
-        if (isDown && isAlone && breakdowns < MOST_BREAKDOWNS) continue
-        if (isAlone && error.type === 'timeout' && this.#isSlow()) throw describeFailure(this.#named, error)
-        throw refused(this.#named, tellFailure(this.#named, error), error)
+        if (isDown && isAlone && breakdowns < MAX_OUTAGES_PER_TEXT) continue
+        if (isAlone && error.type === 'timeout' && this.#isSlow()) throw toCallerError(this.#named, error)
+        throw createRefusedError(this.#named, writeFailure(this.#named, error), error)
       }
     }
   }
 
   /** Whether the service is slow rather than this text at fault. Resets the counter, so that later timeouts are judged anew. */
   #isSlow(): boolean {
-    this.#late = (this.#late + 1) % MOST_LATE
-    return this.#late === 0
+    this.#timeoutCount = (this.#timeoutCount + 1) % MAX_CONSECUTIVE_TIMEOUTS
+    return this.#timeoutCount === 0
   }
 
   /** Embeds a question, whose caller waits. */
-  async answer(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+  async embedQuery(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     await this.#checkModel(this.#quick, signal)
     try {
       return await this.#ask(texts, this.#quick, signal)
     } catch (error) {
-      throw describeFailure(this.#named, error)
+      throw toCallerError(this.#named, error)
     }
   }
 
-  get #quick(): Patience {
-    return { timeoutMs: this.#options.timeoutMs, delaysMs: DELAYS_MS.slice(0, 1), isWorthRetrying: isQuickFailure }
+  get #quick(): RetryPolicy {
+    return {
+      timeoutMs: this.#options.timeoutMs,
+      delaysMs: RETRY_DELAYS_MS.slice(0, 1),
+      isWorthRetrying: isQuickFailure,
+    }
   }
 
-  #steady(isWorth: (failure: ServiceFailure) => boolean): Patience {
-    return { timeoutMs: this.#options.timeoutMs, delaysMs: DELAYS_MS, isWorthRetrying: isWorth }
+  #steady(isWorth: (failure: ServiceFailure) => boolean): RetryPolicy {
+    return { timeoutMs: this.#options.timeoutMs, delaysMs: RETRY_DELAYS_MS, isWorthRetrying: isWorth }
   }
 
   /** For texts that may be at fault: halving a batch replaces the retry, and narrows the fault down. */
-  #careful(isAlone: boolean): Patience {
+  #careful(isAlone: boolean): RetryPolicy {
     let breakdowns = 0
     return this.#steady((failure) => {
-      if (isBreakdown(failure)) return ++breakdowns < MOST_BREAKDOWNS
-      return isWorthRetrying(failure) && (isAlone || !isSuspicious(failure))
+      if (isOutage(failure)) return ++breakdowns < MAX_OUTAGES_PER_TEXT
+      return isWorthRetrying(failure) && (isAlone || !isPossibleTextFault(failure))
     })
   }
 
   /** For a harmless text after a failure: a service that hangs on it too would do so again. */
-  get #reviving(): Patience {
+  get #reviving(): RetryPolicy {
     const isWorth = (failure: ServiceFailure): boolean => isWorthRetrying(failure) && failure.type !== 'timeout'
-    return { timeoutMs: this.#options.timeoutMs, delaysMs: REVIVAL_MS, isWorthRetrying: isWorth }
+    return { timeoutMs: this.#options.timeoutMs, delaysMs: RESTART_DELAYS_MS, isWorthRetrying: isWorth }
   }
 
   /** Reads the served model, at most once per interval. */
-  async #checkModel(patience: Patience, signal?: AbortSignal): Promise<ServedModel> {
+  async #checkModel(patience: RetryPolicy, signal?: AbortSignal): Promise<ServedModel> {
     const known = this.#served
     const now = this.#options.clock.now()
-    if (known !== undefined && now < this.#checkedAt + MODEL_CHECK_MS) return known
+    if (known !== undefined && now < this.#checkedAt + MODEL_CHECK_INTERVAL_MS) return known
     const read = this.#protocol.readModel((part) => this.#call(part, patience, signal))
-    const served = await read.catch((error) => this.#failAtAnything('it does not say which model it has', error))
+    const served = await read.catch((error) => this.#throwUnusable('it does not say which model it has', error))
     if (known !== undefined && (served.model !== known.model || served.revision !== known.revision)) {
       throw this.#otherModel(`it serves ${served.model} now and served ${known.model} before`)
     }
@@ -191,38 +195,43 @@ export class EmbeddingSession {
   }
 
   /** Checks that the service can embed at all, and returns the number of dimensions. */
-  async #probe(patience: Patience, signal?: AbortSignal): Promise<number> {
-    const asked = this.#ask([this.#options.textPrefix + PROOF_TEXT], patience, signal)
-    const [vector] = await asked.catch((error) => this.#failAtAnything('it makes no vector of a plain text', error))
+  async #probe(patience: RetryPolicy, signal?: AbortSignal): Promise<number> {
+    const asked = this.#ask([this.#options.textPrefix + PROBE_TEXT], patience, signal)
+    const [vector] = await asked.catch((error) => this.#throwUnusable('it makes no vector of a plain text', error))
     return vector?.length ?? 0
   }
 
   /** For input that no service may refuse. */
-  #failAtAnything(what: string, error: unknown): never {
-    const found = describeFailure(this.#named, error)
+  #throwUnusable(what: string, error: unknown): never {
+    const found = toCallerError(this.#named, error)
     if (!(found instanceof PharosError && found.code === 'EMBED_REFUSED')) throw found
     const problem = `${what}: ${found.details['problem']}`
-    throw unusable(this.#named, problem, 'check the settings embedEndpoint, embedModel and embedDimensions', error)
+    throw createUnusableError(
+      this.#named,
+      problem,
+      'check the settings embedEndpoint, embedModel and embedDimensions',
+      error,
+    )
   }
 
-  async #ask(texts: readonly string[], patience: Patience, signal?: AbortSignal): Promise<Float32Array[]> {
+  async #ask(texts: readonly string[], patience: RetryPolicy, signal?: AbortSignal): Promise<Float32Array[]> {
     const { url } = this.#protocol
     const json = this.#protocol.writeBody(texts)
-    const numbers = texts.length * (this.#dimensions ?? MOST_DIMENSIONS)
-    const maxBytes = LEAST_ANSWER_BYTES + numbers * BYTES_PER_NUMBER
+    const numbers = texts.length * (this.#dimensions ?? ASSUMED_DIMENSIONS)
+    const maxBytes = MIN_RESPONSE_BYTES + numbers * BYTES_PER_NUMBER
     return this.#readVectors(await this.#call({ method: 'POST', url, json, maxBytes }, patience, signal), texts.length)
   }
 
   #readVectors(answer: unknown, count: number): Float32Array[] {
     const lists = this.#protocol.readVectors(answer)
     const address = 'check the setting embedEndpoint'
-    if (lists === undefined) throw unusable(this.#named, 'its answer holds no vectors', address)
+    if (lists === undefined) throw createUnusableError(this.#named, 'its answer holds no vectors', address)
     if (lists.length !== count) {
-      throw unusable(this.#named, `it gave ${lists.length} vectors for ${count} texts`, address)
+      throw createUnusableError(this.#named, `it gave ${lists.length} vectors for ${count} texts`, address)
     }
     return lists.map((list) => {
       const read = readVector(list)
-      if ('problem' in read) throw refused(this.#named, read.problem)
+      if ('problem' in read) throw createRefusedError(this.#named, read.problem)
       const { length } = read.vector
       if (length === (this.#dimensions ?? length)) return read.vector
       const problem = `its vectors have ${length} dimensions now and had ${this.#dimensions} before: it serves another model`
@@ -232,12 +241,12 @@ export class EmbeddingSession {
 
   #otherModel(problem: string): PharosError {
     this.#options.onOtherModel?.()
-    return unusable(this.#named, problem, REPLACE)
+    return createUnusableError(this.#named, problem, REPLACE_ADVICE)
   }
 
   #call(
     part: Pick<ServiceCall, 'method' | 'url' | 'json' | 'maxBytes'>,
-    patience: Patience,
+    patience: RetryPolicy,
     signal: AbortSignal | undefined,
   ): Promise<unknown> {
     const { client, clock, key } = this.#options
@@ -254,7 +263,7 @@ export class EmbeddingSession {
 
 /** TEI responds 424 when its model fails, which may be transient. */
 function isWorthRetrying(failure: ServiceFailure): boolean {
-  return failure.isTransient || isSuspicious(failure)
+  return failure.isTransient || isPossibleTextFault(failure)
 }
 
 /** A call that timed out would time out again. */

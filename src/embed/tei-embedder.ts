@@ -13,7 +13,7 @@ export function openTeiEmbedder(options: ServiceEmbedderOptions): Promise<Embedd
 function createTeiProtocol({ endpoint, dimensions }: ServiceEmbedderOptions): EmbeddingProtocol {
   const addressOf = (path: string): string => {
     const url = new URL(endpoint)
-    url.pathname = url.pathname.replace(OWN_PATH, '') + path
+    url.pathname = url.pathname.replace(API_PATH, '') + path
     return url.href
   }
   return {
@@ -31,7 +31,7 @@ function createTeiProtocol({ endpoint, dimensions }: ServiceEmbedderOptions): Em
 }
 
 /** Paths that users append to the endpoint. */
-const OWN_PATH = /(?:\/(?:embed|info|v1|v1\/embeddings))?\/*$/
+const API_PATH = /(?:\/(?:embed|info|v1|v1\/embeddings))?\/*$/
 
 /** Reads the model of TEI: https://huggingface.github.io/text-embeddings-inference, `GET /info`. */
 function readInfo(answer: unknown): ServedModel {

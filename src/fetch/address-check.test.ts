@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AddressRefusal } from '../library/library.ts'
-import { createAddressCheck, type Resolve, systemResolve } from './address-check.ts'
+import { createAddressCheck, type HostResolver, systemResolve } from './address-check.ts'
 import { parseAllowance } from './addresses.ts'
 
 const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
@@ -10,13 +10,13 @@ const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   'empty.test': [],
 }
 
-const resolve: Resolve = async (host) => {
+const resolve: HostResolver = async (host) => {
   const found = ADDRESSES[host]
   if (found !== undefined) return found
   throw Object.assign(new Error(host), { code: host === 'shaky.test' ? 'EAI_AGAIN' : 'ENOTFOUND' })
 }
 
-function check(url: string, allowPrivate: readonly string[] = [], how: Resolve = resolve, timeoutMs = 1000) {
+function check(url: string, allowPrivate: readonly string[] = [], how: HostResolver = resolve, timeoutMs = 1000) {
   const parsed = parseAllowance(allowPrivate)
   if (parsed.type === 'problem') throw new Error(parsed.problem)
   return createAddressCheck({ allowance: parsed.allowance, resolve: how, timeoutMs })(url)
@@ -76,7 +76,7 @@ describe('createAddressCheck', () => {
   })
 
   test('fails when a name lookup times out', async () => {
-    const never: Resolve = () => new Promise(() => {})
+    const never: HostResolver = () => new Promise(() => {})
     expect(await check('http://slow.test/', [], never, 5)).toEqual(
       refused('timeout', 'slow.test could not be resolved in time', { isTransient: true }),
     )

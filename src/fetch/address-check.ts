@@ -5,10 +5,10 @@ import { type Allowance, ruleFor } from './addresses.ts'
 import { CONNECT_OUTCOMES, ConnectError, codeOf } from './connect-error.ts'
 
 /** All IP addresses of a host name, best first. Rejects with Node's code (`ENOTFOUND`, `EAI_AGAIN`) when it has none. */
-export type Resolve = (host: string) => Promise<readonly string[]>
+export type HostResolver = (host: string) => Promise<readonly string[]>
 
 /** Resolves names with the operating system's resolver. */
-export const systemResolve: Resolve = async (host) => {
+export const systemResolve: HostResolver = async (host) => {
   const answers = await lookup(host, { all: true, verbatim: true })
   return answers.map((answer) => answer.address)
 }
@@ -16,7 +16,7 @@ export const systemResolve: Resolve = async (host) => {
 /** Settings that decide whether an IP address may be connected to. */
 export interface AddressGuard {
   readonly allowance: Allowance
-  readonly resolve: Resolve
+  readonly resolve: HostResolver
   /** Timeout of the name lookup, in milliseconds. */
   readonly timeoutMs: number
 }
@@ -40,17 +40,17 @@ export async function findAddresses(host: string, port: number, guard: AddressGu
 }
 
 /** Returns why a URL must not be passed to a service that would fetch it, or undefined when it may. Opens no connection. */
-export type CheckAddress = (url: string) => Promise<AddressRefusal | undefined>
+export type AddressChecker = (url: string) => Promise<AddressRefusal | undefined>
 
 /** Creates the check for URLs that a service is to fetch: scheme, host name, and every IP address that the name resolves to now. */
-export function createAddressCheck(guard: AddressGuard): CheckAddress {
+export function createAddressCheck(guard: AddressGuard): AddressChecker {
   return async (text) => {
     const url = URL.parse(text)
     if (url === null) return { reason: 'bad-url', detail: 'not a URL', isTransient: false, rule: null }
     if (!['http:', 'https:'].includes(url.protocol)) {
       return { reason: 'scheme', detail: `${url.protocol} is not fetched`, isTransient: false, rule: null }
     }
-    const { host, port } = placeOf(url)
+    const { host, port } = hostAndPortOf(url)
     try {
       await findAddresses(host, port, guard)
       return undefined
@@ -62,7 +62,7 @@ export function createAddressCheck(guard: AddressGuard): CheckAddress {
 }
 
 /** Host and port of a URL, without the brackets of an IPv6 address. */
-export function placeOf(url: Pick<URL, 'hostname' | 'port' | 'protocol'>): {
+export function hostAndPortOf(url: Pick<URL, 'hostname' | 'port' | 'protocol'>): {
   readonly host: string
   readonly port: number
 } {
@@ -70,7 +70,7 @@ export function placeOf(url: Pick<URL, 'hostname' | 'port' | 'protocol'>): {
   return { host, port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port) }
 }
 
-async function resolveInTime(resolve: Resolve, host: string, timeoutMs: number): Promise<readonly string[]> {
+async function resolveInTime(resolve: HostResolver, host: string, timeoutMs: number): Promise<readonly string[]> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
     () => reject(new ConnectError('timeout', `${host} could not be resolved in time`)),

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import request from 'undici/lib/api/api-request.js'
 import errors from 'undici/lib/core/errors.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
-import type { Resolve } from './address-check.ts'
+import type { HostResolver } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
 import { Connector } from './connector.ts'
 import type { HttpProxy } from './parse-proxy.ts'
@@ -11,7 +11,7 @@ import type { HttpProxy } from './parse-proxy.ts'
 /** How connections are made and kept. */
 export interface AgentOptions {
   readonly allowance: Allowance
-  readonly resolve: Resolve
+  readonly resolve: HostResolver
   /** Trusted certificates in PEM. Undefined uses Node's. */
   readonly ca: string | undefined
   readonly proxy: HttpProxy | undefined

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import type { Browser, BrowserType, CDPSession } from 'playwright-core'
 import { messageOf } from '../core/errors.ts'
-import { answerWithin, BrowserHung } from './chromium-deadline.ts'
+import { BrowserHung, withTimeout } from './chromium-deadline.ts'
 import { measureProcesses } from './chromium-memory.ts'
 import { openProfile } from './chromium-profile.ts'
-import { missing } from './find-browser.ts'
+import { createMissingError } from './find-browser.ts'
 
 /** How a browser is started. */
 export interface BrowserOptions {
@@ -28,7 +28,7 @@ export interface RunningBrowser {
 }
 
 /** Time that the browser gets to exit by itself. */
-const CLOSE_MS = 5000
+const CLOSE_TIMEOUT_MS = 5000
 
 /** Loads Playwright, an optional package. Rejects with `BROWSER_MISSING`. */
 export async function loadPlaywright(
@@ -38,7 +38,7 @@ export async function loadPlaywright(
     const { chromium } = await load()
     return chromium
   } catch (cause) {
-    throw missing('the package playwright-core is not installed', 'npm install playwright-core', { cause })
+    throw createMissingError('the package playwright-core is not installed', 'npm install playwright-core', { cause })
   }
 }
 
@@ -65,13 +65,13 @@ export async function openBrowser(chromium: BrowserType, options: BrowserOptions
     // `browser()` is null only for Android and Electron.
     const browser = context.browser() as Browser
     const gone = new Promise<void>((resolve) => browser.once('disconnected', () => resolve()))
-    const { session, main } = await meetBrowser(browser, startMs)
+    const { session, main } = await connectBrowser(browser, startMs)
     return {
       browser,
       gone,
       measureMemory: async () => measureProcesses(await listProcesses(session)),
       async close() {
-        const kill = setTimeout(() => endProcess(main), CLOSE_MS)
+        const kill = setTimeout(() => endProcess(main), CLOSE_TIMEOUT_MS)
         try {
           await browser.close()
         } finally {
@@ -116,15 +116,15 @@ const SWITCHES: readonly string[] = [
 ]
 
 /** A running browser: its protocol session and the id of its main process. */
-interface Met {
+interface BrowserConnection {
   readonly session: CDPSession
   readonly main: number | undefined
 }
 
 /** Queries a started browser for its main process, and closes one that does not respond. */
-async function meetBrowser(browser: Browser, timeoutMs: number): Promise<Met> {
+async function connectBrowser(browser: Browser, timeoutMs: number): Promise<BrowserConnection> {
   try {
-    const met = await answerWithin(askBrowser(browser), timeoutMs)
+    const met = await withTimeout(queryBrowser(browser), timeoutMs)
     if (met === undefined) throw new BrowserHung()
     return met
   } catch (error) {
@@ -134,7 +134,7 @@ async function meetBrowser(browser: Browser, timeoutMs: number): Promise<Met> {
   }
 }
 
-async function askBrowser(browser: Browser): Promise<Met> {
+async function queryBrowser(browser: Browser): Promise<BrowserConnection> {
   const session = await browser.newBrowserCDPSession()
   const [main] = await listProcesses(session, 'browser')
   return { session, main }

@@ -4,7 +4,7 @@ export class BrowserHung extends Error {
 }
 
 /** Returns the result of `work`, or undefined when it takes longer than the timeout. */
-export async function answerWithin<T>(work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+export async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), timeoutMs)
   try {
@@ -15,7 +15,7 @@ export async function answerWithin<T>(work: Promise<T>, timeoutMs: number): Prom
 }
 
 /** Returns the result of `work`, or rejects with the signal's reason when it is aborted first. The work itself continues. */
-export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = (): void => reject(signal.reason)
   if (signal.aborted) abort()

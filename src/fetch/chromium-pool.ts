@@ -1,8 +1,8 @@
 import type { BrowserType } from 'playwright-core'
 import type { Allowance } from './addresses.ts'
-import { type Booth, closeBooth, openBooth } from './chromium-booth.ts'
 import { type BrowserOptions, openBrowser, type RunningBrowser } from './chromium-browser.ts'
-import { answerWithin, BrowserHung } from './chromium-deadline.ts'
+import { type ChromiumContext, closeChromiumContext, openChromiumContext } from './chromium-context.ts'
+import { BrowserHung, withTimeout } from './chromium-deadline.ts'
 import { type GuardProxy, type GuardProxyOptions, openGuardProxy } from './guard-proxy.ts'
 
 /** Limits after which a browser is replaced. */
@@ -23,13 +23,13 @@ export interface PoolOptions extends Omit<BrowserOptions, 'proxyUrl'> {
 }
 
 /** Number of pages between two memory measurements, each of which takes as long as a small page. */
-const WEIGHED_PAGES = 10
+const MEMORY_CHECK_PAGES = 10
 
 /** Timeout for opening a window and for queries. A browser that takes longer hangs. */
-const ANSWER_MS = 10_000
+const RESPONSE_TIMEOUT_MS = 10_000
 
 /** Timeout for closing a window. */
-const CLOSE_MS = 3000
+const CLOSE_TIMEOUT_MS = 3000
 
 const NOTHING: Allowance = { isNameAllowed: () => false, isAllowed: () => false }
 
@@ -38,14 +38,14 @@ export class BrowserPool {
   readonly #options: PoolOptions
   readonly #guard: GuardProxy
   readonly #running: RunningBrowser
-  readonly #booths = new Set<Booth>()
-  readonly #idle: Booth[] = []
+  readonly #contexts = new Set<ChromiumContext>()
+  readonly #idle: ChromiumContext[] = []
   readonly #ageing: NodeJS.Timeout
   #busy = 0
   #pages = 0
   /** Value of the page counter at the last memory measurement. */
   #weighedPages = 0
-  #isWornOut = false
+  #isRetired = false
   #closing: Promise<void> | undefined
   readonly #ended = Promise.withResolvers<void>()
 
@@ -79,16 +79,16 @@ export class BrowserPool {
   }
 
   /** Whether a new browser should render the next page. */
-  get isWornOut(): boolean {
-    return this.#isWornOut
+  get isRetired(): boolean {
+    return this.#isRetired
   }
 
   /** Returns a booth, preferably an idle one with the same key. */
-  async take(key: string): Promise<Booth> {
+  async acquire(key: string): Promise<ChromiumContext> {
     this.#busy++
     this.#pages++
     try {
-      const booth = await answerWithin(this.#find(key), ANSWER_MS)
+      const booth = await withTimeout(this.#find(key), RESPONSE_TIMEOUT_MS)
       if (booth === undefined) throw new BrowserHung()
       return booth
     } catch (error) {
@@ -100,48 +100,48 @@ export class BrowserPool {
   }
 
   /** Returns a booth to the pool, which reuses it only if it is sound. */
-  async give(booth: Booth, isSound: boolean): Promise<void> {
+  async release(booth: ChromiumContext, isSound: boolean): Promise<void> {
     this.#busy--
     if (isSound) this.#idle.push(booth)
-    else if ((await answerWithin(this.#close(booth), CLOSE_MS)) === undefined) this.retire()
-    if (this.#isWornOut || this.#pages >= this.#options.recycle.pages || (await this.#isHeavy())) this.retire()
+    else if ((await withTimeout(this.#close(booth), CLOSE_TIMEOUT_MS)) === undefined) this.retire()
+    if (this.#isRetired || this.#pages >= this.#options.recycle.pages || (await this.#isHeavy())) this.retire()
   }
 
-  async #find(key: string): Promise<Booth> {
+  async #find(key: string): Promise<ChromiumContext> {
     const same = this.#idle.findIndex((booth) => booth.key === key)
     const [idle] = same < 0 ? [] : this.#idle.splice(same, 1)
     if (idle !== undefined) return idle
     // Closes an idle booth of another key, so that there are never more booths than concurrent pages.
     const other = this.#idle.pop()
     if (other !== undefined) await this.#close(other)
-    const booth = await openBooth(this.#running.browser, key, this.#options.guard)
-    this.#booths.add(booth)
+    const booth = await openChromiumContext(this.#running.browser, key, this.#options.guard)
+    this.#contexts.add(booth)
     return booth
   }
 
-  #close(booth: Booth): Promise<true> {
-    this.#booths.delete(booth)
-    return closeBooth(booth)
+  #close(booth: ChromiumContext): Promise<true> {
+    this.#contexts.delete(booth)
+    return closeChromiumContext(booth)
   }
 
   /** Whether the browser uses too much memory, as far as that can be measured. One that does not respond counts as too heavy. */
   async #isHeavy(): Promise<boolean> {
-    if (this.#pages - this.#weighedPages < WEIGHED_PAGES) return false
+    if (this.#pages - this.#weighedPages < MEMORY_CHECK_PAGES) return false
     this.#weighedPages = this.#pages
-    const bytes = await answerWithin(this.#running.measureMemory(), ANSWER_MS).catch(() => 0)
+    const bytes = await withTimeout(this.#running.measureMemory(), RESPONSE_TIMEOUT_MS).catch(() => 0)
     return bytes === undefined || bytes >= this.#options.recycle.memoryBytes
   }
 
   /** Closes the browser after its last page. */
   retire(): void {
-    this.#isWornOut = true
+    this.#isRetired = true
     // Only callers of `close()` get its error; this call has no one to report it to.
     if (this.#busy === 0) this.close().catch(() => {})
   }
 
   /** Closes the browser. */
   close(): Promise<void> {
-    this.#isWornOut = true
+    this.#isRetired = true
     this.#closing ??= this.#end()
     return this.#closing
   }
@@ -151,7 +151,7 @@ export class BrowserPool {
     try {
       await this.#running.close()
     } finally {
-      await Promise.all([this.#guard, ...[...this.#booths].map(({ guard }) => guard)].map((guard) => guard.close()))
+      await Promise.all([this.#guard, ...[...this.#contexts].map(({ guard }) => guard)].map((guard) => guard.close()))
       this.#ended.resolve()
     }
   }

@@ -2,14 +2,14 @@ import type { BrowserType } from 'playwright-core'
 import { PharosError } from '../core/errors.ts'
 import type { Snapshot } from '../core/model.ts'
 import type { Renderer, RenderOutcome, RenderRequest } from '../crawl/ports.ts'
-import type { Resolve } from './address-check.ts'
+import type { HostResolver } from './address-check.ts'
 import { type Allowance, PUBLIC_ONLY } from './addresses.ts'
-import type { Booth } from './chromium-booth.ts'
 import { describeLaunch, loadPlaywright } from './chromium-browser.ts'
-import { BrowserHung, orAborted } from './chromium-deadline.ts'
+import type { ChromiumContext } from './chromium-context.ts'
+import { BrowserHung, rejectOnAbort } from './chromium-deadline.ts'
 import { BrowserPool, type PoolOptions, type Recycling } from './chromium-pool.ts'
-import { PageCrashed, PageHung, visitPage } from './chromium-visit.ts'
-import { missing } from './find-browser.ts'
+import { PageCrashed, PageHung, renderPage } from './chromium-render-page.ts'
+import { createMissingError } from './find-browser.ts'
 import { parseProxy } from './parse-proxy.ts'
 
 /** How pages are rendered. A megabyte is 2²⁰ bytes. */
@@ -21,7 +21,7 @@ export interface ChromiumRendererOptions {
   /** Addresses that pages may connect to. @default public ones */
   readonly allowance?: Allowance
   /** Finds the addresses of a host name. @default the resolver of the system */
-  readonly resolve?: Resolve
+  readonly resolve?: HostResolver
   /** URL of a proxy for every connection. @default none */
   readonly proxy?: string
   /** Pages rendered at the same time. @default 2 */
@@ -86,7 +86,7 @@ class RunningRenderer implements ChromiumRenderer {
       await this.#enter(signal)
       // An aborted caller does not wait for the clean-up, but the slot is freed only after it.
       const work = this.#renderOne(snapshot, request, signal).finally(() => this.#leave())
-      return await orAborted(work, signal)
+      return await rejectOnAbort(work, signal)
     } catch (error) {
       request.signal?.throwIfAborted()
       return describeEnd(error)
@@ -108,19 +108,19 @@ class RunningRenderer implements ChromiumRenderer {
   async #renderOne(snapshot: Snapshot, request: RenderRequest, signal: AbortSignal): Promise<RenderOutcome> {
     const { headers = {}, maxBytes = this.#maxBytes } = request
     const pool = await this.#findBrowser()
-    const booth = await pool.take(JSON.stringify(headers))
+    const booth = await pool.acquire(JSON.stringify(headers))
     const dead = pool.gone.then(() => {
       throw new BrowserEnded('the browser ended')
     })
     let isSound = false
     try {
-      booth.guard.forget()
+      booth.guard.resetCounters()
       const options = { headers, timeoutMs: this.#timeoutMs, maxBytes, signal }
-      const visited = await Promise.race([visitPage(booth, snapshot, options), dead])
-      isSound = visited.isSound
+      const visited = await Promise.race([renderPage(booth, snapshot, options), dead])
+      isSound = visited.isReusable
       return tellRefusals(visited.outcome, booth)
     } finally {
-      await pool.give(booth, isSound)
+      await pool.release(booth, isSound)
     }
   }
 
@@ -133,10 +133,10 @@ class RunningRenderer implements ChromiumRenderer {
       if (this.#current === opening) this.#current = undefined
       const problem = `${this.#pool.executablePath} does not start: ${describeLaunch(error)}`
       if (this.#hasStarted) throw new BrowserEnded(problem)
-      throw missing(problem, 'correct the setting `browser`', { cause: error })
+      throw createMissingError(problem, 'correct the setting `browser`', { cause: error })
     })
     this.#hasStarted = true
-    if (!pool.isWornOut) return pool
+    if (!pool.isRetired) return pool
     pool.retire()
     if (this.#current === opening) this.#current = undefined
     return await this.#findBrowser()
@@ -191,7 +191,7 @@ function describeEnd(error: unknown): RenderOutcome {
 }
 
 /** Adds the refused connections to a failed outcome, because they may be its cause. */
-function tellRefusals(outcome: RenderOutcome, { guard }: Booth): RenderOutcome {
+function tellRefusals(outcome: RenderOutcome, { guard }: ChromiumContext): RenderOutcome {
   const [first] = guard.refusals
   if (outcome.type === 'rendered' || first === undefined) return outcome
   return { ...outcome, detail: `${outcome.detail}; ${guard.refusalCount} connections were refused: ${first.reason}` }

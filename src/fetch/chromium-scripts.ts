@@ -1,20 +1,20 @@
-/** Name of the page's global in which {@link WATCH} stores its counters. */
-const BOOK = '__pharosQuiet'
+/** Name of the page's global in which {@link TRACK_ACTIVITY_SCRIPT} stores its counters. */
+const ACTIVITY_GLOBAL = '__pharosQuiet'
 
 /** Longest timer that rendering waits for. Longer ones change the page later than a reader would wait. */
-const SHORT_TIMER_MS = 2000
+const MAX_AWAITED_TIMER_MS = 2000
 
 /** Longest interval that rendering waits for. Longer ones are clocks and rotating content. */
-const SHORT_INTERVAL_MS = 500
+const MAX_AWAITED_INTERVAL_MS = 500
 
 /** Longest wait for a page that is never idle. */
-const IDLE_MS = 1000
+const MAX_IDLE_WAIT_MS = 1000
 
 /**
  * Runs in every frame before its own scripts. It counts pending work: short timers, animation frames and responses that scripts or workers
  * wait for. It counts document changes, also in shadow trees, and removes APIs that a page does not need in order to be read.
  */
-export const WATCH: string = `(() => {
+export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
   const RELOADED = 1
   if (globalThis === top && location.protocol !== 'about:' && performance.navigation.type !== RELOADED) {
     // What the page before left in this window. One in a sandbox has no storage, and throws where it is asked for.
@@ -26,12 +26,12 @@ export const WATCH: string = `(() => {
   let changes = 0
   const look = (tell) => tell({ isLoaded: document.readyState === 'complete', due: due.size, changes })
   // When nothing else is left to do, so that what has arrived is worked off.
-  const lookWhenIdle = () => new Promise((tell) => set(() => whenIdle(() => look(tell), { timeout: ${IDLE_MS} }), 0))
-  Object.defineProperty(globalThis, '${BOOK}', { value: lookWhenIdle })
+  const lookWhenIdle = () => new Promise((tell) => set(() => whenIdle(() => look(tell), { timeout: ${MAX_IDLE_WAIT_MS} }), 0))
+  Object.defineProperty(globalThis, '${ACTIVITY_GLOBAL}', { value: lookWhenIdle })
 
   globalThis.setTimeout = function setTimeout(task, delay, ...rest) {
     const id = set.call(globalThis, task, delay, ...rest)
-    if (delay > ${SHORT_TIMER_MS}) return id
+    if (delay > ${MAX_AWAITED_TIMER_MS}) return id
     due.add(id)
     // It is due right after the other, whatever becomes of that.
     set.call(globalThis, () => due.delete(id), delay)
@@ -39,7 +39,7 @@ export const WATCH: string = `(() => {
   }
   globalThis.setInterval = function setInterval(task, delay, ...rest) {
     const id = repeat.call(globalThis, task, delay, ...rest)
-    if (!(delay > ${SHORT_INTERVAL_MS})) due.add(id)
+    if (!(delay > ${MAX_AWAITED_INTERVAL_MS})) due.add(id)
     return id
   }
   // Either ends both.
@@ -171,15 +171,15 @@ export const WATCH: string = `(() => {
  * Reports, once the page is idle, whether the document is loaded, how much work is pending and how many changes there were. Timers never
  * fire where the page's policy blocks scripts; such a page is recognised by `noscript` having child elements.
  */
-export const LOOK: string = `(() => {
+export const READ_ACTIVITY_SCRIPT: string = `(() => {
   const probe = document.createElement('div')
   probe.innerHTML = '<noscript><i></i></noscript>'
-  if (probe.querySelector('i') === null) return globalThis.${BOOK}()
+  if (probe.querySelector('i') === null) return globalThis.${ACTIVITY_GLOBAL}()
   return { isLoaded: document.readyState === 'complete', due: 0, changes: 0 }
 })()`
 
-/** Result of {@link LOOK}. */
-export interface Look {
+/** Result of {@link READ_ACTIVITY_SCRIPT}. */
+export interface PageActivity {
   readonly isLoaded: boolean
   readonly due: number
   readonly changes: number
@@ -233,7 +233,7 @@ export function writeSerializer(maxBytes: number): string {
 }
 
 /** Result of {@link writeSerializer}. */
-export interface Serialized {
+export interface SerializedPage {
   readonly url: string
   readonly isEmpty: boolean
   /** Null when the HTML is too large. */

@@ -16,7 +16,7 @@ export class Traffic {
   constructor(session: CDPSession) {
     this.#session = session
     session.on('Network.requestWillBeSent', this.#begin)
-    session.on('Network.responseReceived', this.#hear)
+    session.on('Network.responseReceived', this.#noteResponse)
     session.on('Network.loadingFinished', this.#end)
     session.on('Network.loadingFailed', this.#end)
     session.on('Page.frameNavigated', this.#replace)
@@ -30,13 +30,13 @@ export class Traffic {
   /** Stops listening. */
   stop(): void {
     this.#session.off('Network.requestWillBeSent', this.#begin)
-    this.#session.off('Network.responseReceived', this.#hear)
+    this.#session.off('Network.responseReceived', this.#noteResponse)
     this.#session.off('Network.loadingFinished', this.#end)
     this.#session.off('Network.loadingFailed', this.#end)
     this.#session.off('Page.frameNavigated', this.#replace)
   }
 
-  readonly #begin = ({ requestId, loaderId, type = 'Other' }: Begun): void => {
+  readonly #begin = ({ requestId, loaderId, type = 'Other' }: RequestEvent): void => {
     // A request without a document belongs to a worker, and the page's session gets no event for its end.
     if (UNWAITED.has(type) || loaderId === '') return
     if (!this.#documents.has(loaderId)) this.#documents.set(loaderId, this.#documents.size)
@@ -47,7 +47,7 @@ export class Traffic {
   /**
    * A body that no script reads gets no end event, so the response ends the request here; {@link WATCH} counts bodies that scripts read.
    */
-  readonly #hear = ({ requestId, type }: { requestId: string; type: string }): void => {
+  readonly #noteResponse = ({ requestId, type }: { requestId: string; type: string }): void => {
     if (type === 'Fetch') this.#pending.delete(requestId)
   }
 
@@ -56,7 +56,7 @@ export class Traffic {
   }
 
   /** Drops the requests of earlier documents after a navigation, because their end events may never arrive. */
-  readonly #replace = ({ frame }: Navigated): void => {
+  readonly #replace = ({ frame }: NavigationEvent): void => {
     const now = this.#documents.get(frame.loaderId)
     if (frame.parentId !== undefined || now === undefined) return
     for (const [requestId, loaderId] of this.#pending) {
@@ -65,12 +65,12 @@ export class Traffic {
   }
 }
 
-interface Begun {
+interface RequestEvent {
   readonly requestId: string
   readonly loaderId: string
   readonly type?: string
 }
 
-interface Navigated {
+interface NavigationEvent {
   readonly frame: { readonly parentId?: string; readonly loaderId: string }
 }

@@ -1,10 +1,10 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
-import { type AddressGuard, findAddresses, placeOf } from './address-check.ts'
+import { type AddressGuard, findAddresses, hostAndPortOf } from './address-check.ts'
 import { ConnectError, type ConnectProblem, describeFailure } from './connect-error.ts'
 import type { HttpProxy } from './parse-proxy.ts'
-import { openTunnel } from './proxy.ts'
+import { openTunnel } from './proxy-tunnel.ts'
 
 /** Options of a {@link Connector}. */
 export interface ConnectorOptions extends AddressGuard {
@@ -36,7 +36,7 @@ export class Connector {
 
   /** The function that undici calls for each connection. */
   readonly connect: buildConnector.connector = (target, callback) => {
-    const { host, port } = placeOf(target)
+    const { host, port } = hostAndPortOf(target)
     this.#open(host, port, target.protocol === 'https:').then(
       (socket) => callback(null, socket),
       (error: Error) => callback(error, null),
@@ -71,7 +71,7 @@ export class Connector {
 
   async #dial(attempt: Attempt): Promise<Socket | ConnectError> {
     const { proxy } = this.#options
-    if (this.#isClosed || attempt.timeoutMs <= 0) return tooLate(attempt.host)
+    if (this.#isClosed || attempt.timeoutMs <= 0) return createTimeoutError(attempt.host)
     if (proxy === undefined) return await this.#settle(this.#openSocket(attempt, undefined), attempt)
     const deadline = performance.now() + attempt.timeoutMs
     const tunnel = await this.#openTunnel(proxy, attempt)
@@ -83,7 +83,7 @@ export class Connector {
       return await this.#settle(this.#openSocket(attempt, tunnel), { ...attempt, timeoutMs })
     }
     tunnel.destroy()
-    return tooLate(attempt.host)
+    return createTimeoutError(attempt.host)
   }
 
   async #openTunnel(proxy: HttpProxy, attempt: Attempt): Promise<Socket | ConnectError> {
@@ -134,7 +134,7 @@ export class Connector {
       }
       const onClose = (): void => finish(new ConnectError('network', `${host} closed the connection`))
       const timer = setTimeout(() => {
-        finish(tooLate(host))
+        finish(createTimeoutError(host))
         socket.destroy()
       }, timeoutMs)
       this.#dialling.add(socket)
@@ -163,7 +163,7 @@ interface Attempt {
   readonly timeoutMs: number
 }
 
-function tooLate(host: string): ConnectError {
+function createTimeoutError(host: string): ConnectError {
   return new ConnectError('timeout', `no connection to ${host} in time`)
 }
 

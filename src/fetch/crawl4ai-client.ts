@@ -1,7 +1,7 @@
 import { PharosError } from '../core/errors.ts'
 import { cleanLine } from '../core/extract/metadata/line.ts'
 import type { Clock } from '../crawl/ports.ts'
-import { type HttpClient, type ServiceAnswer, ServiceError, type ServiceRequest } from '../library/http-client.ts'
+import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from '../library/http-client.ts'
 import { callService, hideKeys, type ServiceCall, ServiceFailure } from '../library/service-call.ts'
 
 /** How to call a Crawl4AI service. */
@@ -71,7 +71,7 @@ const SERVICE = 'Crawl4AI'
 const HEALTH_TIMEOUT_MS = 10_000
 
 /** Length limit of a quoted error message; the service includes its whole browser log. */
-const MOST_PROBLEM = 200
+const MAX_PROBLEM_LENGTH = 200
 
 /** Bypasses the cache, and drops text blocks with fewer words. */
 const CRAWLER_CONFIG = {
@@ -82,7 +82,7 @@ const CRAWLER_CONFIG = {
 const BROWSER_CONFIG = { type: 'BrowserConfig', params: { headless: true } } as const
 
 /** A page sent inline, so that a working service can read it without a fetch. The service takes shorter pages for blocked ones. */
-const GIVEN_PAGE =
+const PROBE_PAGE =
   'raw:<html><head><title>Lighthouse</title></head><body><h1>Lighthouse</h1>' +
   '<p>A lighthouse shows at night, to all who come in from the sea, where the harbour is and where the rocks are.</p></body></html>'
 
@@ -92,7 +92,12 @@ export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AICl
   const base = options.endpoint.replace(/\/+$/, '')
   const headers: Record<string, string> =
     token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }
-  const telling = tellFaults(client, { method: 'POST', url: `${base}/md`, headers, timeoutMs: HEALTH_TIMEOUT_MS })
+  const telling = withFaultDetection(client, {
+    method: 'POST',
+    url: `${base}/md`,
+    headers,
+    timeoutMs: HEALTH_TIMEOUT_MS,
+  })
   const post = (path: string, parts: Pick<ServiceCall, 'json' | 'isRefusal'>, call: Crawl4AICall): Promise<unknown> =>
     callService(telling, clock, {
       service: SERVICE,
@@ -102,7 +107,7 @@ export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AICl
       timeoutMs,
       retries,
       delaysMs,
-      isWorthRetrying: blamesService,
+      isWorthRetrying: isServiceFault,
       ...parts,
       ...call,
     })
@@ -119,20 +124,20 @@ export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AICl
       if (status !== 200) throw unusable(base, `it answered ${status} when asked whether it is well`, START_ADVICE)
     },
     async crawl(url, call = {}) {
-      const asked = spell(url)
+      const asked = normalizeUrl(url)
       const json = { urls: [asked], browser_config: BROWSER_CONFIG, crawler_config: CRAWLER_CONFIG }
       try {
-        return parseResult(await post('/crawl', { json, isRefusal: blamesPage }, call), asked, headers)
+        return parseResult(await post('/crawl', { json, isRefusal: isPageFault }, call), asked, headers)
       } catch (error) {
         if (error instanceof ServiceFailure && error.type === 'refused' && (error.status ?? 0) >= 500) {
-          return failedPage(asked, error.told)
+          return failedPage(asked, error.serviceMessage)
         }
         throw error
       }
     },
     async readMarkdown(url, filter, query, call = {}) {
-      const json = describeMarkdown(spell(url), filter, query)
-      const answer = fieldsOf(await post('/md', { json, isRefusal: blamesPageOfMarkdown }, call))
+      const json = describeMarkdown(normalizeUrl(url), filter, query)
+      const answer = fieldsOf(await post('/md', { json, isRefusal: isMarkdownPageFault }, call))
       if (answer['success'] !== true) throw badAnswer('says that it did not succeed')
       return textOf(answer['markdown'])
     },
@@ -140,7 +145,7 @@ export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AICl
 }
 
 /** Whether a failure means that the service is in trouble, rather than that it rejected the request. */
-export function blamesService(error: unknown): boolean {
+export function isServiceFault(error: unknown): boolean {
   return error instanceof ServiceFailure && ['timeout', 'network', 'server-error'].includes(error.type)
 }
 
@@ -152,7 +157,7 @@ const PAGE_FAILED = 'Crawl request failed:'
  * of the requested pages; here there is always one. Version 0.9 also answers 500, but hides the error. Later versions answer 200 with the
  * result.
  */
-function blamesPage(status: number, answer: unknown): boolean {
+function isPageFault(status: number, answer: unknown): boolean {
   return status === 500 && textOf(fieldsOf(answer)['detail']).startsWith(PAGE_FAILED)
 }
 
@@ -162,8 +167,8 @@ function blamesPage(status: number, answer: unknown): boolean {
  * sends a page that cannot fail: if the service reads it, the original page is at fault, and the response is rewritten to the form of other
  * versions.
  */
-function tellFaults(client: HttpClient, markdown: Omit<ServiceRequest, 'body' | 'signal'>): HttpClient {
-  const body = JSON.stringify(describeMarkdown(GIVEN_PAGE, 'raw'))
+function withFaultDetection(client: HttpClient, markdown: Omit<ServiceRequest, 'body' | 'signal'>): HttpClient {
+  const body = JSON.stringify(describeMarkdown(PROBE_PAGE, 'raw'))
   const isWell = async (signal: AbortSignal | undefined): Promise<boolean> => {
     try {
       return (await client.request({ ...markdown, body, signal })).status === 200
@@ -183,15 +188,15 @@ function tellFaults(client: HttpClient, markdown: Omit<ServiceRequest, 'body' | 
 }
 
 /** The message of a response that hides its error behind a log id; undefined for other responses. */
-function readHidden({ status, body }: ServiceAnswer): string | undefined {
+function readHidden({ status, body }: ServiceResponse): string | undefined {
   if (status !== 500) return undefined
   const { error, correlation_id: logged } = fieldsOf(parseJson(new TextDecoder().decode(body)))
   return typeof logged === 'string' ? textOf(error) : undefined
 }
 
 /** The same check for `/md`, which answers 502. A reverse proxy before a stopped service does so too, but without a `detail`. */
-function blamesPageOfMarkdown(status: number, answer: unknown): boolean {
-  return blamesPage(status, answer) || (status === 502 && textOf(fieldsOf(answer)['detail']) !== '')
+function isMarkdownPageFault(status: number, answer: unknown): boolean {
+  return isPageFault(status, answer) || (status === 502 && textOf(fieldsOf(answer)['detail']) !== '')
 }
 
 /** The request body of `/md`. */
@@ -203,7 +208,7 @@ function describeMarkdown(url: string, filter: MarkdownFilter, query?: string): 
  * Normalizes a URL. Other parsers read unusual ones such as `http://a.example\@10.0.0.1/` differently, and would connect to an unchecked
  * host.
  */
-function spell(url: string): string {
+function normalizeUrl(url: string): string {
   return new URL(url).href
 }
 
@@ -231,7 +236,7 @@ function parseResult(answer: unknown, asked: string, sent: Readonly<Record<strin
   const url = textOf(result['redirected_url']) || textOf(result['url']) || asked
   return {
     isSuccess: result['success'] === true,
-    problem: cleanLine(hideKeys(textOf(result['error_message']), sent), MOST_PROBLEM) ?? '',
+    problem: cleanLine(hideKeys(textOf(result['error_message']), sent), MAX_PROBLEM_LENGTH) ?? '',
     url,
     status: typeof status === 'number' ? status : 0,
     markdown: pickMarkdown(result['markdown']),

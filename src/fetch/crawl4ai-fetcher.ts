@@ -4,8 +4,8 @@ import type { Clock, Fetcher, FetchOutcome, FetchRequest } from '../crawl/ports.
 import { CircuitBreaker, CircuitOpenError } from '../library/circuit-breaker.ts'
 import type { HttpClient } from '../library/http-client.ts'
 import { ServiceFailure } from '../library/service-call.ts'
-import type { CheckAddress } from './address-check.ts'
-import { blamesService, type CrawledPage, createCrawl4AIClient } from './crawl4ai-client.ts'
+import type { AddressChecker } from './address-check.ts'
+import { type CrawledPage, createCrawl4AIClient, isServiceFault } from './crawl4ai-client.ts'
 import { describeHead } from './crawl4ai-head.ts'
 
 /** How a Crawl4AI service fetches pages. */
@@ -23,7 +23,7 @@ export interface Crawl4AIFetcherOptions {
   readonly client: HttpClient
   readonly clock: Clock
   /** Checks every URL before the service gets it, and the final URL afterwards. */
-  readonly checkAddress: CheckAddress
+  readonly checkAddress: AddressChecker
 }
 
 /** Fetches pages as Markdown, through a service that runs their scripts. */
@@ -32,11 +32,11 @@ export interface Crawl4AIFetcher extends Fetcher {
   close(): Promise<void>
 }
 
-const MOST_RETRIES = 1
-const DELAYS_MS = [1000]
+const MAX_RETRIES = 1
+const RETRY_DELAYS_MS = [1000]
 
 /** Minimum delay before a page is retried while the circuit breaker is open; other pages probe the service meanwhile. */
-const LEAST_REST_MS = 5000
+const MIN_RETRY_DELAY_MS = 5000
 
 /** Size limit of a page's Markdown, in bytes. */
 const MAX_BYTES = 20 * 2 ** 20
@@ -46,13 +46,13 @@ export async function openCrawl4AIFetcher(options: Crawl4AIFetcherOptions): Prom
   const { clock, checkAddress } = options
   const crawl4ai = createCrawl4AIClient({
     ...options,
-    retries: Math.min(options.retries, MOST_RETRIES),
-    delaysMs: DELAYS_MS,
+    retries: Math.min(options.retries, MAX_RETRIES),
+    delaysMs: RETRY_DELAYS_MS,
   })
   await crawl4ai.checkHealth()
   const breaker = new CircuitBreaker({ now: () => clock.now() })
   const closing = new AbortController()
-  const takeTurn = createTurns(options.concurrency)
+  const takeTurn = createSemaphore(options.concurrency)
 
   return {
     async fetch(request) {
@@ -65,11 +65,11 @@ export async function openCrawl4AIFetcher(options: Crawl4AIFetcherOptions): Prom
       try {
         signal.throwIfAborted()
         const call = { signal: AbortSignal.any([signal, closing.signal]) }
-        const page = await breaker.run(() => crawl4ai.crawl(request.url, call), blamesService)
+        const page = await breaker.run(() => crawl4ai.crawl(request.url, call), isServiceFault)
         return (await checkTarget(page, request, checkAddress)) ?? judgePage(page, request)
       } catch (error) {
         request.signal?.throwIfAborted()
-        return closing.signal.aborted ? fail(CLOSED) : describeTrouble(error)
+        return closing.signal.aborted ? fail(CLOSED) : describeFailure(error)
       } finally {
         release()
       }
@@ -80,7 +80,7 @@ export async function openCrawl4AIFetcher(options: Crawl4AIFetcherOptions): Prom
   }
 }
 
-interface Trouble {
+interface FetchFailure {
   readonly reason: Reason
   readonly detail: string
   readonly isTransient: boolean
@@ -88,9 +88,9 @@ interface Trouble {
   readonly retryAfterMs?: number | null
 }
 
-const CLOSED: Trouble = { reason: 'service-failed', detail: 'the fetcher was closed', isTransient: true }
+const CLOSED: FetchFailure = { reason: 'service-failed', detail: 'the fetcher was closed', isTransient: true }
 
-function fail({ reason, detail, isTransient, status, retryAfterMs }: Trouble): FetchOutcome {
+function fail({ reason, detail, isTransient, status, retryAfterMs }: FetchFailure): FetchOutcome {
   return { type: 'failed', status: status ?? null, reason, detail, isTransient, retryAfterMs: retryAfterMs ?? null }
 }
 
@@ -98,7 +98,7 @@ function fail({ reason, detail, isTransient, status, retryAfterMs }: Trouble): F
 async function checkTarget(
   page: CrawledPage,
   request: FetchRequest,
-  checkAddress: CheckAddress,
+  checkAddress: AddressChecker,
 ): Promise<FetchOutcome | undefined> {
   const refusal = page.url === request.url ? undefined : await checkAddress(page.url)
   return refusal === undefined ? undefined : fail({ ...refusal, detail: `it leads on: ${refusal.detail}` })
@@ -156,13 +156,13 @@ function withoutFragment(text: string): string {
 }
 
 /** The outcome of a page when the service fails. The failure does not count against the page. */
-function describeTrouble(error: unknown): FetchOutcome {
+function describeFailure(error: unknown): FetchOutcome {
   if (error instanceof CircuitOpenError) {
     return fail({
       reason: 'service-failed',
       detail: `Crawl4AI was ${error.message}`,
       isTransient: true,
-      retryAfterMs: Math.max(error.retryInMs, LEAST_REST_MS),
+      retryAfterMs: Math.max(error.retryInMs, MIN_RETRY_DELAY_MS),
     })
   }
   if (!(error instanceof ServiceFailure)) throw error
@@ -171,7 +171,7 @@ function describeTrouble(error: unknown): FetchOutcome {
 }
 
 /** A semaphore; each caller calls the returned function to release its slot. */
-function createTurns(count: number): () => Promise<() => void> {
+function createSemaphore(count: number): () => Promise<() => void> {
   const waiting: (() => void)[] = []
   let free = count
   const release = (): void => {

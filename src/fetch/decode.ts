@@ -26,19 +26,19 @@ export function parseEncodings(field: string): Encoding[] | undefined {
 }
 
 /** Result of decoding a body. `corrupt` includes a body that ends too early. */
-export type Decoded =
+export type DecodeResult =
   | { readonly type: 'decoded'; readonly bytes: Uint8Array }
   | { readonly type: 'too-large' }
   | { readonly type: 'corrupt' }
 
 /** Controls the source of a coded body's bytes. */
-export interface Tap {
+export interface FlowControl {
   pause(): void
   resume(): void
   /** Called when no more bytes are needed. */
   stop(): void
   /** Returns a promise to wait for before the output exceeds this many bytes; undefined to continue at once. */
-  room?(bytes: number): Promise<void> | undefined
+  waitForRoom?(bytes: number): Promise<void> | undefined
 }
 
 /** Size limit of a body, and whether a larger one is truncated instead of refused. */
@@ -60,12 +60,12 @@ const CHUNK_BYTES = 64 * 1024
 export class BodyDecoder {
   readonly #encodings: readonly Encoding[]
   readonly #size: BodySize
-  readonly #tap: Tap
+  readonly #tap: FlowControl
   #held: Uint8Array[] = []
   #heldBytes = 0
-  #outer: Layer | undefined
+  #outer: DecodingStream | undefined
 
-  constructor(encodings: readonly Encoding[], size: BodySize, tap: Tap) {
+  constructor(encodings: readonly Encoding[], size: BodySize, tap: FlowControl) {
     this.#encodings = encodings
     // A body with several codings cannot be decoded from its start alone.
     this.#size = { ...size, isClipped: size.isClipped && encodings.length === 1 }
@@ -83,15 +83,15 @@ export class BodyDecoder {
     const [encoding] = this.#encodings
     if (this.#heldBytes <= SMALL_BYTES || encoding === undefined) return
     const beginning = this.#takeHeld()
-    this.#outer = openLayer(encoding, beginning, this.#size, this.#tap)
+    this.#outer = openDecodingStream(encoding, beginning, this.#size, this.#tap)
     this.#outer.write(beginning)
   }
 
   /** Ends the body and returns the result. */
-  async end(): Promise<Decoded> {
+  async end(): Promise<DecodeResult> {
     // A response without a body may still have the header, RFC 9110 section 8.4.
     if (this.#outer === undefined && this.#heldBytes === 0) return { type: 'decoded', bytes: new Uint8Array() }
-    let result: Decoded = this.#outer ? await this.#outer.end() : { type: 'decoded', bytes: this.#takeHeld() }
+    let result: DecodeResult = this.#outer ? await this.#outer.end() : { type: 'decoded', bytes: this.#takeHeld() }
     for (const encoding of this.#encodings.slice(this.#outer ? 1 : 0)) {
       if (result.type !== 'decoded') break
       result =
@@ -134,7 +134,11 @@ const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
 ])
 
 /** Decodes in one call. Returns undefined when the output is too large for that. */
-function decodeSmall(bytes: Uint8Array, encoding: Encoding, { maxBytes, isClipped }: BodySize): Decoded | undefined {
+function decodeSmall(
+  bytes: Uint8Array,
+  encoding: Encoding,
+  { maxBytes, isClipped }: BodySize,
+): DecodeResult | undefined {
   if (bytes.length > SMALL_BYTES) return undefined
   const maxOutputLength = Math.min(maxBytes, SMALL_OUTPUT_BYTES)
   try {
@@ -164,26 +168,36 @@ function inflate(
   }
 }
 
-async function decodeLarge(bytes: Uint8Array, encoding: Encoding, size: BodySize, tap: Tap): Promise<Decoded> {
-  const room = (length: number) => tap.room?.(length)
-  const layer = openLayer(encoding, bytes, size, { pause() {}, resume() {}, stop() {}, room })
+async function decodeLarge(
+  bytes: Uint8Array,
+  encoding: Encoding,
+  size: BodySize,
+  tap: FlowControl,
+): Promise<DecodeResult> {
+  const room = (length: number) => tap.waitForRoom?.(length)
+  const layer = openDecodingStream(encoding, bytes, size, { pause() {}, resume() {}, stop() {}, waitForRoom: room })
   layer.write(bytes)
   return await layer.end()
 }
 
 /** One coding that is being decoded in the thread pool. */
-interface Layer {
+interface DecodingStream {
   write(chunk: Uint8Array): void
-  end(): Promise<Decoded>
+  end(): Promise<DecodeResult>
   close(): void
 }
 
-function openLayer(encoding: Encoding, beginning: Uint8Array, size: BodySize, tap: Tap): Layer {
+function openDecodingStream(
+  encoding: Encoding,
+  beginning: Uint8Array,
+  size: BodySize,
+  tap: FlowControl,
+): DecodingStream {
   const { maxBytes, isClipped } = size
   const stream = createStream(encoding, beginning)
   const output: Uint8Array[] = []
   let length = 0
-  const { promise, resolve } = Promise.withResolvers<Decoded>()
+  const { promise, resolve } = Promise.withResolvers<DecodeResult>()
   const fail = (type: 'too-large' | 'corrupt'): void => {
     stream.destroy()
     output.length = 0
@@ -200,7 +214,7 @@ function openLayer(encoding: Encoding, beginning: Uint8Array, size: BodySize, ta
     if (length > maxBytes && !isClipped) return fail('too-large')
     output.push(chunk)
     if (length > maxBytes) return clip()
-    const room = tap.room?.(length)
+    const room = tap.waitForRoom?.(length)
     if (room === undefined) return
     stream.pause()
     void room.then(() => stream.resume())

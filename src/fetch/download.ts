@@ -5,9 +5,9 @@ import {
   type DownloadRequest,
   type Downloads,
   type OpenProxy,
-  type ProxyWay,
+  type ProxyTarget,
 } from '../library/download.ts'
-import { findAddresses, placeOf, type Resolve, systemResolve } from './address-check.ts'
+import { findAddresses, type HostResolver, hostAndPortOf, systemResolve } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
 import { type GuardedAgent, openAgent } from './agent.ts'
 import { ConnectError, codeOf } from './connect-error.ts'
@@ -25,7 +25,7 @@ export interface DownloadOptions {
   /** URL of a proxy for every request. @default none */
   readonly proxy?: string | undefined
   /** Finds the addresses of a host name. @default the resolver of the system */
-  readonly resolve?: Resolve
+  readonly resolve?: HostResolver
   /** Certificates to trust instead of those of Node, in PEM. */
   readonly ca?: string
   /** Idle timeout, in milliseconds, before and within a response. @default 30_000 */
@@ -57,7 +57,7 @@ export function openDownloads(options: DownloadOptions): Downloads {
 const PROXY_IDLE_MS = 120_000
 
 /** Loads the proxy only when needed, because few users read repositories. */
-async function openGuard({ allowance, proxy }: DownloadOptions, way: ProxyWay): Promise<OpenProxy> {
+async function openGuard({ allowance, proxy }: DownloadOptions, way: ProxyTarget): Promise<OpenProxy> {
   const { openGuardProxy } = await import('./guard-proxy.ts')
   const upstreamProxy = proxy === undefined ? undefined : parseProxy(proxy)
   const isMeant = (host: string, port: number) => host.toLowerCase() === way.host.toLowerCase() && port === way.port
@@ -79,12 +79,12 @@ async function resolveHost(host: string, port: number, options: DownloadOptions)
   try {
     return await findAddresses(host, port, { allowance, resolve, timeoutMs: CONNECT_TIMEOUT_MS })
   } catch (cause) {
-    if (cause instanceof ConnectError) throw unconnected(cause)
+    if (cause instanceof ConnectError) throw toDownloadError(cause)
     throw cause
   }
 }
 
-function unconnected(cause: ConnectError): DownloadError {
+function toDownloadError(cause: ConnectError): DownloadError {
   return new DownloadError('failed', cause.message, { cause, refused: cause.refused ?? null })
 }
 
@@ -110,7 +110,7 @@ function allowAlso(allowance: Allowance, origins: readonly string[]): Allowance 
   const nameOf = (host: string, port: number) => `${host.toLowerCase()}:${port}`
   const places = new Set(
     origins.map((origin) => {
-      const { host, port } = placeOf(new URL(origin))
+      const { host, port } = hostAndPortOf(new URL(origin))
       return nameOf(host, port)
     }),
   )
@@ -134,9 +134,9 @@ function createDownload(
     let url = parseAddress(request.url)
     const { origin } = url
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-      const step = await guard(url, request, late, () => {
+      const step = await withDownloadErrors(url, request, late, () => {
         const own = { ...(url.origin === origin ? request.headers : {}), ...authorize(url, tokenFor) }
-        return ask(agent, url, { request, userAgent, signal, late, own, isRegistry: tokenFor !== undefined })
+        return requestOnce(agent, url, { request, userAgent, signal, late, own, isRegistry: tokenFor !== undefined })
       })
       if (!(step instanceof URL)) return step
       if (url.protocol === 'https:' && step.protocol === 'http:') {
@@ -159,7 +159,7 @@ function authorize(url: URL, tokenFor: TokenFor | undefined): Record<string, str
   return { authorization: scheme }
 }
 
-interface Asking {
+interface RequestContext {
   readonly request: DownloadRequest
   /** Headers for this URL alone. */
   readonly own: Readonly<Record<string, string>>
@@ -170,7 +170,11 @@ interface Asking {
 }
 
 /** Requests a URL and returns its body, or its redirect target. */
-async function ask(agent: GuardedAgent, url: URL, asking: Asking): Promise<AsyncIterable<Uint8Array> | URL> {
+async function requestOnce(
+  agent: GuardedAgent,
+  url: URL,
+  asking: RequestContext,
+): Promise<AsyncIterable<Uint8Array> | URL> {
   const { request, userAgent, signal, late, own, isRegistry } = asking
   const { statusCode, headers, body } = await agent.request({
     origin: url.origin,
@@ -187,7 +191,7 @@ async function ask(agent: GuardedAgent, url: URL, asking: Asking): Promise<Async
   }
   if (statusCode !== 200) {
     await body.dump()
-    throw refusal(url, statusCode, headers['retry-after'], isRegistry)
+    throw createStatusError(url, statusCode, headers['retry-after'], isRegistry)
   }
   if (Number(headers['content-length'] ?? 0) > request.maxBytes) {
     // Handles the error event, because no other listener does.
@@ -197,7 +201,7 @@ async function ask(agent: GuardedAgent, url: URL, asking: Asking): Promise<Async
   return readBody(body as AsyncIterable<Uint8Array>, url, request, late)
 }
 
-function refusal(url: URL, status: number, retryAfter: unknown, isRegistry: boolean): DownloadError {
+function createStatusError(url: URL, status: number, retryAfter: unknown, isRegistry: boolean): DownloadError {
   const said = `${url.host} answered ${status}`
   if (status === 404 || status === 410) return new DownloadError('missing', said)
   if (status === 401 || status === 403) {
@@ -221,7 +225,7 @@ async function* readBody(
   const pieces = body[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const next = await guard(url, request, late, () => pieces.next())
+      const next = await withDownloadErrors(url, request, late, () => pieces.next())
       if (next.done === true) return
       length += next.value.length
       if (length > request.maxBytes) throw tooLarge(request)
@@ -249,13 +253,18 @@ function tooLarge({ maxBytes }: DownloadRequest): DownloadError {
 }
 
 /** Runs a step and turns its errors into a {@link DownloadError}. */
-async function guard<T>(url: URL, request: DownloadRequest, late: AbortSignal, step: () => Promise<T>): Promise<T> {
+async function withDownloadErrors<T>(
+  url: URL,
+  request: DownloadRequest,
+  late: AbortSignal,
+  step: () => Promise<T>,
+): Promise<T> {
   try {
     return await step()
   } catch (cause) {
     request.signal?.throwIfAborted()
     if (cause instanceof DownloadError) throw cause
-    if (cause instanceof ConnectError) throw unconnected(cause)
+    if (cause instanceof ConnectError) throw toDownloadError(cause)
     if (late.aborted) throw new DownloadError('failed', `${url.host} took too long`, { cause })
     // A broken connection is transient.
     const isSilent = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(codeOf(cause))

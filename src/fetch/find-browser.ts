@@ -8,9 +8,9 @@ import { PharosError } from '../core/errors.ts'
 export async function findBrowser(given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '') {
     if (await isProgram(given)) return given
-    throw missing(`there is no program at ${given}`, 'correct the setting `browser`')
+    throw createMissingError(`there is no program at ${given}`, 'correct the setting `browser`')
   }
-  return await findInstalled(PLACES, NAMES)
+  return await findInstalled(BROWSER_PATHS, NAMES)
 }
 
 /** Looks for a browser at known paths, then for program names in the PATH. */
@@ -20,10 +20,10 @@ export async function findInstalled(places: readonly string[], names: readonly s
     const found = await findProgram(name)
     if (found !== undefined) return found
   }
-  throw missing('there is no Chromium or Chrome', INSTALL_ADVICE)
+  throw createMissingError('there is no Chromium or Chrome', INSTALL_ADVICE)
 }
 
-const PLACES: readonly string[] = [
+const BROWSER_PATHS: readonly string[] = [
   // The headless shell comes first, as it has no user interface to load. Debian's file in /usr/bin is a wrapper script that keeps running.
   '/usr/lib/chromium/chromium-headless-shell',
   '/usr/bin/chromium-headless-shell',
@@ -49,7 +49,7 @@ const INSTALL_ADVICE =
   'install one (Debian: apt-get install chromium-headless-shell), or name it in the setting `browser`'
 
 /** The error for an unusable browser, with advice. */
-export function missing(problem: string, advice: string, options?: ErrorOptions): PharosError {
+export function createMissingError(problem: string, advice: string, options?: ErrorOptions): PharosError {
   return new PharosError('BROWSER_MISSING', { problem, advice }, options)
 }
 

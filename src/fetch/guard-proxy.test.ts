@@ -120,7 +120,7 @@ test('refuses and records connections that are not allowed', async () => {
   expect(proxy.refusals.map((refusal) => refusal.host)).toEqual([host, '127.0.0.1', '::1', 'inside.example'])
   for (let i = 0; i < 20; i++) await ask(proxy, origin)
   expect([proxy.refusalCount, proxy.refusals.length]).toEqual([24, 20])
-  proxy.forget()
+  proxy.resetCounters()
   expect([proxy.refusalCount, proxy.refusals.length, seen.length]).toEqual([0, 0, 0])
 })
 
@@ -156,7 +156,7 @@ test('stops at the byte limit', async () => {
   await expect(ask(proxy, `${origin}/bytes/200000`)).rejects.toThrow(/aborted|hang up/)
   expect(proxy.refusals).toMatchObject([{ reason: 'more than 100000 bytes were read' }])
   expect((await ask(proxy, `${origin}/a`)).status).toBe(403)
-  proxy.forget()
+  proxy.resetCounters()
   expect((await ask(proxy, `${origin}/bytes/10`)).status).toBe(200)
   const heard = await tunnel(proxy, new URL(origin).host, 'GET /bytes/900000 HTTP/1.1\r\nhost: x\r\n\r\n')
   expect(heard.length).toBeLessThan(900_000)

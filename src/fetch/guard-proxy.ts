@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Resolve, systemResolve } from './address-check.ts'
+import { type HostResolver, systemResolve } from './address-check.ts'
 import { type Allowance, isPublicAddress } from './addresses.ts'
 import { type GuardedAgent, openAgent } from './agent.ts'
 import { ConnectError } from './connect-error.ts'
@@ -12,12 +12,12 @@ import type { HttpProxy } from './parse-proxy.ts'
 export interface GuardProxyOptions {
   readonly allowance: Allowance
   /** Finds the addresses of a host name. @default the resolver of the system */
-  readonly resolve?: Resolve
+  readonly resolve?: HostResolver
   /** The owner's proxy for all connections. @default none */
   readonly upstreamProxy?: HttpProxy
   /** Limit of concurrent connections. @default 256 */
   readonly maxConnections?: number
-  /** Limit of bytes received between two calls of {@link GuardProxy.forget}. @default 256 MB */
+  /** Limit of bytes received between two calls of {@link GuardProxy.resetCounters}. @default 256 MB */
   readonly maxBytes?: number
   /** Idle timeout of a connection, in milliseconds. @default 30_000 */
   readonly idleTimeoutMs?: number
@@ -26,7 +26,7 @@ export interface GuardProxyOptions {
 }
 
 /** A refused connection. */
-export interface Refusal {
+export interface RefusedConnection {
   readonly host: string
   readonly reason: string
 }
@@ -36,13 +36,13 @@ export interface GuardProxy {
   /** Its address, `http://127.0.0.1:41234`. */
   readonly url: string
   /** The first refusals, up to {@link MAX_REFUSALS}. */
-  readonly refusals: readonly Refusal[]
+  readonly refusals: readonly RefusedConnection[]
   /** Number of all refusals. */
   readonly refusalCount: number
   /** Why the last failed request failed; null while none has. */
   readonly failure: string | null
   /** Resets the counters of bytes and refusals. */
-  forget(): void
+  resetCounters(): void
   /** Closes every connection. */
   close(): Promise<void>
 }
@@ -63,7 +63,7 @@ export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardP
 }
 
 class RunningProxy implements GuardProxy {
-  readonly refusals: Refusal[] = []
+  readonly refusals: RefusedConnection[] = []
   refusalCount = 0
   failure: string | null = null
   #received = 0
@@ -117,7 +117,7 @@ class RunningProxy implements GuardProxy {
     this.#port = (this.#server.address() as AddressInfo).port
   }
 
-  forget(): void {
+  resetCounters(): void {
     this.#received = 0
     this.refusalCount = 0
     this.failure = null
@@ -161,14 +161,14 @@ class RunningProxy implements GuardProxy {
         path: url.pathname + url.search,
         // Any method is possible; undici validates it.
         method: request.method as 'GET',
-        headers: passOn(request.headers),
+        headers: dropHopHeaders(request.headers),
         body: hasBody(request.headers) ? request : null,
         signal: gone.signal,
       })
-      response.writeHead(answer.statusCode, passOn(answer.headers))
+      response.writeHead(answer.statusCode, dropHopHeaders(answer.headers))
       for await (const part of answer.body as AsyncIterable<Uint8Array>) {
         this.#count(part.length, url.host)
-        if (!response.write(part)) await drained(response, gone.signal)
+        if (!response.write(part)) await waitForDrain(response, gone.signal)
       }
       response.end()
     } catch (error) {
@@ -241,7 +241,7 @@ const HOP_FIELDS: ReadonlySet<string> = new Set([
   ...['proxy-authorization', 'proxy-authenticate', 'host'],
 ])
 
-function passOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+function dropHopHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const named = new Set(headers.connection?.toLowerCase().split(/\s*,\s*/))
   const fields = Object.entries(headers).filter(([name]) => !HOP_FIELDS.has(name) && !named.has(name))
   return Object.fromEntries(fields.map(([name, value]) => [name, value ?? '']))
@@ -260,6 +260,6 @@ function writeAnswer(client: Duplex, status: number, text: string): void {
   client.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${text}`)
 }
 
-async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+async function waitForDrain(response: ServerResponse, signal: AbortSignal): Promise<void> {
   await process.getBuiltinModule('node:events').once(response, 'drain', { signal })
 }

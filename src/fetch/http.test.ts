@@ -875,7 +875,7 @@ describe('a proxy', () => {
     const fetcher = open({ connectionsPerOrigin: 1, proxy: proxy.url, resolve: async () => ['127.0.0.1'] })
     expect(await fetcher.fetch({ url: `http://docs.test:${port}/a` })).toMatchObject({ type: 'fetched' })
     expect(await fetcher.fetch({ url: `http://docs.test:${port}/b` })).toMatchObject({ type: 'fetched' })
-    expect(proxy.asked).toEqual([`127.0.0.1:${port}`])
+    expect(proxy.targets).toEqual([`127.0.0.1:${port}`])
     expect(site.seen).toMatchObject([
       { url: '/a', host: `docs.test:${port}` },
       { url: '/b', host: `docs.test:${port}` },
@@ -898,7 +898,7 @@ describe('a proxy', () => {
     expect(await open(options).fetch({ url: `https://site.test:${port}/` })).toEqual(
       failed('tls', 'self-signed certificate of site.test'),
     )
-    expect(new Set(proxy.asked)).toEqual(new Set([`127.0.0.1:${port}`]))
+    expect(new Set(proxy.targets)).toEqual(new Set([`127.0.0.1:${port}`]))
   })
 
   test('a proxy may use TLS, and its certificate is checked too', async () => {
@@ -954,7 +954,7 @@ describe('a proxy', () => {
       }
     }
     expect(await fetcher.fetch({ url: proxy.url })).toMatchObject({ reason: 'address-refused' })
-    expect([proxy.asked, site.seen]).toEqual([[], []])
+    expect([proxy.targets, site.seen]).toEqual([[], []])
   })
 
   test('when the proxy cannot reach one address, it is asked for the next', async () => {
@@ -963,7 +963,9 @@ describe('a proxy', () => {
     const { port } = new URL(site.url)
     const fetcher = open({ proxy: proxy.url, resolve: async () => ['127.0.0.9', '::ffff:127.0.0.9', '127.0.0.1'] })
     expect(await fetcher.fetch({ url: `http://docs.test:${port}/` })).toMatchObject({ type: 'fetched' })
-    expect(proxy.asked).toEqual(['127.0.0.9', '[::ffff:127.0.0.9]', '127.0.0.1'].map((address) => `${address}:${port}`))
+    expect(proxy.targets).toEqual(
+      ['127.0.0.9', '[::ffff:127.0.0.9]', '127.0.0.1'].map((address) => `${address}:${port}`),
+    )
   })
 
   test.each([

@@ -2,11 +2,11 @@ import type { Dispatcher } from 'undici'
 import { parseRetryAfter } from '../core/retry-after.ts'
 import type { Reason } from '../crawl/ledger.ts'
 import type { Fetcher, FetchOutcome, FetchRequest } from '../crawl/ports.ts'
-import { type Resolve, systemResolve } from './address-check.ts'
+import { type HostResolver, systemResolve } from './address-check.ts'
 import { type Allowance, PUBLIC_ONLY } from './addresses.ts'
 import { isParserError, openAgent } from './agent.ts'
 import { CONNECT_OUTCOMES, ConnectError } from './connect-error.ts'
-import { ACCEPTED_ENCODINGS, BodyDecoder, type Decoded, joinBytes, parseEncodings } from './decode.ts'
+import { ACCEPTED_ENCODINGS, BodyDecoder, type DecodeResult, joinBytes, parseEncodings } from './decode.ts'
 import { findFieldProblem, isFieldValue } from './header-fields.ts'
 import { type HttpProxy, parseProxy } from './parse-proxy.ts'
 
@@ -31,7 +31,7 @@ export interface HttpFetcherOptions {
   /** Limit of connections per origin; further requests wait. @default 16 */
   readonly connectionsPerOrigin?: number
   /** Finds the addresses of a host name. @default the resolver of the system */
-  readonly resolve?: Resolve
+  readonly resolve?: HostResolver
   /** Certificates to trust instead of those of Node, in PEM. */
   readonly ca?: string
   /**
@@ -150,7 +150,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #status: number | null = null
   #headers: Fields = {}
   /** The outcome when the headers alone decide it. */
-  #verdict: FetchOutcome | undefined
+  #earlyOutcome: FetchOutcome | undefined
   #decoder: BodyDecoder | undefined
   #chunks: Uint8Array[] = []
   /** Bytes of the body received so far, still encoded. */
@@ -182,7 +182,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     // Throwing here keeps the connection open for the next request, often this one in its next slot; an abort would close it.
-    if (this.#request.isInTime?.() === false) throw new TooLate()
+    if (this.#request.isInTime?.() === false) throw new SlotMissedError()
     this.#idleAtStart = idleTime()
     this.#startTimer()
   }
@@ -194,13 +194,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#latencyMs = this.#waited()
     this.#status = status
     this.#headers = headers
-    const length = Number(single(headers['content-length']) ?? 0)
-    this.#verdict = judgeStatus(status, headers, this.#request, this.#url, this.#settings.now)
-    if (this.#verdict !== undefined) {
-      if (length > DRAIN_BYTES) this.#stop(this.#verdict)
+    const length = Number(singleValue(headers['content-length']) ?? 0)
+    this.#earlyOutcome = judgeStatus(status, headers, this.#request, this.#url, this.#settings.now)
+    if (this.#earlyOutcome !== undefined) {
+      if (length > DRAIN_BYTES) this.#stop(this.#earlyOutcome)
       return
     }
-    const field = joined(headers['content-encoding']) ?? ''
+    const field = joinValues(headers['content-encoding']) ?? ''
     const encodings = parseEncodings(field)
     if (encodings === undefined) this.#stop(this.#fail('bad-answer', `unknown content encoding ${quote(field)}`))
     else if (length > this.#maxBytes && !this.#isClipped) this.#stop(this.#failTooLarge())
@@ -212,7 +212,7 @@ class Exchange implements Dispatcher.DispatchHandler {
           pause: () => controller.pause(),
           resume: () => controller.resume(),
           stop: () => this.#finishDecoding(),
-          room: (bytes) => this.#findRoom(bytes),
+          waitForRoom: (bytes) => this.#findRoom(bytes),
         },
       )
     }
@@ -221,8 +221,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#isSettled) return
     this.#length += chunk.length
-    if (this.#verdict !== undefined) {
-      if (this.#length > DRAIN_BYTES) this.#stop(this.#verdict)
+    if (this.#earlyOutcome !== undefined) {
+      if (this.#length > DRAIN_BYTES) this.#stop(this.#earlyOutcome)
     } else if (this.#length > this.#maxBytes) this.#stop(this.#clip(chunk))
     else if (this.#decoder !== undefined) this.#decoder.write(chunk)
     else {
@@ -236,14 +236,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#isSettled) return
-    if (this.#verdict !== undefined) this.#settle(this.#verdict)
+    if (this.#earlyOutcome !== undefined) this.#settle(this.#earlyOutcome)
     else if (this.#decoder !== undefined) this.#finishDecoding()
     else this.#settle(this.#fetched(joinBytes(this.#chunks, this.#length)))
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#isSettled) return
-    this.#settle(this.#verdict ?? this.#describeError(error))
+    this.#settle(this.#earlyOutcome ?? this.#describeError(error))
   }
 
   readonly #onAbort = (): void => {
@@ -258,7 +258,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => {
       const detail = `no complete answer from ${this.#url.host} within ${answerTimeoutMs} ms`
       // A response that started and then timed out would do so again, so it is not transient.
-      this.#stop(this.#verdict ?? this.#fail('timeout', detail, this.#status === null))
+      this.#stop(this.#earlyOutcome ?? this.#fail('timeout', detail, this.#status === null))
     }, answerTimeoutMs)
   }
 
@@ -281,7 +281,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     )
   }
 
-  #describeDecoded(decoded: Decoded): FetchOutcome {
+  #describeDecoded(decoded: DecodeResult): FetchOutcome {
     switch (decoded.type) {
       case 'decoded':
         return this.#fetched(decoded.bytes)
@@ -330,8 +330,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     return {
       type: 'fetched',
       snapshot: { url: this.#url.href, body, status: this.#status ?? 200, headers },
-      etag: single(this.#headers['etag']),
-      lastModified: single(this.#headers['last-modified']),
+      etag: singleValue(this.#headers['etag']),
+      lastModified: singleValue(this.#headers['last-modified']),
     }
   }
 
@@ -355,7 +355,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #describeError(error: Error): FetchOutcome {
-    if (error instanceof TooLate) return this.#fail('timeout', error.message, true)
+    if (error instanceof SlotMissedError) return this.#fail('timeout', error.message, true)
     if (error instanceof ConnectError) {
       const { reason, isTransient } = CONNECT_OUTCOMES[error.problem]
       return this.#fail(reason, error.message, isTransient)
@@ -396,7 +396,7 @@ function idleTime(): number {
 }
 
 /** The slot in which the request might have been sent has passed. */
-class TooLate extends Error {
+class SlotMissedError extends Error {
   constructor() {
     super('it could not be sent in time')
   }
@@ -424,7 +424,7 @@ function judgeStatus(
   now: () => number,
 ): FetchOutcome | undefined {
   const failLater = (reason: Reason): FetchOutcome => {
-    const retryAfterMs = parseRetryAfter(single(headers['retry-after']), now)
+    const retryAfterMs = parseRetryAfter(singleValue(headers['retry-after']), now)
     return fail(reason, `the server answered ${status}`, { status, isTransient: true, retryAfterMs })
   }
   switch (status) {
@@ -449,8 +449,8 @@ function judgeStatus(
       }
       return {
         type: 'unchanged',
-        etag: single(headers['etag']) ?? etag,
-        lastModified: single(headers['last-modified']) ?? lastModified,
+        etag: singleValue(headers['etag']) ?? etag,
+        lastModified: singleValue(headers['last-modified']) ?? lastModified,
       }
     }
     case 404:
@@ -470,7 +470,7 @@ function judgeStatus(
 }
 
 function parseLocation(field: string | string[] | undefined, base: URL): string | undefined {
-  const text = single(field)
+  const text = singleValue(field)
   if (text === null || text.trim() === '') return undefined
   const target = URL.parse(decodeUtf8(text), base.href)
   if (target === null) return undefined
@@ -485,13 +485,13 @@ function decodeUtf8(text: string): string {
 }
 
 /** The value of a header that may occur once; null when it is missing or its values differ. */
-function single(field: string | string[] | undefined): string | null {
+function singleValue(field: string | string[] | undefined): string | null {
   if (field === undefined) return null
   if (typeof field === 'string') return field
   return new Set(field).size === 1 ? (field[0] ?? null) : null
 }
 
-function joined(field: string | string[] | undefined): string | undefined {
+function joinValues(field: string | string[] | undefined): string | undefined {
   return typeof field === 'object' ? field.join(', ') : field
 }
 

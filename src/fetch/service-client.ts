@@ -1,5 +1,5 @@
-import { type HttpClient, type ServiceAnswer, ServiceError, type ServiceRequest } from '../library/http-client.ts'
-import { placeOf, type Resolve, systemResolve } from './address-check.ts'
+import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from '../library/http-client.ts'
+import { type HostResolver, hostAndPortOf, systemResolve } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
 import { type GuardedAgent, isParserError, openAgent } from './agent.ts'
 import { ConnectError, codeOf } from './connect-error.ts'
@@ -10,7 +10,7 @@ export interface ServiceClientOptions {
   readonly origins: readonly string[]
   readonly userAgent: string
   /** Finds the addresses of a host name. @default the resolver of the system */
-  readonly resolve?: Resolve
+  readonly resolve?: HostResolver
   /** Certificates to trust instead of those of Node, in PEM. */
   readonly ca?: string
   /** Connections to one origin. @default 16 */
@@ -63,12 +63,12 @@ export function openServiceClient(options: ServiceClientOptions): ServiceClient 
 
 /** Allows the configured origins at any address, also private ones, and nothing else. */
 function allowOrigins(origins: ReadonlySet<string>): Allowance {
-  const places = new Set([...origins].map((origin) => writePlace(placeOf(new URL(origin)))))
-  const isConfigured = (host: string, port: number): boolean => places.has(writePlace({ host, port }))
+  const places = new Set([...origins].map((origin) => writeHostAndPort(hostAndPortOf(new URL(origin)))))
+  const isConfigured = (host: string, port: number): boolean => places.has(writeHostAndPort({ host, port }))
   return { isNameAllowed: isConfigured, isAllowed: isConfigured }
 }
 
-function writePlace({ host, port }: { readonly host: string; readonly port: number }): string {
+function writeHostAndPort({ host, port }: { readonly host: string; readonly port: number }): string {
   return `${host.toLowerCase()}:${port}`
 }
 
@@ -78,7 +78,7 @@ async function exchange(
   request: ServiceRequest,
   userAgent: string,
   signal: AbortSignal,
-): Promise<ServiceAnswer> {
+): Promise<ServiceResponse> {
   const { method, headers = {}, body, maxBytes = MAX_BYTES } = request
   const answer = await agent.request({
     origin: url.origin,

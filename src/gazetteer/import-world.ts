@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { PlaceRecord } from '../analysis/place.ts'
-import type { Gazetteer, ImportResult, SourcedPlace } from '../library/gazetteer.ts'
+import type { Gazetteer, GazetteerImportResult, SourcedPlace } from '../library/gazetteer.ts'
 import { type DataOptions, installData } from './install-data.ts'
 import { DATA_PACKAGES, type DataName } from './packages.ts'
 import { readCities, sumPopulations } from './read-cities.ts'
@@ -16,7 +16,7 @@ export interface WorldOptions extends DataOptions {
 }
 
 /** Imports the countries of the world with their regions and cities into a gazetteer. */
-export async function importWorld(gazetteer: Gazetteer, options: WorldOptions): Promise<ImportResult> {
+export async function importWorld(gazetteer: Gazetteer, options: WorldOptions): Promise<GazetteerImportResult> {
   return gazetteer.importMixed(await readWorld(options), options.now, options.signal)
 }
 

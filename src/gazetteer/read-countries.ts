@@ -1,18 +1,18 @@
 import { normalizeName, type PlaceName, type PlaceRecord } from '../analysis/place.ts'
-import { InstallProblem } from '../install/install-problem.ts'
-import { commonName, NOTHING_KNOWN, nameOf } from './names.ts'
-import { COUNTRY_DEMONYMS, COUNTRY_NAMES, EU_MEMBERS } from './own-names.ts'
+import { InstallError } from '../install/install-error.ts'
+import { COUNTRY_DEMONYMS, COUNTRY_NAMES, EU_MEMBERS } from './extra-names.ts'
+import { createDisplayName, createName, UNKNOWN_FACTS } from './names.ts'
 import { POPULATIONS } from './populations.ts'
 
 /** A common and an official name. */
-interface Forms {
+interface NameForms {
   readonly common: string
   readonly official: string
 }
 
 /** The fields of a world-countries entry that are used. */
 interface CountryEntry {
-  readonly name: Forms & { readonly native: Readonly<Record<string, Forms>> }
+  readonly name: NameForms & { readonly native: Readonly<Record<string, NameForms>> }
   readonly cca2: string
   readonly cca3: string
   readonly ccn3: string
@@ -23,7 +23,7 @@ interface CountryEntry {
   readonly region: string
   readonly subregion: string
   readonly languages: Readonly<Record<string, string>>
-  readonly translations: Readonly<Record<string, Forms>>
+  readonly translations: Readonly<Record<string, NameForms>>
   readonly latlng: readonly number[]
   readonly tld: readonly string[]
   readonly demonyms?: Readonly<Record<string, { readonly f: string; readonly m: string }>>
@@ -36,7 +36,7 @@ const LANGUAGES =
   )
 
 /** Parts of the world by their names in world-countries, with the UN M.49 codes that give their names. */
-const AREAS: Readonly<Record<string, string>> = {
+const AREA_CODES: Readonly<Record<string, string>> = {
   Africa: '002',
   Americas: '019',
   Asia: '142',
@@ -67,7 +67,7 @@ const AREAS: Readonly<Record<string, string>> = {
 }
 
 /** Spellings in the data that mean something else, or are not names of the country. */
-const MISLEADING: ReadonlySet<string> = new Set(
+const MISLEADING_SPELLINGS: ReadonlySet<string> = new Set(
   'Island|Mann|Mannin|Mexicanos|Portuguesa|Prathet|Thai|Togolese|Lao|Saudi|the Abode of Peace|Emirates|Pleasant Island|Guiana'.split(
     '|',
   ),
@@ -77,7 +77,7 @@ const MISLEADING: ReadonlySet<string> = new Set(
 export function* readCountries(text: string): Generator<PlaceRecord> {
   const entries: unknown = JSON.parse(text)
   if (!Array.isArray(entries) || !entries.every(isEntry))
-    throw new InstallProblem('the file of countries has another form')
+    throw new InstallError('the file of countries has another form')
   // Newspapers use the short forms: `США`, `UK`.
   const displays = LANGUAGES.flatMap((lang) =>
     (['long', 'short'] as const).map((style) => ({
@@ -89,7 +89,7 @@ export function* readCountries(text: string): Generator<PlaceRecord> {
     displays.flatMap(({ lang, names }) => {
       // `Myanmar (Burma)`: the part in brackets is another name, or a remark.
       const name = names.of(code)?.replace(/\s*[(（][^)）]*[)）]/u, '')
-      return name === undefined || name === '' || name === code ? [] : [nameOf(name, lang, 'common')]
+      return name === undefined || name === '' || name === code ? [] : [createName(name, lang, 'common')]
     })
   const continents = new Set(entries.map(({ region }) => region))
   for (const area of continents) yield areaRecord(area, [], inLanguages)
@@ -117,17 +117,17 @@ function areaRecord(
   parents: readonly string[],
   inLanguages: (code: string) => readonly PlaceName[],
 ): PlaceRecord {
-  const code = AREAS[area]
+  const code = AREA_CODES[area]
   const shown = area === 'Antarctic' ? 'Antarctic region' : area
   const others = code === undefined && area !== 'European Union' ? [] : inLanguages(code ?? 'EU')
   return {
     ref: areaRef(area),
     kind: 'supranational',
-    ...NOTHING_KNOWN,
+    ...UNKNOWN_FACTS,
     names: distinct([
-      commonName(shown, 'en'),
+      createDisplayName(shown, 'en'),
       ...others,
-      ...(area === 'European Union' ? [nameOf('EU', 'en', 'abbrev'), nameOf('E.U.', 'en', 'abbrev')] : []),
+      ...(area === 'European Union' ? [createName('EU', 'en', 'abbrev'), createName('E.U.', 'en', 'abbrev')] : []),
     ]),
     parents: parents.map((parent) => ({ ref: areaRef(parent), relation: 'member_of' })),
     externalIds: code === undefined ? [] : [{ source: 'm49', id: code }],
@@ -141,12 +141,12 @@ function toRecord(country: CountryEntry, inLanguages: readonly PlaceName[]): Pla
   return {
     ref: `iso:${cca2}`,
     kind: 'country',
-    ...NOTHING_KNOWN,
+    ...UNKNOWN_FACTS,
     countryCode: cca2,
     population: POPULATIONS.get(cca2) ?? null,
     lat,
     lng,
-    extra: { capital, tld, languages: Object.keys(languages).map(tagOf), independent, population: 'rounded' },
+    extra: { capital, tld, languages: Object.keys(languages).map(languageTagOf), independent, population: 'rounded' },
     names: distinct(namesOf(country, inLanguages)),
     parents: [
       { ref: area, relation: 'member_of' },
@@ -166,23 +166,23 @@ function namesOf(country: CountryEntry, inLanguages: readonly PlaceName[]): Plac
   const told = Object.entries(translations)
   const own = COUNTRY_NAMES[cca2] ?? []
   return [
-    commonName(name.common, 'en'),
-    nameOf(name.official, 'en', 'official'),
-    ...own.map((text) => nameOf(text, 'en', /^[A-Z.]+$/.test(text) ? 'abbrev' : 'alias')),
-    ...[cca2, cca3, cioc].filter((code) => code !== '').map((code) => nameOf(code, null, 'abbrev')),
-    ...native.map(([lang, { common }]) => nameOf(common, tagOf(lang), 'endonym')),
-    ...native.map(([lang, { official }]) => nameOf(official, tagOf(lang), 'official')),
-    ...told.map(([lang, { common }]) => nameOf(common, tagOf(lang), 'exonym')),
-    ...told.map(([lang, { official }]) => nameOf(official, tagOf(lang), 'official')),
+    createDisplayName(name.common, 'en'),
+    createName(name.official, 'en', 'official'),
+    ...own.map((text) => createName(text, 'en', /^[A-Z.]+$/.test(text) ? 'abbrev' : 'alias')),
+    ...[cca2, cca3, cioc].filter((code) => code !== '').map((code) => createName(code, null, 'abbrev')),
+    ...native.map(([lang, { common }]) => createName(common, languageTagOf(lang), 'endonym')),
+    ...native.map(([lang, { official }]) => createName(official, languageTagOf(lang), 'official')),
+    ...told.map(([lang, { common }]) => createName(common, languageTagOf(lang), 'exonym')),
+    ...told.map(([lang, { official }]) => createName(official, languageTagOf(lang), 'official')),
     ...inLanguages.map((one): PlaceName => ({ ...one, kind: one.lang === 'en' ? 'alias' : 'exonym' })),
     ...altSpellings
       // The data also lists phonetic spellings.
-      .filter((text) => text !== cca2 && !MISLEADING.has(text) && !/[ʁɛɔɡ]/u.test(text))
-      .map((text) => nameOf(text, null, /^[A-Z.]+$/.test(text) ? 'abbrev' : 'alias')),
+      .filter((text) => text !== cca2 && !MISLEADING_SPELLINGS.has(text) && !/[ʁɛɔɡ]/u.test(text))
+      .map((text) => createName(text, null, /^[A-Z.]+$/.test(text) ? 'abbrev' : 'alias')),
     ...Object.entries(demonyms).flatMap(([lang, { f, m }]) =>
-      [m, f].filter((text) => text !== '').map((text) => nameOf(text, tagOf(lang), 'demonym')),
+      [m, f].filter((text) => text !== '').map((text) => createName(text, languageTagOf(lang), 'demonym')),
     ),
-    ...(COUNTRY_DEMONYMS[cca2] ?? []).map((text) => nameOf(text, 'en', 'demonym')),
+    ...(COUNTRY_DEMONYMS[cca2] ?? []).map((text) => createName(text, 'en', 'demonym')),
   ]
 }
 
@@ -202,6 +202,6 @@ function distinct(names: readonly PlaceName[]): PlaceName[] {
 }
 
 /** `deu` → `de` */
-function tagOf(lang: string): string {
+function languageTagOf(lang: string): string {
   return Intl.getCanonicalLocales(lang)[0] ?? lang
 }

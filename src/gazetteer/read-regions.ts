@@ -1,7 +1,7 @@
 import type { PlaceRecord } from '../analysis/place.ts'
-import { InstallProblem } from '../install/install-problem.ts'
-import { commonName, NOTHING_KNOWN, nameOf } from './names.ts'
-import { REGION_NAMES } from './own-names.ts'
+import { InstallError } from '../install/install-error.ts'
+import { REGION_NAMES } from './extra-names.ts'
+import { createDisplayName, createName, UNKNOWN_FACTS } from './names.ts'
 import { regionRef } from './read-cities.ts'
 
 /** A GeoNames region: `{"code": "FR.11", "name": "Île-de-France"}`. */
@@ -13,9 +13,9 @@ interface RegionEntry {
 /** Reads the first-level divisions of countries. `populations` has the population of the cities in each. */
 export function* readRegions(text: string, populations: ReadonlyMap<string, number>): Generator<PlaceRecord> {
   const entries: unknown = JSON.parse(text)
-  if (!Array.isArray(entries)) throw new InstallProblem('the file of regions is no list')
+  if (!Array.isArray(entries)) throw new InstallError('the file of regions is no list')
   for (const entry of entries) {
-    if (!isEntry(entry)) throw new InstallProblem(`a region has no code and name: ${JSON.stringify(entry)}`)
+    if (!isEntry(entry)) throw new InstallError(`a region has no code and name: ${JSON.stringify(entry)}`)
     yield toRecord(entry, populations)
   }
 }
@@ -33,14 +33,16 @@ function toRecord({ code, name }: RegionEntry, populations: ReadonlyMap<string, 
   return {
     ref,
     kind: 'region',
-    ...NOTHING_KNOWN,
+    ...UNKNOWN_FACTS,
     countryCode: country,
     adm1Code: adm1,
     population: population === 0 ? null : population,
     extra: population === 0 ? null : { population: 'of its cities' },
     names: [
-      commonName(name, null),
-      ...(REGION_NAMES[code] ?? []).map((other) => nameOf(other, null, /^[A-Z.]+$/.test(other) ? 'abbrev' : 'alias')),
+      createDisplayName(name, null),
+      ...(REGION_NAMES[code] ?? []).map((other) =>
+        createName(other, null, /^[A-Z.]+$/.test(other) ? 'abbrev' : 'alias'),
+      ),
     ],
     parents: [{ ref: `iso:${country}`, relation: 'admin_parent' }],
     externalIds: [],

@@ -1,4 +1,4 @@
-import type { Gazetteer, KeptSource } from '../library/gazetteer.ts'
+import type { Gazetteer, StoredGazetteerSource } from '../library/gazetteer.ts'
 
 /** The lines of an export: first the sources and licences, then every place. */
 export async function* writeExport(gazetteer: Gazetteer): AsyncGenerator<string> {
@@ -8,6 +8,12 @@ export async function* writeExport(gazetteer: Gazetteer): AsyncGenerator<string>
 }
 
 /** Drops import time and place count, which mean nothing elsewhere. */
-function toCredit({ name, version, license, attribution, url }: KeptSource): Omit<KeptSource, 'importedAt' | 'places'> {
+function toCredit({
+  name,
+  version,
+  license,
+  attribution,
+  url,
+}: StoredGazetteerSource): Omit<StoredGazetteerSource, 'importedAt' | 'places'> {
   return { name, version, license, attribution, url }
 }

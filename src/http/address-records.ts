@@ -2,7 +2,7 @@ import { suggest } from '../core/text/nearest.ts'
 import type { AddressEntry } from '../library/addresses.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../library/ledger-words.ts'
 import type {
-  AddressStory,
+  AddressDescription,
   KnownAddress,
   OtherAddress,
   UnknownAddress,
@@ -39,13 +39,13 @@ export function bodyId({ sourceId, key }: Pick<AddressEntry, 'sourceId' | 'key'>
 }
 
 /** The history of an address that at least one source has seen. */
-export function storyRecord(story: AddressStory): Record<string, unknown> {
+export function storyRecord(story: AddressDescription): Record<string, unknown> {
   const { hub, verdict, problems, known } = story
-  const all = known.flatMap(({ kept }) => kept ?? [])
+  const all = known.flatMap(({ storedAnalysis }) => storedAnalysis ?? [])
   // A fully analysed record says more than one that is only classified.
   const kept = all.find(({ analysedAt }) => analysedAt !== null) ?? all[0] ?? null
   return {
-    story: listMoments(story).map(({ at, ...rest }) => ({ ts: isoOf(at), ...rest })),
+    story: listAddressEvents(story).map(({ at, ...rest }) => ({ ts: isoOf(at), ...rest })),
     sources: known.map(knownRecord),
     ...keptRecord(kept),
     hub: hub === null ? null : hubRecord(hub),
@@ -55,7 +55,7 @@ export function storyRecord(story: AddressStory): Record<string, unknown> {
 }
 
 /** The classification and analysis of the content at an address. */
-function keptRecord(kept: KnownAddress['kept']): Record<string, unknown> {
+function keptRecord(kept: KnownAddress['storedAnalysis']): Record<string, unknown> {
   return {
     classification: kept?.classification ?? null,
     analysis: kept?.analysis ?? null,
@@ -63,14 +63,14 @@ function keptRecord(kept: KnownAddress['kept']): Record<string, unknown> {
   }
 }
 
-function knownRecord({ source, row, target, aliases, refusal, kept }: KnownAddress): Record<string, unknown> {
+function knownRecord({ source, row, target, aliases, refusal, storedAnalysis }: KnownAddress): Record<string, unknown> {
   return {
     source: { id: source.id, name: source.name, version: source.version },
     row: rowRecord(row),
     target: target === null ? null : rowRecord(target),
     aliases: aliases.map(aliasRecord),
     refusal,
-    ...keptRecord(kept),
+    ...keptRecord(storedAnalysis),
     words: {
       state: STATE_WORDS[row.state],
       reason: row.reason === null ? null : REASON_WORDS[row.reason],
@@ -97,7 +97,7 @@ function aliasRecord({ other, isThere, row, kind, ...alias }: OtherAddress): Rec
 }
 
 /** Something that happened to an address. */
-export interface AddressMoment {
+export interface AddressEvent {
   readonly at: number
   readonly event: 'found' | 'asked' | 'changed' | 'analysed' | 'hub' | 'verdict' | 'problem'
   /** A description for people. */
@@ -107,8 +107,8 @@ export interface AddressMoment {
 }
 
 /** Lists the events of an address, oldest first. */
-export function listMoments({ known, hub, verdict, problems }: AddressStory): readonly AddressMoment[] {
-  const moments: AddressMoment[] = known.flatMap((one) => listOwnMoments(one, known.length > 1))
+export function listAddressEvents({ known, hub, verdict, problems }: AddressDescription): readonly AddressEvent[] {
+  const moments: AddressEvent[] = known.flatMap((one) => listSourceEvents(one, known.length > 1))
   if (hub !== null) {
     moments.push({ at: hub.firstSeenAt, event: 'hub', text: 'was first seen as a hub', url: null })
   }
@@ -129,11 +129,14 @@ export function listMoments({ known, hub, verdict, problems }: AddressStory): re
 }
 
 /** Lists the events of an address in one source, and names the source when several sources know the address. */
-function listOwnMoments({ source, row, target, kept }: KnownAddress, isNamed: boolean): readonly AddressMoment[] {
+function listSourceEvents(
+  { source, row, target, storedAnalysis }: KnownAddress,
+  isNamed: boolean,
+): readonly AddressEvent[] {
   const whose = isNamed ? ` for ${labelOf(source)}` : ''
   const { status, reason, state } = row
   const why = reason === null ? STATE_WORDS[state] : REASON_WORDS[reason]
-  const moments: AddressMoment[] = [
+  const moments: AddressEvent[] = [
     {
       at: row.firstSeenAt,
       event: 'found',
@@ -147,20 +150,20 @@ function listOwnMoments({ source, row, target, kept }: KnownAddress, isNamed: bo
     const text = `was last asked${whose}${status === null ? '' : `, answered ${status}`}: ${why}`
     moments.push({ at: row.checkedAt, event: 'asked', text, url: target?.url ?? null })
   }
-  if (kept !== null && kept.analysedAt !== null) {
-    const { kind, confidence } = kept.classification
+  if (storedAnalysis !== null && storedAnalysis.analysedAt !== null) {
+    const { kind, confidence } = storedAnalysis.classification
     const text = `was analysed${whose}: ${kind}, ${Math.round(confidence * 100)} % sure`
-    moments.push({ at: kept.analysedAt, event: 'analysed', text, url: null })
+    moments.push({ at: storedAnalysis.analysedAt, event: 'analysed', text, url: null })
   }
   return moments
 }
 
 /** Explains why no source has seen an address. */
-export function describeMissing({ nearest, verdicts }: UnknownAddress): {
+export function describeMissing({ nearest, scopeResults }: UnknownAddress): {
   readonly known: string
   readonly nearest: string
 } {
-  const reasons = verdicts.map(({ source, explanation: { refusal } }) => {
+  const reasons = scopeResults.map(({ source, explanation: { refusal } }) => {
     const why = refusal === null ? 'nothing that was read leads to it' : REASON_WORDS[refusal.reason]
     return `${labelOf(source)} has not seen it, ${why}`
   })

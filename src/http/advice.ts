@@ -25,17 +25,17 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) =>
 }
 
 /** Matches advice about CLI commands and flags, which HTTP clients cannot use. */
-const ABOUT_COMMANDS = /`pharos |(?:^|\s)--[a-z]|the same command/
+const CLI_ADVICE = /`pharos |(?:^|\s)--[a-z]|the same command/
 
-const OWNER_ALLOWS =
+const PRIVATE_ADDRESS_ADVICE =
   'only the owner of this server can allow addresses that are not public, with its setting allowPrivate'
 
 /** The next step for an HTTP client; undefined when no advice applies to it. */
 export function adviceOf({ code, details, entry }: PharosError): string | undefined {
-  if (details['reason'] === 'address-refused') return OWNER_ALLOWS
+  if (details['reason'] === 'address-refused') return PRIVATE_ADDRESS_ADVICE
   const own = ADVICE[code]
   if (own !== undefined) return typeof own === 'string' ? own : own(details)
-  return ABOUT_COMMANDS.test(entry.advice) || entry.advice === '' ? undefined : entry.advice
+  return CLI_ADVICE.test(entry.advice) || entry.advice === '' ? undefined : entry.advice
 }
 
 function routeOf({ source = '' }: Details): string {

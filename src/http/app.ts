@@ -3,19 +3,18 @@ import { routePath } from 'hono/route'
 import { PharosError } from '../core/errors.ts'
 import type { StoreStats } from '../library/store.ts'
 import type { WorkerRecord } from '../library/workers.ts'
-import { canUnpack, compress } from './compress.ts'
+import { acceptsGzip, compress } from './compress.ts'
 import type { HttpContext, OpenApi } from './context.ts'
-import { createCrawlsElsewhere } from './crawls-elsewhere.ts'
 import { renderDocs } from './docs-page.ts'
 import { writeEtag } from './etag.ts'
 import { createEventStreams, type EventOptions } from './events.ts'
+import { createExternalCrawls } from './external-crawls.ts'
 import { describeFailure } from './failure.ts'
-import { followAnswer } from './follow-answer.ts'
 import { LOCAL_PATH } from './local-page.ts'
 import { createMetrics } from './metrics.ts'
 import { describeRoutes } from './openapi.ts'
 import { createPages } from './pages/create-pages.ts'
-import { renderNotFound, renderTrouble } from './pages/error-page.ts'
+import { renderError, renderNotFound } from './pages/error-page.ts'
 import { addSignOut } from './pages/layout.ts'
 import type { Asset, HttpApp, HttpPorts, Peer } from './ports.ts'
 import { readBody, readJson } from './read-body.ts'
@@ -25,6 +24,7 @@ import { createGuard } from './security.ts'
 import { createSessions } from './session.ts'
 import { withLibraryOr } from './store-access.ts'
 import { ROUTES } from './table.ts'
+import { trackResponse } from './track-response.ts'
 
 /** Per-request values that the request itself does not carry. */
 interface Bindings {
@@ -35,7 +35,7 @@ interface Bindings {
   readonly name: (route: string) => void
 }
 
-type Served = Context<{ Bindings: Bindings }>
+type RequestContext = Context<{ Bindings: Bindings }>
 
 /** Options of the server, besides its ports. */
 export interface HttpOptions extends Omit<EventOptions, 'dispatcher'> {
@@ -63,8 +63,15 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       ),
   )
   const events = createEventStreams({ ...options, dispatcher: ports.dispatcher })
-  const elsewhere = createCrawlsElsewhere(ports, options.elsewhereMs)
-  const context: HttpContext = { ports, metrics, events, sessions, elsewhere, openApi: createOpenApi(ports) }
+  const elsewhere = createExternalCrawls(ports, options.elsewhereMs)
+  const context: HttpContext = {
+    ports,
+    metrics,
+    events,
+    sessions,
+    externalCrawls: elsewhere,
+    openApi: createOpenApi(ports),
+  }
   const app = createApp(context)
 
   const answer = async (request: Request, path: string, bindings: Bindings): Promise<Response> => {
@@ -73,7 +80,7 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       if (preflight !== undefined) return preflight
       guard.check(request, path)
       const made = await app.fetch(request, bindings)
-      const response = sessions.isNeeded && sessions.isKnown(request) ? await offerSignOut(made) : made
+      const response = sessions.isTokenRequired && sessions.isAuthenticated(request) ? await offerSignOut(made) : made
       return revalidate(compress(response, request), request)
     } catch (error) {
       return answerFailure(error, request, path, bindings.id, ports)
@@ -89,10 +96,10 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       }
       const path = pathOf(request)
       const response = await answer(request, path, { id, began, peer, name })
-      guard.dress(response, request, path)
-      return followAnswer(response, request.signal, () => {
+      guard.addHeaders(response, request, path)
+      return trackResponse(response, request.signal, () => {
         const ms = performance.now() - began
-        metrics.noteAnswer(request.method, route, response.status, ms)
+        metrics.recordResponse(request.method, route, response.status, ms)
         ports.log.info(writeRequestLine(request, response.status, ms), { id })
       })
     },
@@ -133,7 +140,7 @@ function createApp(context: HttpContext): Hono<{ Bindings: Bindings }> {
   return app
 }
 
-async function answerRoute(route: Route, c: Served, context: HttpContext): Promise<Response> {
+async function answerRoute(route: Route, c: RequestContext, context: HttpContext): Promise<Response> {
   const { began, peer, name } = c.env
   const request = c.req.raw
   name(route.path)
@@ -144,7 +151,7 @@ async function answerRoute(route: Route, c: Served, context: HttpContext): Promi
       readBody: () => readJson(request, route.maxBodyBytes),
       began,
       peer,
-      passOn: () => passOn(request, peer, context.ports),
+      forwardToMcp: () => forwardToMcp(request, peer, context.ports),
     },
     context,
   )
@@ -172,7 +179,7 @@ function byteLength(text: string): number {
 }
 
 /** Passes a request to the MCP handler, after checking its body size. */
-async function passOn(request: Request, peer: Peer | undefined, { mcp }: HttpPorts): Promise<Response> {
+async function forwardToMcp(request: Request, peer: Peer | undefined, { mcp }: HttpPorts): Promise<Response> {
   const { method, headers, signal, url } = request
   const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(request)
   const passed = new Request(url, { method, headers, signal, ...(body === undefined ? {} : { body }) })
@@ -182,7 +189,7 @@ async function passOn(request: Request, peer: Peer | undefined, { mcp }: HttpPor
 }
 
 /** Serves a file of the dashboard; `/` serves `index.html`. */
-async function answerDashboard(c: Served, { readAsset }: HttpPorts): Promise<Response> {
+async function answerDashboard(c: RequestContext, { readAsset }: HttpPorts): Promise<Response> {
   const { path } = c.req
   const asset = await readAsset(path === '/' ? '/index.html' : path)
   if (asset === undefined) return c.notFound()
@@ -191,14 +198,14 @@ async function answerDashboard(c: Served, { readAsset }: HttpPorts): Promise<Res
 }
 
 /** Serves a file of the local page. */
-async function answerLocal(c: Served, { readLocal }: HttpPorts): Promise<Response> {
+async function answerLocal(c: RequestContext, { readLocal }: HttpPorts): Promise<Response> {
   const path = c.req.path.slice(LOCAL_PATH.length - 1)
   const asset = await readLocal(path === '/' ? '/index.html' : path)
   return asset === undefined ? c.notFound() : writeAsset(asset, c.req.raw)
 }
 
 function writeAsset({ body, gzipped, type, isImmutable, etag }: Asset, request: Request): Response {
-  const packed = canUnpack(request) ? gzipped : undefined
+  const packed = acceptsGzip(request) ? gzipped : undefined
   return new Response(packed ?? body, {
     headers: {
       'content-type': type,
@@ -243,7 +250,7 @@ async function answerFailure(
   const told = status >= 500 ? { problem: internal } : { problem: body.error }
   log.warn(`[req] ${request.method} ${maskAddress(request.url)} failed`, { id, code: body.code, ...told })
   const fields = failureFields(error)
-  if (!isForPeople(request, path)) return toResponse({ status, json: body, headers: fields })
+  if (!isPageRequest(request, path)) return toResponse({ status, json: body, headers: fields })
   if (status === 401) {
     const next = encodeURIComponent(request.url.slice(new URL(request.url).origin.length))
     return new Response(null, { status: 303, headers: { location: `/login?next=${next}` } })
@@ -252,7 +259,7 @@ async function answerFailure(
   const page =
     status === 404
       ? renderNotFound(path)
-      : renderTrouble({ title: 'That cannot be shown', message: body.error, advice, code, id })
+      : renderError({ title: 'That cannot be shown', message: body.error, advice, code, id })
   return new Response(String(await page), {
     status,
     headers: { ...fields, 'content-type': 'text/html; charset=utf-8' },
@@ -268,7 +275,7 @@ function failureFields(error: unknown): Record<string, string> {
 }
 
 /** Whether the response goes to a browser page rather than an API client. */
-function isForPeople({ method, headers }: Request, path: string): boolean {
+function isPageRequest({ method, headers }: Request, path: string): boolean {
   const isApi = path.startsWith('/api/') || path === '/mcp' || path === '/events'
   return method === 'GET' && !isApi && (headers.get('accept') ?? '').includes('text/html')
 }

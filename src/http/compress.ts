@@ -1,17 +1,17 @@
 /** Smaller responses are not compressed. */
-const LEAST_BYTES = 1024
+const MIN_BYTES = 1024
 
 /** Content types worth compressing; grammars shrink to a ninth. */
-const LOOSE = /^(?:text\/(?!event-stream)|application\/(?:json|javascript|manifest\+json|wasm)|image\/svg)/
+const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:json|javascript|manifest\+json|wasm)|image\/svg)/
 
 /** Compresses the response to a GET when the client accepts gzip. Event streams and responses to POST stay as they are. */
 export function compress(response: Response, request: Request): Response {
   const { headers, status, body } = response
   if (request.method !== 'GET' || body === null || status !== 200 || headers.has('content-encoding')) return response
-  if (!LOOSE.test(headers.get('content-type') ?? '')) return response
+  if (!COMPRESSIBLE.test(headers.get('content-type') ?? '')) return response
   headers.append('vary', 'accept-encoding')
-  const length = Number(headers.get('content-length') ?? LEAST_BYTES)
-  if (length < LEAST_BYTES || !canUnpack(request)) return response
+  const length = Number(headers.get('content-length') ?? MIN_BYTES)
+  if (length < MIN_BYTES || !acceptsGzip(request)) return response
   const compressed = new Headers(headers)
   compressed.delete('content-length')
   compressed.set('content-encoding', 'gzip')
@@ -22,6 +22,6 @@ export function compress(response: Response, request: Request): Response {
 }
 
 /** Whether the client accepts gzip. */
-export function canUnpack({ headers }: Request): boolean {
+export function acceptsGzip({ headers }: Request): boolean {
   return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers.get('accept-encoding') ?? '')
 }

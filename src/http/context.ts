@@ -1,5 +1,5 @@
-import type { CrawlsElsewhere } from './crawls-elsewhere.ts'
 import type { EventStreams } from './events.ts'
+import type { ExternalCrawls } from './external-crawls.ts'
 import type { Metrics } from './metrics.ts'
 import type { HttpPorts } from './ports.ts'
 import type { Sessions } from './session.ts'
@@ -10,7 +10,7 @@ export interface HttpContext {
   readonly metrics: Metrics
   readonly events: EventStreams
   readonly sessions: Sessions
-  readonly elsewhere: CrawlsElsewhere
+  readonly externalCrawls: ExternalCrawls
   /** The OpenAPI description of all routes, built once. */
   readonly openApi: () => Promise<OpenApi>
 }

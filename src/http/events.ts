@@ -2,7 +2,7 @@ import { PharosError } from '../core/errors.ts'
 import type { Dispatcher } from '../library/dispatch/dispatcher.ts'
 import type { FeedEvent, FeedFilter } from '../library/dispatch/feed.ts'
 import { writeDone } from '../library/dispatch/job-item.ts'
-import { writeProgress } from './job-records.ts'
+import { progressRecord } from './job-records.ts'
 import type { Peer } from './ports.ts'
 
 /** Options of the event streams. */
@@ -39,7 +39,7 @@ export interface EventStreams {
  * A client of the event stream. The server keeps only its position: unread events stay in the feed, which all clients share. `want` is set
  * while the client has room for more data, and only then may something be written.
  */
-interface Watcher {
+interface StreamClient {
   readonly filter: FeedFilter
   readonly controller: ReadableStreamDefaultController<Uint8Array>
   readonly peer: Peer | undefined
@@ -52,20 +52,20 @@ interface Watcher {
 }
 
 const MAX_STREAMS = 2000
-const FLUSH_MS = 75
-const HEARTBEAT_MS = 10_000
-const STUCK_MS = 120_000
+const FLUSH_INTERVAL_MS = 75
+const HEARTBEAT_INTERVAL_MS = 10_000
+const STALL_TIMEOUT_MS = 120_000
 /** Limits for one chunk: it scans this many events, and exceeds this size by at most one event. */
-const EVENTS_AT_ONCE = 500
-const CHUNK_CHARS = 64 * 1024
+const MAX_CHUNK_EVENTS = 500
+const MAX_CHUNK_CHARS = 64 * 1024
 /** Number of streams written in one batch, before the event loop gets a turn. */
-const WATCHERS_AT_ONCE = 50
+const STREAM_BATCH_SIZE = 50
 
 const encoder = new TextEncoder()
 const HEARTBEAT = encoder.encode(': \n\n')
 
 /** A chunk, shared by all clients that have the same position and filter. */
-interface Chunk {
+interface StreamChunk {
   readonly bytes: Uint8Array | undefined
   readonly upTo: number
   readonly missed: number
@@ -73,36 +73,36 @@ interface Chunk {
 
 /** Creates the event streams. All of them share one listener of the feed. */
 export function createEventStreams(options: EventOptions): EventStreams {
-  const { dispatcher, maxStreams = MAX_STREAMS, flushMs = FLUSH_MS } = options
-  const { heartbeatMs = HEARTBEAT_MS, stuckMs = STUCK_MS } = options
+  const { dispatcher, maxStreams = MAX_STREAMS, flushMs = FLUSH_INTERVAL_MS } = options
+  const { heartbeatMs = HEARTBEAT_INTERVAL_MS, stuckMs = STALL_TIMEOUT_MS } = options
   const { feed } = dispatcher
-  const watchers = new Set<Watcher>()
-  let chunks = new Map<string, Chunk>()
+  const watchers = new Set<StreamClient>()
+  let chunks = new Map<string, StreamChunk>()
   let chunksAt = -1
   let flush: ReturnType<typeof setTimeout> | undefined
   let isServing = false
   let isDue = false
   let beat: ReturnType<typeof setInterval> | undefined
 
-  const write = (watcher: Watcher, bytes: Uint8Array) => {
+  const write = (watcher: StreamClient, bytes: Uint8Array) => {
     const { want } = watcher
     watcher.want = undefined
     watcher.writtenAt = performance.now()
     watcher.controller.enqueue(bytes)
     want?.()
   }
-  const readChunk = (position: number, filter: FeedFilter): Chunk => {
+  const readChunk = (position: number, filter: FeedFilter): StreamChunk => {
     // A new event may have evicted older ones from the feed, so cached chunks expire.
     if (chunksAt !== feed.last) {
       chunks = new Map()
       chunksAt = feed.last
     }
     const key = `${position} ${filter.logs ? 1 : 0} ${filter.jobId ?? ''}`
-    const found = chunks.get(key) ?? cutChunk(feed.read(position, filter, EVENTS_AT_ONCE), feed.epoch)
+    const found = chunks.get(key) ?? cutChunk(feed.read(position, filter, MAX_CHUNK_EVENTS), feed.epoch)
     chunks.set(key, found)
     return found
   }
-  const serve = (watcher: Watcher) => {
+  const serve = (watcher: StreamClient) => {
     if (watcher.want === undefined || watcher.position === feed.last) return
     const { bytes, upTo, missed } = readChunk(watcher.position, watcher.filter)
     watcher.position = upTo
@@ -112,7 +112,7 @@ export function createEventStreams(options: EventOptions): EventStreams {
       write(
         watcher,
         concat([
-          encoder.encode(notice + writeSeed(dispatcher, watcher.filter)),
+          encoder.encode(notice + writeCurrentState(dispatcher, watcher.filter)),
           ...(bytes === undefined ? [] : [bytes]),
         ]),
       )
@@ -121,7 +121,7 @@ export function createEventStreams(options: EventOptions): EventStreams {
   const serveAll = async () => {
     let served = 0
     for (const watcher of [...watchers]) {
-      if (++served % WATCHERS_AT_ONCE === 0) await new Promise<void>((resolve) => setTimeout(resolve, 0))
+      if (++served % STREAM_BATCH_SIZE === 0) await new Promise<void>((resolve) => setTimeout(resolve, 0))
       if (watchers.has(watcher)) serve(watcher)
     }
     chunks = new Map()
@@ -143,7 +143,7 @@ export function createEventStreams(options: EventOptions): EventStreams {
     isServing = false
     if (isDue) schedule()
   }
-  const drop = (watcher: Watcher) => {
+  const drop = (watcher: StreamClient) => {
     watchers.delete(watcher)
     if (watcher.peer?.drop !== undefined) watcher.peer.drop()
     else watcher.controller.error(new PharosError('INTERRUPTED'))
@@ -158,7 +158,7 @@ export function createEventStreams(options: EventOptions): EventStreams {
       } else if (since >= heartbeatMs) write(watcher, HEARTBEAT)
     }
   }
-  const forget = (watcher: Watcher) => {
+  const forget = (watcher: StreamClient) => {
     watchers.delete(watcher)
     watcher.want?.()
     if (watchers.size > 0) return
@@ -176,7 +176,7 @@ export function createEventStreams(options: EventOptions): EventStreams {
     open({ filter, lastEventId, peer }) {
       if (watchers.size >= maxStreams) throw new PharosError('STREAMS_FULL', { count: watchers.size })
       const resumed = resumeAt(lastEventId, feed.epoch, feed.last)
-      let watcher: Watcher | undefined
+      let watcher: StreamClient | undefined
       const body = new ReadableStream<Uint8Array>(
         {
           start(controller) {
@@ -247,12 +247,12 @@ function resumeAt(lastEventId: string | null, epoch: string, last: number): numb
 function cutChunk(
   { events, upTo, missed }: { events: readonly FeedEvent[]; upTo: number; missed: number },
   epoch: string,
-): Chunk {
+): StreamChunk {
   let text = ''
   let position = upTo
   for (const [i, { number, name, json }] of events.entries()) {
     text += `id: ${epoch}-${number}\nevent: ${name}\ndata: ${json}\n\n`
-    if (text.length >= CHUNK_CHARS && i < events.length - 1) {
+    if (text.length >= MAX_CHUNK_CHARS && i < events.length - 1) {
       position = number
       break
     }
@@ -268,15 +268,15 @@ function writeStart(dispatcher: Dispatcher, filter: FeedFilter, isBroken: boolea
   const missed = isBroken
     ? writeNotice('what happened since the stream broke off is not known here any more', null)
     : ''
-  return `${place}${hello === '' ? ': connected\n\n' : hello}${missed}${writeSeed(dispatcher, filter)}`
+  return `${place}${hello === '' ? ': connected\n\n' : hello}${missed}${writeCurrentState(dispatcher, filter)}`
 }
 
 /** The progress of all matching jobs, and the results of those that ended recently. */
-function writeSeed(dispatcher: Dispatcher, { jobId }: FeedFilter): string {
+function writeCurrentState(dispatcher: Dispatcher, { jobId }: FeedFilter): string {
   const jobs = dispatcher.list().filter(({ id }) => jobId === null || id === jobId)
   return jobs
     .map((job) => {
-      if (job.status === 'running') return writeEvent('progress', writeProgress(job))
+      if (job.status === 'running') return writeEvent('progress', progressRecord(job))
       if (job.stage !== 'ended') return ''
       return writeEvent('done', { ...writeDone(job), jobId: job.id, isReplayed: true })
     })

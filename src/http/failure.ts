@@ -44,7 +44,7 @@ export class StatusError extends Error {
  */
 export function describeFailure(error: unknown, id: string): Failure {
   const internal = redactSecrets(writeInternal(error))
-  const known = knownOf(error)
+  const known = toKnownError(error)
   if (known === undefined) {
     return { status: 500, body: { error: 'unexpected failure', code: 'INTERNAL', id }, internal }
   }
@@ -65,25 +65,25 @@ export function describeFailure(error: unknown, id: string): Failure {
 
 /** The stack trace of an unexpected error. An unavailable library fails every request, so the log gets only its cause. */
 function writeInternal(error: unknown): string {
-  if (isStoreTrouble(error) && innermost(error) instanceof PharosError) return describeTrouble(error)
+  if (isStoreFailure(error) && findRootCause(error) instanceof PharosError) return describeStoreFailure(error)
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 /** Why the library cannot be used, for the log. */
-export function describeTrouble(error: unknown): string {
-  const { message, cause } = innermost(error)
+export function describeStoreFailure(error: unknown): string {
+  const { message, cause } = findRootCause(error)
   return cause instanceof Error && !message.includes(cause.message) ? `${message}: ${cause.message}` : message
 }
 
 /** Unwraps STORE_UNAVAILABLE errors down to the original cause. */
-function innermost(error: unknown): Error {
+function findRootCause(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   const isWrapped = error instanceof PharosError && error.code === 'STORE_UNAVAILABLE' && error.cause instanceof Error
-  return isWrapped ? innermost(error.cause) : error
+  return isWrapped ? findRootCause(error.cause) : error
 }
 
 /** Why the library is unavailable, in words that are safe for clients: they never reveal where it is stored. */
-const TOLD: Readonly<Partial<Record<ErrorCode, string>>> = {
+const PUBLIC_REASONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   LIBRARY_UNREACHABLE: ': its database does not answer',
   LIBRARY_LOCKED: ': another process keeps it locked',
   LIBRARY_FULL: ': there is no room left for it',
@@ -91,37 +91,37 @@ const TOLD: Readonly<Partial<Record<ErrorCode, string>>> = {
   LIBRARY_MISSING: ': its file is missing',
 }
 
-function unavailable(error: unknown): PharosError {
-  const found = innermost(error)
-  if (found instanceof PharosError && found.code === 'LIBRARY_UNUSABLE') return unusable(found)
-  const reason = (found instanceof PharosError && TOLD[found.code]) || ''
+function unavailableError(error: unknown): PharosError {
+  const found = findRootCause(error)
+  if (found instanceof PharosError && found.code === 'LIBRARY_UNUSABLE') return unusableError(found)
+  const reason = (found instanceof PharosError && PUBLIC_REASONS[found.code]) || ''
   return new PharosError('STORE_UNAVAILABLE', { reason })
 }
 
 /** Clients see only messages about damage, because other messages may contain a path of this machine. */
-function unusable({ details: { state, problem = '', advice = '' } }: PharosError): PharosError {
+function unusableError({ details: { state, problem = '', advice = '' } }: PharosError): PharosError {
   const library = 'of this server'
   const told = { problem: 'it cannot be opened', advice: 'the log of the server tells under this id what is wrong' }
   return new PharosError('LIBRARY_UNUSABLE', { library, ...(state === 'damaged' ? { problem, advice } : told) })
 }
 
 /** Whether the configured library does not exist. This is the only store failure that means an empty library. */
-export function isMissing(error: unknown): boolean {
-  const found = innermost(error)
+export function isLibraryMissing(error: unknown): boolean {
+  const found = findRootCause(error)
   return found instanceof PharosError && found.code === 'LIBRARY_MISSING'
 }
 
 /** Whether a failure is about the library as a whole: it cannot be opened, read or written at the moment. */
-export function isStoreTrouble(error: unknown): boolean {
+export function isStoreFailure(error: unknown): boolean {
   if (error instanceof PharosError) return error.code.startsWith('LIBRARY_') || error.code === 'STORE_UNAVAILABLE'
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   // A raw SQLite error that no layer has wrapped.
   return typeof code === 'string' && code.startsWith('SQLITE')
 }
 
-function knownOf(error: unknown): { readonly error: PharosError; readonly status: number } | undefined {
+function toKnownError(error: unknown): { readonly error: PharosError; readonly status: number } | undefined {
   if (error instanceof StatusError) return { error: error.cause, status: error.status }
-  if (isStoreTrouble(error)) return { error: unavailable(error), status: 503 }
+  if (isStoreFailure(error)) return { error: unavailableError(error), status: 503 }
   if (!(error instanceof PharosError) || error.code === 'INTERNAL') return undefined
   return { error, status: error.entry.httpStatus }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** JSON Schemas of query fields: a field is always a string on the wire, whatever its type. */
-const SHAPES = new WeakMap<object, Readonly<Record<string, unknown>>>()
+const FIELD_SCHEMAS = new WeakMap<object, Readonly<Record<string, unknown>>>()
 
 /** The JSON Schema (OpenAPI 3.1) of a request or response. */
 export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
@@ -9,7 +9,7 @@ export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): Recor
     io,
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
-      const shape = SHAPES.get(zodSchema)
+      const shape = FIELD_SCHEMAS.get(zodSchema)
       if (shape === undefined) return
       for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key)
       Object.assign(jsonSchema, shape)
@@ -19,8 +19,8 @@ export function describeSchema(schema: z.ZodType, io: 'input' | 'output'): Recor
 }
 
 /** Documents a schema with another shape than its own. */
-export function described<T extends z.ZodType>(schema: T, shape: Readonly<Record<string, unknown>>): T {
-  SHAPES.set(schema, shape)
+export function withJsonSchema<T extends z.ZodType>(schema: T, shape: Readonly<Record<string, unknown>>): T {
+  FIELD_SCHEMAS.set(schema, shape)
   return schema
 }
 
@@ -31,7 +31,7 @@ export function limitField(standard: number, most: number): z.ZodType<number> {
     .regex(/^0*[1-9]\d{0,14}$/, `expected a whole number from 1 to ${most}`)
     .transform((text) => Math.min(Number(text), most))
     .default(standard)
-  return described(schema, { type: 'integer', minimum: 1, maximum: most, default: standard })
+  return withJsonSchema(schema, { type: 'integer', minimum: 1, maximum: most, default: standard })
 }
 
 /** An integer of at least `least`. */
@@ -42,7 +42,7 @@ export function countField(least: number, what: string): z.ZodType<number | unde
     .transform(Number)
     .refine((number) => number >= least, `expected a whole number from ${least} on`)
     .optional()
-  return described(schema, { type: 'integer', minimum: least, description: what })
+  return withJsonSchema(schema, { type: 'integer', minimum: least, description: what })
 }
 
 /** A number within bounds. */
@@ -53,7 +53,7 @@ export function numberField(least: number, most: number, what: string): z.ZodTyp
     .transform(Number)
     .refine((number) => number >= least && number <= most, `expected a number from ${least} to ${most}`)
     .optional()
-  return described(schema, { type: 'number', minimum: least, maximum: most, description: what })
+  return withJsonSchema(schema, { type: 'number', minimum: least, maximum: most, description: what })
 }
 
 /** A share as a fraction; values above 1 are percentages. 0 means no filter. */
@@ -62,24 +62,24 @@ export function shareOf(number: number | undefined): number | undefined {
   return number > 1 ? number / 100 : number
 }
 
-const YES = ['1', 'true', 'yes', 'on']
-const NO = ['0', 'false', 'no', 'off']
+const TRUE_WORDS = ['1', 'true', 'yes', 'on']
+const FALSE_WORDS = ['0', 'false', 'no', 'off']
 
 /** A boolean flag with a default. */
 export function flagField(standard: boolean, what: string): z.ZodType<boolean> {
-  return described(flag.default(standard), { enum: ['0', '1'], default: standard ? '1' : '0', description: what })
+  return withJsonSchema(flag.default(standard), { enum: ['0', '1'], default: standard ? '1' : '0', description: what })
 }
 
 /** A boolean flag whose default depends on other values. */
-export function openFlagField(what: string): z.ZodType<boolean | undefined> {
-  return described(flag.optional(), { enum: ['0', '1'], description: what })
+export function optionalFlagField(what: string): z.ZodType<boolean | undefined> {
+  return withJsonSchema(flag.optional(), { enum: ['0', '1'], description: what })
 }
 
 const flag = z
   .string('expected 1 or 0')
   .toLowerCase()
-  .refine((text) => YES.includes(text) || NO.includes(text), 'expected 1 or 0')
-  .transform((text) => YES.includes(text))
+  .refine((text) => TRUE_WORDS.includes(text) || FALSE_WORDS.includes(text), 'expected 1 or 0')
+  .transform((text) => TRUE_WORDS.includes(text))
 
 /** A timestamp: ISO 8601, or milliseconds since 1970. */
 export function timeField(what: string): z.ZodType<number | undefined> {
@@ -88,23 +88,23 @@ export function timeField(what: string): z.ZodType<number | undefined> {
     .transform((text) => (/^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text)))
     .refine((time) => !Number.isNaN(time), 'expected a moment such as 2026-01-31 or 2026-01-31T12:00:00Z')
     .optional()
-  return described(schema, { type: 'string', format: 'date-time', description: what })
+  return withJsonSchema(schema, { type: 'string', format: 'date-time', description: what })
 }
 
 /** An optional text with a maximum length. */
 export function textField(what: string, most = 2000): z.ZodType<string | undefined> {
   const schema = z.string('expected one text').max(most, `expected at most ${most} characters`).optional()
-  return described(schema, { type: 'string', maxLength: most, description: what })
+  return withJsonSchema(schema, { type: 'string', maxLength: most, description: what })
 }
 
 /** A required text. */
-export function needField(what: string, most = 2000): z.ZodType<string> {
+export function requiredTextField(what: string, most = 2000): z.ZodType<string> {
   const schema = z
     .string('expected a text')
     .trim()
     .min(1, 'expected a text')
     .max(most, `expected at most ${most} characters`)
-  return described(schema, { type: 'string', minLength: 1, maxLength: most, description: what })
+  return withJsonSchema(schema, { type: 'string', minLength: 1, maxLength: most, description: what })
 }
 
 /** One text or several. */
@@ -113,26 +113,26 @@ export function textsField(what: string): z.ZodType<readonly string[] | undefine
     .union([z.string().max(2000), z.array(z.string().max(2000)).max(100)])
     .transform((one) => [one].flat())
     .optional()
-  return described(schema, { type: 'array', items: { type: 'string' }, description: what })
+  return withJsonSchema(schema, { type: 'array', items: { type: 'string' }, description: what })
 }
 
 /** One of a fixed set of words. */
 export function wordField<const W extends readonly string[]>(words: W, what: string): z.ZodType<W[number] | undefined> {
   const schema = z.enum(words, `expected one of ${words.join(', ')}`).optional()
-  return described(schema, { type: 'string', enum: [...words], description: what })
+  return withJsonSchema(schema, { type: 'string', enum: [...words], description: what })
 }
 
 /** The id of a list entry. */
 export const rowId = (what: string): z.ZodType<number | undefined> => countField(0, what)
 
 /** The id of a job in a path. An id that was never issued passes this check, so that the response is "unknown" rather than "invalid". */
-export const jobId: z.ZodType<string> = described(
+export const jobId: z.ZodType<string> = withJsonSchema(
   z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'expected the id of a job'),
   { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$' },
 )
 
 /** The number of a place. */
-export const placeId: z.ZodType<number> = described(
+export const placeId: z.ZodType<number> = withJsonSchema(
   z
     .string('expected the number of a place')
     .regex(/^[1-9]\d{0,14}$/, 'expected the number of a place')
@@ -141,4 +141,4 @@ export const placeId: z.ZodType<number> = described(
 )
 
 /** A timestamp in a response: ISO 8601, or null. */
-export const moment: z.ZodType<string | null> = z.string().nullable()
+export const timestamp: z.ZodType<string | null> = z.string().nullable()

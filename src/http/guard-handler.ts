@@ -3,10 +3,13 @@ import type { HttpSettings, Peer } from './ports.ts'
 import { createGuard } from './security.ts'
 import { createSessions } from './session.ts'
 
-type Handle = (request: Request, peer?: Peer) => Promise<Response>
+type RequestHandler = (request: Request, peer?: Peer) => Promise<Response>
 
 /** Applies the Host and Origin checks of the server to a stand-alone handler. */
-export function guardHandler(handle: Handle, settings: Pick<HttpSettings, 'hosts' | 'allowedOrigins'>): Handle {
+export function guardHandler(
+  handle: RequestHandler,
+  settings: Pick<HttpSettings, 'hosts' | 'allowedOrigins'>,
+): RequestHandler {
   // The handler listens on loopback only, so it needs no token.
   const guard = createGuard(settings, createSessions(null))
   const answer = async (request: Request, path: string, peer: Peer | undefined): Promise<Response> => {
@@ -25,7 +28,7 @@ export function guardHandler(handle: Handle, settings: Pick<HttpSettings, 'hosts
   return async (request, peer) => {
     const { pathname } = new URL(request.url)
     const response = await answer(request, pathname, peer)
-    guard.dress(response, request, pathname)
+    guard.addHeaders(response, request, pathname)
     return response
   }
 }

@@ -1,11 +1,11 @@
-import { DURATION_ENDS, type DurationCounts, durationGroup } from '../core/durations.ts'
+import { DURATION_BUCKETS_MS, type DurationHistogram, findDurationBucket } from '../core/duration-histogram.ts'
 
 /** Counts durations in fixed buckets, one series per set of labels. */
 export interface Histogram {
   /** Adds one duration. */
   observe(labels: Readonly<Record<string, string>>, ms: number): void
   /** Adds counts that another process has collected. */
-  add(labels: Readonly<Record<string, string>>, counted: DurationCounts): void
+  add(labels: Readonly<Record<string, string>>, counted: DurationHistogram): void
   /** In the text format of Prometheus. */
   write(): string[]
 }
@@ -25,14 +25,14 @@ export function createHistogram(name: string, help: string, maxSeries = 500): Hi
     const found = series.get(labels)
     if (found !== undefined) return found
     if (series.size >= maxSeries && labels !== OTHER) return find(OTHER)
-    const made = { labels, counts: new Array<number>(DURATION_ENDS.length + 1).fill(0), sumMs: 0, count: 0 }
+    const made = { labels, counts: new Array<number>(DURATION_BUCKETS_MS.length + 1).fill(0), sumMs: 0, count: 0 }
     series.set(labels, made)
     return made
   }
   return {
     observe(labels, ms) {
       const one = find(writeLabels(labels))
-      const group = durationGroup(ms)
+      const group = findDurationBucket(ms)
       one.counts[group] = (one.counts[group] ?? 0) + 1
       one.sumMs += ms
       one.count++
@@ -50,7 +50,7 @@ export function createHistogram(name: string, help: string, maxSeries = 500): Hi
       for (const { labels, counts, sumMs, count } of series.values()) {
         const before = labels === '' ? '' : `${labels},`
         let below = 0
-        for (const [i, end] of DURATION_ENDS.entries()) {
+        for (const [i, end] of DURATION_BUCKETS_MS.entries()) {
           below += counts[i] ?? 0
           lines.push(`${name}_bucket{${before}le="${end / 1000}"} ${below}`)
         }

@@ -1,9 +1,9 @@
-import { maskFields } from '../core/secrets.ts'
+import { maskSecretFields } from '../core/secrets.ts'
 import type { Dispatcher, JobView } from '../library/dispatch/dispatcher.ts'
 import type { ProgressFrame } from '../library/dispatch/frames.ts'
 import { writeJobItem } from '../library/dispatch/job-item.ts'
 import type { JobEntry } from '../library/job-log.ts'
-import type { ElsewhereItem } from './crawls-elsewhere.ts'
+import type { ExternalCrawl } from './external-crawls.ts'
 import { isoOf, isoOrNull } from './time.ts'
 
 /** A job in all its details. */
@@ -24,7 +24,7 @@ export function jobRecord(job: JobView): Record<string, unknown> {
   }
 }
 
-const STILL: JobView['rates'] = {
+const NO_RATES: JobView['rates'] = {
   requestsPerSec: 0,
   downloadsPerSec: 0,
   errorRatePerMin: 0,
@@ -35,7 +35,7 @@ const STILL: JobView['rates'] = {
 /** A job that only the history knows, in the same form. */
 export function endedRecord(job: JobEntry): Record<string, unknown> {
   const { id, status, createdAt, startedAt, endedAt, crawlId, sourceId, problem, progress } = job
-  const [url = '', ...args] = [job.url, ...job.args].map(maskFields)
+  const [url = '', ...args] = [job.url, ...job.args].map(maskSecretFields)
   return {
     id,
     pid: job.process?.pid ?? null,
@@ -59,13 +59,13 @@ export function endedRecord(job: JobEntry): Record<string, unknown> {
     problem,
     code: null,
     signal: null,
-    metrics: metricsOf(progress, STILL),
+    metrics: metricsOf(progress, NO_RATES),
     lastProgress: progress,
   }
 }
 
 /** A crawl of another process in the same form, as far as the library knows it. */
-export function elsewhereRecord(item: ElsewhereItem): Record<string, unknown> {
+export function externalCrawlRecord(item: ExternalCrawl): Record<string, unknown> {
   const { id, url, startedAt, visited, downloaded, errors, queueSize } = item
   return {
     ...item,
@@ -77,20 +77,20 @@ export function elsewhereRecord(item: ElsewhereItem): Record<string, unknown> {
     problem: null,
     code: null,
     signal: null,
-    metrics: { ...metricsOf(null, STILL), visited, downloaded, saved: downloaded, errors, queueSize },
+    metrics: { ...metricsOf(null, NO_RATES), visited, downloaded, saved: downloaded, errors, queueSize },
     lastProgress: null,
   }
 }
 
 /** The progress of a job as the feed reports it. Before its process has reported anything, all counts are 0. */
-export function writeProgress({ id, progress, stage, paused }: JobView): Record<string, unknown> {
-  return { ...(progress ?? BEFORE), paused, running: true, stage, jobId: id }
+export function progressRecord({ id, progress, stage, paused }: JobView): Record<string, unknown> {
+  return { ...(progress ?? NO_COUNTS), paused, running: true, stage, jobId: id }
 }
 
-const BEFORE = { visited: 0, downloaded: 0, found: 0, saved: 0, errors: 0, bytes: 0, queueSize: 0, unread: 0 }
+const NO_COUNTS = { visited: 0, downloaded: 0, found: 0, saved: 0, errors: 0, bytes: 0, queueSize: 0, unread: 0 }
 
 function metricsOf(progress: ProgressFrame | null, rates: JobView['rates']): Record<string, number> {
-  const { visited, downloaded, found, saved, errors, queueSize, unread = 0, bytes } = progress ?? BEFORE
+  const { visited, downloaded, found, saved, errors, queueSize, unread = 0, bytes } = progress ?? NO_COUNTS
   return { visited, downloaded, found, saved, errors, queueSize, unread, bytes, ...rates }
 }
 
@@ -99,7 +99,7 @@ export function queueRecord(job: JobEntry, { find }: Pick<Dispatcher, 'find'>): 
   const { id, url, status, events } = job
   return {
     id,
-    url: maskFields(url),
+    url: maskSecretFields(url),
     pid: job.process?.pid ?? null,
     startedAt: isoOrNull(job.startedAt),
     endedAt: isoOrNull(job.endedAt),

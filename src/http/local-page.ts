@@ -1,4 +1,4 @@
-import { writePagePolicy, writePolicyPlace } from '../core/page-policy.ts'
+import { writeContentSecurityPolicy, writePolicySource } from '../core/content-security-policy.ts'
 
 /** The path of the local page. */
 export const LOCAL_PATH = '/local/'
@@ -7,13 +7,23 @@ export const LOCAL_PATH = '/local/'
  * Headers of the files of the local page, besides those of every response. The server must not see what the page reads: the page can reach
  * its own folder and nothing else here, not even the API. `host` is the checked Host header; in the policy, `http` also covers `https`.
  */
-export function writeLocalFields(host: string): Readonly<Record<string, string>> {
+export function writeLocalHeaders(host: string): Readonly<Record<string, string>> {
   return {
-    'content-security-policy': writePagePolicy(writePolicyPlace(`http://${host}${LOCAL_PATH}`)),
+    'content-security-policy': writeContentSecurityPolicy(writePolicySource(`http://${host}${LOCAL_PATH}`)),
     'referrer-policy': 'no-referrer',
-    'permissions-policy': REFUSED.map((name) => `${name}=()`).join(', '),
+    'permissions-policy': DENIED_FEATURES.map((name) => `${name}=()`).join(', '),
   }
 }
 
 /** Browser features that a page that reads files never needs. */
-const REFUSED = ['camera', 'display-capture', 'geolocation', 'hid', 'microphone', 'midi', 'payment', 'serial', 'usb']
+const DENIED_FEATURES = [
+  'camera',
+  'display-capture',
+  'geolocation',
+  'hid',
+  'microphone',
+  'midi',
+  'payment',
+  'serial',
+  'usb',
+]

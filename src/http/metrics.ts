@@ -1,4 +1,4 @@
-import type { DurationCounts } from '../core/durations.ts'
+import type { DurationHistogram } from '../core/duration-histogram.ts'
 import type { Dispatcher, JobView } from '../library/dispatch/dispatcher.ts'
 import type { ProgressFrame } from '../library/dispatch/frames.ts'
 import type { StoreStats } from '../library/store.ts'
@@ -8,9 +8,9 @@ import { createHistogram, writeLabels } from './histogram.ts'
 /** Metrics of the server and its jobs. */
 export interface Metrics {
   /** Counts one response. `route` is the route pattern, never the actual path. */
-  noteAnswer(method: string, route: string, status: number, ms: number): void
+  recordResponse(method: string, route: string, status: number, ms: number): void
   /** Counts one search. */
-  noteSearch(ms: number): void
+  recordSearch(ms: number): void
   /** In the text format of Prometheus. */
   write(streams: number): Promise<string>
   close(): void
@@ -19,13 +19,13 @@ export interface Metrics {
 type Counter = 'requests' | 'downloads' | 'found' | 'saved' | 'errors'
 
 /** The counters of a job that are already included in the totals. */
-interface Counted extends Readonly<Record<Counter, number>> {
+interface JobCounters extends Readonly<Record<Counter, number>> {
   /** Response times of crawled hosts. */
-  readonly latencies: DurationCounts
+  readonly latencies: DurationHistogram
 }
 
-const NO_LATENCIES: DurationCounts = { counts: [], sumMs: 0 }
-const NOTHING: Counted = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0, latencies: NO_LATENCIES }
+const NO_LATENCIES: DurationHistogram = { counts: [], sumMs: 0 }
+const NO_COUNTERS: JobCounters = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0, latencies: NO_LATENCIES }
 
 /** Creates the metrics. They follow jobs through the feed, so the totals keep the counts of jobs that are forgotten. */
 export function createMetrics(
@@ -34,7 +34,7 @@ export function createMetrics(
   readWorkers: () => Promise<readonly WorkerRecord[] | null>,
 ): Metrics {
   const searches = createHistogram('pharos_search_duration_seconds', 'Time that searches over HTTP take.')
-  const stats = keepStats(readStats)
+  const stats = cacheStats(readStats)
   let searched = 0
   const answers = createHistogram(
     'http_request_duration_seconds',
@@ -45,15 +45,15 @@ export function createMetrics(
     'Time that hosts take to begin their answers to crawls.',
   )
   const totals: Record<Counter, number> = { requests: 0, downloads: 0, found: 0, saved: 0, errors: 0 }
-  let counted = new Map<string, Counted>()
+  let counted = new Map<string, JobCounters>()
 
   const follow = () => {
-    const next = new Map<string, Counted>()
+    const next = new Map<string, JobCounters>()
     for (const { id, progress } of dispatcher.list()) {
       if (progress === null) continue
-      const before = counted.get(id) ?? NOTHING
-      const now = countOf(progress)
-      for (const name of COUNTERS) totals[name] += grown(before[name], now[name])
+      const before = counted.get(id) ?? NO_COUNTERS
+      const now = toCounters(progress)
+      for (const name of COUNTERS) totals[name] += counterDelta(before[name], now[name])
       fetches.add({}, latenciesSince(before.latencies, now.latencies))
       next.set(id, now)
     }
@@ -61,8 +61,8 @@ export function createMetrics(
   }
   const stop = dispatcher.feed.listen(follow)
   return {
-    noteAnswer: (method, route, status, ms) => answers.observe({ method, route, status: String(status) }, ms),
-    noteSearch(ms) {
+    recordResponse: (method, route, status, ms) => answers.observe({ method, route, status: String(status) }, ms),
+    recordSearch(ms) {
       searched++
       searches.observe({}, ms)
     },
@@ -91,13 +91,13 @@ export function createMetrics(
 }
 
 /** How long store statistics stay cached, because counting is expensive. */
-const FRESH_MS = 15_000
+const STATS_TTL_MS = 15_000
 
-function keepStats(read: () => Promise<StoreStats | null>): () => Promise<StoreStats | null> {
+function cacheStats(read: () => Promise<StoreStats | null>): () => Promise<StoreStats | null> {
   let kept: Promise<StoreStats | null> | undefined
   let keptAt = 0
   return () => {
-    if (kept === undefined || performance.now() - keptAt >= FRESH_MS) {
+    if (kept === undefined || performance.now() - keptAt >= STATS_TTL_MS) {
       keptAt = performance.now()
       kept = read()
     }
@@ -117,19 +117,26 @@ function writeLibrary({ bytes, sources, pages, chunks }: StoreStats): string[] {
 const COUNTERS = ['requests', 'downloads', 'found', 'saved', 'errors'] as const
 
 /** How much a counter has grown. A smaller value means that a new process started from 0. */
-function grown(before: number, now: number): number {
+function counterDelta(before: number, now: number): number {
   return now >= before ? now - before : now
 }
 
-function countOf({ visited, downloaded, found, saved, errors, latencies = NO_LATENCIES }: ProgressFrame): Counted {
+function toCounters({
+  visited,
+  downloaded,
+  found,
+  saved,
+  errors,
+  latencies = NO_LATENCIES,
+}: ProgressFrame): JobCounters {
   return { requests: visited, downloads: downloaded, found, saved, errors, latencies }
 }
 
 /** The latencies since the last reading, or all of them when a new process started from 0. */
-function latenciesSince(before: DurationCounts, now: DurationCounts): DurationCounts {
+function latenciesSince(before: DurationHistogram, now: DurationHistogram): DurationHistogram {
   if (now.sumMs < before.sumMs) return now
   return {
-    counts: now.counts.map((count, i) => grown(before.counts[i] ?? 0, count)),
+    counts: now.counts.map((count, i) => counterDelta(before.counts[i] ?? 0, count)),
     sumMs: now.sumMs - before.sumMs,
   }
 }

@@ -1,5 +1,5 @@
 import type { GazetteerSummary, PlaceArticle, PlaceMention } from '../library/gazetteer.ts'
-import type { KeptHub } from '../library/place-hubs.ts'
+import type { StoredHub } from '../library/place-hubs.ts'
 import type { HttpPorts } from './ports.ts'
 import { withUnderstanding } from './store-access.ts'
 import { isoOf } from './time.ts'
@@ -10,7 +10,7 @@ export function articleRecord({ firstSeenAt, ...rest }: PlaceArticle): Record<st
 }
 
 /** A hub page of a place. */
-export function hubRecord({ firstSeenAt, lastSeenAt, ...rest }: KeptHub): Record<string, unknown> {
+export function hubRecord({ firstSeenAt, lastSeenAt, ...rest }: StoredHub): Record<string, unknown> {
   return { ...rest, firstSeenAt: isoOf(firstSeenAt), lastSeenAt: isoOf(lastSeenAt) }
 }
 
@@ -26,7 +26,7 @@ const NO_SUMMARY: GazetteerSummary = {
 }
 
 /** How long the counts stay cached, in milliseconds, because counting a million names is slow. */
-const GOOD_MS = 60_000
+const SUMMARY_TTL_MS = 60_000
 
 const summaries = new WeakMap<HttpPorts, { readonly at: number; readonly summary: GazetteerSummary }>()
 
@@ -37,7 +37,7 @@ export function readSummary(ports: HttpPorts): Promise<GazetteerSummary> {
     async ({ gazetteer }) => {
       const kept = summaries.get(ports)
       const revision = await gazetteer.revision()
-      if (kept !== undefined && performance.now() - kept.at < GOOD_MS && kept.summary.revision === revision) {
+      if (kept !== undefined && performance.now() - kept.at < SUMMARY_TTL_MS && kept.summary.revision === revision) {
         return kept.summary
       }
       const summary = await gazetteer.summary()
@@ -49,17 +49,17 @@ export function readSummary(ports: HttpPorts): Promise<GazetteerSummary> {
 }
 
 /** How long a map stays cached, in milliseconds, because it aggregates all mentions of all pages. */
-const MAP_GOOD_MS = 10_000
-const MOST_MAPS = 50
+const MAP_TTL_MS = 10_000
+const MAX_CACHED_MAPS = 50
 
-interface KeptMap {
+interface CachedMap {
   readonly at: number
   /** The state of places and runs on which the map is based; a change invalidates the cache. */
   readonly stamp: string
   readonly mentions: readonly PlaceMention[]
 }
 
-const maps = new WeakMap<HttpPorts, Map<string, KeptMap>>()
+const maps = new WeakMap<HttpPorts, Map<string, CachedMap>>()
 
 /** The places that pages are about, most pages first. Recounted at most every ten seconds, or when a run has progressed. */
 export function readMentions(
@@ -72,15 +72,15 @@ export function readMentions(
     async ({ gazetteer, analyses }) => {
       const [run] = (await analyses.listRuns({ limit: 1, offset: 0 })).items
       const stamp = JSON.stringify([await gazetteer.revision(), run?.id, run?.status, run?.progress.pages])
-      const kept = maps.get(ports) ?? new Map<string, KeptMap>()
+      const kept = maps.get(ports) ?? new Map<string, CachedMap>()
       maps.set(ports, kept)
       const name = JSON.stringify([limit, host])
       const known = kept.get(name)
-      if (known !== undefined && known.stamp === stamp && performance.now() - known.at < MAP_GOOD_MS) {
+      if (known !== undefined && known.stamp === stamp && performance.now() - known.at < MAP_TTL_MS) {
         return known.mentions
       }
       const mentions = await gazetteer.listMentions(limit, host)
-      if (kept.size >= MOST_MAPS) kept.clear()
+      if (kept.size >= MAX_CACHED_MAPS) kept.clear()
       kept.set(name, { at: performance.now(), stamp, mentions })
       return mentions
     },

@@ -32,7 +32,7 @@ export interface HttpPorts {
   /** A file of the local page by its path under `/local`; undefined when there is none. */
   readonly readLocal: (path: string) => Promise<Asset | undefined>
   readonly system: SystemProbe
-  readonly packs: PackShelf
+  readonly packs: PackDownloads
   readonly log: Log
   readonly settings: HttpSettings
 }
@@ -82,7 +82,7 @@ export interface SystemHealth {
 }
 
 /** Packs that were exported on request and can be downloaded. */
-export interface PackShelf {
+export interface PackDownloads {
   /** Starts an export. */
   begin(source: string, isCompact: boolean): Promise<PackEntry>
   list(): readonly PackEntry[]

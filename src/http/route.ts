@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PharosError } from '../core/errors.ts'
 import type { HttpContext } from './context.ts'
-import { expectedBy } from './expected.ts'
+import { describeExpected } from './describe-expected.ts'
 import { describeSchema } from './fields.ts'
 import type { HttpSettings, Peer } from './ports.ts'
 
@@ -25,7 +25,7 @@ export interface Reply {
 }
 
 /** A validated request. */
-export interface Asked<P, Q, B> {
+export interface ValidatedRequest<P, Q, B> {
   readonly params: P
   readonly query: Q
   readonly body: B
@@ -34,7 +34,7 @@ export interface Asked<P, Q, B> {
   readonly began: number
   readonly peer: Peer | undefined
   /** Passes the whole request to the MCP handler. */
-  readonly passOn: () => Promise<Response>
+  readonly forwardToMcp: () => Promise<Response>
 }
 
 /** The definition of a route. */
@@ -52,24 +52,24 @@ export interface RouteSpec<P, Q, B> {
   /** Body fields that become required through the owner's settings; the schema covers all others. */
   readonly required?: (settings: HttpSettings) => readonly string[]
   readonly answers: Readonly<Record<number, AnswerSpec>>
-  readonly run: (asked: Asked<P, Q, B>, context: HttpContext) => Promise<Reply | Response> | Reply | Response
+  readonly run: (asked: ValidatedRequest<P, Q, B>, context: HttpContext) => Promise<Reply | Response> | Reply | Response
 }
 
 /** A route of the table, which validates its own input. */
 export interface Route extends Omit<RouteSpec<unknown, unknown, unknown>, 'run'> {
   /** Validates the request and answers it. */
-  readonly answer: (given: Given, context: HttpContext) => Promise<Reply | Response>
+  readonly answer: (given: UnvalidatedRequest, context: HttpContext) => Promise<Reply | Response>
 }
 
 /** A request before validation. */
-export interface Given {
+export interface UnvalidatedRequest {
   readonly params: Readonly<Record<string, string>>
   readonly request: Request
   /** Its body as JSON; undefined without one. */
   readonly readBody: () => Promise<unknown>
   readonly began: number
   readonly peer: Peer | undefined
-  readonly passOn: () => Promise<Response>
+  readonly forwardToMcp: () => Promise<Response>
 }
 
 /** Creates a route of the table. */
@@ -80,10 +80,10 @@ export function createRoute<P = undefined, Q = undefined, B = undefined>(spec: R
     async answer({ params, readBody, ...given }, context) {
       const { request } = given
       const body = spec.body === undefined ? undefined : await readBody()
-      const asked: Asked<P, Q, B> = {
-        params: check(spec.params, params, 'path'),
-        query: check(spec.query, spec.query === undefined ? undefined : readQuery(request.url), 'query'),
-        body: check(spec.body, body, 'body'),
+      const asked: ValidatedRequest<P, Q, B> = {
+        params: validate(spec.params, params, 'path'),
+        query: validate(spec.query, spec.query === undefined ? undefined : readQuery(request.url), 'query'),
+        body: validate(spec.body, body, 'body'),
         ...given,
       }
       return addNotices(await run(asked, context), listUnknown(spec.body, body))
@@ -110,7 +110,7 @@ function readQuery(url: string): Record<string, string | string[]> {
 }
 
 /** Validates a value against the schema; without a schema the result is undefined. */
-function check<T>(schema: z.ZodType<T> | undefined, value: unknown, where: string): T {
+function validate<T>(schema: z.ZodType<T> | undefined, value: unknown, where: string): T {
   // Without a schema, T is undefined.
   if (schema === undefined) return undefined as T
   const parsed = schema.safeParse(value, { reportInput: true })
@@ -130,18 +130,18 @@ function listUnknown(schema: z.ZodType | undefined, value: unknown): string[] {
 }
 
 /** Maximum number of unknown fields that a message names. */
-const MOST_NAMED = 10
+const MAX_NAMED_FIELDS = 10
 
 function addNotices(answer: Reply | Response, unknown: readonly string[]): Reply | Response {
   if (unknown.length === 0 || answer instanceof Response) return answer
   const { json } = answer
   if (typeof json !== 'object' || json === null) return answer
-  const named = unknown.slice(0, MOST_NAMED).map((name) => name.slice(0, MOST_SHOWN))
+  const named = unknown.slice(0, MAX_NAMED_FIELDS).map((name) => name.slice(0, MAX_NAME_CHARS))
   const notices = named.map((name) => `there is no field ${JSON.stringify(name)}, which was ignored`)
   return { ...answer, json: { ...json, notices } }
 }
 
-const MOST_SHOWN = 100
+const MAX_NAME_CHARS = 100
 
 function writeIssue(
   { path, message, input }: z.core.$ZodIssue,
@@ -150,7 +150,8 @@ function writeIssue(
 ): string {
   const place = path.length === 0 ? where : `${where} ${path.map(String).join('.')}`
   const shown = input === undefined ? 'nothing' : (JSON.stringify(input) ?? typeof input)
-  const got = shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}…` : shown
-  const expected = /^(?:Invalid|Too) /.test(message) && schema !== undefined ? expectedBy(schema, path) : undefined
+  const got = shown.length > MAX_NAME_CHARS ? `${shown.slice(0, MAX_NAME_CHARS)}…` : shown
+  const expected =
+    /^(?:Invalid|Too) /.test(message) && schema !== undefined ? describeExpected(schema, path) : undefined
   return `${place}: ${expected ?? message.replace(/, received .*$/, '')}, got ${got}`
 }

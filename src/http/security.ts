@@ -1,22 +1,22 @@
 import { PharosError } from '../core/errors.ts'
-import { LOCAL_PATH, writeLocalFields } from './local-page.ts'
+import { LOCAL_PATH, writeLocalHeaders } from './local-page.ts'
 import type { HttpSettings } from './ports.ts'
 import type { Sessions } from './session.ts'
 
 /** Maximum length of a request URL, in characters. */
-const MAX_ADDRESS = 8192
+const MAX_URL_CHARS = 8192
 
 /** Loopback names of this machine. */
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /** Values of Sec-Fetch-Site for requests from our own pages or typed by the user. */
-const OWN_SITES = ['same-origin', 'none']
+const OWN_SITE_VALUES = ['same-origin', 'none']
 
 /** Paths that need no token: the login page and its assets. */
-const OPEN_PATHS = ['/login', '/pages/style.css', '/pages/icon.svg', '/pages/live.js', '/favicon.ico']
+const PUBLIC_PATHS = ['/login', '/pages/style.css', '/pages/icon.svg', '/pages/live.js', '/favicon.ico']
 
 /** Long-lived streams. Cross-site requests to them are refused, because a page of another site could keep many open. */
-const STREAMS = ['/events', '/mcp']
+const STREAM_PATHS = ['/events', '/mcp']
 
 /** Everything loads from this origin, and only scripts from the build may run. */
 const POLICY = [
@@ -33,7 +33,7 @@ const POLICY = [
 ].join('; ')
 
 /** Headers of every response. */
-const FIELDS: Readonly<Record<string, string>> = {
+const RESPONSE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -51,7 +51,7 @@ export interface Guard {
   /** The response to a CORS preflight request; undefined for other requests. */
   preflight(request: Request): Response | undefined
   /** Adds the headers of every response. */
-  dress(response: Response, request: Request, path: string): void
+  addHeaders(response: Response, request: Request, path: string): void
 }
 
 /** Creates a guard. */
@@ -61,14 +61,14 @@ export function createGuard(settings: Pick<HttpSettings, 'hosts' | 'allowedOrigi
   const isAllowed = (origin: string | null): origin is string => origin !== null && origins.has(origin.toLowerCase())
   return {
     check(request, path) {
-      if (request.url.length > MAX_ADDRESS) {
-        throw new PharosError('ADDRESS_TOO_LONG', { length: request.url.length, most: MAX_ADDRESS })
+      if (request.url.length > MAX_URL_CHARS) {
+        throw new PharosError('ADDRESS_TOO_LONG', { length: request.url.length, most: MAX_URL_CHARS })
       }
       const host = hostOf(request)
-      if (!hosts.has(nameOf(host))) throw new PharosError('HOST_REFUSED', { host: host.slice(0, MAX_SHOWN) })
+      if (!hosts.has(withoutPort(host))) throw new PharosError('HOST_REFUSED', { host: host.slice(0, MAX_SHOWN) })
       const origin = request.headers.get('origin')
       if (!isAllowed(origin)) checkSite(request, path, origin, host)
-      if (!isOpen(request, path) && !sessions.isKnown(request)) throw new PharosError('TOKEN_REQUIRED')
+      if (!isPublic(request, path) && !sessions.isAuthenticated(request)) throw new PharosError('TOKEN_REQUIRED')
     },
     preflight(request) {
       const { headers, method } = request
@@ -84,10 +84,10 @@ export function createGuard(settings: Pick<HttpSettings, 'hosts' | 'allowedOrigi
         },
       })
     },
-    dress({ headers, status }, request, path) {
+    addHeaders({ headers, status }, request, path) {
       // An error response on a local path is an ordinary page, so it gets the ordinary headers.
       const isLocal = path.startsWith(LOCAL_PATH) && status < 400
-      const fields = isLocal ? { ...FIELDS, ...writeLocalFields(hostOf(request)) } : FIELDS
+      const fields = isLocal ? { ...RESPONSE_HEADERS, ...writeLocalHeaders(hostOf(request)) } : RESPONSE_HEADERS
       for (const [name, value] of Object.entries(fields)) headers.set(name, value)
       if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
       if (origins.size === 0) return
@@ -109,21 +109,21 @@ const MAX_SHOWN = 200
  */
 function checkSite(request: Request, path: string, origin: string | null, host: string): void {
   const site = request.headers.get('sec-fetch-site')
-  const isOwn = site === null || OWN_SITES.includes(site)
+  const isOwn = site === null || OWN_SITE_VALUES.includes(site)
   // Only the browser sets Sec-Fetch-Site; scripts cannot forge it.
   const isSame = origin === null || originHost(origin) === host || (origin === 'null' && site === 'same-origin')
-  if (!isSame || (!isOwn && (isChange(request) || STREAMS.includes(path)))) {
+  if (!isSame || (!isOwn && (isWriteRequest(request) || STREAM_PATHS.includes(path)))) {
     throw new PharosError('ORIGIN_REFUSED', { origin: (origin ?? 'another site').slice(0, MAX_SHOWN) })
   }
 }
 
-function isChange({ method }: Request): boolean {
+function isWriteRequest({ method }: Request): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 }
 
-function isOpen({ method }: Request, path: string): boolean {
+function isPublic({ method }: Request, path: string): boolean {
   if (path === '/health' || path === '/ready') return method === 'GET' || method === 'HEAD'
-  return OPEN_PATHS.includes(path)
+  return PUBLIC_PATHS.includes(path)
 }
 
 /** The requested host with its port. */
@@ -132,7 +132,7 @@ function hostOf(request: Request): string {
 }
 
 /** `localhost:41000` → `localhost`, `[::1]:41000` → `[::1]` */
-function nameOf(host: string): string {
+function withoutPort(host: string): string {
   return host.replace(/:\d*$/, '').replace(/\.$/, '')
 }
 

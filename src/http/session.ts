@@ -1,18 +1,18 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { createLoginPace, type LoginPace } from './login-pace.ts'
+import { createLoginRateLimit, type LoginRateLimit } from './login-rate-limit.ts'
 
 /** Checks the token and the session cookie. */
 export interface Sessions {
   /** Whether requests need the token. */
-  readonly isNeeded: boolean
+  readonly isTokenRequired: boolean
   /** The rate limit for wrong tokens. */
-  readonly pace: LoginPace
+  readonly loginRateLimit: LoginRateLimit
   /** Whether a text is the token. */
   isToken(text: string): boolean
   /** Whether a request carries the token or a valid session cookie. */
-  isKnown(request: Request): boolean
+  isAuthenticated(request: Request): boolean
   /** The Set-Cookie header that logs a browser in, so that the user enters the token only once. */
   writeCookie(isSecure: boolean): string
   /** The Set-Cookie header that logs a browser out. */
@@ -32,10 +32,10 @@ export function createSessions(token: string | null): Sessions {
   const wantedSession = digest(session)
   const isToken = (text: string): boolean => wanted !== null && isSame(digest(text), wanted)
   return {
-    isNeeded: wanted !== null,
-    pace: createLoginPace(() => performance.now()),
+    isTokenRequired: wanted !== null,
+    loginRateLimit: createLoginRateLimit(() => performance.now()),
     isToken,
-    isKnown({ headers }) {
+    isAuthenticated({ headers }) {
       if (wanted === null) return true
       const bearer = /^bearer +(\S+)\s*$/i.exec(headers.get('authorization') ?? '')?.[1]
       if (bearer !== undefined) return isToken(bearer)

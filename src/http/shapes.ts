@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PLACE_KINDS } from '../analysis/place.ts'
 import { JOB_STATUSES } from '../library/job-log.ts'
-import { moment } from './fields.ts'
+import { timestamp } from './fields.ts'
 import type { AnswerSpec } from './route.ts'
 
 /** The body of an error response. */
@@ -47,13 +47,13 @@ export const jobItem: z.ZodType = z.object({
   id: z.string(),
   pid: z.int().nullable(),
   url: z.string(),
-  startedAt: moment,
+  startedAt: timestamp,
   paused: z.boolean(),
   visited: count,
   downloaded: count,
   errors: count,
   queueSize: count,
-  lastActivityAt: moment,
+  lastActivityAt: timestamp,
   status: z.enum(JOB_STATUSES),
   stage: z.enum(['queued', 'preparing', 'running', 'ended']),
   stageChangedAt: z.string(),
@@ -67,11 +67,11 @@ export const jobDetail: z.ZodType = z.looseObject({
   pid: z.int().nullable(),
   args: z.array(z.string()),
   startUrl: z.string(),
-  startedAt: moment,
-  endedAt: moment,
+  startedAt: timestamp,
+  endedAt: timestamp,
   status: z.enum(JOB_STATUSES),
   paused: z.boolean(),
-  lastActivityAt: moment,
+  lastActivityAt: timestamp,
   crawlId: z.string().nullable(),
   sourceId: z.string().nullable(),
   problem: z.string().nullable(),
@@ -113,7 +113,7 @@ export const sourceShape: z.ZodType = z.looseObject({
   balance: z.record(z.string(), count),
   reasons: z.record(z.string(), count),
   createdAt: z.string(),
-  lastCrawledAt: moment,
+  lastCrawledAt: timestamp,
   isRunning: z.boolean(),
   isInterrupted: z.boolean(),
   partial: z

@@ -2,8 +2,8 @@ import { PharosError } from '../core/errors.ts'
 import type { Addresses } from '../library/addresses.ts'
 import type { JobLog } from '../library/job-log.ts'
 import type { Library } from '../library/library.ts'
-import type { UnderstandingStore } from '../library/library-store.ts'
-import { describeTrouble, isMissing, isStoreTrouble } from './failure.ts'
+import type { AnalysisStore } from '../library/library-store.ts'
+import { describeStoreFailure, isLibraryMissing, isStoreFailure } from './failure.ts'
 import type { HttpPorts } from './ports.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function withLibrary<T>(
   use: (library: Library) => Promise<T>,
   otherwise?: () => T,
 ): Promise<T> {
-  return guarded(library, use, log, otherwise, isMissing)
+  return runOnStore(library, use, log, otherwise, isLibraryMissing)
 }
 
 /** Like {@link withLibrary}, but `otherwise` answers whatever is wrong with the library. */
@@ -24,7 +24,7 @@ export async function withLibraryOr<T>(
   use: (library: Library) => Promise<T>,
   otherwise: () => T,
 ): Promise<T> {
-  return guarded(library, use, log, otherwise, isStoreTrouble)
+  return runOnStore(library, use, log, otherwise, isStoreFailure)
 }
 
 /** Like {@link withLibrary}, for the job history. */
@@ -33,7 +33,7 @@ export async function withJobLog<T>(
   use: (jobLog: JobLog) => Promise<T>,
   otherwise?: () => T,
 ): Promise<T> {
-  return guarded(jobLog, use, log, otherwise, isMissing)
+  return runOnStore(jobLog, use, log, otherwise, isLibraryMissing)
 }
 
 /** Like {@link withLibraryOr}, for the job history. */
@@ -42,7 +42,7 @@ export async function withJobLogOr<T>(
   use: (jobLog: JobLog) => Promise<T>,
   otherwise: () => T,
 ): Promise<T> {
-  return guarded(jobLog, use, log, otherwise, isStoreTrouble)
+  return runOnStore(jobLog, use, log, otherwise, isStoreFailure)
 }
 
 /** Like {@link withLibrary}, for the addresses of all sources. */
@@ -63,7 +63,7 @@ export function withAddresses<T>(
 }
 
 /** The stores of analysis results. */
-export type Understanding = Pick<UnderstandingStore, 'gazetteer' | 'analyses' | 'placeHubs'>
+export type Understanding = Pick<AnalysisStore, 'gazetteer' | 'analyses' | 'placeHubs'>
 
 /** Like {@link withLibrary}, for analysis results. */
 export function withUnderstanding<T>(
@@ -82,7 +82,7 @@ export function understandingOf({ gazetteer, analyses, placeHubs }: Library): Un
   return { gazetteer, analyses, placeHubs }
 }
 
-async function guarded<S, T>(
+async function runOnStore<S, T>(
   open: () => Promise<S>,
   use: (opened: S) => Promise<T>,
   log: HttpPorts['log'],
@@ -90,19 +90,19 @@ async function guarded<S, T>(
   isExpected: (error: unknown) => boolean,
 ): Promise<T> {
   try {
-    return await use(await openOf(open))
+    return await use(await openStore(open))
   } catch (error) {
     if (otherwise === undefined || !isExpected(error)) throw error
-    log.warn('the library cannot be used', { problem: describeTrouble(error) })
+    log.warn('the library cannot be used', { problem: describeStoreFailure(error) })
     return otherwise()
   }
 }
 
 /** Turns every error while opening the store into a store failure. */
-async function openOf<S>(open: () => Promise<S>): Promise<S> {
+async function openStore<S>(open: () => Promise<S>): Promise<S> {
   try {
     return await open()
   } catch (cause) {
-    throw isStoreTrouble(cause) ? cause : new PharosError('STORE_UNAVAILABLE', {}, { cause })
+    throw isStoreFailure(cause) ? cause : new PharosError('STORE_UNAVAILABLE', {}, { cause })
   }
 }

@@ -1,6 +1,6 @@
-import { maskFields } from '../core/secrets.ts'
+import { maskSecretFields } from '../core/secrets.ts'
 import type { JobView } from '../library/dispatch/dispatcher.ts'
-import { type ShownWorker, showWorker, type WorkerRecord } from '../library/workers.ts'
+import { createWorkerView, type WorkerRecord, type WorkerView } from '../library/workers.ts'
 import { isoOf } from './time.ts'
 
 /** A worker in an API response. */
@@ -11,7 +11,7 @@ export interface WorkerItem {
   /** Whether the worker is part of a server process. */
   readonly isServer: boolean
   /** `lost`: its heartbeat stopped, and other workers take over its jobs. */
-  readonly state: ShownWorker['state']
+  readonly state: WorkerView['state']
   readonly slots: number
   readonly jobs: readonly { readonly id: string; readonly url: string | null }[]
   /** Crawls of other workers that this worker has joined. */
@@ -27,11 +27,11 @@ export interface WorkerItem {
 
 /** A worker with the start URLs of its jobs, as far as they are known. */
 export function workerItem(worker: WorkerRecord, jobs: readonly JobView[]): WorkerItem {
-  const shown = showWorker(worker)
+  const shown = createWorkerView(worker)
   const { id, name, version, isServer, state, slots, leases, visits, bytes, visitsPerSec, startedAt, silentMs } = shown
   const describe = (job: string) => ({ id: job, url: jobs.find((one) => one.id === job)?.url ?? null })
   return {
-    ...{ id, name: maskFields(name), version, isServer, state, slots },
+    ...{ id, name: maskSecretFields(name), version, isServer, state, slots },
     jobs: shown.jobs.map(describe),
     helps: shown.helps.map(describe),
     ...{ leases, visits, bytes, visitsPerSec, startedAt: isoOf(startedAt), silentMs },

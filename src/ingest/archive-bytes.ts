@@ -1,4 +1,4 @@
-import { cutOff, tooLarge } from './archive-members.ts'
+import { createTooLargeError, createTruncatedError } from './archive-members.ts'
 
 /** Reads a stream in chunks of requested sizes. */
 export class ByteSource {
@@ -28,7 +28,7 @@ export class ByteSource {
 
   /** At least one byte, at most this many. */
   async readSome(most: number): Promise<Uint8Array> {
-    if (!(await this.#fill())) throw cutOff()
+    if (!(await this.#fill())) throw createTruncatedError()
     return this.#take(most)
   }
 
@@ -59,7 +59,7 @@ export class ByteSource {
       if (next.done === true) return false
       this.#rest = next.value
       this.#received += next.value.length
-      if (this.#received > this.#maxBytes) throw tooLarge(this.#maxBytes)
+      if (this.#received > this.#maxBytes) throw createTooLargeError(this.#maxBytes)
     }
     return true
   }

@@ -1,7 +1,7 @@
 import type { Refusal } from '../crawl/ledger.ts'
-import { type OpenFile, openPrivateFile, PieceWriter, readAt } from './archive-file.ts'
+import { BufferedWriter, type OpenFile, openTemporaryFile, readAt } from './archive-file.ts'
 import { ArchiveError, type ArchiveFile, type ArchiveLimits, MemberError, MemberList } from './archive-members.ts'
-import { type Packing, unpack } from './archive-unpack.ts'
+import { type Compression, unpack } from './archive-unpack.ts'
 import { readTar } from './tar-stream.ts'
 import { readZipDirectory, readZipMember } from './zip-directory.ts'
 
@@ -38,13 +38,13 @@ export interface ContentOptions {
  * @throws {ArchiveError} when it cannot be used
  */
 export async function openArchiveContent(file: OpenFile, options: ContentOptions): Promise<ArchiveContent> {
-  const packing = await findPacking(file)
+  const packing = await detectCompression(file)
   if (options.format === 'zip') return openZip(file, options)
   if (packing === 'zip')
     throw new ArchiveError('its name says tar, and its content is a zip archive', {
       advice: 'give it a name that ends in .zip',
     })
-  return packing === 'none' ? openPlainTar(file, options) : openPackedTar(file, packing, options)
+  return packing === 'none' ? openPlainTar(file, options) : openCompressedTar(file, packing, options)
 }
 
 async function openZip(file: OpenFile, { limits, maxFileBytes }: ContentOptions): Promise<ArchiveContent> {
@@ -67,14 +67,14 @@ interface Extent {
   readonly size: number
 }
 
-async function openPackedTar(
+async function openCompressedTar(
   file: OpenFile,
-  packing: Packing,
+  packing: Compression,
   { limits, maxFileBytes, signal }: ContentOptions,
 ): Promise<ArchiveContent> {
-  const spool = await openPrivateFile()
+  const spool = await openTemporaryFile()
   try {
-    const writer = new PieceWriter(spool.handle)
+    const writer = new BufferedWriter(spool.handle)
     const list = new MemberList<Extent>(limits)
     for await (const { name, type, size, content } of readTar(
       unpack(readPieces(file, signal), packing, limits.maxRatio),
@@ -99,13 +99,13 @@ function foundMember(
   place: Extent,
 ): Parameters<MemberList<Extent>['add']>[1] {
   if (typeof type === 'object') return { type: 'refused', refusal: type }
-  return type === 'file' ? { type, size, place } : { type }
+  return type === 'file' ? { type, size, position: place } : { type }
 }
 
 function contentOf<T>(
   { files, links, refused }: MemberList<T>,
   maxFileBytes: number,
-  read: (place: ArchiveFile<T>['place']) => Promise<Uint8Array>,
+  read: (place: ArchiveFile<T>['position']) => Promise<Uint8Array>,
 ): ArchiveContent {
   return {
     files,
@@ -114,14 +114,14 @@ function contentOf<T>(
     async read(path) {
       const file = files.get(path)
       if (file === undefined || file.size > maxFileBytes) throw new MemberError('it is not kept')
-      return read(file.place)
+      return read(file.position)
     },
     close: () => Promise.resolve(),
   }
 }
 
 /** The compression of a file by its first bytes; `none` for an unknown one. */
-async function findPacking(file: OpenFile): Promise<Packing | 'zip' | 'none'> {
+async function detectCompression(file: OpenFile): Promise<Compression | 'zip' | 'none'> {
   const [a, b, c, d] = await readAt(file, 0, Math.min(4, file.size))
   if (a === 0x50 && b === 0x4b && c !== undefined && c < 9) return 'zip'
   if (a === 0x1f && b === 0x8b) return 'gzip'

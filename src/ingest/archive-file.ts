@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cutOff } from './archive-members.ts'
+import { createTruncatedError } from './archive-members.ts'
 
 /** An open file on disk. */
 export interface OpenFile {
@@ -12,19 +12,19 @@ export interface OpenFile {
 
 /** Reads bytes of a file. @throws {ArchiveError} when it is too short */
 export async function readAt({ handle, size }: OpenFile, start: number, length: number): Promise<Uint8Array> {
-  if (!(start >= 0 && length >= 0 && start + length <= size)) throw cutOff()
+  if (!(start >= 0 && length >= 0 && start + length <= size)) throw createTruncatedError()
   const bytes = new Uint8Array(length)
   let done = 0
   while (done < length) {
     const { bytesRead } = await handle.read(bytes, done, length - done, start + done)
-    if (bytesRead === 0) throw cutOff()
+    if (bytesRead === 0) throw createTruncatedError()
     done += bytesRead
   }
   return bytes
 }
 
 /** A temporary file. */
-export interface PrivateFile {
+export interface TemporaryFile {
   readonly handle: FileHandle
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export interface PrivateFile {
  * Creates a private file in the system's temporary folder. Where the system allows it, the file is unlinked at once, so that even a killed
  * process leaves nothing behind.
  */
-export async function openPrivateFile(): Promise<PrivateFile> {
+export async function openTemporaryFile(): Promise<TemporaryFile> {
   // Created with mode 0700 and an unpredictable name.
   const folder = await mkdtemp(join(tmpdir(), `pharos-archive-${process.pid}-`))
   const remove = () => rm(folder, { recursive: true, force: true })
@@ -58,7 +58,7 @@ export async function openPrivateFile(): Promise<PrivateFile> {
 const BUFFERED_BYTES = 2 ** 20
 
 /** Writes pieces one after another, and buffers small ones. */
-export class PieceWriter {
+export class BufferedWriter {
   /** Number of bytes taken. */
   length = 0
   readonly #handle: FileHandle

@@ -37,7 +37,7 @@ test('refuses a name that is not UTF-8', () => {
 
 test('refuses both members with the same path, however it is written', () => {
   const list = new MemberList<number>(LIMITS)
-  const add = (name: string, place: number) => list.add(Buffer.from(name), { type: 'file', size: 1, place })
+  const add = (name: string, place: number) => list.add(Buffer.from(name), { type: 'file', size: 1, position: place })
   add('a/b.md', 1)
   add('a//./b.md', 2)
   add('c.md', 3)
@@ -55,7 +55,7 @@ test('refuses the whole archive when it has too many members', () => {
 
 test('implied folders and the bytes of all names count towards the limits', () => {
   const add = (list: MemberList<number>, name: string) =>
-    list.add(Buffer.from(name), { type: 'file', size: 1, place: 1 })
+    list.add(Buffer.from(name), { type: 'file', size: 1, position: 1 })
   const deep = new MemberList<number>(LIMITS)
   add(deep, '1/2/3/a.md')
   add(deep, '1/2/4/a.md')

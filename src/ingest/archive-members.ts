@@ -37,7 +37,7 @@ export class ArchiveError extends Error {
   /** Advice for the user. */
   readonly advice: string
 
-  constructor(message: string, { advice = GET_ANEW, ...options }: AdvisedOptions = {}) {
+  constructor(message: string, { advice = REFETCH_ADVICE, ...options }: AdvisedOptions = {}) {
     super(message, options)
     this.advice = advice
   }
@@ -47,25 +47,25 @@ interface AdvisedOptions extends ErrorOptions {
   readonly advice?: string | undefined
 }
 
-const GET_ANEW = 'get it anew, or name another'
+const REFETCH_ADVICE = 'get it anew, or name another'
 /** Advice for an archive that cannot be opened by its extension. */
-export const READ_ARCHIVES =
+export const FORMAT_ADVICE =
   'archives that are read end in .zip, .tar, .tar.gz, .tgz or .tar.zst; unpack it, and name the folder'
 /** Advice for an archive that exceeds a limit. */
-export const UNPACK_IT = 'unpack it, and name the folder'
+export const UNPACK_ADVICE = 'unpack it, and name the folder'
 
 /** The error for an archive that ends too early. */
-export function cutOff(cause?: unknown): ArchiveError {
+export function createTruncatedError(cause?: unknown): ArchiveError {
   return new ArchiveError('it is cut off', { cause })
 }
 
 /** The error for an invalid archive. */
-export function damaged(cause?: unknown): ArchiveError {
+export function createDamagedError(cause?: unknown): ArchiveError {
   return new ArchiveError('it is damaged', { cause })
 }
 
 /** The error for an archive that is too large. */
-export function tooLarge(maxBytes: number): ArchiveError {
+export function createTooLargeError(maxBytes: number): ArchiveError {
   const advice = 'allow more with maxArchiveBytes, or name another'
   return new ArchiveError(`unpacked it has more than ${maxBytes} bytes (maxArchiveBytes)`, { advice })
 }
@@ -88,14 +88,14 @@ interface MemberErrorOptions extends ErrorOptions {
 /** A member as the archive lists it. */
 export type FoundMember<T> =
   /** `place` is the position of its content; `size` is its unpacked size in bytes. */
-  | { readonly type: 'file'; readonly size: number; readonly place: T }
+  | { readonly type: 'file'; readonly size: number; readonly position: T }
   | { readonly type: 'folder' | 'link' }
   | { readonly type: 'refused'; readonly refusal: Refusal }
 
 /** A file of an archive. */
 export interface ArchiveFile<T> {
   readonly size: number
-  readonly place: T
+  readonly position: T
 }
 
 /**
@@ -121,7 +121,7 @@ export class MemberList<T> {
     this.count(1)
     this.#nameBytes += name.length
     if (this.#nameBytes > this.#limits.maxEntries * NAME_BYTES_EACH) {
-      throw new ArchiveError('the names of its members are too long for so many', { advice: UNPACK_IT })
+      throw new ArchiveError('the names of its members are too long for so many', { advice: UNPACK_ADVICE })
     }
     const judged = judgeName(name, this.#limits)
     if (judged.type === 'path') this.#noteFolders(judged.path)
@@ -138,7 +138,7 @@ export class MemberList<T> {
     this.#entries += entries
     const { maxEntries } = this.#limits
     if (this.#entries > maxEntries)
-      throw new ArchiveError(`it has more than ${maxEntries} members`, { advice: UNPACK_IT })
+      throw new ArchiveError(`it has more than ${maxEntries} members`, { advice: UNPACK_ADVICE })
   }
 
   /** Counts the folders of a path, because a short name can imply many of them. */
@@ -151,7 +151,7 @@ export class MemberList<T> {
     }
     const { maxEntries } = this.#limits
     if (this.#folders.size > maxEntries)
-      throw new ArchiveError(`it has more than ${maxEntries} folders`, { advice: UNPACK_IT })
+      throw new ArchiveError(`it has more than ${maxEntries} folders`, { advice: UNPACK_ADVICE })
   }
 
   #isKnown(path: string): boolean {

@@ -5,10 +5,10 @@ import { PharosError } from '../core/errors.ts'
 import { adviseAllowance, type Download, DownloadError, type RefusedAddress } from '../library/download.ts'
 import type { TreeOptions } from '../library/tree.ts'
 import { type ArchiveContent, type ContentOptions, openArchiveContent } from './archive-content.ts'
-import { type OpenFile, openPrivateFile, PieceWriter } from './archive-file.ts'
+import { BufferedWriter, type OpenFile, openTemporaryFile } from './archive-file.ts'
 import { ArchiveError, type ArchiveLimits, DEFAULT_ARCHIVE_LIMITS } from './archive-members.ts'
 import { settledStamp } from './read-folder.ts'
-import { type FileStamp, sameStamp } from './read-stable.ts'
+import { type FileStamp, isSameStamp } from './read-stable.ts'
 import { retryDownload } from './retry-download.ts'
 import { isSystemError } from './walk-folder.ts'
 
@@ -39,7 +39,7 @@ export async function openLocalArchive(
   options: ArchiveSourceOptions,
 ): Promise<{ readonly path: string; readonly content: ArchiveContent; readonly stamp: string | null }> {
   const { now = Date.now } = options
-  return explain(path, async () => {
+  return withSourceErrors(path, async () => {
     const openedAt = now()
     const place = await realpath(path)
     // Non-blocking, because opening a pipe would wait for a writer.
@@ -48,9 +48,9 @@ export async function openLocalArchive(
       const facts = await handle.stat()
       if (!facts.isFile()) throw new ArchiveError('it is no file')
       const content = await openArchiveContent({ handle, size: facts.size }, contentOptions(request, options))
-      await refuseChange(handle, facts)
+      await requireUnchanged(handle, facts)
       const stamp = settledStamp(facts, openedAt)
-      return { path: place, content: watchChange(path, content, handle, facts), stamp }
+      return { path: place, content: withChangeCheck(path, content, handle, facts), stamp }
     } catch (error) {
       await handle.close()
       throw error
@@ -59,7 +59,7 @@ export async function openLocalArchive(
 }
 
 /** The content of a local archive. When the archive changes during a read, the read fails, because its result is unreliable. */
-function watchChange(
+function withChangeCheck(
   path: string,
   content: ArchiveContent,
   handle: OpenFile['handle'],
@@ -68,12 +68,12 @@ function watchChange(
   return {
     ...content,
     read: (file) =>
-      explain(path, async () => {
+      withSourceErrors(path, async () => {
         const bytes = await content.read(file).catch(async (error: unknown) => {
-          await refuseChange(handle, facts)
+          await requireUnchanged(handle, facts)
           throw error
         })
-        await refuseChange(handle, facts)
+        await requireUnchanged(handle, facts)
         return bytes
       }),
     async close() {
@@ -86,8 +86,8 @@ function watchChange(
   }
 }
 
-async function refuseChange(handle: OpenFile['handle'], facts: FileStamp): Promise<void> {
-  if (!sameStamp(await handle.stat(), facts))
+async function requireUnchanged(handle: OpenFile['handle'], facts: FileStamp): Promise<void> {
+  if (!isSameStamp(await handle.stat(), facts))
     throw new ArchiveError('it changed while it was read', { advice: 'try again when nobody writes it' })
 }
 
@@ -105,8 +105,8 @@ export async function openDownloadedArchive(
   request: ArchiveRequest & { readonly integrity?: Integrity },
   options: ArchiveSourceOptions,
 ): Promise<{ readonly digest: string; readonly content: ArchiveContent }> {
-  return explain(request.address, async () => {
-    const file = await openPrivateFile()
+  return withSourceErrors(request.address, async () => {
+    const file = await openTemporaryFile()
     try {
       const { handle } = file
       const saving = () => save(download, url, handle, request, options)
@@ -131,7 +131,7 @@ async function save(
   const maxBytes = Math.ceil(limitsOf(options).maxBytes / PACKED_PART)
   const algorithm = integrity?.algorithm ?? 'sha256'
   const hash = createHash(algorithm)
-  const writer = new PieceWriter(handle)
+  const writer = new BufferedWriter(handle)
   for await (const piece of await download({ url, maxBytes, signal, headers })) {
     hash.update(piece)
     await writer.write(piece)
@@ -155,7 +155,7 @@ function limitsOf({ maxArchiveBytes }: ArchiveSourceOptions): ArchiveLimits {
 }
 
 /** Runs a step and turns its errors into errors with advice. */
-export async function explain<T>(path: string, step: () => Promise<T>): Promise<T> {
+export async function withSourceErrors<T>(path: string, step: () => Promise<T>): Promise<T> {
   const unreadable = (problem: string, advice: string, cause: unknown) => {
     return new PharosError('SOURCE_UNREADABLE', { path, problem, advice }, { cause })
   }

@@ -6,11 +6,11 @@ import type { ArchiveContent } from './archive-content.ts'
 import { MemberError, refuse } from './archive-members.ts'
 import type { FilePages, PageFile } from './read-file-page.ts'
 import { describeEntry } from './read-folder.ts'
-import { readingOf, recallPart, SeenVersions, UNKNOWN } from './seen-versions.ts'
+import { readingOf, recallPart, SeenVersions, UNKNOWN_VERSION } from './seen-versions.ts'
 import { nodeSha256 } from './sha256.ts'
 
 /** A tree of files from an archive. */
-export interface ContentTree extends Pick<OpenTree, 'url' | 'name' | 'place' | 'addressOf' | 'version'> {
+export interface ContentTree extends Pick<OpenTree, 'url' | 'name' | 'folderId' | 'addressOf' | 'version'> {
   readonly content: ArchiveContent
   readonly pages: FilePages
   readonly profile: ChunkProfile
@@ -25,13 +25,13 @@ export interface ContentTree extends Pick<OpenTree, 'url' | 'name' | 'place' | '
 
 /** Creates a tree from the content of an archive. */
 export function createContentTree(tree: ContentTree): OpenTree {
-  const { url, name, place, addressOf, version, content, pages } = tree
+  const { url, name, folderId, addressOf, version, content, pages } = tree
   const seen = new SeenVersions()
   const readOther = openMembers(tree)
   return {
-    ...{ url, name, place, addressOf },
+    ...{ url, name, folderId, addressOf },
     async close() {
-      pages.forget()
+      pages.clearCache()
       await tree.close()
     },
     ...(version === undefined ? {} : { version }),
@@ -55,23 +55,23 @@ async function readFile(
     const detail = Number.isFinite(size)
       ? `${size} bytes, more than ${maxFileBytes}`
       : `more than ${maxFileBytes} bytes`
-    return { type: 'no-page', reason: 'too-large', pattern: 'maxFileBytes', ...UNKNOWN, bytes: 0, detail }
+    return { type: 'no-page', reason: 'too-large', pattern: 'maxFileBytes', ...UNKNOWN_VERSION, bytes: 0, detail }
   }
   if (known.version !== null && stamp !== null && known.stamp === stamp) {
     return { type: 'unchanged', ...known, bytes: 0, detail: null }
   }
   const page = { ...file, url: addressOf(file.path), profile }
-  const recalled = await recallPart(page, seen.find(file.path, AS_OPENED), known, pages)
+  const recalled = await recallPart(page, seen.find(file.path, OPEN_ARCHIVE_STAMP), known, pages)
   if (recalled !== undefined) return recalled
   try {
     const bytes = await content.read(file.path)
     const now = { version: nodeSha256(bytes), stamp }
-    seen.note(file.path, { stamp: AS_OPENED, known: now })
+    seen.note(file.path, { stamp: OPEN_ARCHIVE_STAMP, known: now })
     return await readBytes({ ...page, bytes, readOther }, now, known, pages)
   } catch (error) {
     if (!(error instanceof MemberError)) throw error
     if (error.reason === 'unreadable') return { type: 'failed', reason: error.reason, detail: error.message }
-    return { type: 'no-page', reason: 'damaged', pattern: null, ...UNKNOWN, bytes: 0, detail: error.message }
+    return { type: 'no-page', reason: 'damaged', pattern: null, ...UNKNOWN_VERSION, bytes: 0, detail: error.message }
   }
 }
 
@@ -96,7 +96,7 @@ function openMembers({ content, maxFileBytes, walk }: ContentTree): PageFile['re
 }
 
 /** The stamp of a file in an open archive, whose content does not change. */
-const AS_OPENED = ''
+const OPEN_ARCHIVE_STAMP = ''
 
 async function readBytes(
   file: Omit<PageFile, 'version'>,
@@ -144,7 +144,7 @@ function listFolders(content: ArchiveContent): {
       continue
     }
     const type = content.links.has(path) ? 'link' : 'file'
-    openFolder(folders, folderOf(path)).push({ name: baseName(path), isNamed: true, type })
+    openFolder(folders, folderOf(path)).push({ name: baseName(path), hasValidName: true, type })
   }
   const tree: FolderTree = {
     list: async (folder) => folders.get(folder),
@@ -167,6 +167,6 @@ function openFolder(folders: Map<string, ListedEntry[]>, folder: string): Listed
   const entries: ListedEntry[] = []
   folders.set(folder, entries)
   const above = folder.slice(0, folder.lastIndexOf('/', folder.length - 2) + 1)
-  openFolder(folders, above).push({ name: folder.slice(above.length, -1), isNamed: true, type: 'folder' })
+  openFolder(folders, above).push({ name: folder.slice(above.length, -1), hasValidName: true, type: 'folder' })
   return entries
 }

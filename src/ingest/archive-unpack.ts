@@ -1,26 +1,33 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib'
 import { ByteSource } from './archive-bytes.ts'
-import { ArchiveError, cutOff, damaged, UNPACK_IT, UNSUSPICIOUS_BYTES } from './archive-members.ts'
+import {
+  ArchiveError,
+  createDamagedError,
+  createTruncatedError,
+  UNPACK_ADVICE,
+  UNSUSPICIOUS_BYTES,
+} from './archive-members.ts'
 
 /** Compression of a whole archive. */
-export type Packing = 'gzip' | 'zstd'
+export type Compression = 'gzip' | 'zstd'
 
 const PIECE_BYTES = 2 ** 16
 
 /** Decompresses a file, and stops when the ratio is too large. @throws {ArchiveError} when it is cut off or damaged */
 export async function* unpack(
   packed: AsyncIterable<Uint8Array>,
-  packing: Packing,
+  packing: Compression,
   maxRatio: number,
 ): AsyncGenerator<Uint8Array, void, void> {
   const counted = new CountedBytes(packed)
-  const unpacked = packing === 'gzip' ? run(createGunzip({ chunkSize: PIECE_BYTES }), counted) : unpackZstd(counted)
+  const unpacked =
+    packing === 'gzip' ? decompress(createGunzip({ chunkSize: PIECE_BYTES }), counted) : unpackZstd(counted)
   let length = 0
   for await (const piece of unpacked) {
     length += piece.length
     if (length > SUSPICIOUS_BYTES && length > counted.length * maxRatio) {
-      throw new ArchiveError(`unpacked it is more than ${maxRatio} times as large as packed`, { advice: UNPACK_IT })
+      throw new ArchiveError(`unpacked it is more than ${maxRatio} times as large as packed`, { advice: UNPACK_ADVICE })
     }
     yield piece
   }
@@ -46,7 +53,7 @@ class CountedBytes implements AsyncIterable<Uint8Array> {
   }
 }
 
-async function* run(
+async function* decompress(
   unpacker: Gunzip | ZstdDecompress,
   packed: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, void> {
@@ -55,16 +62,16 @@ async function* run(
   try {
     yield* unpacker as AsyncIterable<Uint8Array>
   } catch (error) {
-    throw describePacking(error)
+    throw toArchiveError(error)
   } finally {
     unpacker.destroy()
   }
 }
 
-function describePacking(error: unknown): unknown {
+function toArchiveError(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (code === 'Z_BUF_ERROR') return cutOff(error)
-  return code.startsWith('Z_') || code.startsWith('ZSTD_') ? damaged(error) : error
+  if (code === 'Z_BUF_ERROR') return createTruncatedError(error)
+  return code.startsWith('Z_') || code.startsWith('ZSTD_') ? createDamagedError(error) : error
 }
 
 /** Limit of frames per file; programs that compress on several processors write one per megabyte. */
@@ -78,11 +85,11 @@ async function* unpackZstd(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
       const mark = await bytes.read(4)
       if (mark.length === 0) return
       if (frames === MAX_FRAMES)
-        throw new ArchiveError(`it is packed in more than ${MAX_FRAMES} parts`, { advice: UNPACK_IT })
+        throw new ArchiveError(`it is packed in more than ${MAX_FRAMES} parts`, { advice: UNPACK_ADVICE })
       const kind = mark.length < 4 ? 'none' : kindOf(Buffer.from(mark).readUInt32LE())
-      if (kind === 'none') throw mark.length < 4 ? cutOff() : damaged()
+      if (kind === 'none') throw mark.length < 4 ? createTruncatedError() : createDamagedError()
       if (kind === 'skippable') await bytes.skip(Buffer.from(await readAll(bytes, 4)).readUInt32LE())
-      else yield* run(createZstdDecompress(), readFrame(mark, bytes))
+      else yield* decompress(createZstdDecompress(), readFrame(mark, bytes))
     }
   } finally {
     await bytes.close()
@@ -115,6 +122,6 @@ async function* readFrame(mark: Uint8Array, bytes: ByteSource): AsyncGenerator<U
 
 async function readAll(bytes: ByteSource, size: number): Promise<Uint8Array> {
   const found = await bytes.read(size)
-  if (found.length < size) throw cutOff()
+  if (found.length < size) throw createTruncatedError()
   return found
 }

@@ -3,13 +3,13 @@ import { access, lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { codeLanguageOf } from '../core/chunk/languages.ts'
 import { PharosError } from '../core/errors.ts'
-import { type CutOptions, describeLoss, FileCutter, type Found, readAhead } from '../core/folder/cut-files.ts'
+import { type CutOptions, createSkipWarnings, FileCutter, type FileState, readAhead } from '../core/folder/cut-files.ts'
 import type { SkipReason } from '../core/folder/walk-tree.ts'
 import { DEFAULT_LIMITS } from '../core/limits.ts'
 import type { ChunkedFile } from '../core/model.ts'
 import { compareUtf8 } from '../core/text/order.ts'
-import { BUILD, type CachedFile, readFolderCache, writeFolderCache } from './folder-cache.ts'
-import { type FileStamp, readStable, sameStamp } from './read-stable.ts'
+import { BUILD_DIGEST, type CachedFile, readFolderCache, writeFolderCache } from './folder-cache.ts'
+import { type FileStamp, isSameStamp, readStable } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
 import { isSystemError, looksLikePack, walkFolder } from './walk-folder.ts'
 
@@ -60,7 +60,7 @@ const DEFAULT_CONCURRENCY = 8
 const MAX_CACHED_BYTES = 2 ** 26
 
 /** Coarsest resolution of file times in current file systems. */
-const SETTLE_MS = 2000
+const FILE_TIME_RESOLUTION_MS = 2000
 
 /** Reads a folder and chunks its files. Files that are unchanged since the last run are neither read nor chunked. */
 export async function chunkFolder(folder: string, options: FolderOptions = {}): Promise<ChunkedFolder> {
@@ -74,7 +74,7 @@ export async function chunkFolder(folder: string, options: FolderOptions = {}): 
   for await (const entry of walkFolder(root, { signal, exclude })) {
     if (entry.type === 'file') paths.push(entry.path)
     else if (entry.type === 'skipped') skipped.push({ path: entry.path, reason: entry.reason })
-    if (entry.type !== 'file') losses.push(...describeLoss(entry))
+    if (entry.type !== 'file') losses.push(...createSkipWarnings(entry))
   }
   paths.sort(compareUtf8)
   skipped.sort((a, b) => compareUtf8(a.path, b.path))
@@ -147,7 +147,7 @@ async function resolveReal(path: string): Promise<string> {
 
 /** A file at a path, and the stamp that identifies it next time. */
 interface FoundFile {
-  readonly found: Found
+  readonly found: FileState
   readonly stamp?: FileStamp
 }
 
@@ -167,7 +167,7 @@ class FolderReader {
     this.#options = options
     this.#cutter = new FileCutter({ ...options, sha256: nodeSha256 })
     this.#maxFileBytes = options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes
-    this.#build = options.build ?? BUILD
+    this.#build = options.build ?? BUILD_DIGEST
     this.#openedAt = (options.now ?? Date.now)()
   }
 
@@ -202,16 +202,18 @@ class FolderReader {
     try {
       const cached = this.#cache.get(path)
       const isAllowed = cached !== undefined && cached.stamp.size <= this.#maxFileBytes
-      if (isAllowed && sameStamp(cached.stamp, await lstat(place))) {
+      if (isAllowed && isSameStamp(cached.stamp, await lstat(place))) {
         return { found: { type: 'known', chunked: cached.chunked }, stamp: cached.stamp }
       }
-      const outcome = await readStable(place, this.#cutter.mostBytes)
+      const outcome = await readStable(place, this.#cutter.maxAcceptedBytes)
       switch (outcome.type) {
         case 'read':
           this.#filesRead++
           return { found: { ...outcome, type: 'bytes' }, stamp: outcome.stamp }
         case 'too-large':
-          return { found: this.#cutter.refuse(outcome.size) ?? unreadable('left out: it grew while it was read') }
+          return {
+            found: this.#cutter.findExceededLimit(outcome.size) ?? unreadable('left out: it grew while it was read'),
+          }
         case 'not-a-file':
           return { found: unreadable('left out: no longer a regular file') }
       }
@@ -222,8 +224,8 @@ class FolderReader {
   }
 
   /** A file written just now could change again within the clock's resolution and look unchanged. */
-  #isToKeep({ type }: Found, { mtimeMs, ctimeMs, size }: FileStamp): boolean {
-    const isSettled = Math.max(mtimeMs, ctimeMs) < this.#openedAt - SETTLE_MS
+  #isToKeep({ type }: FileState, { mtimeMs, ctimeMs, size }: FileStamp): boolean {
+    const isSettled = Math.max(mtimeMs, ctimeMs) < this.#openedAt - FILE_TIME_RESOLUTION_MS
     return type === 'known' || (isSettled && size <= MAX_CACHED_BYTES)
   }
 
@@ -240,6 +242,6 @@ class FolderReader {
   }
 }
 
-function unreadable(message: string): Found {
+function unreadable(message: string): FileState {
   return { type: 'left-out', code: 'unreadable', message, size: 0 }
 }

@@ -14,10 +14,10 @@ export interface FailureLine {
 }
 
 /** Size from which the log is rotated, replacing the previous rotated file. */
-const MOST_BYTES = 2 ** 20
+const MAX_LOG_BYTES = 2 ** 20
 
 /** Appends a line to a log of failures, which never takes more than two files of this many bytes. */
-export function appendFailure(file: string, line: FailureLine, mostBytes: number = MOST_BYTES): void {
+export function appendFailure(file: string, line: FailureLine, mostBytes: number = MAX_LOG_BYTES): void {
   const text = `${JSON.stringify(line)}\n`
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
   if (size > 0 && size + Buffer.byteLength(text) > mostBytes) renameSync(file, `${file}.1`)

@@ -3,8 +3,8 @@ import { isIP } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PharosError } from '../core/errors.ts'
-import { type GitAccess, portOf, type RepositoryPlace } from '../core/url/repository-url.ts'
-import type { OpenProxy, ProxyWay } from '../library/download.ts'
+import { type GitAccess, portOf, type RepositoryAddress } from '../core/url/repository-url.ts'
+import type { OpenProxy, ProxyTarget } from '../library/download.ts'
 import { GitError, type GitOptions, runGit, streamGit } from './git.ts'
 
 /** Options for fetching repositories. */
@@ -17,7 +17,7 @@ export interface FetchOptions {
   /** Resolves a host to its allowed addresses, best first; rejects when it is not allowed. */
   readonly resolveHost: (host: string, port: number) => Promise<readonly string[]>
   /** Opens the proxy through which git reaches an HTTP host. */
-  readonly openProxy: (way: ProxyWay) => Promise<OpenProxy>
+  readonly openProxy: (way: ProxyTarget) => Promise<OpenProxy>
   readonly signal?: AbortSignal | undefined
 }
 
@@ -32,24 +32,24 @@ export interface OpenCommit {
 
 /** Fetches one commit without its history into its own folder, which is deleted on close. */
 export async function fetchCommit(
-  place: RepositoryPlace,
+  place: RepositoryAddress,
   ref: string | null,
   options: FetchOptions,
 ): Promise<OpenCommit> {
-  await clearLeft()
+  await removeStaleFolders()
   const folder = await mkdtemp(join(tmpdir(), `pharos-git-${process.pid}-`))
-  const kept = setInterval(() => void touch(folder), MAX_AGE / 24).unref()
+  const kept = setInterval(() => void touch(folder), STALE_FOLDER_AGE_MS / 24).unref()
   const close = async () => {
     clearInterval(kept)
     // Stopped programs may still write for a moment.
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   }
   try {
-    const here = gitIn(folder, options)
+    const here = createGitOptions(folder, options)
     await createRepository(here, 'sha1')
-    const remote = await reach(place, here, options)
+    const remote = await openRemote(place, here, options)
     try {
-      const fetch = () => withinBounds(folder, options, (signal) => fetchRef({ ...remote, signal }, ref, here, options))
+      const fetch = () => withLimits(folder, options, (signal) => fetchRef({ ...remote, signal }, ref, here, options))
       const commit = await fetch().catch(async (error: unknown) => {
         // Only the server knows which hash algorithm it uses.
         if (!(error instanceof GitError && error.message.includes('server sha256'))) throw error
@@ -73,7 +73,7 @@ async function createRepository(here: GitOptions, hashes: 'sha1' | 'sha256'): Pr
 }
 
 /** Git options for a repository, with memory limits. */
-export function gitIn(
+export function createGitOptions(
   folder: string,
   { git: { environment }, maxFileBytes, signal }: Pick<FetchOptions, 'git' | 'maxFileBytes' | 'signal'>,
 ): GitOptions {
@@ -82,7 +82,7 @@ export function gitIn(
 }
 
 /** Age from which a folder is abandoned, in milliseconds, because processes touch theirs every hour. */
-const MAX_AGE = 24 * 3_600_000
+const STALE_FOLDER_AGE_MS = 24 * 3_600_000
 
 async function touch(folder: string): Promise<void> {
   const now = new Date()
@@ -91,12 +91,12 @@ async function touch(folder: string): Promise<void> {
 }
 
 /** Deletes folders that killed programs left. Process ids do not help, because another program or machine may use the same id. */
-async function clearLeft(): Promise<void> {
+async function removeStaleFolders(): Promise<void> {
   const left = (await readdir(tmpdir())).filter((name) => /^pharos-git-\d+-/.test(name))
   for (const name of left) {
     const folder = join(tmpdir(), name)
     const facts = await stat(folder).catch(() => undefined)
-    if (facts !== undefined && Date.now() - facts.mtimeMs > MAX_AGE) {
+    if (facts !== undefined && Date.now() - facts.mtimeMs > STALE_FOLDER_AGE_MS) {
       // Folders of other users stay.
       await rm(folder, { recursive: true, force: true }).catch(() => undefined)
     }
@@ -130,13 +130,13 @@ async function fetchRef(
     })
   }
   try {
-    await fetchAll(1, `+${ref ?? 'HEAD'}:${READ}`)
-    return await findCommit(here, READ)
+    await fetchAll(1, `+${ref ?? 'HEAD'}:${FETCHED_REF}`)
+    return await findCommit(here, FETCHED_REF)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     const isUnadvertised = /not our ref|unadvertised object|not advertised/.test(error.message)
     if (ref !== null && isNoRef(error)) throw await refuseRef(error, ref, url, { ...git, signal })
-    if (ref === null || !HASH.test(ref) || !isUnadvertised) throw explain(error, url, proxy)
+    if (ref === null || !HASH.test(ref) || !isUnadvertised) throw explainFetchError(error, url, proxy)
   }
   // A server that does not serve commits by hash may serve a branch or tag that contains the commit.
   for (const depth of [1, MAX_HISTORY]) {
@@ -149,7 +149,7 @@ async function fetchRef(
   )
 }
 
-const READ = 'refs/pharos/read'
+const FETCHED_REF = 'refs/pharos/read'
 /** Number of commits of each branch and tag that are searched. */
 const MAX_HISTORY = 500
 
@@ -172,19 +172,19 @@ function isNoRef({ message }: GitError): boolean {
 /** The error for a branch or tag that the server does not have. */
 async function refuseRef(cause: GitError, ref: string, url: string, git: GitOptions): Promise<GitError> {
   const hint = SHORT_HASH.test(ref) ? '; a commit is named by its whole hash' : ''
-  const names = await listNames(['ls-remote', '--heads', '--tags', '--refs', '--', url], git)
-  return new GitError(`there is no branch or tag ${ref}${hint}${names}`, { cause, advice: OTHER_REF })
+  const names = await describeRefs(['ls-remote', '--heads', '--tags', '--refs', '--', url], git)
+  return new GitError(`there is no branch or tag ${ref}${hint}${names}`, { cause, advice: OTHER_REF_ADVICE })
 }
 
 /** Advice for a missing branch, tag or commit. */
-export const OTHER_REF = 'name a branch, tag or commit that it has'
+export const OTHER_REF_ADVICE = 'name a branch, tag or commit that it has'
 /** Number of branch and tag names in a message. */
 const MAX_NAMES = 10
 /** Bytes of a listing that are read. */
 const MAX_LISTED = 2 ** 16
 
 /** The existing branches and tags, as text that follows an error message. */
-export async function listNames(list: readonly string[], git: GitOptions): Promise<string> {
+export async function describeRefs(list: readonly string[], git: GitOptions): Promise<string> {
   let said = ''
   try {
     for await (const piece of streamGit(list, git)) {
@@ -201,7 +201,7 @@ export async function listNames(list: readonly string[], git: GitOptions): Promi
 }
 
 /** Turns an error of git into one with advice. */
-function explain(error: GitError, url: string, proxy: OpenProxy | undefined): GitError {
+function explainFetchError(error: GitError, url: string, proxy: OpenProxy | undefined): GitError {
   if (typeof proxy?.failure === 'string') return new GitError(proxy.failure, { cause: error })
   // A quoted address may contain any word.
   const message = error.message.replace(/'[^']*'/g, '')
@@ -218,8 +218,8 @@ function explain(error: GitError, url: string, proxy: OpenProxy | undefined): Gi
 }
 
 /** Decides how git reaches a repository: URL, token and proxy. */
-async function reach(
-  { remote: url, protocol }: RepositoryPlace,
+async function openRemote(
+  { remote: url, protocol }: RepositoryAddress,
   here: GitOptions,
   { git: { tokenFor }, resolveHost, openProxy, maxFetchBytes }: FetchOptions,
 ): Promise<Remote> {
@@ -236,7 +236,7 @@ async function reach(
   if (token !== undefined && protocol === 'http' && !addresses.every(isLoopback)) {
     throw new PharosError('USAGE', { problem: `the token for ${host} is sent with https only` })
   }
-  const proxy = await openProxy({ host: name, port, addresses, maxBytes: maxFetchBytes + TALK_BYTES })
+  const proxy = await openProxy({ host: name, port, addresses, maxBytes: maxFetchBytes + PROTOCOL_OVERHEAD_BYTES })
   const basic = Buffer.from(`x-access-token:${token}`).toString('base64')
   const settings = {
     'http.proxy': proxy.url,
@@ -246,7 +246,7 @@ async function reach(
 }
 
 /** Allowance for protocol overhead: the server lists all its branches and tags, several times. */
-const TALK_BYTES = 2 ** 26
+const PROTOCOL_OVERHEAD_BYTES = 2 ** 26
 
 /** An SSH command that never prompts and connects to the checked address; host keys are those of the name. */
 function sshCommand(host: string, port: number, address: string): string {
@@ -265,15 +265,15 @@ function isLoopback(address: string): boolean {
 }
 
 /** Timeouts of a fetch and of a listing, in milliseconds. */
-const MAX_TIME = 15 * 60_000
-const LOOK_EVERY = 200
+const TIMEOUT_MS = 15 * 60_000
+const SIZE_POLL_INTERVAL_MS = 200
 
 /** Aborts work that takes too long. */
-export async function withinTime<T>(
+export async function withTimeout<T>(
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const late = AbortSignal.timeout(MAX_TIME)
+  const late = AbortSignal.timeout(TIMEOUT_MS)
   try {
     return await work(signal === undefined ? late : AbortSignal.any([late, signal]))
   } catch (error) {
@@ -284,7 +284,7 @@ export async function withinTime<T>(
 }
 
 /** Aborts a fetch that exceeds its size limit or timeout. */
-async function withinBounds<T>(
+async function withLimits<T>(
   folder: string,
   { maxFetchBytes, signal }: FetchOptions,
   work: (signal: AbortSignal) => Promise<T>,
@@ -293,9 +293,9 @@ async function withinBounds<T>(
   const look = async () => {
     if ((await measure(folder)) > maxFetchBytes) over.abort()
   }
-  const timer = setInterval(() => void look(), LOOK_EVERY)
+  const timer = setInterval(() => void look(), SIZE_POLL_INTERVAL_MS)
   try {
-    const done = await withinTime(signal, (stop) => work(AbortSignal.any([stop, over.signal])))
+    const done = await withTimeout(signal, (stop) => work(AbortSignal.any([stop, over.signal])))
     await look()
     if (!over.signal.aborted) return done
   } catch (error) {

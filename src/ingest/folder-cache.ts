@@ -16,7 +16,7 @@ export interface CachedFile {
 const CACHE_VERSION = 3
 
 /** The digest of the sources this program was built from; undefined when it runs from its sources. */
-export const BUILD: string | undefined = readBuild()
+export const BUILD_DIGEST: string | undefined = readBuild()
 
 /** Reads the cache of a folder. A missing cache, or one with another key, is empty. A damaged line is skipped. */
 export async function readFolderCache(file: string, key: string): Promise<Map<string, CachedFile>> {

@@ -29,7 +29,7 @@ export class GitError extends Error {
   /** Advice for the user. */
   readonly advice: string
 
-  constructor(message: string, { isKilled = false, advice = SEE_TO_IT, ...options }: GitErrorOptions = {}) {
+  constructor(message: string, { isKilled = false, advice = DEFAULT_ADVICE, ...options }: GitErrorOptions = {}) {
     super(message, options)
     this.isKilled = isKilled
     this.advice = advice
@@ -41,7 +41,7 @@ interface GitErrorOptions extends ErrorOptions {
   readonly advice?: string
 }
 
-const SEE_TO_IT = 'see to it, or name another repository'
+const DEFAULT_ADVICE = 'see to it, or name another repository'
 
 /**
  * Settings that keep a repository from running code: no hooks, no file system or password programs, no background maintenance. Filters and
@@ -71,7 +71,7 @@ const SAFE: Readonly<Record<string, string>> = {
 /** A home without user files; without the variable, programs would look the home folder up. */
 const NO_HOME = '/dev/null'
 /** Minimum allocation limit: enough for the files that are read, and for git's own lists. */
-const LEAST_ALLOC_BYTES = 2 ** 27
+const MIN_ALLOC_BYTES = 2 ** 27
 
 function environmentOf(options: GitOptions): Record<string, string> {
   const { folder, environment, protocol, settings = {}, ssh, maxAllocBytes = 0 } = options
@@ -85,7 +85,7 @@ function environmentOf(options: GitOptions): Record<string, string> {
     // Only SSH needs the home folder. Over HTTP a server that asks for a password would get one from `.netrc`.
     ...(protocol === 'ssh' ? {} : { HOME: NO_HOME }),
     ...Object.fromEntries(given),
-    GIT_ALLOC_LIMIT: String(Math.max(maxAllocBytes, LEAST_ALLOC_BYTES)),
+    GIT_ALLOC_LIMIT: String(Math.max(maxAllocBytes, MIN_ALLOC_BYTES)),
     GIT_CONFIG_COUNT: String(all.length),
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -103,7 +103,7 @@ function environmentOf(options: GitOptions): Record<string, string> {
 }
 
 /** Limit of git's error output that is read. */
-const MAX_SAID = 2 ** 16
+const MAX_STDERR_LENGTH = 2 ** 16
 
 /**
  * Runs git and yields its output in pieces. Git is killed when the caller stops reading. Rejects with a {@link GitError} when git fails,
@@ -112,23 +112,23 @@ const MAX_SAID = 2 ** 16
 export async function* streamGit(args: readonly string[], options: GitOptions): AsyncGenerator<Uint8Array, void, void> {
   const { signal } = options
   signal?.throwIfAborted()
-  const child = start(args, options)
-  const ended = endOf(child)
+  const child = startGit(args, options)
+  const ended = waitForExit(child)
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (said.length < MAX_SAID) said += text
+    if (said.length < MAX_STDERR_LENGTH) said += text
   })
   child.stdin.end()
-  const stop = () => end(child)
+  const stop = () => killGit(child)
   signal?.addEventListener('abort', stop, { once: true })
   try {
     for await (const piece of child.stdout) yield piece as Buffer
     const problem = await ended
     signal?.throwIfAborted()
-    if (problem !== null) throw explainEnd(problem, said, options.secrets)
+    if (problem !== null) throw createGitError(problem, said, options.secrets)
   } finally {
     signal?.removeEventListener('abort', stop)
-    end(child)
+    killGit(child)
     await ended
   }
 }
@@ -140,7 +140,7 @@ export async function runGit(args: readonly string[], options: GitOptions): Prom
   return Buffer.concat(pieces).toString('utf8')
 }
 
-function start(args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
+function startGit(args: readonly string[], options: GitOptions): ChildProcessWithoutNullStreams {
   // In its own process group, so that it can be killed with its child processes.
   const settings = { cwd: options.folder, env: environmentOf(options), detached: true, windowsHide: true }
   const child = spawn('git', args, settings)
@@ -149,7 +149,7 @@ function start(args: readonly string[], options: GitOptions): ChildProcessWithou
   return child
 }
 
-function end(child: ChildProcessWithoutNullStreams): void {
+function killGit(child: ChildProcessWithoutNullStreams): void {
   const { pid, exitCode, signalCode } = child
   if (pid === undefined || exitCode !== null || signalCode !== null) return
   child.stdin.end()
@@ -162,13 +162,13 @@ function end(child: ChildProcessWithoutNullStreams): void {
 }
 
 /** A failed exit of a program. */
-interface BadEnd {
+interface FailedExit {
   readonly cause: Error
   readonly isKilled: boolean
 }
 
 /** How a program exited: null for success. */
-async function endOf(child: ChildProcessWithoutNullStreams): Promise<BadEnd | null> {
+async function waitForExit(child: ChildProcessWithoutNullStreams): Promise<FailedExit | null> {
   try {
     const [code, stopped] = (await once(child, 'close')) as [number | null, string | null]
     return code === 0 ? null : { cause: new Error(`it ended with ${code ?? stopped}`), isKilled: code === null }
@@ -177,7 +177,7 @@ async function endOf(child: ChildProcessWithoutNullStreams): Promise<BadEnd | nu
   }
 }
 
-function explainEnd({ cause, isKilled }: BadEnd, said: string, secrets: readonly string[] = []): GitError {
+function createGitError({ cause, isKilled }: FailedExit, said: string, secrets: readonly string[] = []): GitError {
   if ('code' in cause && cause.code === 'ENOENT')
     return new GitError('the program git is not installed', { cause, advice: 'install it' })
   const [, limit] = /attempting to allocate \d+ over limit (\d+)/.exec(said) ?? []
@@ -213,7 +213,7 @@ export function openObjects(options: GitOptions): ObjectReader {
   let last: Promise<unknown> = Promise.resolve()
   const readOne = async (object: string): Promise<Uint8Array> => {
     options.signal?.throwIfAborted()
-    reading ??= new Batch(start(['cat-file', '--batch'], options))
+    reading ??= new Batch(startGit(['cat-file', '--batch'], options))
     try {
       return await reading.read(object)
     } catch (error) {
@@ -249,16 +249,16 @@ export function openObjects(options: GitOptions): ObjectReader {
 class Batch {
   readonly #child: ChildProcessWithoutNullStreams
   readonly #pieces: AsyncIterator<Buffer>
-  readonly #ended: Promise<BadEnd | null>
-  #said = ''
+  readonly #ended: Promise<FailedExit | null>
+  #stderr = ''
   #rest: Buffer = Buffer.alloc(0)
 
   constructor(child: ChildProcessWithoutNullStreams) {
     this.#child = child
     this.#pieces = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-    this.#ended = endOf(child)
+    this.#ended = waitForExit(child)
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (this.#said.length < MAX_SAID) this.#said += text
+      if (this.#stderr.length < MAX_STDERR_LENGTH) this.#stderr += text
     })
   }
 
@@ -273,7 +273,7 @@ class Batch {
   }
 
   async close(): Promise<void> {
-    end(this.#child)
+    killGit(this.#child)
     this.#child.stdout.destroy()
     await this.#ended
   }
@@ -306,7 +306,7 @@ class Batch {
   async #more(): Promise<void> {
     const { done, value } = await this.#pieces.next()
     if (done === true) {
-      throw explainEnd((await this.#ended) ?? { cause: new Error('it ended'), isKilled: true }, this.#said)
+      throw createGitError((await this.#ended) ?? { cause: new Error('it ended'), isKilled: true }, this.#stderr)
     }
     this.#rest = this.#rest.length === 0 ? value : Buffer.concat([this.#rest, value])
   }

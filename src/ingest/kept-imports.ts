@@ -1,16 +1,16 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PharosError } from '../core/errors.ts'
-import type { KeptImports } from '../library/kept-imports.ts'
 import type { ChunkImport, GivenChunk } from '../library/parse-import.ts'
+import type { PendingImports } from '../library/pending-imports.ts'
 import { isSystemError } from './walk-folder.ts'
 
 /** Number of chunks per line of a file; other work can run between two lines. */
-const CHUNKS = 200
+const CHUNKS_PER_LINE = 200
 const ENDING = '.jsonl'
 
 /** Stores imports as files in a folder that only its owner may read; it is created with the first import. */
-export function openKeptImports(folder: string): KeptImports {
+export function openKeptImports(folder: string): PendingImports {
   const placeOf = (sourceId: string) => join(folder, `${sourceId}${ENDING}`)
   return {
     async keep(sourceId, given) {
@@ -52,8 +52,8 @@ async function writeImport(path: string, { sourceUrl, chunks }: ChunkImport): Pr
   const handle = await open(path, 'w', 0o600)
   try {
     await handle.write(`${JSON.stringify(sourceUrl)}\n`)
-    for (let i = 0; i < chunks.length; i += CHUNKS) {
-      await handle.write(`${JSON.stringify(chunks.slice(i, i + CHUNKS))}\n`)
+    for (let i = 0; i < chunks.length; i += CHUNKS_PER_LINE) {
+      await handle.write(`${JSON.stringify(chunks.slice(i, i + CHUNKS_PER_LINE))}\n`)
     }
     await handle.sync()
   } finally {

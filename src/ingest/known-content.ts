@@ -2,7 +2,7 @@ import type { LedgerRow, Refusal } from '../crawl/ledger.ts'
 import type { ArchiveContent, ContentFile } from './archive-content.ts'
 
 /** Reasons that say nothing about a file itself, so another run may read it. */
-const FOR_A_WHILE: ReadonlySet<string> = new Set(['page-cap', 'new-in-refresh', 'too-large', 'overflow'])
+const TRANSIENT_REASONS: ReadonlySet<string> = new Set(['page-cap', 'new-in-refresh', 'too-large', 'overflow'])
 
 /**
  * The content of an archive according to the ledger, if all of it was read from this same archive. Nothing is downloaded unless a file must
@@ -43,5 +43,5 @@ export function createKnownContent(
 /** Whether a file is complete: read from this archive, or skipped because of what it is. */
 function isSettled({ state, reason, hasPage, lastModified }: LedgerRow, stamp: string): boolean {
   if (hasPage || state === 'indexed' || state === 'unchanged') return lastModified === stamp
-  return state === 'skipped' && reason !== null && !FOR_A_WHILE.has(reason)
+  return state === 'skipped' && reason !== null && !TRANSIENT_REASONS.has(reason)
 }

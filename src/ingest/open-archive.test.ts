@@ -5,17 +5,17 @@ import { pathToFileURL } from 'node:url'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { closeLater } from '../../test/close-later.ts'
-import { endOfContent, writeDirectory, writeTar, writeZip } from '../../test/trees/archive-bytes.ts'
+import { readDirectoryOffset, writeDirectory, writeTar, writeZip } from '../../test/trees/archive-bytes.ts'
 import {
-  ENDINGS,
-  leftBehind,
+  createTempFolder,
+  EXTENSIONS,
+  listLeftoverArchives,
   listTree,
   openTree,
   packFiles,
   run,
-  stageFolder,
   writeFiles,
-} from '../../test/trees/archive-stage.ts'
+} from '../../test/trees/archive-fixture.ts'
 import type { OpenFile } from './archive-file.ts'
 import { DEFAULT_ARCHIVE_LIMITS } from './archive-members.ts'
 import { unpack } from './archive-unpack.ts'
@@ -24,7 +24,7 @@ import { readZipDirectory } from './zip-directory.ts'
 let place = ''
 
 beforeEach(() => {
-  place = stageFolder()
+  place = createTempFolder()
 })
 
 const UNKNOWN = { version: null, stamp: null }
@@ -41,7 +41,7 @@ const FILES = {
   [`pkg-1.0/${LONG}`]: '# Far\n\nFar below.\n',
 }
 
-describe.each(ENDINGS)('an archive written by system programs, %s', (ending) => {
+describe.each(EXTENSIONS)('an archive written by system programs, %s', (ending) => {
   test('lists the files of an archive by the rules of folders', async () => {
     const archive = packFiles(join(place, `tower.${ending}`), FILES, (folder) => {
       fs.symlinkSync('/etc/passwd', join(folder, 'pkg-1.0/link.md'))
@@ -70,7 +70,7 @@ describe.each(ENDINGS)('an archive written by system programs, %s', (ending) => 
     })
     expect(await tree.read({ path: 'none.md', part: null }, known)).toEqual({ type: 'missing' })
     // A killed process would leave nothing behind either.
-    expect(leftBehind()).toEqual([])
+    expect(listLeftoverArchives()).toEqual([])
   })
 
   test('refuses a truncated archive as a whole, and leaves nothing behind', async () => {
@@ -80,7 +80,7 @@ describe.each(ENDINGS)('an archive written by system programs, %s', (ending) => 
       code: 'SOURCE_UNREADABLE',
       details: { problem: 'it is cut off', advice: 'get it anew, or name another' },
     })
-    expect(leftBehind()).toEqual([])
+    expect(listLeftoverArchives()).toEqual([])
   })
 
   test('does not read an unchanged archive again', async () => {
@@ -137,7 +137,7 @@ describe.each(ENDINGS)('an archive written by system programs, %s', (ending) => 
     await expect(openTree(archive, { maxArchiveBytes: 2 ** 20 })).rejects.toMatchObject({
       details: { problem: 'unpacked it has more than 1048576 bytes (maxArchiveBytes)' },
     })
-    expect(leftBehind()).toEqual([])
+    expect(listLeftoverArchives()).toEqual([])
   })
 })
 
@@ -345,7 +345,10 @@ describe('a zip archive', () => {
   test('refuses members that share their bytes, as a bomb', async () => {
     const zip = writeZip([{ name: '0.md', content: 'x'.repeat(2000) }])
     const places = Array.from({ length: 100 }, (_, i) => ({ name: `${i}.md`, content: 'x'.repeat(2000), offset: 0 }))
-    const bomb = Buffer.concat([zip.subarray(0, endOfContent(zip)), writeDirectory(places, endOfContent(zip))])
+    const bomb = Buffer.concat([
+      zip.subarray(0, readDirectoryOffset(zip)),
+      writeDirectory(places, readDirectoryOffset(zip)),
+    ])
     fs.writeFileSync(join(place, 'bomb.zip'), bomb)
     const listed = await listTree(await openTree(join(place, 'bomb.zip')))
     expect(new Set(Object.values(listed))).toEqual(new Set(['damaged shares its bytes with other members']))
@@ -417,14 +420,14 @@ test('opening fails when the archive changes meanwhile', async () => {
   })
 })
 
-test.each(ENDINGS)('the caller can abort opening an archive, %s', async (ending) => {
+test.each(EXTENSIONS)('the caller can abort opening an archive, %s', async (ending) => {
   const archive = packFiles(join(place, `x.${ending}`), { 'a.md': '# A\n'.repeat(50_000) })
   const signal = AbortSignal.abort(new Error('enough'))
   const opened = openTree(archive, {}, { signal })
   // Opening a zip archive only reads its directory.
   if (ending === 'zip') expect(await listTree(await opened)).toEqual({ 'a.md': 'file' })
   else await expect(opened).rejects.toThrow('enough')
-  expect(leftBehind()).toEqual([])
+  expect(listLeftoverArchives()).toEqual([])
 })
 
 test('a folder named like an archive is opened as a folder, and a missing one is reported', async () => {
@@ -435,7 +438,7 @@ test('a folder named like an archive is opened as a folder, and a missing one is
 })
 
 test('files above the size limit are listed but not unpacked', async () => {
-  for (const ending of ENDINGS) {
+  for (const ending of EXTENSIONS) {
     const archive = packFiles(join(place, `x.${ending}`), { 'large.md': 'x'.repeat(2000), 'z.md': '# Z\n\nz\n' })
     const tree = await openTree(archive, { maxFileBytes: 1000 })
     expect(await tree.read({ path: 'large.md', part: null }, UNKNOWN)).toMatchObject({ reason: 'too-large' })

@@ -3,7 +3,7 @@ import { PharosError } from '../core/errors.ts'
 import { isPackFolder, PACK_MANIFEST } from '../core/folder/walk-tree.ts'
 import { baseName } from '../core/text/path.ts'
 import { isFileUrl } from '../core/url/file-url.ts'
-import { decodePath, namesVersion, readFolder, writeInnerUrl } from '../core/url/tree-url.ts'
+import { decodePath, mayContainVersion, normalizeFolder, writeInnerUrl } from '../core/url/tree-url.ts'
 import type { Download } from '../library/download.ts'
 import type { OpenTree, TreeOptions } from '../library/tree.ts'
 import type { ArchiveContent } from './archive-content.ts'
@@ -34,11 +34,11 @@ export async function openArchive(
   const format = name.toLowerCase().endsWith('.zip') ? 'zip' : 'tar'
   const request = { address, format, headers, ...(signal === undefined ? {} : { signal }) } as const
   const { url, content, stamp } = isFileUrl(address)
-    ? await openHere(address, request, options)
-    : await openThere(address, request, options)
+    ? await openLocal(address, request, options)
+    : await openRemote(address, request, options)
   try {
     const top = versionFolderOf(content)
-    const asked = readFolder(path)
+    const asked = normalizeFolder(path)
     const folder = top + (asked.startsWith(top) ? asked.slice(top.length) : asked)
     const below = contentBelow(content, folder, writeInnerUrl(url, asked))
     if (isPack(name, below)) throw new PharosError('SOURCE_IS_PACK', { path: address })
@@ -46,7 +46,7 @@ export async function openArchive(
       url,
       name,
       // A constant, because a new archive at the same address counts as the same source.
-      place: 'archive',
+      folderId: 'archive',
       addressOf: (file) => writeInnerUrl(url, folder + file),
       content: below,
       pages,
@@ -62,26 +62,26 @@ export async function openArchive(
   }
 }
 
-interface Opened {
+interface OpenedArchive {
   readonly url: string
   readonly content: ArchiveContent
   readonly stamp: string | null
 }
 
-async function openHere(
+async function openLocal(
   address: string,
   request: Parameters<typeof openLocalArchive>[1],
   options: ArchiveOptions,
-): Promise<Opened> {
+): Promise<OpenedArchive> {
   const { path, ...opened } = await openLocalArchive(fileURLToPath(address), request, options)
   return { url: pathToFileURL(path).href, ...opened }
 }
 
-async function openThere(
+async function openRemote(
   address: string,
   request: Parameters<typeof openLocalArchive>[1],
   options: ArchiveOptions,
-): Promise<Opened> {
+): Promise<OpenedArchive> {
   const download = await options.openDownload()
   const { digest, content } = await openDownloadedArchive(download, address, request, options)
   return { url: address, content, stamp: digest }
@@ -90,7 +90,7 @@ async function openThere(
 /** The folder that contains everything in an archive and may differ in the next version; paths without it identify the same files. */
 function versionFolderOf(content: ArchiveContent): string {
   const top = topFolderOf(content)
-  return namesVersion(top) ? top : ''
+  return mayContainVersion(top) ? top : ''
 }
 
 function isPack(name: string, { files }: ArchiveContent): boolean {

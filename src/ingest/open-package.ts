@@ -7,7 +7,7 @@ import {
   type Registries,
   writePackageUrl,
 } from '../core/url/package-url.ts'
-import { encodePath, readFolder, writeInnerUrl } from '../core/url/tree-url.ts'
+import { encodePath, normalizeFolder, writeInnerUrl } from '../core/url/tree-url.ts'
 import type { Download } from '../library/download.ts'
 import type { OpenTree, TreeEntry, TreeFacts, TreeOptions } from '../library/tree.ts'
 import type { ArchiveContent } from './archive-content.ts'
@@ -15,13 +15,13 @@ import { refuse } from './archive-members.ts'
 import {
   type ArchiveSourceOptions,
   contentBelow,
-  explain,
   openDownloadedArchive,
   topFolderOf,
+  withSourceErrors,
 } from './archive-source.ts'
 import { createContentTree } from './archive-tree.ts'
 import { createKnownContent } from './known-content.ts'
-import { judgePackageFile, passedFolderOf } from './package-files.ts'
+import { findSkippedFolder, judgePackageFile } from './package-files.ts'
 import type { FilePages } from './read-file-page.ts'
 import { findPackage, isPublicRegistry, type PackageArchive, type PackageKind, registryHost } from './registries.ts'
 
@@ -48,12 +48,12 @@ export async function openPackage(
   address: string,
   pages: FilePages,
   options: PackageOptions,
-  { profile = 'library', path = null, lastRead, signal }: TreeOptions = {},
+  { profile = 'library', path = null, readLastRows, signal }: TreeOptions = {},
 ): Promise<OpenTree> {
   const { name, archive, registries, download } = await findArchive(address, options, signal)
   const { format, integrity, version, kind } = archive
   const request = { address, format, integrity, ...(signal === undefined ? {} : { signal }) }
-  const folder = readFolder(path)
+  const folder = normalizeFolder(path)
   const url = writePackageUrl(name)
   const stamp = `${integrity.algorithm}-${integrity.digest}`
   const open = async () => {
@@ -66,7 +66,7 @@ export async function openPackage(
       throw error
     }
   }
-  const rows = (await lastRead?.()) ?? []
+  const rows = (await readLastRows?.()) ?? []
   const known = createKnownContent(rows, stamp, async () => (await open()).content)
   const urls = new Map(rows.map((row) => [row.key, row.url]))
   const { top, content } = known === undefined ? await open() : { top: '', content: known }
@@ -76,7 +76,7 @@ export async function openPackage(
     name: packageTitle(name),
     version,
     // A constant, because the next version of a package counts as the same source.
-    place: 'package',
+    folderId: 'package',
     addressOf: (file) => {
       const shown = known === undefined ? undefined : urls.get(file)
       return shown ?? page?.(folder + file) ?? writeInnerUrl(url, folder + file)
@@ -113,7 +113,7 @@ async function findArchive(
     throw new PharosError('URL_INVALID', { url: address, problem })
   }
   const download = await openDownload()
-  const archive = await explain(address, () => findPackage(name, registries, download, signal)).catch(
+  const archive = await withSourceErrors(address, () => findPackage(name, registries, download, signal)).catch(
     (error: unknown) => {
       if (!(error instanceof PharosError) || error.code !== 'SOURCE_NOT_FOUND') throw error
       const advice = `${registryHost(name, registries)} has no package ${packageTitle(name)}; check its name`
@@ -152,7 +152,7 @@ async function* walkPackage(
   const passed = new Set<string>()
   for (const path of files.keys()) {
     signal.throwIfAborted()
-    const above = passedFolderOf(kind, path)
+    const above = findSkippedFolder(kind, path)
     if (above === undefined) {
       const refusal = judgePackageFile(kind, path)
       yield refusal === null ? { type: 'file', path } : { type: 'refused', path, refusal }

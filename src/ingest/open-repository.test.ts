@@ -5,25 +5,25 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { closeLater } from '../../test/close-later.ts'
 import { openTunnelProxy } from '../../test/sites/tunnel-proxy.ts'
-import { listTree, openTree, stageFolder } from '../../test/trees/archive-stage.ts'
+import { createTempFolder, listTree, openTree } from '../../test/trees/archive-fixture.ts'
 import {
   answerPack,
+  createRepository,
   type GitServer,
+  listLeftoverRepositories,
   openGitServer,
   packBomb,
   type Repository,
-  repositoriesLeft,
-  stageRepository,
-} from '../../test/trees/git-stage.ts'
+} from '../../test/trees/git-fixture.ts'
 import { parseAllowance } from '../fetch/addresses.ts'
 import { openDownloads } from '../fetch/download.ts'
 import type { OpenProxy } from '../library/download.ts'
 import type { OpenTree, TreeOptions } from '../library/tree.ts'
-import { gitIn } from './fetch-repository.ts'
+import { createGitOptions } from './fetch-repository.ts'
 import { GitError, runGit } from './git.ts'
 import { openRepository } from './open-repository.ts'
 import { openFilePages } from './read-file-page.ts'
-import type { TreeReaderOptions } from './trees.ts'
+import type { TreeReaderOptions } from './tree-reader.ts'
 
 const UNKNOWN = { version: null, stamp: null }
 const PATH = process.env['PATH'] ?? ''
@@ -65,7 +65,7 @@ async function readMarkdown(tree: OpenTree, path: string): Promise<string | unde
 
 describe('a local repository', () => {
   test('lists the files of a commit by the rules of folders', async () => {
-    const repository = stageRepository(FILES)
+    const repository = createRepository(FILES)
     fs.symlinkSync('/etc/passwd', join(repository.folder, 'passwd.md'))
     // A tracked file that .gitignore matches was added on purpose.
     const ignored = { '.gitignore': '*.gen.md\n', 'api.gen.md': 'a', '.pharosignore': 'old.md\n', 'old.md': 'a' }
@@ -96,7 +96,7 @@ describe('a local repository', () => {
   })
 
   test('reads a branch, tag or commit, optionally below a folder', async () => {
-    const repository = stageRepository(FILES)
+    const repository = createRepository(FILES)
     const first = repository.git('rev-parse', 'HEAD')
     repository.git('tag', '--annotate', '--message=One', 'v1.0')
     repository.git('switch', '--quiet', '--create', 'feature/new')
@@ -118,7 +118,7 @@ describe('a local repository', () => {
   })
 
   test('does not read a file with the same bytes again', async () => {
-    const repository = stageRepository(FILES)
+    const repository = createRepository(FILES)
     const first = await openAt(repository.url)
     const known = await first.read({ path: 'docs/guide.md', part: null }, UNKNOWN)
     repository.commit({ 'README.md': '# Other\n' })
@@ -136,7 +136,7 @@ describe('a local repository', () => {
   })
 
   test('reports what is wrong with a repository', async () => {
-    const repository = stageRepository(FILES)
+    const repository = createRepository(FILES)
     const problemOf = async (url: string, asked?: TreeOptions, options?: Partial<TreeReaderOptions>) => {
       const error = await openAt(url, asked, options).then(
         () => undefined,
@@ -156,7 +156,7 @@ describe('a local repository', () => {
     ])
     // A folder inside a repository is not a repository.
     expect((await problemOf(`${repository.url}/docs`))[1]).toMatch(/not a git repository/)
-    expect((await problemOf(`git+file://${stageFolder()}`))[1]).toMatch(/not a git repository/)
+    expect((await problemOf(`git+file://${createTempFolder()}`))[1]).toMatch(/not a git repository/)
     for (const ref of [
       '--upload-pack=x',
       'a..b',
@@ -178,11 +178,11 @@ describe('a local repository', () => {
   })
 
   test('a repository cannot run hooks, filters or programs, or open another repository', async () => {
-    const repository = stageRepository(FILES)
-    const trace = join(stageFolder(), 'trace')
+    const repository = createRepository(FILES)
+    const trace = join(createTempFolder(), 'trace')
     const program = join(repository.folder, 'evil.sh')
     fs.writeFileSync(program, `#!/bin/sh\necho ran >> ${trace}\n`, { mode: 0o755 })
-    const inner = stageRepository({ 'a.md': 'a' })
+    const inner = createRepository({ 'a.md': 'a' })
     repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.folder, 'inner')
     repository.commit({ '.gitattributes': '* filter=evil diff=evil\n' })
     const settings = {
@@ -226,8 +226,8 @@ describe('a local repository', () => {
     ['a way to connect', ['ls-remote', 'ext::./evil.sh']],
     ['a program that knows passwords', ['credential-evil']],
   ])('does not run %s of the repository', async (_what, args) => {
-    const repository = stageRepository(FILES)
-    const trace = join(stageFolder(), 'trace')
+    const repository = createRepository(FILES)
+    const trace = join(createTempFolder(), 'trace')
     const program = join(repository.folder, 'evil.sh')
     fs.writeFileSync(program, `#!/bin/sh\necho ran >> ${trace}\n`, { mode: 0o755 })
     fs.copyFileSync(program, join(repository.folder, '.git/hooks/reference-transaction'))
@@ -236,7 +236,7 @@ describe('a local repository', () => {
     repository.git('config', 'credential.helper', program)
     repository.git('config', 'alias.credential-evil', '!printf "protocol=https\\nhost=x\\n\\n" | git credential fill')
     fs.rmSync(trace, { force: true })
-    const git = gitIn(repository.folder, { ...HERE, maxFileBytes: 1000 })
+    const git = createGitOptions(repository.folder, { ...HERE, maxFileBytes: 1000 })
     await runGit(args, git).catch((error: unknown) => expect(error).toBeInstanceOf(GitError))
     expect(fs.existsSync(trace)).toBe(false)
     // Plain git runs the program; some of these commands then fail without an answer.
@@ -245,8 +245,8 @@ describe('a local repository', () => {
   })
 
   test('a killed git process is replaced once, and a second kill fails as unreadable', async () => {
-    const repository = stageRepository(FILES)
-    const programs = stageFolder()
+    const repository = createRepository(FILES)
+    const programs = createTempFolder()
     const flag = join(programs, 'flag')
     const writeProgram = (then: string) => {
       const end = `if [ "$1" = cat-file ] && [ -e ${flag} ]; then ${then} kill -9 $$; fi`
@@ -270,7 +270,7 @@ describe('a local repository', () => {
 
   test('files with the text of an error or login page are pages like others', async () => {
     const form = '<form><input name="user"><input type="password"><button>Sign in</button></form>'
-    const repository = stageRepository({
+    const repository = createRepository({
       '404.md': '404 Not Found\n',
       '404.html': '<title>404 Not Found</title><main><h1>Page not found</h1><p>It does not exist.</p></main>',
       'login.html': `<title>Sign in</title><main><h1>Sign in</h1>${form}</main>`,
@@ -284,7 +284,7 @@ describe('a local repository', () => {
   test.each(['files', 'empty folders'])(
     'refuses a repository with too many %s without listing all of them',
     async (what) => {
-      const repository = stageRepository({ 'a.md': 'a' })
+      const repository = createRepository({ 'a.md': 'a' })
       const makeTree = (entries: readonly string[]) => {
         fs.writeFileSync(join(repository.folder, 'tree'), entries.map((entry) => `${entry}\n`).join(''))
         return repository.git('-c', 'alias.mk=!git mktree < tree', 'mk')
@@ -311,7 +311,7 @@ describe('a remote repository', () => {
   let url = ''
 
   beforeEach(async () => {
-    repository = stageRepository(FILES)
+    repository = createRepository(FILES)
     server = await openGitServer(join(repository.folder, '..'))
     url = `git+${server.origin}/lamp`
   })
@@ -323,9 +323,9 @@ describe('a remote repository', () => {
     const guide = async (ref: string | null) => {
       const tree = await openAt(url, { ref, path: 'docs' })
       const text = await readMarkdown(tree, 'guide.md')
-      expect(repositoriesLeft()).toHaveLength(1)
+      expect(listLeftoverRepositories()).toHaveLength(1)
       await tree.close()
-      expect(repositoriesLeft()).toEqual([])
+      expect(listLeftoverRepositories()).toEqual([])
       return text
     }
     expect(await guide(null)).toContain('dawn')
@@ -353,7 +353,7 @@ describe('a remote repository', () => {
       },
     })
     await tree.close()
-    expect(repositoriesLeft()).toEqual([])
+    expect(listLeftoverRepositories()).toEqual([])
   })
 
   test('deletes only the folders that killed programs left', async () => {
@@ -395,14 +395,14 @@ describe('a remote repository', () => {
     await expect(openAt(url, {}, { maxArchiveBytes: 100 })).rejects.toMatchObject({
       details: { problem: 'it has more than 100 bytes (maxArchiveBytes)' },
     })
-    expect(repositoriesLeft()).toEqual([])
+    expect(listLeftoverRepositories()).toEqual([])
   })
 
   test('stops fetching when the caller aborts', async () => {
     const stop = new AbortController()
     server.answer = () => stop.abort(new Error('enough'))
     await expect(openAt(url, { signal: stop.signal })).rejects.toThrow('enough')
-    expect(repositoriesLeft()).toEqual([])
+    expect(listLeftoverRepositories()).toEqual([])
   })
 
   test('sends the token of a host without exposing it', async () => {
@@ -431,7 +431,7 @@ describe('a remote repository', () => {
   })
 
   test("does not expose the user's other credentials", async () => {
-    const home = stageFolder()
+    const home = createTempFolder()
     fs.writeFileSync(join(home, '.netrc'), 'default login me password s3cret\n')
     const said: (string | undefined)[] = []
     server.answer = (request, response) => {
@@ -448,7 +448,7 @@ describe('a remote repository', () => {
     await expect(openAt(url)).rejects.toMatchObject({
       details: { problem: expect.stringMatching(/^it holds something that takes more than 134217728 bytes of memory/) },
     })
-    expect(repositoriesLeft()).toEqual([])
+    expect(listLeftoverRepositories()).toEqual([])
   })
 
   test('fetches through a proxy of this process, and fails when the proxy closes', async () => {
@@ -466,7 +466,7 @@ describe('a remote repository', () => {
     await asked.promise
     await (await opened.promise).close()
     await expect(tree).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
-    expect(repositoriesLeft()).toEqual([])
+    expect(listLeftoverRepositories()).toEqual([])
   })
 
   test('a host may have the name of a scheme', async () => {
@@ -484,7 +484,7 @@ describe('a remote repository', () => {
     await expect(openAt(url)).rejects.toMatchObject({
       details: { problem: `${host} leads to another address, which is not followed: name that one` },
     })
-    expect(server.asked.splice(0)).toEqual(['GET /lamp/info/refs?service=git-upload-pack'])
+    expect(server.requests.splice(0)).toEqual(['GET /lamp/info/refs?service=git-upload-pack'])
     // The address may contain any word, such as redirect.
     server.answer = (_, response) => void response.writeHead(500).end()
     await expect(openAt(`${url}-redirect`)).rejects.toMatchObject({
@@ -499,8 +499,8 @@ describe('a remote repository', () => {
         details: { problem: 'lamps.example leads to an address that is not public' },
       })
     }
-    expect(server.asked).toHaveLength(1)
-    expect(repositoriesLeft()).toEqual([])
+    expect(server.requests).toHaveLength(1)
+    expect(listLeftoverRepositories()).toEqual([])
   })
 
   test('connects to the checked address, whatever the name resolves to later', async () => {
@@ -518,6 +518,6 @@ describe('a remote repository', () => {
     const options = { openDownloads: () => openLoopback(['lamps.example'], through) }
     const tree = await openAt(`git+http://lamps.example:${port}/lamp`, {}, options)
     expect(await readMarkdown(tree, 'README.md')).toContain('Lamp')
-    expect(new Set(proxy.asked)).toEqual(new Set([`127.0.0.1:${port}`]))
+    expect(new Set(proxy.targets)).toEqual(new Set([`127.0.0.1:${port}`]))
   })
 })

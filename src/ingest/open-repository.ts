@@ -6,24 +6,24 @@ import { COMMIT_IGNORE_FILES } from '../core/folder/walk-tree.ts'
 import {
   nameOfRepository,
   parseRepositoryUrl,
-  type RepositoryPlace,
+  type RepositoryAddress,
   writeCommitUrl,
 } from '../core/url/repository-url.ts'
-import { readFolder, writeInnerUrl } from '../core/url/tree-url.ts'
+import { normalizeFolder, writeInnerUrl } from '../core/url/tree-url.ts'
 import type { OpenTree, TreeFacts, TreeOptions } from '../library/tree.ts'
 import type { ArchiveContent } from './archive-content.ts'
 import { ArchiveError, DEFAULT_ARCHIVE_LIMITS, MemberError, MemberList, refuse } from './archive-members.ts'
-import { explain, noFolder } from './archive-source.ts'
+import { noFolder, withSourceErrors } from './archive-source.ts'
 import { createContentTree, walkContent } from './archive-tree.ts'
 import {
+  createGitOptions,
+  describeRefs,
   type FetchOptions,
   fetchCommit,
   findCommit,
-  gitIn,
-  listNames,
   type OpenCommit,
-  OTHER_REF,
-  withinTime,
+  OTHER_REF_ADVICE,
+  withTimeout,
 } from './fetch-repository.ts'
 import { GitError, openObjects, runGit, streamGit } from './git.ts'
 import type { FilePages } from './read-file-page.ts'
@@ -39,7 +39,7 @@ export interface RepositoryOptions extends Omit<FetchOptions, 'signal' | 'maxFet
 
 /** Describes a repository without contacting it. */
 export function describeRepository(address: string, { ref = null }: TreeOptions = {}): TreeFacts {
-  const place = parsePlace(address)
+  const place = parseRepository(address)
   checkRef(ref)
   // A release tag is a version, a branch is not.
   const isVersion = ref !== null && /^v?\d+(?:\.\d+)+/.test(ref)
@@ -53,17 +53,17 @@ export async function openRepository(
   options: RepositoryOptions,
   { profile = 'library', ref = null, path = null, signal }: TreeOptions = {},
 ): Promise<OpenTree> {
-  const place = parsePlace(address)
+  const place = parseRepository(address)
   checkRef(ref)
-  return explainGit(place.url, async () => {
+  return withGitErrors(place.url, async () => {
     const opened = await openCommit(place, ref, options, signal)
     try {
-      const folder = readFolder(path)
-      const content = await withinTime(signal, (stop) => listContent(opened, folder, options, stop))
+      const folder = normalizeFolder(path)
+      const content = await withTimeout(signal, (stop) => listContent(opened, folder, options, stop))
       if (content.files.size === 0) throw noFolder(writeInnerUrl(place.url, folder), await isFile(opened, folder))
       return createContentTree({
         ...describeRepository(address, { ref }),
-        place: opened.place,
+        folderId: opened.folderId,
         addressOf: (file) => writeCommitUrl(place, opened.commit, folder + file),
         content,
         pages,
@@ -80,7 +80,7 @@ export async function openRepository(
   })
 }
 
-function parsePlace(address: string): RepositoryPlace {
+function parseRepository(address: string): RepositoryAddress {
   const place = parseRepositoryUrl(address)
   if (place === undefined) throw new PharosError('URL_INVALID', { url: address, problem: 'it is no repository of git' })
   return place
@@ -97,8 +97,8 @@ function checkRef(ref: string | null): void {
 }
 
 /** Runs a step and turns errors of git into errors of the source. */
-async function explainGit<T>(url: string, step: () => Promise<T>): Promise<T> {
-  return explain(url, async () => {
+async function withGitErrors<T>(url: string, step: () => Promise<T>): Promise<T> {
+  return withSourceErrors(url, async () => {
     try {
       return await step()
     } catch (error) {
@@ -109,35 +109,35 @@ async function explainGit<T>(url: string, step: () => Promise<T>): Promise<T> {
 }
 
 async function openCommit(
-  place: RepositoryPlace,
+  place: RepositoryAddress,
   ref: string | null,
   { maxArchiveBytes = DEFAULT_ARCHIVE_LIMITS.maxBytes, ...options }: RepositoryOptions,
   signal: AbortSignal | undefined,
-): Promise<OpenCommit & Pick<OpenTree, 'place'>> {
+): Promise<OpenCommit & Pick<OpenTree, 'folderId'>> {
   if (place.protocol !== 'file') {
     const fetched = await fetchCommit(place, ref, { ...options, maxFetchBytes: maxArchiveBytes, signal })
     // The place is the repository's address, wherever it is fetched from.
-    return { ...fetched, place: 'repository' }
+    return { ...fetched, folderId: 'repository' }
   }
   // A local repository is read in place. Nothing is written to it.
   const folder = fileURLToPath(place.remote)
   const { dev, ino } = await requireFolder(folder)
-  const git = gitIn(folder, { ...options, signal })
-  const commit = ref === null ? await findCommit(git, 'HEAD') : await findOwnCommit(git, ref)
-  return { git, commit, isPartial: false, place: `${dev}:${ino}`, close: () => Promise.resolve() }
+  const git = createGitOptions(folder, { ...options, signal })
+  const commit = ref === null ? await findCommit(git, 'HEAD') : await findLocalCommit(git, ref)
+  return { git, commit, isPartial: false, folderId: `${dev}:${ino}`, close: () => Promise.resolve() }
 }
 
 /** The newest names come first, because they are the likeliest in a local repository. */
-const NAMES = ['for-each-ref', '--sort=-creatordate', '--format=%(refname)', 'refs/heads', 'refs/tags']
+const LIST_REFS_ARGS = ['for-each-ref', '--sort=-creatordate', '--format=%(refname)', 'refs/heads', 'refs/tags']
 
-async function findOwnCommit(git: OpenCommit['git'], ref: string): Promise<string> {
+async function findLocalCommit(git: OpenCommit['git'], ref: string): Promise<string> {
   try {
     return await findCommit(git, ref)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     const isNone = error.message.includes('not a git repository')
-    const advice = isNone ? 'name the folder of a repository, or leave out ref' : OTHER_REF
-    throw new GitError(error.message + (await listNames(NAMES, git)), { cause: error, advice })
+    const advice = isNone ? 'name the folder of a repository, or leave out ref' : OTHER_REF_ADVICE
+    throw new GitError(error.message + (await describeRefs(LIST_REFS_ARGS, git)), { cause: error, advice })
   }
 }
 
@@ -173,13 +173,16 @@ async function listContent(
     if (mode === FOLDER) list.add(path, { type: 'folder' })
     else if (mode === LINK) list.add(path, { type: 'link' })
     else if (mode === REPOSITORY) list.add(path, { type: 'refused', refusal: refuse('excluded', 'a repository in it') })
-    else list.add(path, { type: 'file', size: size ?? Number.POSITIVE_INFINITY, place: object })
+    else list.add(path, { type: 'file', size: size ?? Number.POSITIVE_INFINITY, position: object })
   }
-  const wanted = new Set(Array.from(list.files.values(), ({ place }) => place))
+  const wanted = new Set(Array.from(list.files.values(), ({ position: place }) => place))
   const sizes = isPartial ? await listSizes({ ...git, signal }, wanted) : undefined
   const files = new Map(
     // A file that was not fetched is above the size limit.
-    Array.from(list.files, ([path, { size, place }]) => [path, { size: sizes?.get(place) ?? size, stamp: place }]),
+    Array.from(list.files, ([path, { size, position: place }]) => [
+      path,
+      { size: sizes?.get(place) ?? size, stamp: place },
+    ]),
   )
   const objects = openObjects(git)
   return {

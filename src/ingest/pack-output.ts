@@ -13,7 +13,7 @@ import { mkdir, open, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { PharosError } from '../core/errors.ts'
-import { LEFTOVER } from '../core/folder/walk-tree.ts'
+import { TEMP_OUTPUT_NAME } from '../core/folder/walk-tree.ts'
 import type { ChunkedFile, FileMeta, Warning } from '../core/model.ts'
 import { type PackOptions, packEntries, zipPack } from '../core/pack/entries.ts'
 import type { Pack } from '../core/pack/pack.ts'
@@ -47,21 +47,21 @@ export async function writePacks(
   const moves: { readonly temporary: string; readonly place: string; readonly out: string }[] = []
   let bytes = 0
   try {
-    for (const { out } of packs) checkPackPlace(out)
+    for (const { out } of packs) checkPackPath(out)
     for (const { pack, out } of packs) {
-      await refusing(out, async () => {
-        const place = resolvePlace(out)
+      await withOutputErrors(out, async () => {
+        const place = resolveOutput(out)
         mkdirSync(dirname(place), { recursive: true })
         clearLeftovers(place)
         // Clearing leftovers may have restored a pack, so the place is checked again.
-        checkPlace(place, out)
+        checkOutput(place, out)
         const temporary = join(dirname(place), `.${basename(place)}.pharos-${HOST}-${process.pid}-${written++}`)
         moves.push({ temporary, place, out })
         const write = isZip(place) ? writeZipFile : writeFolder
         bytes += await write(pack, temporary, { ...options, out })
       })
     }
-    for (const { temporary, place, out } of moves) await refusing(out, () => replace(temporary, place))
+    for (const { temporary, place, out } of moves) await withOutputErrors(out, () => replace(temporary, place))
     return bytes
   } finally {
     for (const { temporary } of moves) rmSync(temporary, { recursive: true, force: true })
@@ -74,23 +74,23 @@ let written = 0
 const HOST = nodeSha256(hostname()).slice(0, 8)
 
 /** Refuses a place that holds something other than a pack. Writes nothing. */
-export function checkPackPlace(out: string): void {
+export function checkPackPath(out: string): void {
   try {
-    checkPlace(resolvePlace(out), out)
+    checkOutput(resolveOutput(out), out)
   } catch (error) {
-    throw isSystemError(error) ? refusal(out, error) : error
+    throw isSystemError(error) ? createOutputError(out, error) : error
   }
 }
 
-async function refusing<T>(out: string, work: () => T | Promise<T>): Promise<T> {
+async function withOutputErrors<T>(out: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw isSystemError(error) ? refusal(out, error) : error
+    throw isSystemError(error) ? createOutputError(out, error) : error
   }
 }
 
-function refusal(name: string, cause: Error): PharosError {
+function createOutputError(name: string, cause: Error): PharosError {
   return new PharosError('OUTPUT_REFUSED', { path: name, problem: cause.message }, { cause })
 }
 
@@ -99,11 +99,11 @@ function isZip(out: string): boolean {
 }
 
 /** A link is written through, not replaced. */
-function resolvePlace(out: string): string {
+function resolveOutput(out: string): string {
   return existsSync(out) ? realpathSync(out) : resolve(out)
 }
 
-function checkPlace(out: string, name: string): void {
+function checkOutput(out: string, name: string): void {
   const refuse = (problem: string) => new PharosError('OUTPUT_REFUSED', { path: name, problem })
   const found = statSync(out, { throwIfNoEntry: false })
   if (found === undefined) return
@@ -147,7 +147,7 @@ const FIRST_ENTRY = 'llm.md'
 /** Deletes what a killed run left beside this place, and restores a pack that it was about to replace. */
 function clearLeftovers(out: string): void {
   for (const name of readdirSync(dirname(out))) {
-    const [, place, host, pid, isOld] = LEFTOVER.exec(name) ?? []
+    const [, place, host, pid, isOld] = TEMP_OUTPUT_NAME.exec(name) ?? []
     const leftover = join(dirname(out), name)
     if (place !== basename(out)) continue
     if (host === HOST ? isAlive(Number(pid)) : isRecent(leftover)) continue

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgePackageFile, passedFolderOf } from './package-files.ts'
+import { findSkippedFolder, judgePackageFile } from './package-files.ts'
 import type { PackageKind } from './registries.ts'
 
 const OTHER = 'neither documentation nor an interface'
@@ -43,7 +43,7 @@ test.each<[PackageKind, string, string | null]>([
   ['javadoc', 'allclasses-index.html', 'lists of links'],
   ['javadoc', 'script.js', OTHER],
 ])('for a package of kind %s, the exclusion reason of %s is %j', (kind, path, pattern) => {
-  expect(passedFolderOf(kind, path)).toBeUndefined()
+  expect(findSkippedFolder(kind, path)).toBeUndefined()
   expect(judgePackageFile(kind, path)?.pattern ?? null).toBe(pattern)
 })
 
@@ -58,5 +58,5 @@ test.each<[PackageKind, string, string, string]>([
   ['sources', 'META-INF/MANIFEST.MF', 'META-INF/', MACHINERY],
   ['javadoc', 'org/class-use/Logger.html', 'org/class-use/', MACHINERY],
 ])('for a package of kind %s, %s is skipped with the whole folder %s', (kind, path, folder, pattern) => {
-  expect(passedFolderOf(kind, path)).toMatchObject({ folder, refusal: { reason: 'excluded', pattern } })
+  expect(findSkippedFolder(kind, path)).toMatchObject({ folder, refusal: { reason: 'excluded', pattern } })
 })

@@ -20,35 +20,39 @@ const VENDORED = 'code of others'
 const BENCHMARKS = 'benchmarks'
 const MACHINERY = 'not for readers'
 
-const EVERYWHERE: Readonly<Record<string, string>> = {
-  ...named('node_modules bower_components vendor vendored _vendor _vendored third_party thirdparty', VENDORED),
-  ...named('tests __tests__ __mocks__ __snapshots__ fixtures __fixtures__', TESTS),
-  ...named('bench benches benchmark benchmarks', BENCHMARKS),
-  ...named('META-INF __pycache__', MACHINERY),
+const SKIPPED_FOLDERS: Readonly<Record<string, string>> = {
+  ...mapNames('node_modules bower_components vendor vendored _vendor _vendored third_party thirdparty', VENDORED),
+  ...mapNames('tests __tests__ __mocks__ __snapshots__ fixtures __fixtures__', TESTS),
+  ...mapNames('bench benches benchmark benchmarks', BENCHMARKS),
+  ...mapNames('META-INF __pycache__', MACHINERY),
 }
 
 const PYTHON: Selection = {
   code: /\.pyi?$/i,
-  folders: EVERYWHERE,
+  folders: SKIPPED_FOLDERS,
   // Deeper down it may be part of the package, as in Django.
-  topFolders: named('test', TESTS),
+  topFolders: mapNames('test', TESTS),
   files: /(?:^|\/)(?:setup|conftest|test_[^/]*|[^/]*_test)\.py$/i,
 }
 
 const SELECTIONS: Readonly<Record<PackageKind, Selection>> = {
   npm: {
     code: /\.d\.[cm]?ts$/i,
-    folders: { ...EVERYWHERE, ...named('test', TESTS) },
+    folders: { ...SKIPPED_FOLDERS, ...mapNames('test', TESTS) },
     files: /\.(?:test|spec)(?:-d)?\.d\.[cm]?ts$/i,
   },
   sdist: PYTHON,
   // METADATA contains the package description after some header fields.
   wheel: { ...PYTHON, code: /\.pyi?$|^[^/]+\.dist-info\/METADATA$/i },
-  crate: { code: /^(?:src|examples)\/.*\.rs$/i, folders: EVERYWHERE },
-  sources: { code: /\.(?:java|kt|kts|scala|groovy|clj)$/i, folders: EVERYWHERE, files: /(?:^|\/)module-info\.java$/ },
+  crate: { code: /^(?:src|examples)\/.*\.rs$/i, folders: SKIPPED_FOLDERS },
+  sources: {
+    code: /\.(?:java|kt|kts|scala|groovy|clj)$/i,
+    folders: SKIPPED_FOLDERS,
+    files: /(?:^|\/)module-info\.java$/,
+  },
   javadoc: {
     code: /\.html?$/i,
-    folders: { ...EVERYWHERE, ...named('class-use index-files script-dir resources legal jquery', MACHINERY) },
+    folders: { ...SKIPPED_FOLDERS, ...mapNames('class-use index-files script-dir resources legal jquery', MACHINERY) },
     // Lists of links, which the class pages contain too.
     files:
       /(?:^|\/)(?:index-all|all(?:classes|packages)[^/]*|[^/]*-(?:tree|frame|use)|deprecated-list|constant-values|serialized-form|help-doc|search)\.html?$/i,
@@ -58,7 +62,7 @@ const SELECTIONS: Readonly<Record<PackageKind, Selection>> = {
 /** File extensions of prose. */
 const PROSE = new Set('md markdown mdx rst adoc asciidoc org'.split(' '))
 /** Further extensions in documentation folders. */
-const DOCUMENTS = new Set('txt html htm ipynb'.split(' '))
+const DOC_EXTENSIONS = new Set('txt html htm ipynb'.split(' '))
 const DOC_FOLDER = /(?:^|\/)(?:docs?|documentation|guides?|examples?|manual)\//i
 /** Names without an extension, or with one of prose. */
 const PROSE_NAME =
@@ -67,12 +71,12 @@ const PROSE_NAME =
 const FORMALITY =
   /^(?:licen[cs]e|copying|notice|patents|authors|contributors|maintainers|code[-_]of[-_]conduct|security|codeowners|funding|pull_request_template|issue_template)\b/i
 
-function named(names: string, what: string): Record<string, string> {
+function mapNames(names: string, what: string): Record<string, string> {
   return Object.fromEntries(names.split(' ').map((name) => [name, what]))
 }
 
 /** The topmost skipped folder above a file, and why; undefined when there is none. */
-export function passedFolderOf(
+export function findSkippedFolder(
   kind: PackageKind,
   path: string,
 ): { readonly folder: string; readonly refusal: Refusal } | undefined {
@@ -106,5 +110,5 @@ function isProse(path: string, name: string): boolean {
   const extension = name.includes('.') ? extensionOf(path) : ''
   if (PROSE.has(extension)) return true
   if (PROSE_NAME.test(name) && (extension === '' || extension === 'txt')) return true
-  return DOCUMENTS.has(extension) && DOC_FOLDER.test(path)
+  return DOC_EXTENSIONS.has(extension) && DOC_FOLDER.test(path)
 }

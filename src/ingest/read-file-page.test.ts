@@ -36,7 +36,7 @@ test('a document is read once for all its pages, as long as its tree is open', a
   await pages.read(PDF)
   await pages.read(PDF)
   expect(count()).toBe(1)
-  pages.forget()
+  pages.clearCache()
   await pages.read(PDF)
   expect(count()).toBe(2)
 })

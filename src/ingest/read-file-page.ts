@@ -9,7 +9,7 @@ import { readIncludes } from '../core/extract/dialects/includes.ts'
 import { measureMarkdown } from '../core/extract/measure.ts'
 import { cleanText } from '../core/extract/write/escape.ts'
 import type { ChunkedFile, Kind, NoPageReason, Page } from '../core/model.ts'
-import { withLikeness } from '../core/retrieval/with-likeness.ts'
+import { withPageSignature } from '../core/retrieval/with-page-signature.ts'
 import { findSecrets, isCredentialFile } from '../core/secrets.ts'
 import { decodeText, isBinary } from '../core/text/decode.ts'
 import { baseName, extensionOf } from '../core/text/path.ts'
@@ -71,7 +71,7 @@ export interface FilePages {
   /** Cuts a text by the rules of its kind. */
   cut(path: string, text: string, sizes: ChunkSizes): Promise<ChunkedFile>
   /** Lets go of what was kept of documents. */
-  forget(): void
+  clearCache(): void
   close(): Promise<void>
 }
 
@@ -81,7 +81,7 @@ const MAX_CHUNKS = 25_000
 /** Opens what makes pages of files. */
 export function openFilePages({ readPage, readDocument, openGrammars }: FilePageOptions): FilePages {
   const readings = new Map<string, Promise<DocumentReading>>()
-  const readOnce = rememberLast(readDocument, readings)
+  const readOnce = cacheReadings(readDocument, readings)
   let opening: Promise<Grammars> | undefined
   const prepareGrammars = async (path: string): Promise<{ readonly grammars?: Grammars }> => {
     const language = codeLanguageOf(path)
@@ -115,7 +115,7 @@ export function openFilePages({ readPage, readDocument, openGrammars }: FilePage
       const bytes = new TextEncoder().encode(text)
       return chunkFile({ path, bytes }, { ...sizes, ...(await prepareGrammars(path)), sha256: nodeSha256 })
     },
-    forget: () => readings.clear(),
+    clearCache: () => readings.clear(),
     async close() {
       const grammars = await opening?.catch(() => undefined)
       grammars?.close()
@@ -130,7 +130,7 @@ const MEDIA: Readonly<Partial<Record<Kind, string>>> = { markdown: 'text/markdow
  * Links to other files stay as they are written, and are resolved when they are shown: the address of a file may name a commit or version,
  * which is another after each change, and the file is the same.
  */
-const AS_IN_FILE = { relativeLinks: 'kept', isFile: true } as const
+const FILE_SNAPSHOT_OPTIONS = { relativeLinks: 'kept', isFile: true } as const
 
 /** Markdown and HTML: what a reader would see of it. Nobody has to be asked whether it may be indexed, and no link is followed. */
 async function readMarkup(
@@ -139,7 +139,7 @@ async function readMarkup(
   readPage: PageReader,
 ): Promise<FilePage> {
   const includes = media === 'text/html' ? {} : await readIncludedFiles(path, bytes, readOther)
-  const snapshot = { url, body: bytes, headers: { 'content-type': media }, includes, ...AS_IN_FILE }
+  const snapshot = { url, body: bytes, headers: { 'content-type': media }, includes, ...FILE_SNAPSHOT_OPTIONS }
   const page = toPage(path, await readPage(snapshot, path, { chunks: profile }))
   // What it takes in may change while the file itself stays the same.
   return page.type === 'page' && Object.keys(includes).length > 0 ? { ...page, isFinal: false } : page
@@ -173,10 +173,10 @@ function toPage(path: string, { extraction, record }: PageReading): FilePage {
 }
 
 /** Documents that are kept for a moment: the pages of one are asked for one after the other, several documents at a time. */
-const REMEMBERED = 8
+const MAX_CACHED_READINGS = 8
 
 /** Reads a document once for all pages that it holds. */
-function rememberLast(
+function cacheReadings(
   readDocument: DocumentReader,
   readings: Map<string, Promise<DocumentReading>>,
 ): (file: PageFile) => Promise<DocumentReading> {
@@ -184,7 +184,8 @@ function rememberLast(
     const { path, bytes, url, profile } = file
     const name = nameOf(file)
     const known = readings.get(name)
-    const reading = known ?? readDocument({ url, body: bytes, headers: {}, ...AS_IN_FILE }, path, { chunks: profile })
+    const reading =
+      known ?? readDocument({ url, body: bytes, headers: {}, ...FILE_SNAPSHOT_OPTIONS }, path, { chunks: profile })
     readings.delete(name)
     readings.set(name, reading)
     // Whoever failed once may not the next time, unless it is the document's fault: each page of it would take as long to fail.
@@ -192,7 +193,7 @@ function rememberLast(
       if (!(error instanceof PageDefect) && readings.get(name) === reading) readings.delete(name)
     })
     const [oldest] = readings.keys()
-    if (readings.size > REMEMBERED && oldest !== undefined) readings.delete(oldest)
+    if (readings.size > MAX_CACHED_READINGS && oldest !== undefined) readings.delete(oldest)
     return reading
   }
 }
@@ -244,7 +245,7 @@ function readLines({ path, bytes, url, profile }: PageFile, options: { readonly 
   const secrets = chunked.warnings.filter(({ code }) => code === 'secret').map(({ message }) => message)
   const secret = findLeak(path, secrets)
   if (secret !== undefined) return noPage('secret', secret)
-  const page = withLikeness(createPage(url, titleOf(path), text, hiddenChars), PROSE.has(extensionOf(path)))
+  const page = withPageSignature(createPage(url, titleOf(path), text, hiddenChars), PROSE.has(extensionOf(path)))
   const [warning] = chunked.warnings
   // A parser that failed may have done so because of other files.
   const isFinal = !chunked.warnings.some(({ code }) => code === 'parser')

@@ -11,7 +11,7 @@ import type { FileReading } from '../library/tree.ts'
 import { chunkFolder } from './chunk-folder.ts'
 import { writePack } from './pack-output.ts'
 import { nodeSha256 } from './sha256.ts'
-import { openTreeReader } from './trees.ts'
+import { openTreeReader } from './tree-reader.ts'
 
 let root = ''
 

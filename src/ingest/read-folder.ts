@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { kindOf } from '../core/chunk/kind.ts'
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
-import { Focus } from '../core/folder/focus.ts'
+import { PathSelection } from '../core/folder/path-selection.ts'
 import type { WalkEntry } from '../core/folder/walk-tree.ts'
 import { isCredentialFile } from '../core/secrets.ts'
 import { baseName, extensionOf } from '../core/text/path.ts'
@@ -20,10 +20,10 @@ import {
   type TreeOptions,
   writeFileUrl,
 } from '../library/tree.ts'
-import { READ_ARCHIVES } from './archive-members.ts'
+import { FORMAT_ADVICE } from './archive-members.ts'
 import type { FilePageOptions, FilePages, PageFile } from './read-file-page.ts'
 import { type FileStamp, readStable } from './read-stable.ts'
-import { readingOf, recallPart, SeenVersions, UNKNOWN } from './seen-versions.ts'
+import { readingOf, recallPart, SeenVersions, UNKNOWN_VERSION } from './seen-versions.ts'
 import { nodeSha256 } from './sha256.ts'
 import { isSystemError, looksLikePack, walkFolder } from './walk-folder.ts'
 
@@ -44,7 +44,7 @@ export async function openFolder(
   options: FolderReaderOptions,
   { profile = 'library' }: TreeOptions = {},
 ): Promise<OpenTree> {
-  const { path, facts } = await findPlace(fileURLToPath(address))
+  const { path, facts } = await resolveSource(fileURLToPath(address))
   const isFolder = facts.isDirectory()
   const url = pathToFileURL(path).href.replace(/\/?$/, isFolder ? '/' : '')
   const root = isFolder ? path : dirname(path)
@@ -54,7 +54,7 @@ export async function openFolder(
   return {
     url,
     name: basename(path) || path,
-    place: `${facts.dev}:${facts.ino}`,
+    folderId: `${facts.dev}:${facts.ino}`,
     addressOf: (file) => writeFileUrl(url, file),
     async *walk(signal, focus) {
       if (!isFolder) {
@@ -65,7 +65,8 @@ export async function openFolder(
       }
       for await (const entry of walkFolder(path, { signal, focus, exclude: options.exclude ?? [] })) {
         const found = describeEntry(entry)
-        if (found?.type === 'unreadable' && found.path === '') throw unreadable(path, 'it cannot be listed', ALLOW)
+        if (found?.type === 'unreadable' && found.path === '')
+          throw unreadable(path, 'it cannot be listed', READ_ADVICE)
         if (found !== undefined) yield found
       }
     },
@@ -80,17 +81,17 @@ export async function openFolder(
         const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
         if (!isMissing) return { type: 'failed', reason: 'unreadable', detail: `cannot be read (${error.code})` }
         // A removed disk takes all its files along, which proves nothing about any of them.
-        const isThere = isFolder ? await isSamePlaceAs(path, facts) : await isListed(dirname(path))
+        const isThere = isFolder ? await isSameFolder(path, facts) : await canList(dirname(path))
         if (!isThere) throw new PharosError('SOURCE_NOT_FOUND', { path }, { cause: error })
         return { type: 'missing' }
       }
     },
-    close: async () => pages.forget(),
+    close: async () => pages.clearCache(),
   }
 }
 
 /** The real path of a source, and its stats. */
-async function findPlace(given: string): Promise<{ readonly path: string; readonly facts: Stats }> {
+async function resolveSource(given: string): Promise<{ readonly path: string; readonly facts: Stats }> {
   try {
     const path = await realpath(given)
     const facts = await stat(path)
@@ -99,18 +100,18 @@ async function findPlace(given: string): Promise<{ readonly path: string; readon
       await access(path, constants.R_OK | constants.X_OK)
     } else {
       if (!facts.isFile()) throw unreadable(given, 'it is neither a folder nor a file', 'name one')
-      if (UNREAD_ARCHIVE.test(path)) throw unreadable(given, 'archives of its kind are not read', READ_ARCHIVES)
+      if (UNREAD_ARCHIVE.test(path)) throw unreadable(given, 'archives of its kind are not read', FORMAT_ADVICE)
       await access(path, constants.R_OK)
     }
     return { path, facts }
   } catch (cause) {
     if (!isSystemError(cause)) throw cause
     if (cause.code === 'ENOENT') throw new PharosError('SOURCE_NOT_FOUND', { path: given }, { cause })
-    throw unreadable(given, `it cannot be read (${cause.code})`, ALLOW, cause)
+    throw unreadable(given, `it cannot be read (${cause.code})`, READ_ADVICE, cause)
   }
 }
 
-const ALLOW = 'let this user read it, or name another'
+const READ_ADVICE = 'let this user read it, or name another'
 
 /** Archive formats that are not supported. */
 const UNREAD_ARCHIVE = /\.(?:gz|bz2|tbz2?|xz|txz|zst|lz|7z|rar|jar|war|ear|whl|crate)$/i
@@ -120,12 +121,12 @@ function unreadable(path: string, problem: string, advice: string, cause?: unkno
 }
 
 /** Whether a path still leads to the same folder. */
-async function isSamePlaceAs(path: string, facts: Stats): Promise<boolean> {
+async function isSameFolder(path: string, facts: Stats): Promise<boolean> {
   const { dev, ino } = await stat(path).catch(() => ({ dev: -1, ino: -1 }))
   return dev === facts.dev && ino === facts.ino
 }
 
-async function isListed(folder: string): Promise<boolean> {
+async function canList(folder: string): Promise<boolean> {
   return access(folder, constants.R_OK | constants.X_OK).then(
     () => true,
     () => false,
@@ -175,7 +176,7 @@ const REFUSALS: Readonly<Record<Exclude<Skipped['reason'], 'unreadable'>, (rule:
 }
 
 /** A file and how it is read. */
-interface FilePlace extends TreeFile {
+interface FileToRead extends TreeFile {
   readonly root: string
   /** Address of the source. */
   readonly url: string
@@ -187,9 +188,9 @@ interface FilePlace extends TreeFile {
 }
 
 /** Coarsest resolution of file times in current file systems. */
-const SETTLE_MS = 2000
+const FILE_TIME_RESOLUTION_MS = 2000
 
-async function readFile(file: FilePlace, known: KnownFile, pages: FilePages): Promise<FileReading> {
+async function readFile(file: FileToRead, known: KnownFile, pages: FilePages): Promise<FileReading> {
   const { root, path, part, maxFileBytes, openedAt, seen, readOther } = file
   // Paths recorded by this program never lead out of the folder, but a foreign library might contain others.
   if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return { type: 'missing' }
@@ -204,15 +205,15 @@ async function readFile(file: FilePlace, known: KnownFile, pages: FilePages): Pr
   const outcome = await readStable(place, maxFileBytes)
   if (outcome.type === 'too-large') {
     const detail = `${outcome.size} bytes, more than ${maxFileBytes}`
-    return { type: 'no-page', reason: 'too-large', pattern: 'maxFileBytes', ...UNKNOWN, bytes: 0, detail }
+    return { type: 'no-page', reason: 'too-large', pattern: 'maxFileBytes', ...UNKNOWN_VERSION, bytes: 0, detail }
   }
   if (outcome.type === 'not-a-file') {
     const pattern = 'neither a file nor a folder'
-    return { type: 'no-page', reason: 'not-text', pattern, ...UNKNOWN, bytes: 0, detail: null }
+    return { type: 'no-page', reason: 'not-text', pattern, ...UNKNOWN_VERSION, bytes: 0, detail: null }
   }
   const { bytes, stamp, isStable } = outcome
   const version = nodeSha256(bytes)
-  const now: KnownFile = isStable ? { version, stamp: settledStamp(stamp, openedAt) } : UNKNOWN
+  const now: KnownFile = isStable ? { version, stamp: settledStamp(stamp, openedAt) } : UNKNOWN_VERSION
   if (isStable) seen.note(path, { stamp: writeStamp(stamp), known: now })
   if (isStable && version === known.version) return { type: 'unchanged', ...now, bytes: bytes.length, detail: null }
   const read = await pages.read({ path, part, bytes, version, url, profile: file.profile, readOther })
@@ -228,7 +229,7 @@ async function readListed(
   maxBytes: number,
   { exclude = [] }: FolderReaderOptions,
 ): Promise<Uint8Array | undefined> {
-  for await (const entry of walkFolder(root, { focus: new Focus([path]), exclude })) {
+  for await (const entry of walkFolder(root, { focus: new PathSelection([path]), exclude })) {
     if (entry.type !== 'file' || entry.path !== path || refuseByName(path) !== undefined) continue
     const outcome = await readStable(join(root, path), maxBytes)
     return outcome.type === 'read' ? outcome.bytes : undefined
@@ -243,5 +244,5 @@ export function writeStamp({ size, mtimeMs, ctimeMs }: FileStamp): string {
 
 /** The same stamp, or null for a file written just now, which could change again within the clock's resolution and look unchanged. */
 export function settledStamp(stamp: FileStamp, openedAt: number): string | null {
-  return Math.max(stamp.mtimeMs, stamp.ctimeMs) < openedAt - SETTLE_MS ? writeStamp(stamp) : null
+  return Math.max(stamp.mtimeMs, stamp.ctimeMs) < openedAt - FILE_TIME_RESOLUTION_MS ? writeStamp(stamp) : null
 }

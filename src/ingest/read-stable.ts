@@ -22,17 +22,17 @@ const TRIES = 3
  * Resolution of file times in milliseconds: writes within one step have the same time. A file written so recently is read again after the
  * step.
  */
-const STEP_MS = 12
+const FILE_TIME_STEP_MS = 12
 
 /** Opening does not wait for the writer of a pipe, and follows no link. */
-const CAREFULLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /**
  * Reads a file consistently: when it changes meanwhile it is read again, and after three attempts used as it is. Never waits on a pipe,
  * never follows a link, never reads more than `maxBytes`.
  */
 export async function readStable(path: string, maxBytes: number): Promise<ReadOutcome> {
-  const file = await open(path, CAREFULLY)
+  const file = await open(path, OPEN_FLAGS)
   try {
     for (let left = TRIES; ; left--) {
       const before = await file.stat()
@@ -46,10 +46,10 @@ export async function readStable(path: string, maxBytes: number): Promise<ReadOu
         length += bytesRead
       }
       const after = await file.stat()
-      const isRecent = Math.abs(Date.now() - after.mtimeMs) < STEP_MS
-      const isStable = length === after.size && sameStamp(before, after) && !isRecent
+      const isRecent = Math.abs(Date.now() - after.mtimeMs) < FILE_TIME_STEP_MS
+      const isStable = length === after.size && isSameStamp(before, after) && !isRecent
       if (!isStable && left > 1) {
-        if (isRecent) await setTimeout(STEP_MS)
+        if (isRecent) await setTimeout(FILE_TIME_STEP_MS)
         continue
       }
       const stamp = { size: after.size, mtimeMs: after.mtimeMs, ctimeMs: after.ctimeMs }
@@ -62,7 +62,7 @@ export async function readStable(path: string, maxBytes: number): Promise<ReadOu
 
 /** The first bytes of a file; undefined when it is not a regular file. Takes the same care as {@link readStable}. */
 export function readBeginning(path: string, most: number): Uint8Array | undefined {
-  const file = openSync(path, CAREFULLY)
+  const file = openSync(path, OPEN_FLAGS)
   try {
     const facts = fstatSync(file)
     if (!facts.isFile()) return undefined
@@ -80,6 +80,6 @@ export function readBeginning(path: string, most: number): Uint8Array | undefine
 }
 
 /** Whether two stamps of a file are equal. */
-export function sameStamp(a: FileStamp, b: FileStamp): boolean {
+export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs
 }

@@ -25,7 +25,7 @@ export interface PackageArchive {
 const MAX_METADATA_BYTES = 64 * 2 ** 20
 
 /** How registries are queried. */
-interface Asking {
+interface RegistryAccess {
   readonly download: Download
   readonly signal: AbortSignal | undefined
 }
@@ -54,7 +54,7 @@ export async function findPackage(
 }
 
 /** The origins of registries that the owner configured instead of the public ones; they may be private. */
-export function ownOrigins(registries: Registries): string[] {
+export function customRegistryOrigins(registries: Registries): string[] {
   const types = Object.keys(PUBLIC_REGISTRIES) as (keyof Registries)[]
   const own = types.filter((type) => !isPublicRegistry(registries, type))
   return own.map((type) => new URL(baseOf(registries[type])).origin)
@@ -71,11 +71,11 @@ export function isPublicRegistry(registries: Registries, type: keyof Registries)
 }
 
 /** https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md */
-async function findNpm(name: PackageName, registry: string, asking: Asking): Promise<PackageArchive> {
+async function findNpm(name: PackageName, registry: string, asking: RegistryAccess): Promise<PackageArchive> {
   const title = packageTitle(name)
   const url = `${baseOf(registry)}/${title.replace('/', '%2f')}`
   const accept = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8'
-  const answer = await askJson(url, asking, accept)
+  const answer = await fetchJson(url, asking, accept)
   const versions = fieldOf(answer, 'versions')
   const version = chooseNpm(Object.keys(asRecord(versions)), asRecord(fieldOf(answer, 'dist-tags')), name)
   const dist = fieldOf(fieldOf(versions, version), 'dist')
@@ -96,10 +96,10 @@ function chooseNpm(versions: readonly string[], tags: Readonly<Record<string, un
 }
 
 /** https://docs.pypi.org/api/json/ */
-async function findPypi(name: PackageName, registry: string, asking: Asking): Promise<PackageArchive> {
+async function findPypi(name: PackageName, registry: string, asking: RegistryAccess): Promise<PackageArchive> {
   const release = name.version === null ? '' : `/${encodeURIComponent(name.version)}`
   const url = `${baseOf(registry)}/pypi/${name.name}${release}/json`
-  const answer = await askJson(url, asking).catch((error: unknown) => {
+  const answer = await fetchJson(url, asking).catch((error: unknown) => {
     throw name.version !== null && isMissing(error) ? noVersion(name, null) : error
   })
   const version = textOf(fieldOf(answer, 'info'), 'version')
@@ -125,13 +125,13 @@ const PYPI_KINDS = [
 ] as const
 
 /** https://doc.rust-lang.org/cargo/reference/registry-index.html */
-async function findCrate(name: PackageName, registry: string, asking: Asking): Promise<PackageArchive> {
+async function findCrate(name: PackageName, registry: string, asking: RegistryAccess): Promise<PackageArchive> {
   const index = baseOf(registry)
-  const config = await askJson(`${index}/config.json`, asking)
+  const config = await fetchJson(`${index}/config.json`, asking)
   const dl = textOf(config, 'dl')
   if (dl === undefined) throw badAnswer(`${index}/config.json`)
   const url = `${index}/${cratePrefix(name.name).toLowerCase()}/${name.name.toLowerCase()}`
-  const lines = (await askText(url, asking)).split('\n').filter((line) => line.trim() !== '')
+  const lines = (await fetchText(url, asking)).split('\n').filter((line) => line.trim() !== '')
   const releases = lines.map((line) => parseJson(line, url))
   const release = chooseCrate(releases, name)
   const version = textOf(release, 'vers') ?? ''
@@ -176,7 +176,7 @@ function writeCrateUrl(dl: string, crate: string, version: string, checksum: str
  * https://maven.apache.org/repository/layout.html. Sources come first: every class has one file with its comments, while the Javadoc
  * archive is often only a formality.
  */
-async function findMaven(name: PackageName, registry: string, asking: Asking): Promise<PackageArchive> {
+async function findMaven(name: PackageName, registry: string, asking: RegistryAccess): Promise<PackageArchive> {
   const title = packageTitle(name)
   const folder = `${baseOf(registry)}/${(name.namespace ?? '').replaceAll('.', '/')}/${name.name}`
   const version = name.version ?? (await newestOfMaven(name, `${folder}/maven-metadata.xml`, asking))
@@ -189,8 +189,8 @@ async function findMaven(name: PackageName, registry: string, asking: Asking): P
   throw new ArchiveError(`${title} ${version} has neither sources nor Javadoc with a checksum`)
 }
 
-async function newestOfMaven(name: PackageName, url: string, asking: Asking): Promise<string> {
-  const text = await askText(url, asking)
+async function newestOfMaven(name: PackageName, url: string, asking: RegistryAccess): Promise<string> {
+  const text = await fetchText(url, asking)
   const tell = (tag: string) => [...text.matchAll(new RegExp(`<${tag}>\\s*([^<\\s]{1,128})\\s*</${tag}>`, 'g'))]
   const [release] = [...tell('release'), ...tell('version').reverse(), ...tell('latest')].flatMap(
     ([, version = '']) => {
@@ -202,9 +202,9 @@ async function newestOfMaven(name: PackageName, url: string, asking: Asking): Pr
 }
 
 /** The checksum file of an archive: a digest, often followed by the file name. */
-async function readChecksum(url: string, asking: Asking): Promise<Integrity | undefined> {
+async function readChecksum(url: string, asking: RegistryAccess): Promise<Integrity | undefined> {
   for (const algorithm of ['sha256', 'sha1'] as const) {
-    const text = await askText(`${url}.${algorithm}`, asking).catch((error: unknown) => {
+    const text = await fetchText(`${url}.${algorithm}`, asking).catch((error: unknown) => {
       if (isMissing(error)) return ''
       throw error
     })
@@ -255,7 +255,7 @@ function baseOf(registry: string): string {
   return registry.replace(/^sparse\+/, '').replace(/\/+$/, '')
 }
 
-async function askText(url: string, { download, signal }: Asking, accept?: string): Promise<string> {
+async function fetchText(url: string, { download, signal }: RegistryAccess, accept?: string): Promise<string> {
   const request = { url, maxBytes: MAX_METADATA_BYTES, signal, ...(accept === undefined ? {} : { accept }) }
   return retryDownload(async () => {
     const pieces: Uint8Array[] = []
@@ -264,8 +264,8 @@ async function askText(url: string, { download, signal }: Asking, accept?: strin
   }, signal)
 }
 
-async function askJson(url: string, asking: Asking, accept = 'application/json'): Promise<unknown> {
-  return parseJson(await askText(url, asking, accept), url)
+async function fetchJson(url: string, asking: RegistryAccess, accept = 'application/json'): Promise<unknown> {
+  return parseJson(await fetchText(url, asking, accept), url)
 }
 
 function parseJson(text: string, url: string): unknown {

@@ -4,9 +4,9 @@ import { DownloadError } from '../library/download.ts'
 /** Maximum number of attempts of a download that may succeed later. */
 const MAX_TRIES = 4
 /** First back-off in milliseconds; it doubles with each attempt. */
-const FIRST_WAIT = 500
+const FIRST_RETRY_DELAY_MS = 500
 /** Longest wait; beyond it the caller gets the error. */
-const LONGEST_WAIT = 30_000
+const MAX_RETRY_DELAY_MS = 30_000
 
 /** Downloads completely, with retries when the server is busy or the connection breaks. */
 export async function retryDownload<T>(step: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -14,15 +14,15 @@ export async function retryDownload<T>(step: () => Promise<T>, signal: AbortSign
     try {
       return await step()
     } catch (error) {
-      const wait = waitAfter(error, tries)
+      const wait = retryDelayAfter(error, tries)
       if (wait === undefined) throw error
       await setTimeout(wait, undefined, signal === undefined ? {} : { signal })
     }
   }
 }
 
-function waitAfter(error: unknown, tries: number): number | undefined {
+function retryDelayAfter(error: unknown, tries: number): number | undefined {
   if (!(error instanceof DownloadError) || error.problem !== 'busy' || tries >= MAX_TRIES) return undefined
-  const wait = error.retryAfterMs ?? FIRST_WAIT * 2 ** (tries - 1)
-  return wait > LONGEST_WAIT ? undefined : wait
+  const wait = error.retryAfterMs ?? FIRST_RETRY_DELAY_MS * 2 ** (tries - 1)
+  return wait > MAX_RETRY_DELAY_MS ? undefined : wait
 }

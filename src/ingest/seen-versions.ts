@@ -2,7 +2,7 @@ import type { FileReading, KnownFile } from '../library/tree.ts'
 import type { FilePage, FilePages, PageFile } from './read-file-page.ts'
 
 /** Number of remembered files: the pages of a file are read one after the other, for several files at a time. */
-const KEPT = 64
+const MAX_FILES = 64
 
 /** A file at the time its bytes were read. */
 export interface SeenFile {
@@ -26,7 +26,7 @@ export class SeenVersions {
     this.#files.delete(path)
     this.#files.set(path, seen)
     const [oldest] = this.#files.keys()
-    if (this.#files.size > KEPT && oldest !== undefined) this.#files.delete(oldest)
+    if (this.#files.size > MAX_FILES && oldest !== undefined) this.#files.delete(oldest)
   }
 }
 
@@ -52,7 +52,7 @@ export function readingOf(
 ): Exclude<FileReading, { readonly type: 'failed' | 'missing' }> {
   if (read.type !== 'page') return { ...read, ...now, bytes }
   const { record, isFinal, detail } = read
-  return { type: 'page', record, ...(isFinal ? now : UNKNOWN), bytes, detail }
+  return { type: 'page', record, ...(isFinal ? now : UNKNOWN_VERSION), bytes, detail }
 }
 
-export const UNKNOWN: KnownFile = { version: null, stamp: null }
+export const UNKNOWN_VERSION: KnownFile = { version: null, stamp: null }

@@ -1,6 +1,13 @@
 import type { Refusal } from '../crawl/ledger.ts'
 import { ByteSource } from './archive-bytes.ts'
-import { ArchiveError, type ArchiveLimits, cutOff, damaged, READ_ARCHIVES, refuse } from './archive-members.ts'
+import {
+  ArchiveError,
+  type ArchiveLimits,
+  createDamagedError,
+  createTruncatedError,
+  FORMAT_ADVICE,
+  refuse,
+} from './archive-members.ts'
 
 /**
  * Format: POSIX.1-2001, pax (ustar and its extended headers); https://www.gnu.org/software/tar/manual/html_node/Standard.html for long
@@ -43,7 +50,7 @@ async function* readMembers(bytes: ByteSource): AsyncGenerator<TarMember, void, 
   for (let isFirst = true; ; isFirst = false) {
     const block = await bytes.read(BLOCK)
     if (block.length === 0 && isFirst) throw new ArchiveError('it is empty')
-    if (block.length < BLOCK) throw cutOff()
+    if (block.length < BLOCK) throw createTruncatedError()
     if (block.every((byte) => byte === 0)) return
     const header = parseHeader(block, isFirst)
     if (RECORDS.has(header.type)) {
@@ -53,7 +60,7 @@ async function* readMembers(bytes: ByteSource): AsyncGenerator<TarMember, void, 
     if (header.isContinued) await passContinuation(bytes)
     // Links have no content, although some headers have the size of the target.
     const size = header.type === '1' ? 0 : (records.size ?? header.size)
-    if (!(Number.isSafeInteger(size) && size >= 0)) throw damaged()
+    if (!(Number.isSafeInteger(size) && size >= 0)) throw createDamagedError()
     const start = bytes.position
     const end = start + size
     const name = records.path ?? header.name
@@ -83,7 +90,7 @@ function parseHeader(block: Uint8Array, isFirst: boolean): Header {
   const told = parseNumber(block.subarray(148, 156))
   // Old programs summed bytes as signed numbers.
   if (told !== sum(block, 0) && told !== sum(block, 128)) {
-    throw isFirst ? new ArchiveError('it is no tar archive', { advice: READ_ARCHIVES }) : damaged()
+    throw isFirst ? new ArchiveError('it is no tar archive', { advice: FORMAT_ADVICE }) : createDamagedError()
   }
   const isUstar = new TextDecoder().decode(block.subarray(257, 263)) === 'ustar\0'
   const prefix = isUstar ? upToZero(block.subarray(345, 500)) : new Uint8Array()
@@ -101,7 +108,7 @@ function parseHeader(block: Uint8Array, isFirst: boolean): Header {
 async function passContinuation(bytes: ByteSource): Promise<void> {
   for (let isContinued = true; isContinued; ) {
     const block = await bytes.read(BLOCK)
-    if (block.length < BLOCK) throw cutOff()
+    if (block.length < BLOCK) throw createTruncatedError()
     isContinued = block[504] === 1
   }
 }
@@ -161,9 +168,9 @@ interface Records {
 const RECORDS: ReadonlySet<string> = new Set(['x', 'g', 'L', 'K'])
 
 async function readRecords(bytes: ByteSource, { type, size }: Header): Promise<Records> {
-  if (!(size >= 0 && size <= MAX_RECORD_BYTES)) throw damaged()
+  if (!(size >= 0 && size <= MAX_RECORD_BYTES)) throw createDamagedError()
   const content = await bytes.read(size)
-  if (content.length < size) throw cutOff()
+  if (content.length < size) throw createTruncatedError()
   await bytes.skip(padding(size))
   if (type === 'L') return { path: upToZero(content) }
   // Global headers have only times and comments, and link targets are not used.
@@ -177,9 +184,9 @@ function parsePax(content: Uint8Array): Records {
     const space = content.indexOf(0x20, at)
     const length = Number(Buffer.from(content.subarray(at, Math.max(at, space))).toString('latin1'))
     const end = at + length
-    if (!(Number.isSafeInteger(length) && length > 0 && end <= content.length)) throw damaged()
+    if (!(Number.isSafeInteger(length) && length > 0 && end <= content.length)) throw createDamagedError()
     const equals = content.indexOf(0x3d, space)
-    if (equals < 0 || equals >= end) throw damaged()
+    if (equals < 0 || equals >= end) throw createDamagedError()
     const key = Buffer.from(content.subarray(space + 1, equals)).toString('utf8')
     const value = content.slice(equals + 1, end - 1)
     if (key === 'path') records = { ...records, path: value }

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Focus } from '../core/folder/focus.ts'
+import type { PathSelection } from '../core/folder/path-selection.ts'
 import {
   type FolderTree,
   IGNORE_FILES,
@@ -24,7 +24,7 @@ export interface WalkOptions {
   /** Absolute paths that are skipped, such as the output. */
   readonly exclude?: readonly string[]
   /** The part of the folder to walk. @default all of it */
-  readonly focus?: Focus | undefined
+  readonly focus?: PathSelection | undefined
   /** Called for every folder just before it is listed. */
   readonly onFolder?: ((path: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
@@ -76,7 +76,7 @@ async function listFolder(folder: string): Promise<TreeEntry[]> {
   const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
   return entries.map((facts) => {
     const name = facts.name.toString('utf8')
-    return { name, isNamed: Buffer.from(name).equals(facts.name), type: typeOf(facts) }
+    return { name, hasValidName: Buffer.from(name).equals(facts.name), type: typeOf(facts) }
   })
 }
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Focus } from '../core/folder/focus.ts'
+import { PathSelection } from '../core/folder/path-selection.ts'
 import type { TreeEntry, TreeWatch } from '../library/tree.ts'
-import { type OpenTreeReader, openTreeReader } from './trees.ts'
+import { type OpenTreeReader, openTreeReader } from './tree-reader.ts'
 
 let root = ''
 let reader: OpenTreeReader
@@ -36,9 +36,9 @@ async function open(pollMs?: number): Promise<TreeWatch> {
 }
 
 async function look(watch: TreeWatch, ...paths: string[]): Promise<string[]> {
-  const focus = paths.length === 0 ? undefined : new Focus(paths)
+  const focus = paths.length === 0 ? undefined : new PathSelection(paths)
   const entries: TreeEntry[] = []
-  for await (const entry of watch.look(focus, new AbortController().signal)) entries.push(entry)
+  for await (const entry of watch.walk(focus, new AbortController().signal)) entries.push(entry)
   return entries.filter(({ type }) => type === 'file').map(({ path }) => path)
 }
 

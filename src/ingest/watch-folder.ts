@@ -3,17 +3,17 @@ import { lstat, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PharosError } from '../core/errors.ts'
-import type { Focus } from '../core/folder/focus.ts'
+import type { PathSelection } from '../core/folder/path-selection.ts'
 import type { TreeEntry, TreeWatch, WatchListener } from '../library/tree.ts'
 import type { FilePages } from './read-file-page.ts'
 import { describeEntry, type FolderReaderOptions, openFolder, writeStamp } from './read-folder.ts'
 import { isSystemError, walkFolder } from './walk-folder.ts'
 
 /** Poll interval where the system cannot report changes. */
-const POLL_MS = 10_000
+const POLL_INTERVAL_MS = 10_000
 
 /** The pause after a poll is at least this multiple of its duration. */
-const REST = 10
+const POLL_PAUSE_FACTOR = 10
 
 /** Watches a local folder. Nothing is watched before the first walk. */
 export async function watchFolder(
@@ -23,7 +23,7 @@ export async function watchFolder(
   listener: WatchListener,
 ): Promise<TreeWatch> {
   // A folder that may not be opened may not be watched either.
-  const { url, place, close } = await openFolder(address, pages, options)
+  const { url, folderId, close } = await openFolder(address, pages, options)
   await close()
   if (!url.endsWith('/')) {
     throw new PharosError('SOURCE_UNREADABLE', {
@@ -32,12 +32,12 @@ export async function watchFolder(
       advice: 'name a folder',
     })
   }
-  return new FolderWatch({ root: fileURLToPath(url), place, exclude: options.exclude ?? [], listener })
+  return new FolderWatch({ root: fileURLToPath(url), folderId, exclude: options.exclude ?? [], listener })
 }
 
 interface WatchedFolder {
   readonly root: string
-  readonly place: string
+  readonly folderId: string
   readonly exclude: readonly string[]
   readonly listener: WatchListener
 }
@@ -48,7 +48,7 @@ interface WatchedFolder {
  * ones; a watch on a folder reports all its files.
  */
 class FolderWatch implements TreeWatch {
-  readonly place: string
+  readonly folderId: string
   readonly #root: string
   readonly #exclude: readonly string[]
   readonly #excluded: ReadonlySet<string>
@@ -60,9 +60,9 @@ class FolderWatch implements TreeWatch {
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor({ root, place, exclude, listener }: WatchedFolder) {
+  constructor({ root, folderId, exclude, listener }: WatchedFolder) {
     this.#root = root
-    this.place = place
+    this.folderId = folderId
     this.#exclude = exclude
     this.#excluded = new Set(exclude)
     this.#listener = listener
@@ -73,12 +73,12 @@ class FolderWatch implements TreeWatch {
     return this.#watchers.size
   }
 
-  async *look(focus: Focus | undefined, signal: AbortSignal): AsyncIterable<TreeEntry> {
+  async *walk(focus: PathSelection | undefined, signal: AbortSignal): AsyncIterable<TreeEntry> {
     await this.#requireSame()
     const wasTold = this.polling === null
     // Closes old watchers, because a moved folder would be reported under its old name.
     for (const [folder, watcher] of this.#watchers) {
-      if (focus !== undefined && !focus.holds(folder.slice(0, -1))) continue
+      if (focus !== undefined && !focus.contains(folder.slice(0, -1))) continue
       if (focus !== undefined && folder === '') continue
       this.#watchers.delete(folder)
       watcher.close()
@@ -116,7 +116,7 @@ class FolderWatch implements TreeWatch {
   #watch(folder: string): void {
     if (this.#isClosed || this.polling !== null || this.#watchers.has(folder)) return
     try {
-      const watcher = watch(join(this.#root, folder), { encoding: 'buffer' }, (_, name) => this.#hear(folder, name))
+      const watcher = watch(join(this.#root, folder), { encoding: 'buffer' }, (_, name) => this.#onEvent(folder, name))
       watcher.on('error', () => this.#listener.onChange(folder.slice(0, -1)))
       this.#watchers.set(folder, watcher)
     } catch (error) {
@@ -126,7 +126,7 @@ class FolderWatch implements TreeWatch {
     }
   }
 
-  #hear(folder: string, name: Buffer | null): void {
+  #onEvent(folder: string, name: Buffer | null): void {
     const path = folder + (name?.toString('utf8') ?? '')
     // Names that are not valid text are never part of a library.
     if (name !== null && !Buffer.from(path.slice(folder.length)).equals(name)) return
@@ -136,7 +136,7 @@ class FolderWatch implements TreeWatch {
   /** Falls back to polling when the system cannot watch. */
   #poll(problem: string): void {
     this.#closeAll()
-    this.polling = { problem, everyMs: POLL_MS }
+    this.polling = { problem, everyMs: POLL_INTERVAL_MS }
   }
 
   #pollLater(ms: number): void {
@@ -157,7 +157,7 @@ class FolderWatch implements TreeWatch {
       this.#listener.onChange('')
     }
     // The pause keeps a large folder, or one on a slow disk, from being polled all the time.
-    this.#pollLater(Math.max(this.polling?.everyMs ?? ms, REST * (performance.now() - startedAt)))
+    this.#pollLater(Math.max(this.polling?.everyMs ?? ms, POLL_PAUSE_FACTOR * (performance.now() - startedAt)))
   }
 
   /** The stamps of all files that are read. */
@@ -174,7 +174,7 @@ class FolderWatch implements TreeWatch {
 
   async #requireSame(): Promise<void> {
     const facts = await stat(this.#root).catch(() => undefined)
-    if (facts === undefined || `${facts.dev}:${facts.ino}` !== this.place) throw this.#missing()
+    if (facts === undefined || `${facts.dev}:${facts.ino}` !== this.folderId) throw this.#missing()
   }
 
   #missing(): PharosError {

@@ -1,32 +1,32 @@
 import { promisify } from 'node:util'
 import { crc32, inflateRaw } from 'node:zlib'
 import {
-  ENCRYPTED,
-  END_64_BYTES,
+  type CentralDirectoryEntry,
+  ENCRYPTION_FLAGS,
   findContent,
   findDirectory,
   findOverlaps,
-  LOCAL_BYTES,
+  LOCAL_HEADER_BYTES,
   parseDirectory,
-  parseEnd64,
+  parseZip64End,
   TAIL_BYTES,
+  ZIP64_END_BYTES,
   type ZipDirectory,
   ZipError,
-  type ZipPlace,
 } from '../core/pack/zip-directory.ts'
-import { LOCAL } from '../core/pack/zip-format.ts'
+import { LOCAL_HEADER_SIGNATURE } from '../core/pack/zip-format.ts'
 import type { Refusal } from '../crawl/ledger.ts'
 import { type OpenFile, readAt } from './archive-file.ts'
 import {
   ArchiveError,
   type ArchiveLimits,
-  cutOff,
+  createTooLargeError,
+  createTruncatedError,
+  FORMAT_ADVICE,
   type FoundMember,
   MemberError,
   MemberList,
-  READ_ARCHIVES,
   refuse,
-  tooLarge,
   UNSUSPICIOUS_BYTES,
 } from './archive-members.ts'
 
@@ -36,16 +36,19 @@ const DIRECTORY_BYTES_EACH = 256
 const inflate = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(inflateRaw)
 
 /** Lists the members of a zip archive. @throws {ArchiveError} when it is invalid, cut off, damaged or larger than allowed */
-export async function readZipDirectory(file: OpenFile, limits: ArchiveLimits): Promise<MemberList<ZipPlace>> {
+export async function readZipDirectory(
+  file: OpenFile,
+  limits: ArchiveLimits,
+): Promise<MemberList<CentralDirectoryEntry>> {
   const directory = await locateDirectory(file)
-  const list = new MemberList<ZipPlace>(limits)
+  const list = new MemberList<CentralDirectoryEntry>(limits)
   // Checked before reading, because a directory can declare any number of members.
-  new MemberList<ZipPlace>(limits).count(directory.count)
+  new MemberList<CentralDirectoryEntry>(limits).count(directory.count)
   if (directory.size > limits.maxEntries * DIRECTORY_BYTES_EACH) throw new ArchiveError('its directory is too large')
   const bytes = await readAt(file, directory.start, directory.size)
-  const places = orArchiveError(() => parseDirectory(bytes, directory.count))
+  const places = withArchiveErrors(() => parseDirectory(bytes, directory.count))
   const total = places.reduce((sum, { size }) => sum + size, 0)
-  if (total > limits.maxBytes) throw tooLarge(limits.maxBytes)
+  if (total > limits.maxBytes) throw createTooLargeError(limits.maxBytes)
   const overlapping = findOverlaps(places)
   for (const place of places) {
     const found = overlapping.has(place)
@@ -57,17 +60,17 @@ export async function readZipDirectory(file: OpenFile, limits: ArchiveLimits): P
 }
 
 /** The verified content of a member. @throws {MemberError} when it differs from the directory */
-export async function readZipMember(file: OpenFile, place: ZipPlace): Promise<Uint8Array> {
-  const { name, method, packed, size, checksum, offset } = place
-  const header = await readAt(file, offset, LOCAL_BYTES + name.length).catch(becomeMemberError)
+export async function readZipMember(file: OpenFile, place: CentralDirectoryEntry): Promise<Uint8Array> {
+  const { name, method, compressedSize, size, checksum, offset } = place
+  const header = await readAt(file, offset, LOCAL_HEADER_BYTES + name.length).catch(throwMemberError)
   const start = locateContent(header, place)
-  const bytes = await readAt(file, start, packed).catch(becomeMemberError)
+  const bytes = await readAt(file, start, compressedSize).catch(throwMemberError)
   const content = method === 0 ? bytes : await unpack(bytes, size)
   if (content.length !== size || crc32(content) !== checksum) throw new MemberError('its content is damaged')
   return content
 }
 
-function locateContent(header: Uint8Array, place: ZipPlace): number {
+function locateContent(header: Uint8Array, place: CentralDirectoryEntry): number {
   try {
     return findContent(header, place)
   } catch (error) {
@@ -83,7 +86,7 @@ async function unpack(bytes: Uint8Array, size: number): Promise<Uint8Array> {
   }
 }
 
-function becomeMemberError(error: unknown): never {
+function throwMemberError(error: unknown): never {
   throw error instanceof ArchiveError ? new MemberError(error.message, { cause: error }) : error
 }
 
@@ -92,15 +95,15 @@ async function locateDirectory(file: OpenFile): Promise<ZipDirectory> {
   const found = findDirectory(await readAt(file, lowest, file.size - lowest))
   if (found === undefined) {
     // A truncated archive lacks its end record.
-    const isBegun = file.size >= 4 && Buffer.from(await readAt(file, 0, 4)).readUInt32LE() === LOCAL
-    throw isBegun ? cutOff() : new ArchiveError('it is no zip archive', { advice: READ_ARCHIVES })
+    const isBegun = file.size >= 4 && Buffer.from(await readAt(file, 0, 4)).readUInt32LE() === LOCAL_HEADER_SIGNATURE
+    throw isBegun ? createTruncatedError() : new ArchiveError('it is no zip archive', { advice: FORMAT_ADVICE })
   }
   if (!('end64' in found)) return found
-  const end = await readAt(file, found.end64, END_64_BYTES)
-  return orArchiveError(() => parseEnd64(end))
+  const end = await readAt(file, found.end64, ZIP64_END_BYTES)
+  return withArchiveErrors(() => parseZip64End(end))
 }
 
-function orArchiveError<T>(parse: () => T): T {
+function withArchiveErrors<T>(parse: () => T): T {
   try {
     return parse()
   } catch (error) {
@@ -112,19 +115,19 @@ const FILE_TYPE = 0o170000
 const LINK_TYPE = 0o120000
 const PLAIN_TYPES: ReadonlySet<number> = new Set([0, 0o100000, 0o040000])
 
-function judgeMember(place: ZipPlace, limits: ArchiveLimits): FoundMember<ZipPlace> {
-  const refused = (refusal: Refusal): FoundMember<ZipPlace> => ({ type: 'refused', refusal })
-  const { flags, method, packed, size, mode } = place
+function judgeMember(place: CentralDirectoryEntry, limits: ArchiveLimits): FoundMember<CentralDirectoryEntry> {
+  const refused = (refusal: Refusal): FoundMember<CentralDirectoryEntry> => ({ type: 'refused', refusal })
+  const { flags, method, compressedSize, size, mode } = place
   const type = mode & FILE_TYPE
   if (type === LINK_TYPE) return { type: 'link' }
   if (!PLAIN_TYPES.has(type)) return refused(refuse('not-text', 'neither a file nor a folder'))
   if (place.name.at(-1) === 0x2f) return { type: 'folder' }
-  if ((flags & ENCRYPTED) !== 0) return refused(refuse('encrypted', 'a password'))
+  if ((flags & ENCRYPTION_FLAGS) !== 0) return refused(refuse('encrypted', 'a password'))
   if (method !== 0 && method !== 8) return refused(refuse('damaged', `packed by method ${method}, which is not read`))
-  if (size > UNSUSPICIOUS_BYTES && size > packed * limits.maxRatio) {
+  if (size > UNSUSPICIOUS_BYTES && size > compressedSize * limits.maxRatio) {
     return refused(refuse('too-large', `more than ${limits.maxRatio} times its packed size`))
   }
   // Deflate adds five bytes per 64 kB of incompressible data.
-  if (packed > size + size / 1000 + 1024) return refused(refuse('damaged', 'larger packed than unpacked'))
-  return { type: 'file', size, place }
+  if (compressedSize > size + size / 1000 + 1024) return refused(refuse('damaged', 'larger packed than unpacked'))
+  return { type: 'file', size, position: place }
 }

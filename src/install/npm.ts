@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { InstallProblem } from './install-problem.ts'
+import { InstallError } from './install-error.ts'
 
 /**
  * Lets the user's npm download the tarball of a package into a temporary folder and passes it to `use`, then deletes it. npm's
  * configuration decides where the package comes from; no code of the package runs.
  */
-export async function packWithNpm(
+export async function withNpmTarball(
   spec: string,
   signal: AbortSignal | undefined,
   use: (tarball: string) => Promise<void>,
@@ -30,7 +30,7 @@ async function packInto(folder: string, spec: string, signal: AbortSignal | unde
   )
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
   if (code === 0 && tarball !== undefined) return join(folder, tarball)
-  throw new InstallProblem(`npm cannot fetch ${spec}: ${problemIn(output)}`, adviceFor(output))
+  throw new InstallError(`npm cannot fetch ${spec}: ${readNpmError(output)}`, adviceFor(output))
 }
 
 interface NpmRun {
@@ -56,7 +56,7 @@ function runNpm(args: readonly string[], folder: string, signal: AbortSignal | u
       const isMissing = 'code' in error && error.code === 'ENOENT'
       reject(
         isMissing
-          ? new InstallProblem(
+          ? new InstallError(
               'npm is not there',
               'install npm, which comes with Node, or give a folder with the files by --from',
             )
@@ -68,7 +68,7 @@ function runNpm(args: readonly string[], folder: string, signal: AbortSignal | u
 }
 
 /** The first message of npm about a failure, without its prefix and without lines that only name the failure. */
-function problemIn(output: string): string {
+function readNpmError(output: string): string {
   const said = output
     .split('\n')
     .flatMap((line) => /^npm (?:error|ERR!) (.*\S)/.exec(line)?.[1] ?? [])

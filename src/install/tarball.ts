@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createGunzip } from 'node:zlib'
 
-const BLOCK = 512
+const BLOCK_BYTES = 512
 
 /**
  * Extracts files of an npm tarball to the path that `targetOf` returns for their path in it (`package/…`). All other entries are skipped,
@@ -17,11 +17,11 @@ export async function extractTarball(file: string, targetOf: (path: string) => s
   const bytes = new ByteSource(input.pipe(unpacked))
   let longPath: string | undefined
   for (;;) {
-    const header = await bytes.read(BLOCK)
-    if (header.length < BLOCK || header[0] === 0) return
+    const header = await bytes.read(BLOCK_BYTES)
+    if (header.length < BLOCK_BYTES || header[0] === 0) return
     const size = Number.parseInt(readText(header, 124, 12), 8)
     if (!Number.isSafeInteger(size)) throw new Error(`${file} is damaged`)
-    const padding = (BLOCK - (size % BLOCK)) % BLOCK
+    const padding = (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES
     const type = readText(header, 156, 1)
     // A pax record before a file has its path when that is long (POSIX.1-2001).
     if (type === 'x') {

@@ -17,7 +17,7 @@ export interface AnalysisProcess {
 }
 
 /** Minimum interval between progress reports. */
-const REPORT_MS = 300
+const REPORT_INTERVAL_MS = 300
 
 /**
  * Performs an analysis run for a server, and prints frames. If the process is told to end, or its output is no longer read, the next
@@ -33,14 +33,14 @@ export async function runAnalysisProcess({ library, runId, stdin, stdout, signal
   }
   let toldAt = Number.NEGATIVE_INFINITY
   let run: AnalysisRun | undefined
-  const report = (now: AnalysisRun, isDue = performance.now() - toldAt >= REPORT_MS) => {
+  const report = (now: AnalysisRun, isDue = performance.now() - toldAt >= REPORT_INTERVAL_MS) => {
     run = now
     if (!isDue) return
     toldAt = performance.now()
     print(writeAnalysisFrame(frameOf(now)))
   }
   try {
-    const events = analyseLibrary(library, { runId, isLeft: true }, AbortSignal.any([signal, alone.signal]))
+    const events = analyseLibrary(library, { runId, isLeftOpen: true }, AbortSignal.any([signal, alone.signal]))
     for await (const event of events) {
       if (event.type === 'started' || event.type === 'ended') report(event.run, true)
       else if (event.type === 'milestone') print(writeFrame({ type: 'MILESTONE', data: event.note }))

@@ -5,19 +5,19 @@ import type { CrawlEvent, CrawlSummary } from '../crawl/events.ts'
 import { type Frame, writeFinalStats, writeFrame } from '../library/dispatch/frames.ts'
 import type { Library } from '../library/library.ts'
 import { type CrawlInput, crawlSource } from '../library/operations/crawl-source.ts'
-import { beginEmbedding, embedArrivals } from '../library/operations/embed-arrivals.ts'
-import { type Joining, joinCrawl } from '../library/operations/join-crawl.ts'
+import { beginEmbedding, embedDuringCrawl } from '../library/operations/embed-during-crawl.ts'
+import { type JoinableCrawl, joinCrawl } from '../library/operations/join-crawl.ts'
 import type { Source } from '../library/source.ts'
-import { createSwitches } from './crawl-switches.ts'
+import { createCrawlCommands } from './crawl-commands.ts'
 import { createFrameWriter } from './frame-writer.ts'
 
 /** Options of a crawl process. */
 export interface CrawlProcessOptions {
   readonly library: Library
   /** Determines what to crawl. Called after the process has started to read commands of its parent. */
-  readonly takeUp: () => Promise<TakenCrawl>
+  readonly resolveCrawl: () => Promise<CrawlAssignment>
   /** Receives every event. */
-  readonly note: (event: CrawlEvent) => void
+  readonly onEvent: (event: CrawlEvent) => void
   /** Input with commands; its end means that the parent has died. */
   readonly stdin: Readable
   /** Output for frames. */
@@ -27,7 +27,7 @@ export interface CrawlProcessOptions {
 }
 
 /** A crawl that this process runs, or one that it joins. */
-export type TakenCrawl = { readonly source: Source; readonly input: CrawlInput } | Joining
+export type CrawlAssignment = { readonly source: Source; readonly input: CrawlInput } | JoinableCrawl
 
 /** The result of the crawl. */
 export interface CrawlProcessResult {
@@ -42,15 +42,15 @@ export interface CrawlProcessResult {
  * frames about single addresses are then dropped and counted.
  */
 export async function runCrawlProcess(options: CrawlProcessOptions): Promise<CrawlProcessResult> {
-  const { library, takeUp, note, stdin, stdout, signal } = options
+  const { library, resolveCrawl, onEvent, stdin, stdout, signal } = options
   const gone = new AbortController()
   const leave = () => gone.abort(new PharosError('INTERRUPTED'))
-  const switches = createSwitches()
+  const switches = createCrawlCommands()
   const output = openOutput(stdout, leave)
-  const closeInput = readCommands(stdin, switches.obey, leave)
+  const closeInput = readCommands(stdin, switches.execute, leave)
   const either = AbortSignal.any([signal, gone.signal])
   try {
-    const taken = await whenFree(library, either, takeUp)
+    const taken = await retryUntilFree(library, either, resolveCrawl)
     const { source } = taken
     const writer = createFrameWriter({
       sourceId: source.id,
@@ -61,7 +61,7 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
     })
     let summary: CrawlSummary | undefined
     const { control } = switches
-    const { first, events } = await whenFree(library, either, async () => {
+    const { first, events } = await retryUntilFree(library, either, async () => {
       const begun =
         'joined' in taken
           ? joinCrawl(library, taken, either, control)
@@ -69,12 +69,12 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
       return { first: await begun.next(), events: begun }
     })
     // The process that began a crawl embeds the pages of all processes that joined it.
-    const arrivals = 'joined' in taken ? undefined : embedArrivals(library, source)
+    const arrivals = 'joined' in taken ? undefined : embedDuringCrawl(library, source)
     try {
       for (let next = first; next.done !== true; next = await events.next()) {
         const event = next.value
         writer.tell(event)
-        note(event)
+        onEvent(event)
         arrivals?.note(event)
         if (event.type === 'ended') summary = event.summary
       }
@@ -93,16 +93,16 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
 }
 
 /** Poll interval for the source to become free. */
-const LOOK_MS = 250
+const POLL_INTERVAL_MS = 250
 /** Added to the time after which a silent process counts as dead, while waiting for that process. */
-const MORE_MS = 10_000
+const TAKEOVER_MARGIN_MS = 10_000
 
 /**
  * Retries until no other process crawls the source and the library is reachable. A process that was killed, or has lost its server, needs a
  * moment to end, after which this process continues its job.
  */
-async function whenFree<T>({ clock, limits }: Library, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  const patienceMs = limits.aliveMs + MORE_MS
+async function retryUntilFree<T>({ clock, limits }: Library, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const patienceMs = limits.aliveMs + TAKEOVER_MARGIN_MS
   let until = clock.now() + patienceMs
   for (;;) {
     try {
@@ -113,12 +113,12 @@ async function whenFree<T>({ clock, limits }: Library, signal: AbortSignal, work
       if (code === 'LIBRARY_UNREACHABLE') until = clock.now() + patienceMs
       else if (code !== 'CRAWL_RUNNING' || clock.now() > until) throw error
     }
-    await clock.sleep(LOOK_MS, signal)
+    await clock.sleep(POLL_INTERVAL_MS, signal)
   }
 }
 
 /** Longer lines are not commands. */
-const MOST_COMMAND = 1000
+const MAX_COMMAND_LENGTH = 1000
 
 /** Reads commands, one per line. Returns a function that stops reading. */
 function readCommands(stdin: Readable, obey: (line: string) => void, leave: () => void): () => void {
@@ -127,7 +127,7 @@ function readCommands(stdin: Readable, obey: (line: string) => void, leave: () =
   const read = (data: Buffer) => {
     const parts = (line + decoder.write(data)).split('\n')
     line = parts.pop() ?? ''
-    if (line.length > MOST_COMMAND) line = ''
+    if (line.length > MAX_COMMAND_LENGTH) line = ''
     for (const part of parts) obey(part.trim())
   }
   stdin.on('data', read)
@@ -153,11 +153,11 @@ interface Output {
 }
 
 /** Backlog of unread output in bytes above which frames are dropped. */
-const MOST_UNREAD = 2 ** 19
+const MAX_UNREAD_BYTES = 2 ** 19
 /** Maximum number of problems and milestones kept while the output is not read. */
-const MOST_KEPT = 1000
+const MAX_KEPT_FRAMES = 1000
 /** Maximum time to wait for the output to be read at the end. */
-const LAST_WAIT_MS = 1000
+const FLUSH_TIMEOUT_MS = 1000
 
 function openOutput(stdout: Writable, leave: () => void): Output {
   let isGone = false
@@ -182,7 +182,7 @@ function openOutput(stdout: Writable, leave: () => void): Output {
   stdout.on('error', lose)
   return {
     say(line) {
-      if (stdout.writableLength < MOST_UNREAD) put(line)
+      if (stdout.writableLength < MAX_UNREAD_BYTES) put(line)
       else dropped++
     },
     print(line) {
@@ -190,13 +190,14 @@ function openOutput(stdout: Writable, leave: () => void): Output {
       put(line)
     },
     write(frame) {
-      if (stdout.writableLength < MOST_UNREAD) put(writeFrame(frame))
+      if (stdout.writableLength < MAX_UNREAD_BYTES) put(writeFrame(frame))
       else if (frame.type === 'PROGRESS') latest = frame
-      else if ((frame.type === 'PROBLEM' || frame.type === 'MILESTONE') && kept.length < MOST_KEPT) kept.push(frame)
+      else if ((frame.type === 'PROBLEM' || frame.type === 'MILESTONE') && kept.length < MAX_KEPT_FRAMES)
+        kept.push(frame)
       else dropped++
     },
     async close() {
-      const until = Date.now() + LAST_WAIT_MS
+      const until = Date.now() + FLUSH_TIMEOUT_MS
       while (!isGone && stdout.writableLength > 0 && Date.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, 10))
       }

@@ -23,12 +23,12 @@ export interface FrameWriter {
 }
 
 /** Minimum interval between progress reports. */
-const PROGRESS_MS = 300
+const PROGRESS_INTERVAL_MS = 300
 /** Maximum number of current downloads in a report. */
-const MOST_NAMED = 5
+const MAX_CURRENT_DOWNLOADS = 5
 
 /** Reasons that have another name in the frame format. All others keep theirs. */
-const DROP_WORDS: Readonly<Partial<Record<Reason, string>>> = {
+const FRAME_REASONS: Readonly<Partial<Record<Reason, string>>> = {
   'off-site': 'off-domain',
   scheme: 'bad-url',
   'session-id': 'query-skip',
@@ -47,7 +47,7 @@ class CrawlFrames implements FrameWriter {
   readonly #options: FrameWriterOptions
   readonly #domain: string | null
   #crawlId: string | null = null
-  #state: CrawlProgress = NOTHING
+  #state: CrawlProgress = EMPTY_PROGRESS
   #toldAt = Number.NEGATIVE_INFINITY
   #found = 0
   #downloaded = 0
@@ -75,7 +75,7 @@ class CrawlFrames implements FrameWriter {
       queueSize: queued,
       unread: this.#unread,
       currentDownloadsCount: current.length,
-      currentDownloads: current.slice(0, MOST_NAMED),
+      currentDownloads: current.slice(0, MAX_CURRENT_DOWNLOADS),
       paused: this.#state.isPaused,
       robotsLoaded: this.#state.hasRobots,
       sitemapCount: this.#sitemaps,
@@ -110,7 +110,7 @@ class CrawlFrames implements FrameWriter {
         this.#tellQueue('enqueued', event.url, event.depth, event.discovery === 'planner' ? 'intelligent-seed' : null)
         return
       case 'dropped':
-        this.#tellQueue('drop', event.url, event.depth, wordOf(event.reason), event.target)
+        this.#tellQueue('drop', event.url, event.depth, frameReasonOf(event.reason), event.target)
         return
       case 'begun':
         this.#depths.set(event.url, event.depth)
@@ -125,7 +125,7 @@ class CrawlFrames implements FrameWriter {
       case 'progress':
         this.#state = event
         this.#queueSize = event.queued
-        if (this.#options.now() - this.#toldAt >= PROGRESS_MS) this.#report()
+        if (this.#options.now() - this.#toldAt >= PROGRESS_INTERVAL_MS) this.#report()
         return
       case 'paused':
       case 'resumed':
@@ -174,7 +174,7 @@ class CrawlFrames implements FrameWriter {
     this.#depths.delete(url)
     if (depth !== null) this.#queueSize = Math.max(0, this.#queueSize - 1)
     if (bytes > 0) this.#downloaded++
-    if (state === 'skipped' && reason !== null) this.#tellQueue('drop', url, depth, wordOf(reason))
+    if (state === 'skipped' && reason !== null) this.#tellQueue('drop', url, depth, frameReasonOf(reason))
     if (storedMs !== undefined) {
       const source = status === 304 ? 'not-modified' : 'library'
       write({ type: 'CACHE', data: { url, source, ageSeconds: Math.round(storedMs / 1000) } })
@@ -234,7 +234,7 @@ class CrawlFrames implements FrameWriter {
   }
 }
 
-const NOTHING: CrawlProgress = {
+const EMPTY_PROGRESS: CrawlProgress = {
   visited: 0,
   indexed: 0,
   unchanged: 0,
@@ -287,8 +287,8 @@ function listEndProblems(summary: CrawlSummary): EndProblem[] {
   return problems
 }
 
-function wordOf(reason: Reason): string {
-  return DROP_WORDS[reason] ?? reason
+function frameReasonOf(reason: Reason): string {
+  return FRAME_REASONS[reason] ?? reason
 }
 
 /** Reasons for which there was no response. */

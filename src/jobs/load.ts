@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 
 /** Minimum duration of a measurement: shorter ones would only reflect single pages. */
-const MEASURED_MS = 200
+const MIN_SAMPLE_MS = 200
 
 /** Measures the recent utilization of the event loop, from 0 to 1. */
 export function createLoad(): () => number {
@@ -10,7 +10,7 @@ export function createLoad(): () => number {
   return () => {
     const now = performance.eventLoopUtilization()
     const { active, idle, utilization } = performance.eventLoopUtilization(now, before)
-    if (active + idle < MEASURED_MS) return load
+    if (active + idle < MIN_SAMPLE_MS) return load
     before = now
     load = utilization
     return load

@@ -1,26 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Memory } from '../crawl/memory-gate.ts'
+import type { Memory } from '../crawl/memory-limiter.ts'
 import type { OpenPageReader } from './page-reader.ts'
 
 /** Measurements are cached for this time, because each takes as long as reading a small page. */
-const MEASURED_MS = 50
+const MEASUREMENT_CACHE_MS = 50
 
 /** Measures the memory of this process, and can free the part that the page reader holds. */
-export function createMemory(reader: Pick<OpenPageReader, 'rest'>): Memory {
+export function createMemory(reader: Pick<OpenPageReader, 'endIdleProcess'>): Memory {
   let used = 0
   let askedAt = Number.NEGATIVE_INFINITY
   return {
     used() {
       const now = performance.now()
-      if (now - askedAt < MEASURED_MS) return used
+      if (now - askedAt < MEASUREMENT_CACHE_MS) return used
       askedAt = now
       used = measure()
       return used
     },
     async relieve() {
-      await reader.rest()
+      await reader.endIdleProcess()
       collectGarbage()
     },
   }

@@ -2,7 +2,7 @@ import type { ClientConfig } from 'pg'
 import type { Job, PgBoss, QueuePolicy } from 'pg-boss'
 import { PharosError } from '../core/errors.ts'
 import { describeLogin } from '../core/url/postgres-login.ts'
-import { type JobQueue, QUEUES, type QueuedWork, type QueueName } from '../library/dispatch/queue.ts'
+import { QUEUES, type QueuedWork, type QueueName, type WorkQueue } from '../library/dispatch/queue.ts'
 import type { RunStatement } from '../library/workers.ts'
 
 /** The location of a queue, and a callback for warnings. */
@@ -18,22 +18,22 @@ export interface QueueOptions {
   /** Receives failures in the background that are retried. */
   readonly warn: (message: string) => void
   /** Timeout of a query in milliseconds. @default 30 s */
-  readonly quietMs?: number | undefined
+  readonly queryTimeoutMs?: number | undefined
 }
 
 /** A worker without a heartbeat for this long loses its jobs. This is the minimum that pg-boss allows. */
-const HEARTBEAT_S = 10
-const BEAT_S = 3
+const HEARTBEAT_TIMEOUT_S = 10
+const HEARTBEAT_INTERVAL_S = 3
 /** Interval for checking heartbeats. One of all workers performs each check. */
-const LOOK_S = 4
+const MONITOR_INTERVAL_S = 4
 /** Poll interval for workers that receive no notifications. */
-const POLL_S = 1
+const POLL_INTERVAL_S = 1
 /** A job that runs longer than this expires and is taken again. This is the maximum that pg-boss allows. */
-const LONGEST_S = 86_400
+const JOB_EXPIRY_S = 86_400
 /** Completed jobs are deleted after this time. */
-const FORGET_S = 3600
+const COMPLETED_RETENTION_S = 3600
 /** Queued jobs are kept for practically unlimited time. */
-const WAITS_S = 365 * 86_400
+const QUEUED_RETENTION_S = 365 * 86_400
 /** Jobs that were lost with their worker are retried without limit; the worker that takes a job decides when to give up. */
 const RETRIES = 1_000_000
 /** Jobs with the same key run one at a time. At most one embedding job is queued, however many crawls add chunks. */
@@ -43,17 +43,17 @@ const POLICIES: Readonly<Record<QueueName, QueuePolicy>> = {
   embedding: 'stately',
 }
 /** Retry delays in seconds. The process of a lost analysis run may still hold the run for a while. */
-const RETRY_S: Readonly<Record<QueueName, number>> = { crawl: 0, analysis: 5, embedding: 60 }
+const RETRY_DELAYS_S: Readonly<Record<QueueName, number>> = { crawl: 0, analysis: 5, embedding: 60 }
 const CONNECTIONS = 3
 /** Query timeout: queue operations are fast, so a longer wait means that the connection is dead. */
-const QUIET_MS = 30_000
+const QUERY_TIMEOUT_MS = 30_000
 /** Idle time before TCP keep-alive probes start. */
 const KEEP_ALIVE_MS = 10_000
 /** Maximum time to settle the active jobs when closing. */
-const LAST_MS = 2000
+const SHUTDOWN_GRACE_MS = 2000
 
 /** Opens the queue of a library in PostgreSQL, and creates it if it does not exist. */
-export async function openQueue(options: QueueOptions): Promise<JobQueue> {
+export async function openQueue(options: QueueOptions): Promise<WorkQueue> {
   const { schema, location } = options
   try {
     return await startQueue(options, true)
@@ -88,8 +88,8 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 
-async function startQueue(options: QueueOptions, createSchema: boolean): Promise<JobQueue> {
-  const { address, schema, connectMs, location, warn, quietMs = QUIET_MS } = options
+async function startQueue(options: QueueOptions, createSchema: boolean): Promise<WorkQueue> {
+  const { address, schema, connectMs, location, warn, queryTimeoutMs = QUERY_TIMEOUT_MS } = options
   const { PgBoss } = await import('pg-boss').catch((cause: unknown) => {
     const problem = 'the package pg-boss is not installed; install it beside Pharos: npm install pg-boss'
     throw new PharosError('LIBRARY_UNUSABLE', { library: location, problem }, { cause })
@@ -98,7 +98,7 @@ async function startQueue(options: QueueOptions, createSchema: boolean): Promise
   const lifetime: Pick<ClientConfig, 'keepAlive' | 'keepAliveInitialDelayMillis' | 'query_timeout'> = {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    query_timeout: quietMs,
+    query_timeout: queryTimeoutMs,
   }
   const boss = new PgBoss({
     ...lifetime,
@@ -109,9 +109,9 @@ async function startQueue(options: QueueOptions, createSchema: boolean): Promise
     application_name: 'pharos',
     max: CONNECTIONS,
     useListenNotify: true,
-    superviseIntervalSeconds: LOOK_S,
-    monitorIntervalSeconds: LOOK_S,
-    maintenanceIntervalSeconds: FORGET_S,
+    superviseIntervalSeconds: MONITOR_INTERVAL_S,
+    monitorIntervalSeconds: MONITOR_INTERVAL_S,
+    maintenanceIntervalSeconds: COMPLETED_RETENTION_S,
     monitorVacuum: false,
     schedule: false,
   })
@@ -131,28 +131,28 @@ async function makeQueue(boss: PgBoss, queue: QueueName): Promise<void> {
     policy: POLICIES[queue],
     notify: true,
     retryLimit: RETRIES,
-    retryDelay: RETRY_S[queue],
-    expireInSeconds: LONGEST_S,
-    heartbeatSeconds: HEARTBEAT_S,
-    retentionSeconds: WAITS_S,
-    deleteAfterSeconds: FORGET_S,
+    retryDelay: RETRY_DELAYS_S[queue],
+    expireInSeconds: JOB_EXPIRY_S,
+    heartbeatSeconds: HEARTBEAT_TIMEOUT_S,
+    retentionSeconds: QUEUED_RETENTION_S,
+    deleteAfterSeconds: COMPLETED_RETENTION_S,
   })
 }
 
-function createQueue(boss: PgBoss): JobQueue {
+function createQueue(boss: PgBoss): WorkQueue {
   const find = async (queue: QueueName, id: string, run?: RunStatement) =>
-    (await boss.findJobs(queue, { id, ...through(run) }))[0]
-  const send: JobQueue['send'] = async (queue, { id, key, isFirst = false, after }, run) => {
+    (await boss.findJobs(queue, { id, ...transactionOptions(run) }))[0]
+  const send: WorkQueue['send'] = async (queue, { id, key, isFirst = false, after }, run) => {
     const before = after === undefined ? undefined : await find(queue, after, run)
     const singletonKey = before?.singletonKey ?? key
-    await boss.send(queue, {}, { id, singletonKey, priority: isFirst ? 1 : 0, ...through(run) })
+    await boss.send(queue, {}, { id, singletonKey, priority: isFirst ? 1 : 0, ...transactionOptions(run) })
   }
   return {
     send,
     async sendAgain(queue, work, run) {
       const found = await find(queue, work.id, run)
       if (isOpen(found)) return
-      if (found !== undefined) await boss.deleteJob(queue, work.id, through(run))
+      if (found !== undefined) await boss.deleteJob(queue, work.id, transactionOptions(run))
       await send(queue, work, run)
     },
     async take(queue, slots, work) {
@@ -160,10 +160,10 @@ function createQueue(boss: PgBoss): JobQueue {
         queue,
         {
           localConcurrency: slots,
-          pollingIntervalSeconds: POLL_S,
+          pollingIntervalSeconds: POLL_INTERVAL_S,
           // Some connection poolers drop notifications, so the queue is polled as well.
-          notifyPollingIntervalSeconds: POLL_S,
-          heartbeatRefreshSeconds: BEAT_S,
+          notifyPollingIntervalSeconds: POLL_INTERVAL_S,
+          heartbeatRefreshSeconds: HEARTBEAT_INTERVAL_S,
         },
         async ([job]) => {
           if (job !== undefined) await settle(job, work)
@@ -178,12 +178,12 @@ function createQueue(boss: PgBoss): JobQueue {
       await boss.deleteJob(queue, id)
     },
     // Waits for jobs that are being settled.
-    close: () => boss.stop({ graceful: true, timeout: LAST_MS }),
+    close: () => boss.stop({ graceful: true, timeout: SHUTDOWN_GRACE_MS }),
   }
 }
 
 /** Runs the statement in the transaction of the caller. */
-function through(run: RunStatement | undefined): { readonly db?: { executeSql: RunStatement } } {
+function transactionOptions(run: RunStatement | undefined): { readonly db?: { executeSql: RunStatement } } {
   return run === undefined ? {} : { db: { executeSql: run } }
 }
 

@@ -3,10 +3,10 @@
  * process, whatever the limits of a thread. It reads in a thread, so that it notices at any time that its parent has died.
  */
 import { Worker } from 'node:worker_threads'
-import type { PageAnswer, PageQuestion } from './page-worker.ts'
+import type { PageReply, PageRequest } from './page-worker.ts'
 
 /** The message when the thread ends. */
-export interface PageEnd {
+export interface WorkerEnd {
   readonly type: 'ended'
   readonly problem: string
 }
@@ -18,20 +18,20 @@ const worker = new Worker(new URL(import.meta.url.replace(/page-process(\.\w+)$/
 })
 
 let isReady = false
-let asked: PageQuestion | undefined
-let watch: NodeJS.Timeout | undefined
+let currentRequest: PageRequest | undefined
+let cpuTimer: NodeJS.Timeout | undefined
 
-process.on('message', (question: PageQuestion) => {
-  asked = question
+process.on('message', (question: PageRequest) => {
+  currentRequest = question
   worker.postMessage(question)
-  if (isReady) watchTime(question)
+  if (isReady) limitCpuTime(question)
 })
-worker.on('message', (answer: PageAnswer) => {
-  clearInterval(watch)
+worker.on('message', (answer: PageReply) => {
+  clearInterval(cpuTimer)
   if (answer.type === 'ready') {
     isReady = true
     // The time to start does not count towards the limit of the page.
-    if (asked !== undefined) watchTime(asked)
+    if (currentRequest !== undefined) limitCpuTime(currentRequest)
   }
   process.send?.(answer)
 })
@@ -43,20 +43,20 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.on('disconnect', () => process.exit())
 
 /** Maximum interval between checks of the CPU time. */
-const LOOK_MS = 250
+const CPU_POLL_INTERVAL_MS = 250
 
 /** Gives up a page that uses too much CPU time. A wall-clock limit would hit good pages when the machine is busy. */
-function watchTime({ computeMs }: PageQuestion): void {
+function limitCpuTime({ maxCpuMs }: PageRequest): void {
   const before = process.cpuUsage()
   const look = (): void => {
     const { user, system } = process.cpuUsage(before)
-    if ((user + system) / 1000 > computeMs) tellEnd(`takes longer than ${Math.round(computeMs / 100) / 10} s to read`)
+    if ((user + system) / 1000 > maxCpuMs) tellEnd(`takes longer than ${Math.round(maxCpuMs / 100) / 10} s to read`)
   }
-  watch = setInterval(look, Math.min(LOOK_MS, computeMs))
+  cpuTimer = setInterval(look, Math.min(CPU_POLL_INTERVAL_MS, maxCpuMs))
 }
 
 function tellEnd(problem: string): void {
-  const end: PageEnd = { type: 'ended', problem }
+  const end: WorkerEnd = { type: 'ended', problem }
   process.send?.(end)
 }
 

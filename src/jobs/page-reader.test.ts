@@ -32,7 +32,7 @@ async function readAll(pages: readonly string[], options: Partial<PageReaderOpti
 
 test('a page that needs too much memory is given up, and the pages beside it are read', async () => {
   const hungry = '<i>'.repeat(300_000)
-  expect(await readAll(['<p>One.', hungry, '<p>Two.'], { threadMb: 40 })).toEqual([
+  expect(await readAll(['<p>One.', hungry, '<p>Two.'], { maxHeapMb: 40 })).toEqual([
     'page',
     'PageDefect: needs more memory than it may have',
     'page',
@@ -42,7 +42,7 @@ test('a page that needs too much memory is given up, and the pages beside it are
 test('a page that takes too long is given up, and the pages beside it are read', async () => {
   const slow = '<i>'.repeat(1_000_000)
   // A page of this size gets twice the CPU time.
-  expect(await readAll(['<p>One.', slow, '<p>Two.'], { threadMb: 4000, pageMs: 500 })).toEqual([
+  expect(await readAll(['<p>One.', slow, '<p>Two.'], { maxHeapMb: 4000, maxCpuMs: 500 })).toEqual([
     'page',
     'PageDefect: takes longer than 1 s to read',
     'page',
@@ -50,7 +50,7 @@ test('a page that takes too long is given up, and the pages beside it are read',
 })
 
 test('a good page is read, however little CPU time the machine gives it', async () => {
-  const reader = openPageReader({ sha256, threadAboveBytes: 0, pageMs: 1500 })
+  const reader = openPageReader({ sha256, threadAboveBytes: 0, maxCpuMs: 1500 })
   await reader.readPage(snapshotOf('<p>One.'), 'key')
   const asked = reader.readPage(snapshotOf('<p>word</p>'.repeat(3000)), 'key')
   // Simulates a busy machine that does not schedule the process.
@@ -78,7 +78,7 @@ test('the body of a large page is transferred, that of a small one is not', asyn
   await reader.readPage(large, 'key')
   expect(small.body.length).toBeGreaterThan(0)
   expect(large.body.length).toBe(0)
-  await reader.rest()
+  await reader.endIdleProcess()
   // The reader can be used again after `rest`.
   expect((await reader.readPage(snapshotOf('<p>word</p>'.repeat(1000)), 'key')).extraction.type).toBe('page')
   await reader.close()
@@ -114,7 +114,7 @@ test('a small page with very many elements is read in the reader process', async
   // With this limit the reader process gives up every page, so a page that is read was read in this process.
   const [plain, dense] = await readAll([`<p>${'word '.repeat(20_000)}`, '<dt><dd>'.repeat(12_000)], {
     threadAboveBytes: 500_000,
-    pageMs: 1,
+    maxCpuMs: 1,
   })
   expect(plain).toBe('page')
   expect(dense).toContain('PageDefect')
@@ -152,7 +152,7 @@ const ENDLESS = `= Guide\n\n${`${'<<a'.repeat(16_000)}\n\n`.repeat(30)}`
 const HUNGRY = `{"nbformat": 4, "cells": [{}${', {}'.repeat(2_000_000)}]}`
 
 test('documents that take too long or too much memory are given up, and the documents beside them are read', async () => {
-  const reader = openPageReader({ sha256, threadMb: 60, pageMs: 4000 })
+  const reader = openPageReader({ sha256, maxHeapMb: 60, maxCpuMs: 4000 })
   const documents = { 'a.rst': 'One\n===\n\nText.\n', 'b.adoc': ENDLESS, 'c.ipynb': HUNGRY, 'd.csv': 'a,b\n1,2\n' }
   const readings = await Promise.allSettled(
     Object.entries(documents).map(([name, text]) => {
@@ -170,7 +170,7 @@ test('documents that take too long or too much memory are given up, and the docu
 })
 
 test('an extraction of HTML or Markdown has the same limits as documents', async () => {
-  const reader = openPageReader({ sha256, threadMb: 40 })
+  const reader = openPageReader({ sha256, maxHeapMb: 40 })
   const table = `| a | b |\n| --- | --- |\n${'| one | two |\n'.repeat(60_000)}`
   const markdown = { url: 'https://host.example/table.md', body: table, headers: { 'content-type': 'text/markdown' } }
   const defect = new PageDefect('needs more memory than it may have')
@@ -180,7 +180,7 @@ test('an extraction of HTML or Markdown has the same limits as documents', async
 })
 
 test('small Markdown with very many brackets or cells is extracted within the limits too', async () => {
-  const reader = openPageReader({ sha256, pageMs: 1 })
+  const reader = openPageReader({ sha256, maxCpuMs: 1 })
   for (const body of ['['.repeat(100_000), '|a'.repeat(50_000)]) {
     const markdown = { url: 'https://host.example/dense.md', body, headers: { 'content-type': 'text/markdown' } }
     await expect(reader.extract(markdown, 'dense.md', false)).rejects.toThrow('takes longer than')

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 import type { Extraction, Sha256, Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
 import type { DocumentReader, DocumentReading, PageReader, PageReading } from '../crawl/ports.ts'
-import { formatOfAnswer } from '../documents/answers.ts'
-import type { PageEnd } from './page-process.ts'
-import type { PageAnswer, PageQuestion } from './page-worker.ts'
+import { formatOfResponse } from '../documents/response-format.ts'
+import type { WorkerEnd } from './page-process.ts'
+import type { PageReply, PageRequest } from './page-worker.ts'
 
 /** The limits of a page reader. */
 export interface PageReaderOptions {
@@ -16,12 +16,12 @@ export interface PageReaderOptions {
    */
   readonly threadAboveBytes?: number
   /** The heap limit of the thread that reads there, in MB; a page that needs more counts as defective. @default 320 */
-  readonly threadMb?: number
+  readonly maxHeapMb?: number
   /**
    * The CPU time for a small page in milliseconds; a large page gets up to four times as much. Time in which the machine is busy with other
    * work does not count. @default 30_000
    */
-  readonly pageMs?: number
+  readonly maxCpuMs?: number
 }
 
 /** A page reader that may own a process, and must be closed. */
@@ -31,28 +31,28 @@ export interface OpenPageReader {
   /** Reads a page or document without chunking it, within the same limits. */
   extract(snapshot: Snapshot, name: string, debug: boolean): Promise<Extraction>
   /** Ends the process to free its memory, if it is idle. */
-  rest(): Promise<void>
+  endIdleProcess(): Promise<void>
   close(): Promise<void>
 }
 
 /** An idle process ends after this time. */
-const IDLE_MS = 10_000
+const IDLE_TIMEOUT_MS = 10_000
 /** Timeout for the start of a process. */
-const START_MS = 60_000
+const START_TIMEOUT_MS = 60_000
 
 /** Opens a page reader. Its process starts with the first large page or document. */
 export function openPageReader(options: PageReaderOptions): OpenPageReader {
-  const { sha256, threadAboveBytes = 524_288, threadMb = 320, pageMs = 30_000 } = options
-  const apart = new PageProcess(threadMb)
+  const { sha256, threadAboveBytes = 524_288, maxHeapMb = 320, maxCpuMs = 30_000 } = options
+  const apart = new PageProcess(maxHeapMb)
   const limitOf = ({ body }: Snapshot): number =>
-    pageMs * Math.min(MOST_TIMES, 1 + Math.floor(body.length / BYTES_A_TIME))
+    maxCpuMs * Math.min(MAX_CPU_SHARES, 1 + Math.floor(body.length / BYTES_PER_CPU_SHARE))
   // The size of a document does not indicate its cost.
   const isCostly = (snapshot: Snapshot): boolean =>
-    snapshot.body.length > threadAboveBytes || isDense(snapshot.body) || formatOfAnswer(snapshot) !== undefined
+    snapshot.body.length > threadAboveBytes || isDense(snapshot.body) || formatOfResponse(snapshot) !== undefined
   return {
     async readPage(snapshot, key, options = {}) {
       if (isCostly(snapshot)) {
-        const question = { type: 'page', snapshot, key, profile: options.chunks, computeMs: limitOf(snapshot) } as const
+        const question = { type: 'page', snapshot, key, profile: options.chunks, maxCpuMs: limitOf(snapshot) } as const
         return (await apart.read(question, options.keepsBody)) as PageReading
       }
       // Loaded with the first page, because searches do not need the HTML parser.
@@ -65,41 +65,41 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
         snapshot,
         key,
         profile: options.chunks,
-        computeMs: limitOf(snapshot),
+        maxCpuMs: limitOf(snapshot),
       } as const
       return (await apart.read(question, options.keepsBody)) as DocumentReading
     },
     async extract(snapshot, name, debug) {
       if (isCostly(snapshot)) {
-        const question = { type: 'extraction', snapshot, key: name, debug, computeMs: limitOf(snapshot) } as const
+        const question = { type: 'extraction', snapshot, key: name, debug, maxCpuMs: limitOf(snapshot) } as const
         return ((await apart.read(question)) as PageReading).extraction
       }
       const { extractPage } = await import('../core/extract/extract-page.ts')
       return extractPage(snapshot, { debug, sha256 })
     },
-    rest: () => apart.rest(),
+    endIdleProcess: () => apart.endIfIdle(),
     close: () => apart.close(),
   }
 }
 
-/** The CPU time of a page is multiplied by one more for every `BYTES_A_TIME` bytes, up to `MOST_TIMES`. */
-const BYTES_A_TIME = 3_000_000
-const MOST_TIMES = 4
+/** The CPU time of a page is multiplied by one more for every `BYTES_PER_CPU_SHARE` bytes, up to `MAX_CPU_SHARES`. */
+const BYTES_PER_CPU_SHARE = 3_000_000
+const MAX_CPU_SHARES = 4
 /**
  * Wall-clock limit, as a multiple of the CPU time: a process that exceeds it waits for something that never happens, however busy the
  * machine is. It stays below the time after which a crawl without progress ends itself.
  */
-const PATIENCE = 10
-const MOST_PATIENCE_MS = 480_000
+const WALL_CLOCK_FACTOR = 10
+const MAX_WALL_CLOCK_MS = 480_000
 
 /** Maximum number of marks of one kind in a page that is read in this process. */
-const MOST_MARKS = 20_000
+const MAX_MARKS = 20_000
 /** Characters that make a page costly in large numbers: elements, links and cells. */
 const MARKS = ['<', '[', '|']
 
 /** Whether a page has too many elements, links or cells to be read quickly. */
 function isDense(body: Snapshot['body']): boolean {
-  return body.length > MOST_MARKS && MARKS.some((mark) => isAbove(body, mark, MOST_MARKS))
+  return body.length > MAX_MARKS && MARKS.some((mark) => isAbove(body, mark, MAX_MARKS))
 }
 
 function isAbove(body: Snapshot['body'], mark: string, most: number): boolean {
@@ -113,8 +113,8 @@ function isAbove(body: Snapshot['body'], mark: string, most: number): boolean {
   return false
 }
 
-interface Job {
-  readonly question: PageQuestion
+interface PageTask {
+  readonly question: PageRequest
   /** Memory that is transferred with the question. */
   readonly given: ArrayBuffer[]
   readonly resolve: (reading: PageReading | DocumentReading) => void
@@ -127,30 +127,30 @@ interface Job {
  */
 class PageProcess {
   readonly #threadMb: number
-  readonly #jobs: Job[] = []
+  readonly #tasks: PageTask[] = []
   #child: ChildProcess | undefined
   #isReady = false
-  #current: Job | undefined
+  #current: PageTask | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(threadMb: number) {
     this.#threadMb = threadMb
   }
 
-  read(question: PageQuestion, keepsBody = false): Promise<PageReading | DocumentReading> {
+  read(question: PageRequest, keepsBody = false): Promise<PageReading | DocumentReading> {
     return new Promise((resolve, reject) => {
       const given = keepsBody ? [] : ownedMemory(question.snapshot)
-      this.#jobs.push({ question, given, resolve, reject })
+      this.#tasks.push({ question, given, resolve, reject })
       this.#next()
     })
   }
 
-  async rest(): Promise<void> {
+  async endIfIdle(): Promise<void> {
     if (this.#current === undefined) await this.#endChild()
   }
 
   async close(): Promise<void> {
-    const jobs = [...(this.#current === undefined ? [] : [this.#current]), ...this.#jobs.splice(0)]
+    const jobs = [...(this.#current === undefined ? [] : [this.#current]), ...this.#tasks.splice(0)]
     this.#current = undefined
     await this.#endChild()
     for (const { reject } of jobs) reject(new Error('the page reader was closed'))
@@ -159,11 +159,11 @@ class PageProcess {
   #next(): void {
     if (this.#current !== undefined) return
     clearTimeout(this.#timer)
-    const job = this.#jobs.shift()
+    const job = this.#tasks.shift()
     if (job === undefined) {
       this.#child?.unref()
       this.#child?.channel?.unref()
-      this.#timer = setTimeout(() => void this.#endChild(), IDLE_MS).unref()
+      this.#timer = setTimeout(() => void this.#endChild(), IDLE_TIMEOUT_MS).unref()
       return
     }
     const child = this.#child ?? this.#start()
@@ -177,11 +177,11 @@ class PageProcess {
   }
 
   /** Sets the wall-clock limit. The time to start does not count towards the limit of the page. The process itself checks its CPU time. */
-  #setLimit(child: ChildProcess, { question }: Job): void {
+  #setLimit(child: ChildProcess, { question }: PageTask): void {
     clearTimeout(this.#timer)
     const [ms, problem] = this.#isReady
-      ? [Math.min(PATIENCE * question.computeMs, MOST_PATIENCE_MS), 'is never read to its end']
-      : [START_MS, 'waits for a process that does not start']
+      ? [Math.min(WALL_CLOCK_FACTOR * question.maxCpuMs, MAX_WALL_CLOCK_MS), 'is never read to its end']
+      : [START_TIMEOUT_MS, 'waits for a process that does not start']
     this.#timer = setTimeout(() => this.#fail(child, problem), ms)
   }
 
@@ -193,7 +193,7 @@ class PageProcess {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    child.on('message', (answer: PageAnswer | PageEnd) => {
+    child.on('message', (answer: PageReply | WorkerEnd) => {
       const job = this.#current
       if (job === undefined || child !== this.#child) return
       if (answer.type === 'ready') {

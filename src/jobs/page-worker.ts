@@ -7,10 +7,10 @@ import type { Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
 import type { DocumentReading, PageReading } from '../crawl/ports.ts'
 import { readPage } from '../crawl/read-page.ts'
-import { formatOfAnswer } from '../documents/answers.ts'
+import { formatOfResponse } from '../documents/response-format.ts'
 
 /** A request to the worker, one page or document at a time. */
-export interface PageQuestion {
+export interface PageRequest {
   /** `extraction` reads a page without chunking it. */
   readonly type: 'page' | 'extraction' | 'document'
   readonly snapshot: Snapshot
@@ -19,24 +19,24 @@ export interface PageQuestion {
   /** Whether to report what an extraction left out. */
   readonly debug?: boolean
   /** CPU time limit in milliseconds. */
-  readonly computeMs: number
+  readonly maxCpuMs: number
 }
 
 /** The messages of the worker: `ready` once, then one for each request. */
-export type PageAnswer =
+export type PageReply =
   | { readonly type: 'ready' }
   | { readonly type: 'read'; readonly reading: PageReading | DocumentReading }
   | { readonly type: 'defect' | 'error'; readonly problem: string }
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
-parentPort?.on('message', async (question: PageQuestion) => parentPort?.postMessage(await answer(question)))
-parentPort?.postMessage({ type: 'ready' } satisfies PageAnswer)
+parentPort?.on('message', async (question: PageRequest) => parentPort?.postMessage(await handleRequest(question)))
+parentPort?.postMessage({ type: 'ready' } satisfies PageReply)
 
-async function answer(question: PageQuestion): Promise<PageAnswer> {
+async function handleRequest(question: PageRequest): Promise<PageReply> {
   const { snapshot, key, profile } = question
   try {
-    if (question.type !== 'document') return { type: 'read', reading: await readAnswer(question) }
+    if (question.type !== 'document') return { type: 'read', reading: await readResponse(question) }
     const { readDocument } = await import('./read-document.ts')
     return { type: 'read', reading: await readDocument(snapshot, key, sha256, profile) }
   } catch (error) {
@@ -45,8 +45,8 @@ async function answer(question: PageQuestion): Promise<PageAnswer> {
   }
 }
 
-async function readAnswer({ type, snapshot, key, profile, debug = false }: PageQuestion): Promise<PageReading> {
-  const format = formatOfAnswer(snapshot)
+async function readResponse({ type, snapshot, key, profile, debug = false }: PageRequest): Promise<PageReading> {
+  const format = formatOfResponse(snapshot)
   if (format === undefined && type === 'extraction') {
     return { extraction: extractPage(snapshot, { debug, sha256 }), record: null }
   }

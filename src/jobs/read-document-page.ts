@@ -4,9 +4,9 @@ import type { Extraction, NoPageReason, Page, Sha256, Snapshot } from '../core/m
 import { baseName } from '../core/text/path.ts'
 import type { PageReading } from '../crawl/ports.ts'
 import { recordPage } from '../crawl/read-page.ts'
-import { pathOf } from '../documents/answers.ts'
-import type { Converted, DocumentRefusal, TextDocument } from '../documents/document.ts'
+import type { ConversionResult, DocumentRefusal, TextDocument } from '../documents/document.ts'
 import { convertDocument, type Format } from '../documents/formats.ts'
+import { pathOf } from '../documents/response-format.ts'
 import { extractDocument } from './read-document.ts'
 
 /** Reads a web response that is a document. It has one address, so it becomes one page, whatever it contains. */
@@ -33,7 +33,7 @@ export async function readDocumentPage(
   }
 }
 
-function extractConverted(converted: Converted, answer: Snapshot, sha256: Sha256): Extraction {
+function extractConverted(converted: ConversionResult, answer: Snapshot, sha256: Sha256): Extraction {
   if (converted.type === 'refused') return noPage(REFUSALS[converted.reason], converted.detail)
   // Keeps the headers of the response: whether the document may be indexed, its canonical address, its language.
   const extract = (document: TextDocument): Extraction => extractDocument(document, answer, sha256)

@@ -4,11 +4,11 @@ import type { Runner } from '../library/library.ts'
 
 /** This process as a runner of crawls. It can only tell whether runners on the same machine are gone. */
 export const thisRunner: Runner = {
-  id: nameOf(process.pid),
+  id: runnerIdOf(process.pid),
   isGone(id) {
     const [, pid = ''] = /\/(\d+)$/.exec(id) ?? []
     // A reused pid counts as alive; the liveness timeout covers that case.
-    return nameOf(Number(pid)) === id && !isAlive(Number(pid))
+    return runnerIdOf(Number(pid)) === id && !isAlive(Number(pid))
   },
 }
 
@@ -16,12 +16,12 @@ export const thisRunner: Runner = {
  * The id of a process on this machine as a runner. A pid is only unique within its pid namespace, which in a container is smaller than the
  * machine. Machines can share a host name, but not a boot id.
  */
-export function nameOf(pid: number): string {
-  return `${hostname()}/${readPlace()}/${pid}`
+export function runnerIdOf(pid: number): string {
+  return `${hostname()}/${readPidNamespace()}/${pid}`
 }
 
 /** Identifies the pid namespace: the boot id of the machine and the namespace, as far as the system provides them. */
-function readPlace(): string {
+function readPidNamespace(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1')
     return `${boot.slice(0, 13)}/${readlinkSync('/proc/self/ns/pid')}`
@@ -34,7 +34,7 @@ function readPlace(): string {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return !isDead(pid)
+    return !isZombie(pid)
   } catch (error) {
     // A process of another user exists too.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
@@ -42,7 +42,7 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Whether a process is a zombie. A killed process keeps its pid until its parent reaps it, which in a container may be never. */
-function isDead(pid: number): boolean {
+function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The program name is in parentheses, and may contain parentheses itself.

@@ -6,19 +6,19 @@ import { searchLibrary } from '../library/operations/search-library.ts'
 import type { SearchAnswer, SearchInput } from '../library/search.ts'
 
 /** A request to a search thread. */
-export type SearchQuestion = { readonly number: number } & ThreadTask
+export type SearchRequest = { readonly number: number } & ThreadTask
 
 /** A task of a thread. */
 type ThreadTask =
   | { readonly task: 'search'; readonly input: SearchInput }
   | { readonly task: 'duplicates'; readonly input: DuplicatesInput }
 
-type ThreadAnswer = SearchAnswer | DuplicateList
+type ThreadResult = SearchAnswer | DuplicateList
 
 /** A message from a thread: ready, an answer, or a failure. */
 export type SearchReply =
   | { readonly type: 'ready' }
-  | { readonly type: 'answer'; readonly number: number; readonly answer: ThreadAnswer }
+  | { readonly type: 'answer'; readonly number: number; readonly answer: ThreadResult }
   | { readonly type: 'failure'; readonly number: number; readonly failure: SearchFailure }
 
 /** An error in a form that can be sent between threads. */
@@ -56,9 +56,9 @@ export interface SearchPool {
  * Idle threads end after this time. That returns most of their memory: of 220 MB that two threads used, 50 MB stayed allocated to the
  * process.
  */
-const IDLE_MS = 60_000
+const IDLE_TIMEOUT_MS = 60_000
 /** Cool-down before threads that could not open the library are started again. */
-const BROKEN_MS = 30_000
+const RESTART_COOLDOWN_MS = 30_000
 /** Heap limits. By default the young generation grows as large as everything else: two threads used 490 MB instead of 200 MB. */
 const RESOURCES: ResourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 }
 
@@ -97,10 +97,10 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
     if (vectors !== openFor) void endAll()
     openFor = vectors
     threads = threads.filter(({ isGone }) => !isGone)
-    const isResting = brokenAt !== undefined && performance.now() - brokenAt < BROKEN_MS
+    const isResting = brokenAt !== undefined && performance.now() - brokenAt < RESTART_COOLDOWN_MS
     while (!isClosed && !isResting && threads.length < size) threads.push(startThread())
     clearTimeout(idle)
-    idle = setTimeout(() => void endAll(), IDLE_MS).unref()
+    idle = setTimeout(() => void endAll(), IDLE_TIMEOUT_MS).unref()
     const ready = threads.filter(({ isReady }) => isReady)
     return ready.toSorted((a, b) => a.waiting - b.waiting)[0]
   }
@@ -133,7 +133,7 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
 }
 
 /** Receives the state of a thread. */
-interface ThreadHearer {
+interface ThreadListener {
   readonly onReady: () => void
   /** Called if the thread ends before it was ready. */
   readonly onBroken: (problem: string) => void
@@ -144,16 +144,16 @@ class SearchThread {
   isReady = false
   isGone = false
   readonly #worker: Worker
-  readonly #asked = new Map<number, { resolve(answer: ThreadAnswer | undefined): void; reject(error: Error): void }>()
+  readonly #asked = new Map<number, { resolve(answer: ThreadResult | undefined): void; reject(error: Error): void }>()
   #last = 0
 
-  readonly #hearer: ThreadHearer
+  readonly #listener: ThreadListener
 
-  constructor(program: URL, data: unknown, hearer: ThreadHearer) {
-    this.#hearer = hearer
+  constructor(program: URL, data: unknown, hearer: ThreadListener) {
+    this.#listener = hearer
     this.#worker = new Worker(program, { workerData: data, resourceLimits: RESOURCES })
     this.#worker.unref()
-    this.#worker.on('message', (reply: SearchReply) => this.#hear(reply))
+    this.#worker.on('message', (reply: SearchReply) => this.#handleReply(reply))
     this.#worker.on('error', (error) => this.#break(messageOf(error)))
     this.#worker.on('exit', () => this.#break('a thread ended by itself'))
   }
@@ -164,11 +164,11 @@ class SearchThread {
   }
 
   /** Resolves to undefined if the thread breaks first. A thread that is not ready yet answers later. */
-  ask(task: ThreadTask): Promise<ThreadAnswer | undefined> {
+  ask(task: ThreadTask): Promise<ThreadResult | undefined> {
     const number = ++this.#last
     return new Promise((resolve, reject) => {
       this.#asked.set(number, { resolve, reject })
-      this.#worker.postMessage({ number, ...task } satisfies SearchQuestion)
+      this.#worker.postMessage({ number, ...task } satisfies SearchRequest)
     })
   }
 
@@ -177,10 +177,10 @@ class SearchThread {
     await this.#worker.terminate()
   }
 
-  #hear(reply: SearchReply): void {
+  #handleReply(reply: SearchReply): void {
     if (reply.type === 'ready') {
       this.isReady = true
-      this.#hearer.onReady()
+      this.#listener.onReady()
       return
     }
     const asked = this.#asked.get(reply.number)
@@ -193,7 +193,7 @@ class SearchThread {
   #break(problem: string): void {
     const isNews = !this.isReady && !this.isGone
     this.#leave()
-    if (isNews) this.#hearer.onBroken(problem)
+    if (isNews) this.#listener.onBroken(problem)
   }
 
   #leave(): void {

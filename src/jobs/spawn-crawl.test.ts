@@ -60,7 +60,7 @@ describe('spawned process', () => {
 test('a missing program ends immediately with the reason', async () => {
   const runner = createSpawnRunner({ command: '/nowhere/pharos', args: [] })
   const child = runner.start(['x'], () => expect.unreachable())
-  expect(child.mark).toBeNull()
+  expect(child.identity).toBeNull()
   expect(child.send('PAUSE')).toBe(false)
   child.kill('SIGTERM')
   const { code, signal, problem } = await child.ended
@@ -73,18 +73,18 @@ describe('process of an earlier server', () => {
 
   test('identifies a process by its pid and start time, and can end it', async () => {
     const child = runner.start([], () => undefined)
-    const { mark } = child
-    if (mark === null) throw new Error('it was not started')
-    expect(runner.isAlive(mark)).toBe(true)
+    const { identity } = child
+    if (identity === null) throw new Error('it was not started')
+    expect(runner.isAlive(identity)).toBe(true)
     // Another process that reuses the pid.
-    const other = { ...mark, began: 'another time' }
+    const other = { ...identity, began: 'another time' }
     expect(runner.isAlive(other)).toBe(false)
     runner.kill(other, 'SIGKILL')
-    expect(runner.isAlive(mark)).toBe(true)
-    runner.kill(mark, 'SIGKILL')
+    expect(runner.isAlive(identity)).toBe(true)
+    runner.kill(identity, 'SIGKILL')
     expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
-    expect(runner.isAlive(mark)).toBe(false)
-    runner.kill(mark, 'SIGKILL')
+    expect(runner.isAlive(identity)).toBe(false)
+    runner.kill(identity, 'SIGKILL')
   })
 
   test('a process with an unused pid counts as ended', () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../core/errors.ts'
-import type { CrawlProcess, CrawlRunner, ProcessEnd, ProcessMark } from '../library/dispatch/runner.ts'
+import type { CrawlProcess, CrawlRunner, ProcessEnd, ProcessIdentity } from '../library/dispatch/runner.ts'
 import { isAlive } from './runner.ts'
 
 /** How crawl processes are started. */
@@ -33,10 +33,10 @@ export function createSpawnRunner(options: SpawnOptions): CrawlRunner {
         return createFailed(Promise.resolve(messageOf(error)))
       }
     },
-    isAlive: isSame,
+    isAlive: isSameProcess,
     kill(mark, signal) {
       try {
-        if (isSame(mark)) process.kill(mark.pid, signal)
+        if (isSameProcess(mark)) process.kill(mark.pid, signal)
       } catch {
         // The process has just ended, or belongs to another user.
       }
@@ -80,16 +80,17 @@ function startCrawl(
     child.on('exit', () => {
       setTimeout(() => {
         for (const stop of told) stop()
-      }, LAST_WORDS_MS).unref()
+      }, OUTPUT_GRACE_MS).unref()
     })
   })
   const { pid } = child
-  const mark = pid === undefined ? null : { pid, began: readBegin(pid) }
+  const mark = pid === undefined ? null : { pid, began: readStartTime(pid) }
   return {
-    mark,
+    identity: mark,
     ended,
     send(command) {
-      if (isOver || pid === undefined || !child.stdin.writable || child.stdin.writableLength > MOST_UNREAD) return false
+      if (isOver || pid === undefined || !child.stdin.writable || child.stdin.writableLength > MAX_UNREAD_BYTES)
+        return false
       return child.stdin.write(`${command}\n`) || child.stdin.writable
     },
     kill(signal) {
@@ -102,13 +103,13 @@ function startCrawl(
 /** A process that could not be started. */
 function createFailed(reason: Promise<string>): CrawlProcess {
   const ended = reason.then((message) => ({ code: null, signal: null, problem: `could not be started: ${message}` }))
-  return { mark: null, ended, send: () => false, kill: () => undefined }
+  return { identity: null, ended, send: () => false, kill: () => undefined }
 }
 
 /** Grace period for the output of a process after its end. */
-const LAST_WORDS_MS = 1000
+const OUTPUT_GRACE_MS = 1000
 /** Maximum number of command bytes that the process has not read. */
-const MOST_UNREAD = 65_536
+const MAX_UNREAD_BYTES = 65_536
 
 /** Splits a stream into lines, and passes each on. A line that is too long is cut and marked. Returns a function that stops reading. */
 function readLines(stream: Readable, maxChars: number, tell: (line: string) => void): () => void {
@@ -146,7 +147,7 @@ function readLines(stream: Readable, maxChars: number, tell: (line: string) => v
 const FRAME = /^[A-Z]{1,12} \{/
 
 /** The start time of a process in the units of the system; null if it is unknown. */
-function readBegin(pid: number): string | null {
+function readStartTime(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The program name is in parentheses, and may contain spaces and parentheses itself.
@@ -162,8 +163,8 @@ function readBegin(pid: number): string | null {
 }
 
 /** Whether the same process is still running, as far as the system can tell. */
-function isSame({ pid, began }: ProcessMark): boolean {
-  const now = readBegin(pid)
+function isSameProcess({ pid, began }: ProcessIdentity): boolean {
+  const now = readStartTime(pid)
   if (began !== null || now !== null) return began !== null && now === began && isAlive(pid)
   return isAlive(pid)
 }

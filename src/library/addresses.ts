@@ -14,7 +14,7 @@ export interface AddressCursor {
 }
 
 /** Conditions that an address must meet to be listed. */
-export interface AddressFilter {
+export interface AddressConditions {
   readonly sourceId?: string
   readonly host?: string
   /** Includes subdomains of `host`. @default false */
@@ -38,7 +38,7 @@ export interface AddressFilter {
 }
 
 /** One page of a list of addresses, newest or oldest first. */
-export interface AddressQuery extends AddressFilter {
+export interface AddressQuery extends AddressConditions {
   readonly limit: number
   readonly cursor?: AddressCursor
   /** @default newest */
@@ -107,7 +107,7 @@ export interface HostSummary {
 export interface Addresses {
   list(query: AddressQuery): Promise<readonly AddressEntry[]>
   /** Counts matching addresses, up to `most`. */
-  count(filter: AddressFilter, most: number): Promise<number>
+  count(filter: AddressConditions, most: number): Promise<number>
   /** Finds an address by its spelling or key in every source that has it. */
   find(url: string): Promise<readonly AddressEntry[]>
   /** Groups the last `rows` failures by status, reason and host. Returns at most fifty groups, largest first. */

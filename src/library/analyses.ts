@@ -85,13 +85,13 @@ export interface RunHolder {
 }
 
 /** Input of `beginRun`. */
-export interface RunBegin {
+export interface RunRequest {
   /** Record to store when no earlier run is resumed. */
   readonly run: AnalysisRun
   /** Returns true when the process of an unfinished run has ended. */
-  readonly isLeft: (run: AnalysisRun) => boolean
+  readonly isAbandoned: (run: AnalysisRun) => boolean
   /** Returns true when an abandoned or cancelled run fits the request, so that it is resumed. */
-  readonly isWanted: (run: AnalysisRun) => boolean
+  readonly canResume: (run: AnalysisRun) => boolean
 }
 
 /** A page due for analysis. */
@@ -107,7 +107,7 @@ export interface PageToAnalyse {
 }
 
 /** Versions to analyse with: a page without an analysis, or with an older one, is pending. */
-export interface PendingBy {
+export interface AnalysisVersions {
   readonly version: number
   /** Revision of the gazetteer. */
   readonly revision: string
@@ -116,7 +116,7 @@ export interface PendingBy {
 }
 
 /** A stored classification and analysis of a page. */
-export interface KeptAnalysis {
+export interface StoredAnalysis {
   readonly classification: Classification
   /** Null until a run has analysed the page in full. */
   readonly analysis: PageAnalysis | null
@@ -180,9 +180,11 @@ export interface Analyses {
    * Lists pages with ids above `after` that lack an analysis of this version, gazetteer and classifier, sorted by id. An empty list means
    * none are left; large pages make a batch smaller than `limit`. Pages analysed by a newer version are skipped.
    */
-  listPending(of: PendingBy & { readonly after: number; readonly limit: number }): Promise<readonly PageToAnalyse[]>
+  listPending(
+    of: AnalysisVersions & { readonly after: number; readonly limit: number },
+  ): Promise<readonly PageToAnalyse[]>
   /** Counts pending pages, optionally only those with ids above `after`. */
-  countPending(by: PendingBy, after?: number): Promise<number>
+  countPending(by: AnalysisVersions, after?: number): Promise<number>
   /**
    * Writes analyses, places, hubs and the progress of the run in one transaction, skipping pages that changed meanwhile. Returns false and
    * writes nothing if another process has taken the run over.
@@ -193,7 +195,7 @@ export interface Analyses {
     progress: RunProgress,
     of: { readonly revision: string; readonly now: number },
   ): Promise<boolean>
-  read(sourceId: string, key: string): Promise<KeptAnalysis | undefined>
+  read(sourceId: string, key: string): Promise<StoredAnalysis | undefined>
   /** Reads only the class of a page; undefined before it is classified. */
   readClass(sourceId: string, key: string): Promise<PageClass | undefined>
   /** Lists hosts with pages, sorted by name. */
@@ -213,7 +215,7 @@ export interface Analyses {
    * Begins a run, or resumes the newest one if it was abandoned or cancelled and fits the request; other abandoned runs are cancelled.
    * Throws `ANALYSIS_RUNNING` while a process executes a run, because only one run may be active.
    */
-  beginRun(begin: RunBegin): Promise<AnalysisRun>
+  beginRun(begin: RunRequest): Promise<AnalysisRun>
   /** Changes a run; returns false if another process has taken it over. */
   changeRun(holder: RunHolder, change: RunChange): Promise<boolean>
   findRun(id: string): Promise<AnalysisRun | undefined>

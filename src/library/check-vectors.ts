@@ -1,11 +1,11 @@
 import { PharosError } from '../core/errors.ts'
 import { findVectorProblem } from '../core/search/quantized-vector.ts'
-import type { ChunkName, VectorSpace } from './vectors.ts'
+import type { ChunkRef, VectorSpace } from './vectors.ts'
 
 /** Rejects the whole batch if one vector is invalid, because the same model made the others. */
 export function checkVectors(
   { dimensions }: VectorSpace,
-  vectors: readonly (ChunkName & { readonly vector: Float32Array })[],
+  vectors: readonly (ChunkRef & { readonly vector: Float32Array })[],
 ): void {
   for (const { chunkId, vector } of vectors) {
     const problem = findVectorProblem(vector, dimensions)
@@ -16,10 +16,10 @@ export function checkVectors(
 /** Throws if vectors of one space would be stored beside those of another. */
 export function refuseOtherSpace(found: VectorSpace | undefined, given: VectorSpace): void {
   if (found === undefined || found.fingerprint === given.fingerprint) return
-  throw new PharosError('VECTOR_SPACE_OTHER', { found: nameSpace(found), given: nameSpace(given) })
+  throw new PharosError('VECTOR_SPACE_OTHER', { found: describeSpace(found), given: describeSpace(given) })
 }
 
 /** Name of a vector space for error messages. */
-function nameSpace({ model, fingerprint }: VectorSpace): string {
+function describeSpace({ model, fingerprint }: VectorSpace): string {
   return `${model} (${fingerprint.slice(0, 8)})`
 }

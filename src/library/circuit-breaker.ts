@@ -62,7 +62,7 @@ export class CircuitBreaker {
     counts: (error: unknown) => boolean = () => true,
     waiting?: AbortSignal,
   ): Promise<T> {
-    while (waiting !== undefined && this.#trial !== undefined) await untilAborted(this.#trial, waiting)
+    while (waiting !== undefined && this.#trial !== undefined) await waitUnlessAborted(this.#trial, waiting)
     const isTrial = this.state === 'half-open' && this.#trial === undefined
     if (this.state !== 'closed' && !isTrial) throw new CircuitOpenError(Math.max(this.#remainingMs(), 1))
     let endTrial = (): void => undefined
@@ -107,7 +107,7 @@ export class CircuitBreaker {
 }
 
 /** Waits for a promise that never rejects. Rejects as soon as the signal is aborted. */
-function untilAborted(awaited: Promise<void>, signal: AbortSignal): Promise<void> {
+function waitUnlessAborted(awaited: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const stop = (): void => reject(signal.reason)

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../core/text/order.ts'
 import { compareRows } from './compare-rows.ts'
-import { atRest, isSameRow, shiftRows, withoutNul } from './held-rows.ts'
-import { type Cell, HELD_TABLES, type HeldRow, type HeldTable, withoutNumber } from './held-tables.ts'
+import { isSameRow, replaceNul, resetRunningRows, shiftRows } from './copy-rows.ts'
+import { type Cell, COPY_TABLES, type CopyRow, type CopyTable, withoutIdColumn } from './copy-tables.ts'
 
 /** A table of names with values. */
-const TABLE: HeldTable = {
+const TABLE: CopyTable = {
   name: 'things',
   label: 'thing',
   group: 'content',
@@ -16,13 +16,13 @@ const TABLE: HeldTable = {
     { name: 'fact', type: 'whole' },
   ],
   key: ['name'],
-  atOnce: 3,
+  batchSize: 3,
 }
 
 const things = fc.dictionary(fc.string({ unit: 'binary', maxLength: 3 }), fc.nat(2), { maxKeys: 20 })
 
-async function* inBatches(facts: Readonly<Record<string, number>>, size: number): AsyncGenerator<HeldRow[]> {
-  const rows: HeldRow[] = Object.entries(facts).sort(([a], [b]) => compareUtf8(a, b))
+async function* inBatches(facts: Readonly<Record<string, number>>, size: number): AsyncGenerator<CopyRow[]> {
+  const rows: CopyRow[] = Object.entries(facts).sort(([a], [b]) => compareUtf8(a, b))
   for (let done = 0; done < rows.length; done += size) yield rows.slice(done, done + size)
 }
 
@@ -61,11 +61,11 @@ describe('compareRows', () => {
 })
 
 describe('rows', () => {
-  const tableOf = (name: string) => HELD_TABLES.find((table) => table.name === name) ?? TABLE
+  const tableOf = (name: string) => COPY_TABLES.find((table) => table.name === name) ?? TABLE
 
   test('shiftRows changes ids and reverses it; 0 and null stay', () => {
     const table = tableOf('crawl_ids')
-    const rows: HeldRow[] = [
+    const rows: CopyRow[] = [
       [5, 'a', 2],
       [0, 'b', null],
     ]
@@ -86,13 +86,13 @@ describe('rows', () => {
   })
 
   test('withoutNul replaces NUL characters', () => {
-    expect(withoutNul([['a\0b', 1, null]])).toEqual([['a\u{fffd}b', 1, null]])
+    expect(replaceNul([['a\0b', 1, null]])).toEqual([['a\u{fffd}b', 1, null]])
   })
 
   test('atRest resets leases, open jobs and running analyses', () => {
     const settled = (name: string, given: Readonly<Record<string, Cell>>) => {
       const table = tableOf(name)
-      const [row = []] = atRest(table, [table.columns.map((column) => given[column.name] ?? null)])
+      const [row = []] = resetRunningRows(table, [table.columns.map((column) => given[column.name] ?? null)])
       return Object.fromEntries(table.columns.map((column, place) => [column.name, row[place]]))
     }
     expect(settled('ledger', { state: 'leased' })).toMatchObject({ state: 'pending' })
@@ -115,7 +115,7 @@ describe('rows', () => {
   })
 
   test('withoutNumber removes only ids that merely define the order', () => {
-    expect(withoutNumber(tableOf('crawl_jobs')).columns.map(({ name }) => name)).not.toContain('number')
-    expect(withoutNumber(tableOf('ledger'))).toEqual(tableOf('ledger'))
+    expect(withoutIdColumn(tableOf('crawl_jobs')).columns.map(({ name }) => name)).not.toContain('number')
+    expect(withoutIdColumn(tableOf('ledger'))).toEqual(tableOf('ledger'))
   })
 })

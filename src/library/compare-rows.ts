@@ -1,27 +1,27 @@
-import { createKeyOrder, isSameRow } from './held-rows.ts'
-import type { HeldRow, HeldTable } from './held-tables.ts'
-import type { RowChanges } from './holdings.ts'
+import { createKeyOrder, isSameRow } from './copy-rows.ts'
+import type { CopyRow, CopyTable } from './copy-tables.ts'
+import type { RowChanges } from './library-copy.ts'
 
 /** Differences between rows of two libraries: changes to apply to the target, and rows that are equal. */
 export interface ComparedRows extends RowChanges {
-  readonly same: readonly HeldRow[]
+  readonly same: readonly CopyRow[]
 }
 
-type Batches = AsyncIterable<readonly HeldRow[]>
+type Batches = AsyncIterable<readonly CopyRow[]>
 
 /** Batch size for rows after the end of the origin, which exist only in the target. */
 const REMOVED_AT_ONCE = 500
 
 /** Compares a table of two libraries row by row, in key order. */
-export async function* compareRows(table: HeldTable, origin: Batches, target: Batches): AsyncGenerator<ComparedRows> {
+export async function* compareRows(table: CopyTable, origin: Batches, target: Batches): AsyncGenerator<ComparedRows> {
   const order = createKeyOrder(table)
   const ahead = createLookahead(target)
   for await (const rows of origin) {
     const compared = {
-      added: [] as HeldRow[],
-      changed: [] as HeldRow[],
-      removed: [] as HeldRow[],
-      same: [] as HeldRow[],
+      added: [] as CopyRow[],
+      changed: [] as CopyRow[],
+      removed: [] as CopyRow[],
+      same: [] as CopyRow[],
     }
     for (const row of rows) {
       let there = ahead.isRead() ? ahead.next() : await ahead.read()
@@ -48,14 +48,14 @@ export async function* compareRows(table: HeldTable, origin: Batches, target: Ba
 interface Lookahead {
   /** Whether `next` can answer without reading another batch. */
   isRead(): boolean
-  next(): HeldRow | undefined
-  read(): Promise<HeldRow | undefined>
+  next(): CopyRow | undefined
+  read(): Promise<CopyRow | undefined>
   pass(): void
 }
 
 function createLookahead(batches: Batches): Lookahead {
   const iterator = batches[Symbol.asyncIterator]()
-  let rows: readonly HeldRow[] = []
+  let rows: readonly CopyRow[] = []
   let place = 0
   let isOver = false
   return {
@@ -65,7 +65,7 @@ function createLookahead(batches: Batches): Lookahead {
       while (!isOver && place >= rows.length) {
         const { done = false, value } = await iterator.next()
         isOver = done
-        rows = done ? [] : (value as readonly HeldRow[])
+        rows = done ? [] : (value as readonly CopyRow[])
         place = 0
       }
       return rows[place]
@@ -76,8 +76,8 @@ function createLookahead(batches: Batches): Lookahead {
   }
 }
 
-async function takeSome(ahead: Lookahead): Promise<HeldRow[]> {
-  const some: HeldRow[] = []
+async function takeSome(ahead: Lookahead): Promise<CopyRow[]> {
+  const some: CopyRow[] = []
   while (some.length < REMOVED_AT_ONCE) {
     const row = await ahead.read()
     if (row === undefined) break

@@ -1,26 +1,31 @@
-import { citedUrl, withAnchor } from '../core/retrieval/anchored-url.ts'
-import { type ComparableText, createComparable, isNearDuplicate, saysSame } from '../core/retrieval/near-duplicates.ts'
+import { withAnchor, writeCitationUrl } from '../core/retrieval/anchored-url.ts'
+import {
+  type ComparableText,
+  createComparable,
+  isEquivalentText,
+  isNearDuplicate,
+} from '../core/retrieval/near-duplicates.ts'
 import { anchorAt } from '../core/retrieval/page-layout.ts'
 import {
-  createGrower,
+  createPassageGrower,
   type GrownPassage,
-  type Growth,
+  type GrowResult,
   type LineRange,
+  type PassageBudget,
   type PassageGrower,
   type PassagePage,
-  type PassageRoom,
 } from '../core/retrieval/passages.ts'
 import { writePlain } from '../core/retrieval/plain-text.ts'
 import { writeSnippet } from '../core/search/snippet.ts'
 import { textAnalyzer } from '../core/text/analyzer.ts'
 import { CHARS_PER_TOKEN } from '../core/text/estimate.ts'
+import { resolveDisplayLinks } from './display-links.ts'
+import { writeCitation, writeMention } from './display-text.ts'
 import type { GroupedHit } from './group-hits.ts'
-import type { Origins } from './origins.ts'
+import type { HitSources } from './hit-sources.ts'
 import type { PageMention, Passage, SimilarPage } from './search.ts'
-import { withShownLinks } from './shown-links.ts'
 import { labelOf } from './source.ts'
 import type { PageExcerpt, Store } from './store.ts'
-import { writeCitation, writeMention } from './words.ts'
 
 /** Parts of an answer. */
 export interface AnswerParts {
@@ -32,7 +37,7 @@ export interface AnswerParts {
 }
 
 /** Limits of an answer. */
-export interface AnswerRoom {
+export interface AnswerLimits {
   /** Maximum number of pages. */
   readonly limit: number
   /** Maximum number of model tokens for the whole text: passages, citations and mentions. */
@@ -51,31 +56,31 @@ export interface AnswerComposer {
   countPages(): number
   /** Whether near-duplicates of shown pages still need a mention. */
   readonly hasRepeats: boolean
-  compose(room: AnswerRoom): Promise<AnswerParts>
+  compose(room: AnswerLimits): Promise<AnswerParts>
 }
 
 /** Maximum number of passages from one page; more would crowd out other pages. */
-const MOST_PER_PAGE = 3
+const MAX_PASSAGES_PER_PAGE = 3
 
 /** A text with a larger share of links is a list of links: it is only mentioned if there is anything else to show. */
-const LIST_OF_LINKS = 0.75
+const LINK_LIST_SHARE = 0.75
 
 /** No further passage starts when less than this share of the budget is left. */
-const LEAST_SHARE = 1 / 25
+const MIN_BUDGET_SHARE = 1 / 25
 
 /** A hit below this share of the best score gets a mention instead of a passage. */
-const WEAK_SHARE = 0.6
+const MIN_SCORE_SHARE = 0.6
 
 /** Target size of the first and of further passages, as a share of the token budget with bounds in tokens. */
-const FIRST = { share: 1 / 2, least: 240, most: 3000, stretch: 1.2 }
-const FURTHER = { share: 1 / 6, least: 150, most: 800, stretch: 1.6 }
+const FIRST_PASSAGE_SIZE = { share: 1 / 2, least: 240, most: 3000, stretch: 1.2 }
+const FURTHER_PASSAGE_SIZE = { share: 1 / 6, least: 150, most: 800, stretch: 1.6 }
 
-/** Maximum number of passages: at least LEAST_PASSAGES, or one per PASSAGE_TOKENS of the budget. */
-const LEAST_PASSAGES = 4
+/** Maximum number of passages: at least MIN_PASSAGE_LIMIT, or one per PASSAGE_TOKENS of the budget. */
+const MIN_PASSAGE_LIMIT = 4
 const PASSAGE_TOKENS = 500
 
 /** Tokens of text that the best passage may take, however small the budget. */
-const LEAST_TEXT = 60
+const MIN_TEXT_TOKENS = 60
 
 /** Estimated tokens of one mention, and the maximum share of the budget reserved for mentions. */
 const MENTION_TOKENS = 45
@@ -116,7 +121,7 @@ interface Draft extends OpenHit {
 }
 
 /** A passage already shown. */
-interface Said {
+interface ShownPassage {
   readonly sourceId: string
   readonly said: ComparableText
 }
@@ -125,10 +130,10 @@ interface Said {
  * Creates a composer over the pages of a store; `origins` are the sources that hits can come from. With `showsRepeats`, equal texts are
  * shown every time.
  */
-export function createComposer(store: Store, origins: Origins, showsRepeats = false): AnswerComposer {
+export function createComposer(store: Store, origins: HitSources, showsRepeats = false): AnswerComposer {
   const pages = new Map<string, OpenPage>()
   /** Texts shown in earlier answers. */
-  const earlier: Said[] = []
+  const earlier: ShownPassage[] = []
   let queue: readonly GroupedHit[] = []
   /** Hits on other pages with a text already shown: their pages are mentioned if there is room. */
   let repeats: readonly GroupedHit[] = []
@@ -141,14 +146,16 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
     const page = pages.get(key) ?? { parts: [], taken: [] }
     pages.set(key, page)
     const { sourceId, chunk } = hit
-    const known = page.parts.find(({ excerpt: { enough } }) => isBetween(chunk.chunkIndex, enough.first, enough.last))
+    const known = page.parts.find(({ excerpt: { usableChunks } }) =>
+      isBetween(chunk.chunkIndex, usableChunks.first, usableChunks.last),
+    )
     if (known !== undefined) return { page, part: known }
     const stored = await store.readExcerpt(sourceId, chunk.path, chunk.chunkIndex)
     // The page was removed or replaced during the search.
-    if (stored === undefined || !isIn(stored, hit)) return null
+    if (stored === undefined || !hasChunk(stored, hit)) return null
     // Resolves links before measuring, because full addresses are longer than relative ones.
     const excerpt = { ...stored, markdown: showLinks(hit, stored.markdown, origins) }
-    const part = { excerpt, grower: createGrower(toPassagePage(excerpt)) }
+    const part = { excerpt, grower: createPassageGrower(toPassagePage(excerpt)) }
     page.parts.push(part)
     return { page, part }
   }
@@ -163,7 +170,7 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
     },
     add(hits) {
       const known = hits.filter(({ sourceId }) => origins.sourceOf(sourceId) !== undefined)
-      const parted = showsRepeats ? { first: known, repeats: [] } : partRepeats(known, origins, shownTexts)
+      const parted = showsRepeats ? { first: known, repeats: [] } : splitRepeats(known, origins, shownTexts)
       queue = [...queue, ...parted.first]
       repeats = [...repeats, ...parted.repeats]
     },
@@ -177,7 +184,7 @@ export function createComposer(store: Store, origins: Origins, showsRepeats = fa
     async compose({ limit, tokens }) {
       const room = { limit, tokens, pages: new Set([...queue, ...repeats].map(keyOf)).size }
       const answer = createDraftAnswer(room, origins, showsRepeats ? undefined : earlier)
-      const texts = queue.filter(({ linkShare }) => linkShare < LIST_OF_LINKS)
+      const texts = queue.filter(({ linkShare }) => linkShare < LINK_LIST_SHARE)
       const shown = new Set<GroupedHit>()
       for (const hit of texts.length > 0 ? texts : queue) {
         if (answer.isFull(hit)) continue
@@ -222,9 +229,9 @@ interface DraftAnswer {
  * leave room to mention those not shown.
  */
 function createDraftAnswer(
-  { limit, tokens: budget, pages: count }: AnswerRoom & { readonly pages: number },
-  origins: Origins,
-  earlier: readonly Said[] | undefined,
+  { limit, tokens: budget, pages: count }: AnswerLimits & { readonly pages: number },
+  origins: HitSources,
+  earlier: readonly ShownPassage[] | undefined,
 ): DraftAnswer {
   /** Passages by page; a page with no passage is mentioned. */
   const pages = new Map<string, { readonly first: GroupedHit; readonly drafts: Draft[] }>()
@@ -232,7 +239,7 @@ function createDraftAnswer(
   const repeats: GroupedHit[] = []
   const forMentions = Math.min(budget * MENTION_SHARE, (Math.min(limit, count) - 1) * MENTION_TOKENS)
   let left = budget - (forMentions < MENTION_TOKENS ? 0 : Math.ceil(forMentions))
-  const maxPassages = Math.max(LEAST_PASSAGES, Math.round(budget / PASSAGE_TOKENS))
+  const maxPassages = Math.max(MIN_PASSAGE_LIMIT, Math.round(budget / PASSAGE_TOKENS))
   let best = 0
   /** Set once a page had to be left to a mention: lower-ranked pages then get no passage, so that pages keep their order. */
   let isClosed = false
@@ -270,14 +277,14 @@ function createDraftAnswer(
   }
 
   /** Whether a passage repeats another. Different pages must have the same text; versions of one page may differ in details. */
-  const isRepeat = (hit: GroupedHit, said: ComparableText, other: Said): boolean => {
+  const isRepeat = (hit: GroupedHit, said: ComparableText, other: ShownPassage): boolean => {
     if (!isNearDuplicate(other.said, said)) return false
-    return origins.areVersions(hit.sourceId, other.sourceId) || saysSame(other.said, said)
+    return origins.areVersions(hit.sourceId, other.sourceId) || isEquivalentText(other.said, said)
   }
 
   /** Queues a hit for a mention, unless its page is another version with the same text. */
-  const keepRepeat = (hit: GroupedHit, said: ComparableText, other: Said): void => {
-    if (!origins.areVersions(hit.sourceId, other.sourceId) || !saysSame(other.said, said)) repeats.push(hit)
+  const keepRepeat = (hit: GroupedHit, said: ComparableText, other: ShownPassage): void => {
+    if (!origins.areVersions(hit.sourceId, other.sourceId) || !isEquivalentText(other.said, said)) repeats.push(hit)
   }
 
   /** Replaces a passage by the same text of a newer version; returns true if a passage with the same text exists. */
@@ -318,8 +325,9 @@ function createDraftAnswer(
     async take(hit, open) {
       const known = pages.get(keyOf(hit))
       const own = known?.drafts ?? []
-      const isFilled = left < budget * LEAST_SHARE || drafts.length >= maxPassages || hit.score < best * WEAK_SHARE
-      if (isFilled || own.length >= MOST_PER_PAGE || (isClosed && own.length === 0)) {
+      const isFilled =
+        left < budget * MIN_BUDGET_SHARE || drafts.length >= maxPassages || hit.score < best * MIN_SCORE_SHARE
+      if (isFilled || own.length >= MAX_PASSAGES_PER_PAGE || (isClosed && own.length === 0)) {
         isClosed ||= own.length === 0
         return false
       }
@@ -327,7 +335,7 @@ function createDraftAnswer(
       if (opened === null) return true
       const cited = citedTokens(hit, opened, origins)
       // Shows some text of the best passage even if the citation alone nearly fills the budget.
-      const forText = Math.max(left - cited, drafts.length === 0 ? Math.min(left, LEAST_TEXT) : 0)
+      const forText = Math.max(left - cited, drafts.length === 0 ? Math.min(left, MIN_TEXT_TOKENS) : 0)
       const room = sizesFor(drafts.length, budget, forText)
       const grown = grow(opened, hit, room)
       if (grown === 'shown') {
@@ -363,7 +371,7 @@ function createDraftAnswer(
 }
 
 /** Whether an excerpt still holds the chunk of a hit as it was found; a chunk may overlap the end of the previous one. */
-function isIn({ first, spans }: PageExcerpt, { chunk }: GroupedHit): boolean {
+function hasChunk({ first, spans }: PageExcerpt, { chunk }: GroupedHit): boolean {
   const span = spans[chunk.chunkIndex - first]
   return (
     span !== undefined && isBetween(span.startLine, chunk.startLine, chunk.endLine) && span.endLine === chunk.endLine
@@ -371,10 +379,10 @@ function isIn({ first, spans }: PageExcerpt, { chunk }: GroupedHit): boolean {
 }
 
 /** Returns the Markdown of a page with its links resolved to full addresses. */
-function showLinks({ sourceId, url, chunk }: GroupedHit, markdown: string, origins: Origins): string {
+function showLinks({ sourceId, url, chunk }: GroupedHit, markdown: string, origins: HitSources): string {
   const source = origins.sourceOf(sourceId)
   if (source === undefined || chunk.kind !== 'markdown') return markdown
-  return withShownLinks(source, { url, key: chunk.path, markdown })
+  return resolveDisplayLinks(source, { url, key: chunk.path, markdown })
 }
 
 /** Converts an excerpt to a page of its own, with line numbers from its start. */
@@ -387,7 +395,7 @@ function shift({ startLine, endLine }: LineRange, lines: number): LineRange {
 }
 
 /** Grows a hit into a passage; returned lines count from the start of the page. */
-function grow({ page, part }: OpenHit, { chunk, terms }: GroupedHit, room: PassageRoom): Growth {
+function grow({ page, part }: OpenHit, { chunk, terms }: GroupedHit, room: PassageBudget): GrowResult {
   const { first, linesBefore } = part.excerpt
   const found = {
     place: chunk.chunkIndex - first,
@@ -409,18 +417,18 @@ function join({ excerpt, grower }: OpenPart, a: GrownPassage, b: GrownPassage, m
 }
 
 /** Size limits of the next passage; the first one may be larger. */
-function sizesFor(passages: number, budget: number, left: number): PassageRoom {
-  const { share, least, most, stretch } = passages === 0 ? FIRST : FURTHER
+function sizesFor(passages: number, budget: number, left: number): PassageBudget {
+  const { share, least, most, stretch } = passages === 0 ? FIRST_PASSAGE_SIZE : FURTHER_PASSAGE_SIZE
   const target = Math.min(most, Math.max(least, Math.round(budget * share)))
   return { target, most: Math.round(target * stretch), left, budget: passages === 0 ? left : budget }
 }
 
 /** Estimates the tokens of a citation. */
-function citedTokens(hit: GroupedHit, { part }: OpenHit, origins: Origins): number {
+function citedTokens(hit: GroupedHit, { part }: OpenHit, origins: HitSources): number {
   const { chunk, similar } = hit
   const { headingPath, startLine, endLine } = chunk
   const url = withAnchor(hit.url, spanAt(part.excerpt, hit, startLine)?.anchor ?? null)
-  const citation = { ...placeOf(hit, origins), url, headingPath, startLine, endLine, similar }
+  const citation = { ...citationFieldsOf(hit, origins), url, headingPath, startLine, endLine, similar }
   return tokensOf(writeCitation(citation))
 }
 
@@ -433,7 +441,7 @@ function tokensOf(line: string): number {
  * Lists mentions, best first. Those within the token budget get a line that shows why, while room remains; an answer without passages shows
  * at least one.
  */
-function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean, origins: Origins): FittedMentions {
+function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean, origins: HitSources): FittedMentions {
   const more = hits.map((hit) => createMention(hit, origins))
   let tokens = 0
   let moreShown = 0
@@ -460,13 +468,13 @@ function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean
 type FittedMentions = Pick<AnswerParts, 'more' | 'moreShown' | 'tokens'>
 
 /** Splits hits with equal texts: `first` keeps the newest version, `repeats` the same text on pages that are not versions of that page. */
-function partRepeats(
+function splitRepeats(
   hits: readonly GroupedHit[],
-  origins: Origins,
+  origins: HitSources,
   shown: Map<number | string, GroupedHit>,
 ): { readonly first: GroupedHit[]; readonly repeats: GroupedHit[] } {
   const best = new Map<number | string, GroupedHit>()
-  const texts = hits.map(textOf)
+  const texts = hits.map(textKeyOf)
   hits.forEach((hit, i) => {
     const text = texts[i] ?? ''
     const other = best.get(text)
@@ -483,11 +491,11 @@ function partRepeats(
 }
 
 /** Identifies the text of a hit: by its number in the index, or by its content hash if the number is 0. */
-function textOf({ text, chunk }: GroupedHit): number | string {
+function textKeyOf({ text, chunk }: GroupedHit): number | string {
   return text === 0 ? chunk.contentHash : text
 }
 
-function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage {
+function createPassage({ part, grown, hits }: Draft, origins: HitSources): Passage {
   const sorted = hits.toSorted((a, b) => b.score - a.score)
   const [best] = sorted
   if (best === undefined) throw new TypeError('Expected a passage to have a hit, got none')
@@ -498,12 +506,12 @@ function createPassage({ part, grown, hits }: Draft, origins: Origins): Passage 
   const span = spanAt(excerpt, best, startLine)
   const headingPath = span?.headingPath ?? chunk.headingPath
   return {
-    ...placeOf(best, origins),
-    url: citedUrl({
+    ...citationFieldsOf(best, origins),
+    url: writeCitationUrl({
       source: origins.sourceOf(best.sourceId)?.url ?? '',
       url: best.url,
       anchor: span === undefined ? null : anchorAt(span, startLine),
-      isAsFile: chunk.kind !== 'markdown',
+      isVerbatimFile: chunk.kind !== 'markdown',
       startLine,
       endLine,
     }),
@@ -541,9 +549,9 @@ function similarOf({ similar }: GroupedHit): { readonly similar?: readonly Simil
 }
 
 /** A mention has no section anchor, because finding it would require reading the page. */
-function createMention(hit: GroupedHit, origins: Origins): PageMention {
+function createMention(hit: GroupedHit, origins: HitSources): PageMention {
   const { url, chunk, score } = hit
-  return { ...placeOf(hit, origins), url, headingPath: chunk.headingPath, line: '', score, ...similarOf(hit) }
+  return { ...citationFieldsOf(hit, origins), url, headingPath: chunk.headingPath, line: '', score, ...similarOf(hit) }
 }
 
 /** Writes one line of a hit that shows why it matches; headings are left out because they precede it. */
@@ -555,9 +563,9 @@ function writeLine({ chunk, terms }: GroupedHit): string {
 const HEADING_LINES = /^#{1,6} .*$/gm
 
 /** Fields of a citation that passages and mentions share. */
-function placeOf(
+function citationFieldsOf(
   { sourceId, title, chunk }: GroupedHit,
-  origins: Origins,
+  origins: HitSources,
 ): Pick<Passage, 'sourceId' | 'source' | 'version' | 'title' | 'chunk'> {
   const source = origins.sourceOf(sourceId)
   const label = source === undefined ? sourceId : labelOf(source)

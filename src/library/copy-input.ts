@@ -1,17 +1,17 @@
 import { PharosError } from '../core/errors.ts'
-import type { Arrival, HeldView, Holdings } from './holdings.ts'
 import type { Library } from './library.ts'
+import type { CopySession, LibraryCopy, LibraryView } from './library-copy.ts'
 import type { OriginSurvey } from './operations/survey-origin.ts'
 
 /** A library that can be copied as a whole. */
-export type CopiedLibrary = Pick<Library, 'store' | 'clock' | 'runner' | 'sha256' | 'vectors'> & {
-  readonly holdings: Holdings
+export type CopyableLibrary = Pick<Library, 'store' | 'clock' | 'runner' | 'sha256' | 'vectors'> & {
+  readonly libraryCopy: LibraryCopy
 }
 
 /** Input of a library copy. */
 export interface CopyInput {
-  readonly from: CopiedLibrary
-  readonly to: CopiedLibrary
+  readonly from: CopyableLibrary
+  readonly to: CopyableLibrary
   /** Adds to the content of a library that is not empty. @default false */
   readonly add?: boolean
   readonly onProgress?: (progress: CopyProgress) => void
@@ -29,14 +29,14 @@ export interface CopyProgress {
 }
 
 /** A copy that has begun. */
-export interface BegunCopy extends CopyInput {
+export interface RunningCopy extends CopyInput {
   /** Consistent view of the origin that all reads use. */
-  readonly view: HeldView
+  readonly view: LibraryView
   readonly survey: OriginSurvey
-  readonly arrival: Arrival
+  readonly session: CopySession
 }
 
 /** Creates the error for a copy that cannot be made, with advice. */
-export function refuseCopy({ from, to }: CopyInput, problem: string, advice: string): PharosError {
+export function createCopyRefusal({ from, to }: CopyInput, problem: string, advice: string): PharosError {
   return new PharosError('COPY_REFUSED', { origin: from.store.location, target: to.store.location, problem, advice })
 }

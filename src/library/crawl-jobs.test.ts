@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Stage, stage } from '../../test/sites/crawl.ts'
+import { type CrawlFixture, createCrawlFixture } from '../../test/sites/crawl.ts'
 import { page } from '../../test/sites/site.ts'
 import { createJobs } from './crawl-jobs.ts'
 import type { Job, Jobs } from './jobs.ts'
@@ -7,9 +7,9 @@ import type { Library } from './library.ts'
 import { addSource } from './operations/add-source.ts'
 
 /** Stages a site with slow pages. */
-function stageSlow(count = 6, delayMs = 40): Promise<Stage> {
+function stageSlow(count = 6, delayMs = 40): Promise<CrawlFixture> {
   const paths = Array.from({ length: count }, (_, i) => `/p${i}`)
-  return stage({
+  return createCrawlFixture({
     '/': page('Start', [...paths, '/missing', 'https://elsewhere.example/']),
     ...Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs }])),
   })
@@ -114,7 +114,7 @@ test('an ended job is forgotten after its time, a running one is not', async () 
   const { library, source } = await stageSlow(2, 300)
   let ahead = 0
   const later: Library = { ...library, clock: { ...library.clock, now: () => library.clock.now() + ahead } }
-  const jobs = createJobs(later, { keepMs: 3_600_000 })
+  const jobs = createJobs(later, { retentionMs: 3_600_000 })
   const crawlId = await jobs.start(source, { kind: 'add' })
   ahead = 7_200_000
   expect(jobs.find(crawlId)).toBeDefined()

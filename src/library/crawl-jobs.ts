@@ -5,25 +5,25 @@ import type { Job, JobProgress, Jobs } from './jobs.ts'
 import type { Library } from './library.ts'
 import type { CrawlInput } from './operations/crawl-source.ts'
 import { FILTER_REASONS } from './operations/describe-source.ts'
-import type { ArrivalEmbedding } from './operations/embed-arrivals.ts'
-import { createNoteKeeper } from './operations/keep-notes.ts'
+import type { CrawlEmbedding } from './operations/embed-during-crawl.ts'
+import { createNoteLogger } from './operations/log-notes.ts'
 import { labelOf, type Source } from './source.ts'
 import { isTree } from './tree.ts'
 
 /** Options of background crawls. */
 export interface JobsOptions {
   /** How long an ended job stays in memory, in milliseconds. @default 1 h */
-  readonly keepMs?: number
+  readonly retentionMs?: number
   /** How long `cancel` waits for a job to end, in milliseconds. @default 500 ms */
-  readonly cancelMs?: number
+  readonly cancelTimeoutMs?: number
   /** Maximum number of concurrent jobs; more are refused. @default 8 */
   readonly maxRunning?: number
   /** Called whenever a job has ended. */
   readonly onEnd?: () => void
 }
 
-const KEEP_MS = 3_600_000
-const CANCEL_MS = 500
+const RETENTION_MS = 3_600_000
+const CANCEL_TIMEOUT_MS = 500
 const MAX_RUNNING = 8
 /** Maximum number of failed, and of filtered, addresses listed per job. */
 const MAX_LISTED = 20
@@ -31,7 +31,7 @@ const MAX_LISTED = 20
 /** Runs crawls of a library in the background of this process. */
 export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
   const { clock } = library
-  const { keepMs = KEEP_MS, cancelMs = CANCEL_MS, maxRunning = MAX_RUNNING, onEnd } = options
+  const { retentionMs = RETENTION_MS, cancelTimeoutMs = CANCEL_TIMEOUT_MS, maxRunning = MAX_RUNNING, onEnd } = options
   // Sorted by start.
   const jobs = new Map<string, RunningJob>()
   /** Number of jobs requested but not yet recorded. */
@@ -40,7 +40,7 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
 
   const forgetOld = () => {
     for (const [id, { endedAt }] of jobs) {
-      if (endedAt !== null && clock.now() - endedAt >= keepMs) jobs.delete(id)
+      if (endedAt !== null && clock.now() - endedAt >= retentionMs) jobs.delete(id)
     }
   }
   const begin = async (source: Source, input: CrawlInput): Promise<RunningJob> => {
@@ -77,7 +77,7 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
       const job = jobs.get(crawlId)
       if (job === undefined || job.endedAt !== null) return false
       const isOver = new AbortController()
-      const late = clock.sleep(cancelMs, isOver.signal).catch(() => undefined)
+      const late = clock.sleep(cancelTimeoutMs, isOver.signal).catch(() => undefined)
       await Promise.race([job.stop(), late])
       isOver.abort()
       return true
@@ -118,7 +118,7 @@ class RunningJob implements Job {
     this.#source = source
     this.#input = input
     this.sourceId = source.id
-    this.#keep = createNoteKeeper(library, source)
+    this.#keep = createNoteLogger(library, source)
     this.startedAt = library.clock.now()
   }
 
@@ -159,13 +159,13 @@ class RunningJob implements Job {
   }
 
   /** Embeds new pages during the crawl if the library is configured to. */
-  async #embed(): Promise<ArrivalEmbedding | undefined> {
+  async #embed(): Promise<CrawlEmbedding | undefined> {
     if (this.#library.embedsNew !== true) return undefined
-    const { embedArrivals } = await import('./operations/embed-arrivals.ts')
-    return embedArrivals(this.#library, this.#source)
+    const { embedDuringCrawl } = await import('./operations/embed-during-crawl.ts')
+    return embedDuringCrawl(this.#library, this.#source)
   }
 
-  async #read(events: AsyncIterable<CrawlEvent>, arrivals: ArrivalEmbedding | undefined): Promise<void> {
+  async #read(events: AsyncIterable<CrawlEvent>, arrivals: CrawlEmbedding | undefined): Promise<void> {
     try {
       for await (const event of events) {
         this.#tally.note(event)
@@ -180,7 +180,7 @@ class RunningJob implements Job {
     }
     if (arrivals === undefined) return
     await arrivals.stop()
-    const { beginEmbedding } = await import('./operations/embed-arrivals.ts')
+    const { beginEmbedding } = await import('./operations/embed-during-crawl.ts')
     // The server embeds the rest; every search reports problems with the model.
     await beginEmbedding(this.#library, this.#source, this.#abort.signal).catch(() => undefined)
   }

@@ -1,4 +1,4 @@
-import type { CrawlType } from './job-log.ts'
+import type { CrawlTypeRecord } from './job-log.ts'
 
 /** Former default descriptions: a library that still has one is updated. */
 export const FORMER_DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -7,7 +7,7 @@ export const FORMER_DESCRIPTIONS: Readonly<Record<string, string>> = {
 }
 
 /** Default crawl types of a library, which its owner may change. */
-export const CRAWL_TYPE_SEEDS: readonly CrawlType[] = [
+export const CRAWL_TYPE_SEEDS: readonly CrawlTypeRecord[] = [
   {
     name: 'basic',
     description: 'Follows links from the start.',

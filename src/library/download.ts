@@ -32,12 +32,12 @@ export interface Downloads {
    * Opens a local proxy for an external program that reaches only that host, through the owner's proxy if one is configured. It ends with
    * this process, which ends the program's transfers. The caller must close it.
    */
-  readonly openProxy: (way: ProxyWay) => Promise<OpenProxy>
+  readonly openProxy: (way: ProxyTarget) => Promise<OpenProxy>
   close(): Promise<void>
 }
 
 /** Target and limit of a proxy. */
-export interface ProxyWay {
+export interface ProxyTarget {
   readonly host: string
   readonly port: number
   /** Resolved addresses of the host. */

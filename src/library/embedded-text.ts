@@ -1,1 +1,1 @@
-export { embeddedText, PROOF_TEXT, TEXT_RECIPE } from '../core/embedding/embedded-text.ts'
+export { embeddedText, PROBE_TEXT, TEXT_RECIPE } from '../core/embedding/embedded-text.ts'

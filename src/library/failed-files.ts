@@ -1,5 +1,5 @@
 /** Delays before each retry of a failed file; after the last one, only a change triggers another. */
-const RETRY_WAITS_MS: readonly number[] = [5000, 30_000, 180_000, 900_000]
+const RETRY_DELAYS_MS: readonly number[] = [5000, 30_000, 180_000, 900_000]
 
 /** A file that could not be read. */
 export interface FailedFile {
@@ -16,7 +16,7 @@ export class FailedFiles {
   readonly #waitsMs: readonly number[]
   readonly #files = new Map<string, FailedFile>()
 
-  constructor(waitsMs: readonly number[] = RETRY_WAITS_MS) {
+  constructor(waitsMs: readonly number[] = RETRY_DELAYS_MS) {
     this.#waitsMs = waitsMs
   }
 
@@ -33,7 +33,7 @@ export class FailedFiles {
   }
 
   /** Removes a file that was read or deleted; returns its entry, or undefined if it had not failed. */
-  heal(path: string): FailedFile | undefined {
+  remove(path: string): FailedFile | undefined {
     const failed = this.#files.get(path)
     this.#files.delete(path)
     return failed
@@ -51,7 +51,7 @@ export class FailedFiles {
   }
 
   /** Lists files whose retry time has come. */
-  due(now: number): string[] {
+  listDue(now: number): string[] {
     return [...this.#files].filter(([, { retryAt }]) => retryAt !== null && retryAt <= now).map(([path]) => path)
   }
 }

@@ -12,7 +12,7 @@ export interface GazetteerSource {
 }
 
 /** A stored data set. */
-export interface KeptSource extends GazetteerSource {
+export interface StoredGazetteerSource extends GazetteerSource {
   readonly importedAt: number
   readonly places: number
 }
@@ -25,13 +25,13 @@ export interface GazetteerSummary {
   /** Places of other kinds. */
   readonly others: number
   readonly names: number
-  readonly sources: readonly KeptSource[]
+  readonly sources: readonly StoredGazetteerSource[]
   /** Changes with every import; empty without data. */
   readonly revision: string
 }
 
 /** Result of an import. */
-export interface ImportResult {
+export interface GazetteerImportResult {
   readonly places: number
   readonly names: number
   readonly added: number
@@ -129,13 +129,13 @@ export interface Gazetteer {
     records: Iterable<PlaceRecord> | AsyncIterable<PlaceRecord>,
     now: number,
     signal?: AbortSignal,
-  ): Promise<ImportResult>
+  ): Promise<GazetteerImportResult>
   /** Imports places from several data sets. */
   importMixed(
     places: Iterable<SourcedPlace> | AsyncIterable<SourcedPlace>,
     now: number,
     signal?: AbortSignal,
-  ): Promise<ImportResult>
+  ): Promise<GazetteerImportResult>
   /** Rebuilds the name index from stored places, for example if its format cannot be read. */
   indexNames(): Promise<void>
   summary(): Promise<GazetteerSummary>

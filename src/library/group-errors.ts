@@ -4,8 +4,8 @@ import type { AddressEntry, ErrorGroup } from './addresses.ts'
 /** Fields of a failed address that grouping needs. */
 export type Failure = Pick<AddressEntry, 'status' | 'reason' | 'host' | 'url' | 'at' | 'detail'>
 
-const MOST_GROUPS = 50
-const MOST_EXAMPLES = 3
+const MAX_GROUPS = 50
+const MAX_EXAMPLES = 3
 
 /** Groups failures by status, reason and host. The input must be sorted newest first. */
 export function groupFailures(failures: readonly Failure[]): ErrorGroup[] {
@@ -19,12 +19,12 @@ export function groupFailures(failures: readonly Failure[]): ErrorGroup[] {
   }
   return [...groups]
     .sort(([nameA, a], [nameB, b]) => b.length - a.length || lastOf(b) - lastOf(a) || compareUtf8(nameA, nameB))
-    .slice(0, MOST_GROUPS)
+    .slice(0, MAX_GROUPS)
     .flatMap(([, group]) => {
       const [newest] = group
       if (newest === undefined) return []
       const { status, reason, host, at: lastAt } = newest
-      const examples = group.slice(0, MOST_EXAMPLES).map(({ url, at, detail }) => ({ url, at, detail }))
+      const examples = group.slice(0, MAX_EXAMPLES).map(({ url, at, detail }) => ({ url, at, detail }))
       return { status, reason, host, count: group.length, lastAt, examples }
     })
 }

@@ -1,15 +1,25 @@
 import { type FingerprintBits, readFingerprint } from '../core/retrieval/fingerprint.ts'
-import type { Likeness } from '../core/retrieval/likeness.ts'
-import { createComparable, saysSame } from '../core/retrieval/near-duplicates.ts'
-import { type KinPage, type Kinship, type Kinships, kinshipOf } from '../core/retrieval/page-kinship.ts'
+import { createComparable, isEquivalentText } from '../core/retrieval/near-duplicates.ts'
+import {
+  type ComparablePage,
+  findRelation,
+  type PageRelation,
+  type RelationOptions,
+} from '../core/retrieval/page-relation.ts'
+import type { PageSignature } from '../core/retrieval/page-signature.ts'
 import { countOf } from '../core/text/count.ts'
-import { shortCode } from '../core/text/language-code.ts'
+import { primaryLanguageOf } from '../core/text/language-code.ts'
 import { writeList } from '../core/text/list.ts'
 import { compareUtf8 } from '../core/text/order.ts'
 import { languagesOfQuery } from '../core/text/query-language.ts'
 import { stem } from '../core/text/stem.ts'
-import { languageInUrl, type PagePlace, type PlaceSource, placeOfPage } from '../core/url/page-place.ts'
-import type { Origins } from './origins.ts'
+import {
+  languageInUrl,
+  type NormalizedPath,
+  normalizePagePath,
+  type VersionedSource,
+} from '../core/url/normalized-path.ts'
+import type { HitSources } from './hit-sources.ts'
 import type { RankedHit } from './ranked-hits.ts'
 import type { SearchInput, SimilarPage } from './search.ts'
 import { labelOf, type Source } from './source.ts'
@@ -32,10 +42,10 @@ export interface HitGroups {
 }
 
 /** Search options that affect grouping. */
-type Asked = Pick<SearchInput, 'query' | 'duplicates' | 'language'>
+type GroupingOptions = Pick<SearchInput, 'query' | 'duplicates' | 'language'>
 
 /** A page with hits. It is a class for speed, because every question creates about fifty. */
-class FoundPage implements KinPage {
+class HitPage implements ComparablePage {
   readonly id: string
   readonly sourceId: string
   readonly name: string
@@ -52,14 +62,14 @@ class FoundPage implements KinPage {
   /** Best first. */
   readonly hits: readonly RankedHit[]
   group: Group = { pages: [this], shown: undefined, similar: [] }
-  readonly #source: PlaceSource
-  #at: PagePlace | undefined
+  readonly #source: VersionedSource
+  #at: NormalizedPath | undefined
 
   constructor(
     id: string,
     best: RankedHit,
     hits: readonly RankedHit[],
-    likeness: Likeness | undefined,
+    likeness: PageSignature | undefined,
     source?: Source,
   ) {
     this.id = id
@@ -68,7 +78,7 @@ class FoundPage implements KinPage {
     this.url = best.url
     this.isKnown = likeness !== undefined
     this.tag = likeness?.language ?? null
-    this.language = this.tag === null ? null : shortCode(this.tag)
+    this.language = this.tag === null ? null : primaryLanguageOf(this.tag)
     this.family = likeness?.family ?? null
     this.bits = likeness === undefined || likeness.fingerprint === null ? null : readFingerprint(likeness.fingerprint)
     this.score = best.score
@@ -77,8 +87,8 @@ class FoundPage implements KinPage {
   }
 
   /** Position of the page in its site. Computed lazily, because most pages have no other version or language. */
-  get at(): PagePlace {
-    this.#at ??= placeOfPage(this.url, this.#source, this.tag)
+  get at(): NormalizedPath {
+    this.#at ??= normalizePagePath(this.url, this.#source, this.tag)
     return this.#at
   }
 
@@ -89,28 +99,28 @@ class FoundPage implements KinPage {
 
 /** Related pages, of which one is shown. */
 interface Group {
-  readonly pages: FoundPage[]
+  readonly pages: HitPage[]
   /** Undefined until a page is chosen, or if none is shown. */
-  shown: FoundPage | undefined
+  shown: HitPage | undefined
   readonly similar: SimilarPage[]
 }
 
 /** A page with less than this share of the best score is not shown in place of the best: the question may concern exactly what differs. */
-const LEAST_SHARE = 0.6
+const MIN_SCORE_SHARE = 0.6
 
 /** Creates groups for the hits of a question; `origins` are the sources that hits can come from. */
-export function createHitGroups(store: Store, origins: Origins, asked: Asked): HitGroups {
+export function createHitGroups(store: Store, origins: HitSources, asked: GroupingOptions): HitGroups {
   const kinships = { byText: asked.duplicates !== 'show', byLanguage: (asked.language ?? 'auto') === 'auto' }
   const { languages: told, isSure } = languagesOfQuery(kinships.byLanguage ? asked.query : '')
   /** All pages seen so far, by id. */
-  const pages = new Map<string, FoundPage>()
+  const pages = new Map<string, HitPage>()
   /** Best score per source name among pages in the language of the question. */
   const fluent = new Map<string, number>()
   /** Pages in other languages from sources that also answer in the language of the question. */
-  const foreign = new Set<FoundPage>()
+  const foreign = new Set<HitPage>()
 
   /** Creates pages for new hits and groups each with related ones. */
-  const takePages = async (hits: readonly RankedHit[]): Promise<FoundPage[]> => {
+  const takePages = async (hits: readonly RankedHit[]): Promise<HitPage[]> => {
     const met = new Map<string, RankedHit[]>()
     for (const hit of hits) {
       const { pageKey: id } = hit
@@ -129,7 +139,7 @@ export function createHitGroups(store: Store, origins: Origins, asked: Asked): H
     return found
   }
   /** Whether a page is certainly in another language than the question, and its source answers equally well in the right one. */
-  const isForeign = ({ language, name, score }: FoundPage): boolean =>
+  const isForeign = ({ language, name, score }: HitPage): boolean =>
     isSure && language !== null && !told.includes(language) && score <= (fluent.get(name) ?? -1)
 
   return {
@@ -144,7 +154,7 @@ export function createHitGroups(store: Store, origins: Origins, asked: Asked): H
         const before = group.shown
         const isKept = before !== undefined && (best === before || !found.includes(best) || !withdraw(before.id))
         if (before === undefined && isForeign(best)) for (const page of group.pages) foreign.add(page)
-        else settle(group, isKept ? before : best, origins)
+        else setShownPage(group, isKept ? before : best, origins)
       }
       return hits.flatMap((hit) => {
         const page = pages.get(hit.pageKey)
@@ -164,32 +174,32 @@ export function createHitGroups(store: Store, origins: Origins, asked: Asked): H
 async function describePages(
   store: Store,
   found: ReadonlyMap<string, readonly RankedHit[]>,
-  origins: Origins,
-): Promise<FoundPage[]> {
+  origins: HitSources,
+): Promise<HitPage[]> {
   const firsts = [...found].flatMap(([id, hits]) => (hits[0] === undefined ? [] : [{ id, hits, best: hits[0] }]))
   if (firsts.length === 0) return []
   const places = firsts.map(({ best: { sourceId, chunk, page } }) => ({ sourceId, key: chunk.path, page }))
-  const likenesses = await store.readLikenesses(places)
+  const likenesses = await store.readPageSignatures(places)
   return firsts.map(({ id, hits, best }, i) => {
-    return new FoundPage(id, best, hits, likenesses[i], origins.sourceOf(best.sourceId))
+    return new HitPage(id, best, hits, likenesses[i], origins.sourceOf(best.sourceId))
   })
 }
 
 /** Merges two groups, unless both have a shown page. A translation never merges two pages in the same language. */
-function unite(own: Group, other: Group, kinship: Kinship): void {
+function unite(own: Group, other: Group, kinship: PageRelation): void {
   const [into, from] = other.shown === undefined ? [own, other] : [other, own]
-  if (from.shown !== undefined || (kinship === 'translation' && hasBoth(into.pages, from.pages))) return
+  if (from.shown !== undefined || (kinship === 'translation' && hasSameLanguagePages(into.pages, from.pages))) return
   into.pages.push(...from.pages)
   for (const page of from.pages) page.group = into
 }
 
 /** Whether both lists contain pages of one source in the same language. */
-function hasBoth(some: readonly FoundPage[], others: readonly FoundPage[]): boolean {
+function hasSameLanguagePages(some: readonly HitPage[], others: readonly HitPage[]): boolean {
   return some.some((a) => others.some((b) => a.sourceId === b.sourceId && a.language === b.language))
 }
 
 /** Sets the shown page of a group and lists the others as similar. */
-function settle(group: Group, shown: FoundPage, origins: Origins): void {
+function setShownPage(group: Group, shown: HitPage, origins: HitSources): void {
   group.shown = shown
   if (group.pages.length === 1) return
   const others = group.pages.filter((page) => page !== shown).map((page) => toSimilar(page, shown, origins))
@@ -199,32 +209,32 @@ function settle(group: Group, shown: FoundPage, origins: Origins): void {
 /**
  * Returns why two pages are shown as one. Near-identical pages may still differ in the passage that matched, so these passages must agree.
  */
-function findKinship(a: FoundPage, b: FoundPage, kinships: Kinships): Kinship | undefined {
-  const kinship = b.isKnown ? kinshipOf(a, b, kinships) : undefined
+function findKinship(a: HitPage, b: HitPage, kinships: RelationOptions): PageRelation | undefined {
+  const kinship = b.isKnown ? findRelation(a, b, kinships) : undefined
   if (kinship === undefined && kinships.byText && isSameShort(a, b)) return 'copy'
   return kinship === 'copy' && !answerSame(a, b) ? undefined : kinship
 }
 
 /** Whether two sources have the same short text. A fingerprint of few words is unreliable, so the texts are compared. */
-function isSameShort(a: FoundPage, b: FoundPage): boolean {
+function isSameShort(a: HitPage, b: HitPage): boolean {
   if (a.sourceId === b.sourceId || a.language !== b.language || a.bits?.isShort !== true || b.bits?.isShort !== true) {
     return false
   }
   return a.hits[0] !== undefined && a.hits[0].chunk.contentHash === b.hits[0]?.chunk.contentHash
 }
 
-function answerSame({ hits: [own] }: FoundPage, { hits }: FoundPage): boolean {
+function answerSame({ hits: [own] }: HitPage, { hits }: HitPage): boolean {
   const said = createComparable(own?.chunk.content ?? '')
-  return hits.some(({ chunk }) => saysSame(createComparable(chunk.content), said))
+  return hits.some(({ chunk }) => isEquivalentText(createComparable(chunk.content), said))
 }
 
 /** Chooses the page to show from a group: by language, then version, then score. */
-function chooseShown(pages: readonly FoundPage[], told: readonly string[], origins: Origins): FoundPage {
+function chooseShown(pages: readonly HitPage[], told: readonly string[], origins: HitSources): HitPage {
   const [only, ...more] = pages
   if (only === undefined) throw new TypeError('Expected a group to have a page, got none')
   if (more.length === 0) return only
   const most = pages.reduce((best, { score }) => Math.max(best, score), 0)
-  const answering = pages.filter(({ score }) => score >= LEAST_SHARE * most).sort((a, b) => b.score - a.score)
+  const answering = pages.filter(({ score }) => score >= MIN_SCORE_SHARE * most).sort((a, b) => b.score - a.score)
   const language = chooseLanguage(answering, told, origins)
   const [best = only, ...others] = answering.filter((page) => page.language === language)
   return others.reduce((a, b) => (origins.isNewer(b.sourceId, a.sourceId) ? b : a), best)
@@ -234,7 +244,7 @@ function chooseShown(pages: readonly FoundPage[], told: readonly string[], origi
  * Chooses the language to show: the language of the question, as detected or as the matched words suggest; otherwise the language of the
  * source, from its start address or from pages without a language in their address; otherwise English, the usual original of documentation.
  */
-function chooseLanguage(pages: readonly FoundPage[], told: readonly string[], origins: Origins): string | null {
+function chooseLanguage(pages: readonly HitPage[], told: readonly string[], origins: HitSources): string | null {
   const there = new Set(pages.map(({ language }) => language))
   if (there.size === 1) return pages[0]?.language ?? null
   const [best] = pages.toSorted((a, b) => b.score - a.score)
@@ -245,7 +255,7 @@ function chooseLanguage(pages: readonly FoundPage[], told: readonly string[], or
 }
 
 /** Returns the language whose pages contain the most words of the question; null if it is a tie. */
-function languageOfWords(pages: readonly FoundPage[]): string | null {
+function languageOfWords(pages: readonly HitPage[]): string | null {
   const most = new Map<string | null, number>()
   for (const { language, hits } of pages) {
     const words = new Set(hits.flatMap(({ terms }) => terms.map(stem)))
@@ -255,7 +265,7 @@ function languageOfWords(pages: readonly FoundPage[]): string | null {
   return first !== undefined && first[1] > (second?.[1] ?? 0) ? first[0] : null
 }
 
-function toSimilar({ url, sourceId, tag, language }: FoundPage, shown: FoundPage, origins: Origins): SimilarPage {
+function toSimilar({ url, sourceId, tag, language }: HitPage, shown: HitPage, origins: HitSources): SimilarPage {
   const source = origins.sourceOf(sourceId)
   const label = source === undefined ? sourceId : labelOf(source)
   const isTranslation = language !== null && language !== shown.language
@@ -265,14 +275,14 @@ function toSimilar({ url, sourceId, tag, language }: FoundPage, shown: FoundPage
   }
 }
 
-function describeSimilar(count: number, { byText, byLanguage }: Kinships): string[] {
+function describeSimilar(count: number, { byText, byLanguage }: RelationOptions): string[] {
   if (count === 0) return []
   const what = `${countOf(count, 'page')} ${count === 1 ? 'is' : 'are'} named only beside one that says the same in another`
   if (byText && byLanguage) return [`${what} place, version or language; duplicates=show and language=any show all`]
   return [`${what} ${byText ? 'place or version; duplicates=show' : 'language; language=any'} shows all`]
 }
 
-function describeForeign(pages: readonly FoundPage[]): string[] {
+function describeForeign(pages: readonly HitPage[]): string[] {
   if (pages.length === 0) return []
   const languages = [...new Set(pages.map(({ tag }) => tag ?? ''))].sort(compareUtf8)
   return [

@@ -14,7 +14,7 @@ export interface ServiceRequest {
 }
 
 /** A response of a service with any status. Redirects are not followed. */
-export interface ServiceAnswer {
+export interface ServiceResponse {
   readonly status: number
   /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
@@ -26,7 +26,7 @@ export interface ServiceAnswer {
  * reason of the signal on abort.
  */
 export interface HttpClient {
-  request(request: ServiceRequest): Promise<ServiceAnswer>
+  request(request: ServiceRequest): Promise<ServiceResponse>
 }
 
 /** Why there is no response. */

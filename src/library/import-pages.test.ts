@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { chunkId } from '../core/chunk/id.ts'
 import { sha256 } from '../core/hash.ts'
+import { runToEnd } from './cooperative-task.ts'
 import { createImportedPage, groupPages } from './import-pages.ts'
-import { doAtOnce } from './in-turns.ts'
 import type { GivenChunk } from './parse-import.ts'
 
 function given(text: string, fields: Partial<GivenChunk> = {}): GivenChunk {
@@ -19,7 +19,7 @@ function given(text: string, fields: Partial<GivenChunk> = {}): GivenChunk {
 
 /** Returns the single page of some chunks. */
 function pageOf(...chunks: readonly GivenChunk[]) {
-  const [page, ...others] = doAtOnce(groupPages(chunks, sha256)).values()
+  const [page, ...others] = runToEnd(groupPages(chunks, sha256)).values()
   if (page === undefined || others.length > 0) throw new Error('this is not one page')
   return createImportedPage(page, sha256)
 }
@@ -35,7 +35,7 @@ describe('groupPages', () => {
       ],
       sha256,
     )
-    const texts = [...doAtOnce(work)].map(([key, { url, chunks }]) => [key, url, chunks.map(({ text }) => text).join()])
+    const texts = [...runToEnd(work)].map(([key, { url, chunks }]) => [key, url, chunks.map(({ text }) => text).join()])
     expect(texts).toEqual([
       ['https://docs.example/lamp', 'https://DOCS.example:443/lamp/', 'a,c'],
       ['https://docs.example/horn?page=2', 'https://docs.example/horn?page=2', 'b'],
@@ -44,7 +44,7 @@ describe('groupPages', () => {
   })
 
   test('gives each page a version that changes with any of its input', () => {
-    const versionOf = (...chunks: GivenChunk[]) => [...doAtOnce(groupPages(chunks, sha256)).values()][0]?.version
+    const versionOf = (...chunks: GivenChunk[]) => [...runToEnd(groupPages(chunks, sha256)).values()][0]?.version
     const version = versionOf(given('a'), given('b'))
     expect(versionOf(given('a'), given('b'))).toBe(version)
     const others = [

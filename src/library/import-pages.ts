@@ -1,19 +1,19 @@
 import { classifyPage } from '../analysis/classify-page.ts'
-import { identify } from '../core/chunk/identify.ts'
+import { createChunks } from '../core/chunk/create-chunks.ts'
 import { slugify } from '../core/chunk/slug.ts'
 import { measureMarkdown } from '../core/extract/measure.ts'
 import { cleanLine, MAX_TITLE } from '../core/extract/metadata/line.ts'
 import { withoutFragment } from '../core/extract/resolve.ts'
 import { cleanText } from '../core/extract/write/escape.ts'
-import { createSections, type PlacedHeading } from '../core/extract/write/sections.ts'
+import { createSections, type HeadingPosition } from '../core/extract/write/sections.ts'
 import { parseBlocks } from '../core/markdown/blocks.ts'
 import type { Sha256 } from '../core/model.ts'
 import { contentTypeOf } from '../core/retrieval/content-type.ts'
-import { withLikeness } from '../core/retrieval/with-likeness.ts'
+import { withPageSignature } from '../core/retrieval/with-page-signature.ts'
 import { splitLines } from '../core/text/lines.ts'
 import { decodePath } from '../core/url/tree-url.ts'
 import type { PageRecord } from '../crawl/ledger.ts'
-import type { Turns } from './in-turns.ts'
+import type { CooperativeTask } from './cooperative-task.ts'
 import type { GivenChunk } from './parse-import.ts'
 import { importKey } from './tree.ts'
 
@@ -30,7 +30,7 @@ export interface ImportedPage {
 }
 
 /** Version of the page format; pages made with another version are made again. */
-const RECIPE = 2
+const FORMAT_VERSION = 2
 
 /** Hash of an imported page. It includes the address, because equal pages at different addresses are separate pages of an import. */
 export function hashImported(url: string, markdown: string, sha256: Sha256): string {
@@ -38,13 +38,13 @@ export function hashImported(url: string, markdown: string, sha256: Sha256): str
 }
 
 /** Number of chunks processed before yielding to other work. */
-const TURN = 200
+const CHUNKS_PER_YIELD = 200
 
 /** Groups chunks into pages by key, in the order of their first chunks. */
-export function* groupPages(chunks: readonly GivenChunk[], sha256: Sha256): Turns<Map<string, ImportedPage>> {
+export function* groupPages(chunks: readonly GivenChunk[], sha256: Sha256): CooperativeTask<Map<string, ImportedPage>> {
   const groups = new Map<string, GivenChunk[]>()
   for (const [i, chunk] of chunks.entries()) {
-    if (i % TURN === TURN - 1) yield
+    if (i % CHUNKS_PER_YIELD === CHUNKS_PER_YIELD - 1) yield
     const key = importKey(chunk.sourceUrl) ?? chunk.sourceUrl
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [chunk])
@@ -54,9 +54,9 @@ export function* groupPages(chunks: readonly GivenChunk[], sha256: Sha256): Turn
   let handled = 0
   for (const [key, group] of groups) {
     const url = withoutFragment(group[0]?.sourceUrl ?? key)
-    pages.set(key, { key, url, chunks: group, version: sha256(JSON.stringify([RECIPE, url, group])) })
+    pages.set(key, { key, url, chunks: group, version: sha256(JSON.stringify([FORMAT_VERSION, url, group])) })
     handled += group.length
-    if (handled < TURN) continue
+    if (handled < CHUNKS_PER_YIELD) continue
     handled = 0
     yield
   }
@@ -76,13 +76,13 @@ export function createImportedPage({ key, url, chunks }: ImportedPage, sha256: S
   const markdown = `${lines.join('\n')}\n`
   const sections = chunks.some(({ sectionPath }) => sectionPath !== '') ? placeSections(placed, titleOf) : headings
   const heading = headings.find(({ level }) => level === 1) ?? headings[0]
-  const page = withLikeness({
+  const page = withPageSignature({
     url,
     title: cleanLine(heading?.title ?? nameOf(url), MAX_TITLE) ?? url,
     description: null,
     author: null,
     publishedAt: null,
-    modifiedAt: findLast(chunks),
+    modifiedAt: findLatestUpdate(chunks),
     language: chunks.find(({ language }) => language !== null)?.language ?? null,
     canonical: null,
     alternates: [],
@@ -101,7 +101,7 @@ export function createImportedPage({ key, url, chunks }: ImportedPage, sha256: S
     content: text.join('\n'),
     headingPath: path.map(titleOf),
   }))
-  const identified = identify({ path: key, kind: 'markdown' }, pieces, sha256)
+  const identified = createChunks({ path: key, kind: 'markdown' }, pieces, sha256)
   return { page, chunks: identified, links: [], classification: classifyPage(page) }
 }
 
@@ -135,13 +135,13 @@ function placeChunks(chunks: readonly GivenChunk[]): PlacedChunk[] {
 }
 
 /** Maximum heading depth; deeper sections belong to the last heading. */
-const DEEPEST = 6
+const MAX_HEADING_DEPTH = 6
 
 function listParts(sectionPath: string): string[] {
   return sectionPath
     .split('/')
     .filter((part) => part.trim() !== '')
-    .slice(0, DEEPEST)
+    .slice(0, MAX_HEADING_DEPTH)
 }
 
 /** Removes blank lines around a chunk, because one separates chunks anyway. */
@@ -160,20 +160,20 @@ function fenceCode(text: string): string[] {
 }
 
 /** Lists the headings in a chunk. Each chunk is parsed alone, so an unclosed fence does not hide the headings of others. */
-function listHeadings({ text: lines, startLine }: PlacedChunk): PlacedHeading[] {
+function listHeadings({ text: lines, startLine }: PlacedChunk): HeadingPosition[] {
   return [...parseBlocks(lines)].flatMap(({ type, text, level, open }) =>
     type === 'heading' ? [{ title: text, level, anchor: null, startLine: startLine + open }] : [],
   )
 }
 
 /** Derives sections from the section paths of chunks: each starts with its first chunk and ends where the path changes. */
-function placeSections(chunks: readonly PlacedChunk[], titleOf: (slug: string) => string): PlacedHeading[] {
+function placeSections(chunks: readonly PlacedChunk[], titleOf: (slug: string) => string): HeadingPosition[] {
   let before: Pick<PlacedChunk, 'path' | 'fragment'> = { path: [], fragment: '' }
   return chunks.flatMap((chunk) => {
-    const from = findNews(chunk, before)
+    const from = countSharedParts(chunk, before)
     before = chunk
     const { path, startLine, fragment } = chunk
-    return path.slice(from).map((part, i): PlacedHeading => {
+    return path.slice(from).map((part, i): HeadingPosition => {
       const isLast = from + i === path.length - 1
       const anchor = isLast && fragment !== '' ? fragment : part
       return { title: titleOf(part), level: from + i + 1, anchor, startLine }
@@ -185,7 +185,7 @@ function placeSections(chunks: readonly PlacedChunk[], titleOf: (slug: string) =
  * Returns how many leading parts of a chunk's path continue the previous section. A chunk that returns from a subsection, or has a fragment
  * of its own, starts its section again.
  */
-function findNews({ path, fragment }: PlacedChunk, before: Pick<PlacedChunk, 'path' | 'fragment'>): number {
+function countSharedParts({ path, fragment }: PlacedChunk, before: Pick<PlacedChunk, 'path' | 'fragment'>): number {
   const other = path.findIndex((part, depth) => part !== before.path[depth])
   if (other >= 0) return other
   const isSame = path.length === before.path.length && (fragment === '' || fragment === before.fragment)
@@ -199,7 +199,7 @@ function nameOf(url: string): string {
 }
 
 /** Returns the latest update time of the chunks. */
-function findLast(chunks: readonly GivenChunk[]): string | null {
+function findLatestUpdate(chunks: readonly GivenChunk[]): string | null {
   const dates = chunks.map(({ lastUpdated }) => lastUpdated)
   return dates.reduce((last, date) => (Date.parse(date) > Date.parse(last) ? date : last), dates[0] ?? '') || null
 }

@@ -1,5 +1,5 @@
+import { runCooperatively } from './cooperative-task.ts'
 import { createImportedPage, groupPages, type ImportedPage } from './import-pages.ts'
-import { doInTurns } from './in-turns.ts'
 import type { Library } from './library.ts'
 import type { ChunkImport } from './parse-import.ts'
 import type { OpenTree } from './tree.ts'
@@ -7,7 +7,7 @@ import type { OpenTree } from './tree.ts'
 /** The pages of an import as a tree, which replaces an earlier import of the same source. */
 export interface ImportTree extends OpenTree {
   /** The import it was created from. */
-  readonly given: ChunkImport
+  readonly chunkImport: ChunkImport
   /** Pages by key. */
   readonly pages: ReadonlyMap<string, ImportedPage>
 }
@@ -18,13 +18,13 @@ export async function createImportTree(
   given: ChunkImport,
   signal?: AbortSignal,
 ): Promise<ImportTree> {
-  const pages = await doInTurns(groupPages(given.chunks, sha256), clock, signal)
+  const pages = await runCooperatively(groupPages(given.chunks, sha256), clock, signal)
   return {
     url: given.sourceUrl,
     name: given.sourceUrl,
-    place: 'import',
+    folderId: 'import',
     discovery: 'manual',
-    given,
+    chunkImport: given,
     pages,
     addressOf: (key) => pages.get(key)?.url ?? key,
     async *walk() {

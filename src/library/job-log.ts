@@ -1,5 +1,5 @@
 import type { NoteFrame, ProgressFrame, QueueAction, QueueFrame } from './dispatch/frames.ts'
-import type { ProcessMark } from './dispatch/runner.ts'
+import type { ProcessIdentity } from './dispatch/runner.ts'
 
 /** Statuses of a job. `queued` waits for others to end; the last four are final. */
 export const JOB_STATUSES = ['queued', 'running', 'done', 'failed', 'stopped', 'cancelled'] as const
@@ -16,7 +16,7 @@ export interface JobRecord {
   /** Arguments of its process. */
   readonly args: readonly string[]
   /** The current or last process; null before the first. */
-  readonly process: ProcessMark | null
+  readonly process: ProcessIdentity | null
   readonly status: JobStatus
   /** Time of the request. */
   readonly createdAt: number
@@ -58,7 +58,7 @@ export interface QueueEvent extends QueueFrame {
 }
 
 /** A stored problem or milestone. */
-export interface KeptNote extends NoteFrame {
+export interface StoredNote extends NoteFrame {
   /** Ids grow over time. */
   readonly id: number
   readonly jobId: string
@@ -82,7 +82,7 @@ export interface NoteFilter extends LogPage {
 }
 
 /** A named crawl type. */
-export interface CrawlType {
+export interface CrawlTypeRecord {
   readonly name: string
   readonly description: string
   /** Options that the type sets, in the format of the contract. */
@@ -90,7 +90,7 @@ export interface CrawlType {
 }
 
 /** Retention rule of the log. */
-export interface TrimRule {
+export interface RetentionRule {
   /** Maximum number of queue events per job; the newest are kept. */
   readonly eventsPerJob: number
   /** Maximum number of queue events in total; the oldest are removed first. */
@@ -116,10 +116,10 @@ export interface JobLog {
   /** Appends events in one transaction. A milestone is stored once per job, kind and scope; the first one counts. */
   append(notes: readonly JobNote[]): Promise<void>
   listQueueEvents(jobId: string, page: LogPage & { readonly action?: QueueAction }): Promise<readonly QueueEvent[]>
-  listProblems(filter: NoteFilter): Promise<readonly KeptNote[]>
-  listMilestones(filter: NoteFilter): Promise<readonly KeptNote[]>
+  listProblems(filter: NoteFilter): Promise<readonly StoredNote[]>
+  listMilestones(filter: NoteFilter): Promise<readonly StoredNote[]>
   /** Removes what the rule does not keep, in batches; returns the number of removed rows. */
-  trim(rule: TrimRule): Promise<number>
+  trim(rule: RetentionRule): Promise<number>
   /** Lists crawl types in the order in which they were added. */
-  listTypes(): Promise<readonly CrawlType[]>
+  listTypes(): Promise<readonly CrawlTypeRecord[]>
 }

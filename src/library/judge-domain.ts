@@ -1,19 +1,19 @@
-import { ANYBODYS_TLDS } from '../analysis/match-context.ts'
+import { GENERIC_CCTLDS } from '../analysis/match-context.ts'
 import type { CountryMentions, DomainAnalysis, DomainFigures, HostLocale } from './analyses.ts'
 
 /** Minimum score of a news site. */
-const LEAST_NEWS = 0.4
+const MIN_NEWS_SCORE = 0.4
 
 /** Scores a host: many articles, several sections and dates indicate news. */
 export function judgeDomain(figures: DomainFigures, countryCode: string | null): DomainAnalysis {
   const { articles, sections, datedRatio } = figures
   const score = Math.min(0.5, articles / 100) + Math.min(0.2, sections / 25) + Math.min(0.3, datedRatio)
-  return { ...figures, score, isNews: score >= LEAST_NEWS, countryCode }
+  return { ...figures, score, isNews: score >= MIN_NEWS_SCORE, countryCode }
 }
 
 /** Minimum number of titles with places before they determine the country of a host, and the share that one country needs. */
-const LEAST_TITLES = 20
-const LEAST_SHARE = 0.6
+const MIN_TITLES = 20
+const MIN_COUNTRY_SHARE = 0.6
 
 /** Determines the country of a host: from its top-level domain, otherwise from its titles if one country clearly dominates. */
 export function judgeLocale(host: string, mentions: readonly CountryMentions[]): HostLocale {
@@ -21,18 +21,18 @@ export function judgeLocale(host: string, mentions: readonly CountryMentions[]):
   if (own !== null) return { countryCode: own, confidence: 1 }
   const total = mentions.reduce((sum, { pages }) => sum + pages, 0)
   const [most] = mentions
-  if (most === undefined || total < LEAST_TITLES || most.pages < LEAST_SHARE * total) {
+  if (most === undefined || total < MIN_TITLES || most.pages < MIN_COUNTRY_SHARE * total) {
     return { countryCode: null, confidence: 0 }
   }
   return { countryCode: most.countryCode, confidence: Math.round((100 * most.pages) / total) / 100 }
 }
 
 /** Country-code domains that differ from the ISO code of their country. */
-const OTHER_CODES: Readonly<Record<string, string | null>> = { uk: 'GB', eu: null, su: null, ac: 'SH' }
+const TLD_EXCEPTIONS: Readonly<Record<string, string | null>> = { uk: 'GB', eu: null, su: null, ac: 'SH' }
 
 /** Returns the country of the top-level domain. */
 function countryOfHost(host: string): string | null {
   const [, ending] = /\.([a-z]{2})$/.exec(host.replace(/:\d+$/, '')) ?? []
-  if (ending === undefined || ANYBODYS_TLDS.has(ending)) return null
-  return ending in OTHER_CODES ? (OTHER_CODES[ending] ?? null) : ending.toUpperCase()
+  if (ending === undefined || GENERIC_CCTLDS.has(ending)) return null
+  return ending in TLD_EXCEPTIONS ? (TLD_EXCEPTIONS[ending] ?? null) : ending.toUpperCase()
 }

@@ -2,8 +2,8 @@ import type { PlanMemory } from '../plan/plan-memory.ts'
 import type { Addresses } from './addresses.ts'
 import type { Analyses } from './analyses.ts'
 import type { Gazetteer } from './gazetteer.ts'
-import type { Holdings } from './holdings.ts'
 import type { JobLog } from './job-log.ts'
+import type { LibraryCopy } from './library-copy.ts'
 import type { PlaceHubs } from './place-hubs.ts'
 import type { VectorStore } from './vectors.ts'
 import type { Workers } from './workers.ts'
@@ -19,10 +19,10 @@ export interface LibraryStore extends VectorStore {
 }
 
 /** Gazetteer, analyses and plans, kept beside the pages by stores on disk. Such stores can also be copied as a whole. */
-export interface UnderstandingStore {
+export interface AnalysisStore {
   readonly gazetteer: Gazetteer
   readonly analyses: Analyses
   readonly placeHubs: PlaceHubs
   readonly planMemory: PlanMemory
-  readonly holdings: Holdings
+  readonly libraryCopy: LibraryCopy
 }

@@ -1,15 +1,15 @@
 import type { PlaceMatcher } from '../analysis/matcher.ts'
 import type { Sha256 } from '../core/model.ts'
 import type { Reason } from '../crawl/ledger.ts'
-import type { Memory } from '../crawl/memory-gate.ts'
-import type { Clock, Fetcher, KindOf, PageReader, Renderer } from '../crawl/ports.ts'
+import type { Memory } from '../crawl/memory-limiter.ts'
+import type { Clock, Fetcher, PageKindReader, PageReader, Renderer } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'
 import type { PlanMemory } from '../plan/plan-memory.ts'
 import type { Addresses } from './addresses.ts'
 import type { Analyses } from './analyses.ts'
 import type { Gazetteer } from './gazetteer.ts'
 import type { JobLog } from './job-log.ts'
-import type { KeptImports } from './kept-imports.ts'
+import type { PendingImports } from './pending-imports.ts'
 import type { PlaceHubs } from './place-hubs.ts'
 import type { Reranker } from './reranker.ts'
 import type { Store } from './store.ts'
@@ -30,7 +30,7 @@ export interface Library {
   /** Recent load of this process, from 0 to 1. If absent, background work beside a crawl never pauses. */
   readonly load?: () => number
   readonly clock: Clock
-  readonly kindOf: KindOf
+  readonly kindOf: PageKindReader
   readonly sha256: Sha256
   /** Number from 0 up to 1. */
   readonly random: () => number
@@ -41,7 +41,7 @@ export interface Library {
   /** If absent, file trees cannot be read. */
   readonly trees?: TreeReader
   /** Imports in progress; if absent, an interrupted import must be sent again. */
-  readonly imports?: KeptImports
+  readonly imports?: PendingImports
   /** Storage of chunk vectors; if absent, search uses words only. */
   readonly vectors?: VectorIndex
   /** External copy of the vectors, if a service is configured. */
@@ -66,7 +66,7 @@ export interface Library {
   /** Opens the built-in or configured embedder once, on first use; undefined if there is none. */
   readonly openEmbedder?: () => Promise<Embedder | undefined>
   /** Whether the owner configured an embedding service; search then reports missing vectors. */
-  readonly wantsVectors?: boolean
+  readonly hasEmbeddingService?: boolean
   /** Whether new pages are embedded automatically. @default no */
   readonly embedsNew?: boolean
   /** Opens the configured reranker once; undefined if there is none. */

@@ -6,7 +6,7 @@ import { CONTENT_TYPES, type ContentType } from '../core/retrieval/content-type.
 import { clipText } from '../core/text/lines.ts'
 import { hideCredentials } from '../core/url/credentials.ts'
 import { parseHttp } from '../core/url/key.ts'
-import { doAtOnce, type Turns } from './in-turns.ts'
+import { type CooperativeTask, runToEnd } from './cooperative-task.ts'
 import { importKey } from './tree.ts'
 
 /** Limits of an import. A megabyte is 2²⁰ bytes, a character a UTF-16 code unit. */
@@ -132,14 +132,14 @@ export function parseImportText(bytes: Uint8Array, what = 'it'): ChunkImport {
 
 /** Validates an import; throws `IMPORT_INVALID` with the places of the first faults. */
 export function parseImport(value: unknown, what = 'it'): ChunkImport {
-  return doAtOnce(checkImport(value, what))
+  return runToEnd(checkImport(value, what))
 }
 
 /** Number of chunks validated before yielding to other work. */
-const TURN = 200
+const CHUNKS_PER_YIELD = 200
 
 /** Validates an import in turns, for a server with other requests. */
-export function* checkImport(value: unknown, what = 'it'): Turns<ChunkImport> {
+export function* checkImport(value: unknown, what = 'it'): CooperativeTask<ChunkImport> {
   const faults = new Faults(what)
   const around = importSchema.safeParse(value, { reportInput: true })
   if (!around.success) {
@@ -155,7 +155,7 @@ export function* checkImport(value: unknown, what = 'it'): Turns<ChunkImport> {
   const places = new Map<string, number>()
   const sizes = new Map<string, number>()
   for (const [i, one] of given.entries()) {
-    if (i % TURN === TURN - 1) yield
+    if (i % CHUNKS_PER_YIELD === CHUNKS_PER_YIELD - 1) yield
     const place = `chunks[${i}]`
     const parsed = chunkSchema.safeParse(one, { reportInput: true })
     if (!parsed.success) {
@@ -221,7 +221,7 @@ class Faults {
 
   tell(fault: string): void {
     this.count++
-    if (this.#told.length < MOST_TOLD) this.#told.push(fault)
+    if (this.#told.length < MAX_LISTED_FAULTS) this.#told.push(fault)
   }
 
   refuse(): PharosError {
@@ -232,7 +232,7 @@ class Faults {
 }
 
 /** Maximum number of faults described. */
-const MOST_TOLD = 20
+const MAX_LISTED_FAULTS = 20
 
 function join(place: string, field: string): string {
   return [place, field].filter((part) => part !== '').join('.') || 'the whole'
@@ -246,7 +246,7 @@ function writeFault({ input, code }: z.core.$ZodIssue, field: string): string {
 }
 
 /** Maximum length of a received value in a message. */
-const MOST_SHOWN = 60
+const MAX_SHOWN_CHARS = 60
 
 function show(input: unknown): string {
   if (typeof input === 'string') return shorten(JSON.stringify(hideCredentials(input)))
@@ -255,7 +255,7 @@ function show(input: unknown): string {
 }
 
 function shorten(text: string): string {
-  return text.length > MOST_SHOWN ? `${clipText(text, MOST_SHOWN)}…` : text
+  return text.length > MAX_SHOWN_CHARS ? `${clipText(text, MAX_SHOWN_CHARS)}…` : text
 }
 
 function isAddress(text: string): boolean {

@@ -3,7 +3,7 @@ import type { PlaceKind } from '../analysis/place.ts'
 import type { HubVerdict, LearnedPattern } from '../plan/plan-memory.ts'
 
 /** A stored hub. */
-export interface KeptHub extends Omit<PlaceHub, 'placeId' | 'placeKind' | 'placeSlug'> {
+export interface StoredHub extends Omit<PlaceHub, 'placeId' | 'placeKind' | 'placeSlug'> {
   readonly placeId: number | null
   readonly placeSlug: string | null
   readonly placeKind: PlaceKind | null
@@ -47,8 +47,8 @@ export interface HubCoverage {
 export interface PlaceHubs {
   /** Adds hubs, and completes missing fields of existing ones. */
   write(hubs: readonly PlaceHub[], now: number): Promise<void>
-  list(query: HubQuery): Promise<{ readonly total: number; readonly items: readonly KeptHub[] }>
-  find(url: string): Promise<KeptHub | undefined>
+  list(query: HubQuery): Promise<{ readonly total: number; readonly items: readonly StoredHub[] }>
+  find(url: string): Promise<StoredHub | undefined>
   /** Lists hosts with hubs or patterns, most hubs first. */
   listHosts(limit: number): Promise<readonly { readonly host: string; readonly hubs: number }[]>
   coverage(host: string): Promise<HubCoverage>

@@ -1,17 +1,17 @@
-import { definesName, namesAsked } from '../core/retrieval/definitions.ts'
+import { definesName, findLookupNames } from '../core/retrieval/definitions.ts'
 import { linkShareOf } from '../core/retrieval/link-share.ts'
 import { createPagePrior } from '../core/retrieval/page-prior.ts'
-import { penalizeLinks, supportHits } from '../core/retrieval/weigh-hits.ts'
+import { computeSupport, penalizeLinks } from '../core/retrieval/weigh-hits.ts'
 import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../core/search/fusion.ts'
 import { writeNumber } from '../core/text/count.ts'
 import { readHits } from './hits.ts'
 import type { Library } from './library.ts'
-import { cannotBeUsed, findMeaning, type QueryMeaning } from './query-meaning.ts'
+import { describeUnusable, findQueryEmbedding, type QueryEmbedding } from './query-embedding.ts'
 import { rerankHits } from './rerank-hits.ts'
 import type { Engine, Fusion, HitExplanation } from './search.ts'
 import type { ChunkFilter, Store, StoredChunk, StoreMatch } from './store.ts'
-import type { NearChunk, NumberedName, VectorIndex } from './vectors.ts'
-import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
+import type { NearChunk, NumberedChunkRef, VectorIndex } from './vectors.ts'
+import { TimeoutError, withTimeout } from './with-timeout.ts'
 
 /** A hit with the score that counts. */
 export interface RankedHit
@@ -42,7 +42,7 @@ export interface RankedHits {
 /** Shared basis of all parts of the hits of a question, so that their scores are comparable. */
 export interface RankBasis {
   /** The vector of the question; undefined if only words are used. */
-  readonly meaning?: FusedMeaning
+  readonly meaning?: FusedEmbedding
   /** Chunks nearest in meaning, which the first part ranks with its hits by words; empty for later parts. */
   readonly near: readonly NearChunk[]
   /** Numbers of chunks that the first part found by meaning; later parts leave them out. */
@@ -53,7 +53,7 @@ export interface RankBasis {
 }
 
 /** The vector of a question, and the fusion with words. */
-interface FusedMeaning extends QueryMeaning {
+interface FusedEmbedding extends QueryEmbedding {
   /** Created from the first part. */
   readonly fuse?: FuseCandidates
 }
@@ -78,7 +78,7 @@ export interface RankedQuery {
 }
 
 /** Number of hits by words, and of nearest chunks, that are ranked together; later hits by words follow in parts of this size. */
-const PART = 100
+const PART_SIZE = 100
 
 /** Bonus for a text that defines the name in a question, as a share of the best possible score by words. */
 const DEFINITION_BONUS = 0.15
@@ -92,7 +92,7 @@ const NO_NUMBERS: ReadonlySet<number> = new Set()
 const MAX_DEFINING = 50
 
 /** Timeout for the nearest chunks, because a service may have to find them. */
-const NEAREST_MS = 3000
+const NEAREST_TIMEOUT_MS = 3000
 
 /**
  * Ranks one part of the hits of a question: by words, by meaning if there are vectors of the open model, and the best of the first part by
@@ -115,12 +115,12 @@ export async function rankHits(
     // Chunks that the index does not have yet cannot be found by words.
     ...(missing.length === 0 ? [] : await readUnindexed(library.store, known.near, matches, asked)),
   ]
-  const ranked = await addMeanings(asked, hits, found, known, signal)
+  const ranked = await addSimilarities(asked, hits, found, known, signal)
   const {
     hits: best,
     isReranked,
     notices,
-  } = part === 0 && isAsked(asked, 'reranker')
+  } = part === 0 && canUseEngine(asked, 'reranker')
     ? await rerankHits(library, asked.query, ranked.hits, signal)
     : { hits: ranked.hits, isReranked: known.isReranked, notices: [] }
   const next = {
@@ -140,7 +140,7 @@ export async function rankHits(
 }
 
 /** Whether an engine may take part. */
-function isAsked({ fusion, engines }: RankedQuery, engine: Engine): boolean {
+function canUseEngine({ fusion, engines }: RankedQuery, engine: Engine): boolean {
   return fusion !== 'words' && (engines === undefined || engines.includes(engine))
 }
 
@@ -149,7 +149,7 @@ function listEngines({ meaning, isReranked }: RankBasis): Engine[] {
 }
 
 /** Adds cosine similarities to hits whose chunks have vectors; best first. */
-async function addMeanings(
+async function addSimilarities(
   asked: RankedQuery,
   hits: readonly RankedHit[],
   others: ReadonlySet<number>,
@@ -166,7 +166,7 @@ async function addMeanings(
     const byWords = hits.filter(({ number }) => !others.has(number))
     return {
       hits: weighPages(byWords, asked),
-      basis: { ...words, notices: [...words.notices, cannotBeUsed('the vectors', error)] },
+      basis: { ...words, notices: [...words.notices, describeUnusable('the vectors', error)] },
     }
   }
 }
@@ -181,7 +181,9 @@ async function describeIndex({ store }: Library): Promise<string[]> {
 
 /** Embeds the question and finds the nearest chunks, if the library has vectors. */
 async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSignal): Promise<RankBasis> {
-  const found = isAsked(asked, 'vectors') ? await findMeaning(library, asked.query, asked.filter, signal) : undefined
+  const found = canUseEngine(asked, 'vectors')
+    ? await findQueryEmbedding(library, asked.query, asked.filter, signal)
+    : undefined
   const basis = { found: NO_NUMBERS, near: [], isReranked: false, notices: [], ...found }
   if (basis.meaning === undefined) return basis
   const { meaning, ...words } = basis
@@ -190,7 +192,7 @@ async function openBasis(library: Library, asked: RankedQuery, signal?: AbortSig
     return { ...basis, near, notices: [...basis.notices, ...missing] }
   } catch (error) {
     signal?.throwIfAborted()
-    return { ...words, notices: [...words.notices, cannotBeUsed('the vectors', error)] }
+    return { ...words, notices: [...words.notices, describeUnusable('the vectors', error)] }
   }
 }
 
@@ -201,7 +203,7 @@ async function findMatches(
   part: number,
   near: readonly NearChunk[],
 ): Promise<{ readonly matches: StoreMatch[]; readonly others: ReadonlySet<number>; readonly hasMore: boolean }> {
-  const limit = (part + 1) * PART
+  const limit = (part + 1) * PART_SIZE
   const all = await store.search({ query, limit, filter, explain, also: near })
   // Named sources are searched separately with the other words, so that hits elsewhere do not crowd them out.
   const own =
@@ -214,14 +216,14 @@ async function findMatches(
           explain,
         })
   const owned = new Set(own.map(({ number }) => number))
-  const some = all.slice(part * PART)
+  const some = all.slice(part * PART_SIZE)
   // Matches without a common word, or beyond the limit, were found by meaning.
-  const others = some.filter(({ score }, i) => i >= PART || score === 0)
-  const ownPart = own.slice(part * PART)
+  const others = some.filter(({ score }, i) => i >= PART_SIZE || score === 0)
+  const ownPart = own.slice(part * PART_SIZE)
   return {
     matches: [...ownPart, ...some.filter(({ number }) => !owned.has(number))],
     others: new Set(others.map(({ number }) => number).filter((number) => !owned.has(number))),
-    hasMore: some.length - others.length === PART || ownPart.length === PART,
+    hasMore: some.length - others.length === PART_SIZE || ownPart.length === PART_SIZE,
   }
 }
 
@@ -250,7 +252,7 @@ async function readRanked(
   { query, explain }: RankedQuery,
 ): Promise<RankedHit[]> {
   const hits = await readHits(store, matches)
-  const names = namesAsked(query)
+  const names = findLookupNames(query)
   return hits.map((hit, i) => {
     const { score: wordScore, linkShare } = hit
     const isDefinition = names.length > 0 && i < MAX_DEFINING && hit.hasSymbols && definesName(hit.chunk, names)
@@ -294,7 +296,7 @@ function weighPages(hits: readonly RankedHit[], { query, named }: RankedQuery): 
     priors.set(page, prior)
     return { hit, prior, score: hit.score * prior, page }
   })
-  const supports = supportHits(weighed)
+  const supports = computeSupport(weighed)
   const ranked = weighed.map(({ hit, prior, score }, i): RankedHit => {
     const support = supports[i] ?? 0
     const { explanation } = hit
@@ -317,16 +319,16 @@ function sortByScore<T extends { readonly score: number }>(ranked: readonly T[])
 /** Finds the nearest chunks, and reports what may be missing. */
 async function findNearest(
   { vectorCopy }: Library,
-  { vectors, vector }: QueryMeaning,
+  { vectors, vector }: QueryEmbedding,
   { filter }: RankedQuery,
   signal?: AbortSignal,
 ): Promise<{ readonly near: readonly NearChunk[]; readonly missing: readonly string[] }> {
   let nearest: Awaited<ReturnType<VectorIndex['nearest']>>
   try {
-    nearest = await waitAtMost(NEAREST_MS, signal, (both) => vectors.nearest(vector, PART, filter, both))
+    nearest = await withTimeout(NEAREST_TIMEOUT_MS, signal, (both) => vectors.nearest(vector, PART_SIZE, filter, both))
   } catch (error) {
-    if (!(error instanceof WaitedEnough)) throw error
-    const missing = `those nearest in meaning were not found within ${NEAREST_MS / 1000} s and are left out`
+    if (!(error instanceof TimeoutError)) throw error
+    const missing = `those nearest in meaning were not found within ${NEAREST_TIMEOUT_MS / 1000} s and are left out`
     return { near: [], missing: [missing] }
   }
   const problem = vectorCopy?.problem ?? null
@@ -336,7 +338,7 @@ async function findNearest(
 }
 
 /** Name of a hit whose id is read lazily, only if the number is not enough. */
-function toNumberedName({ sourceId, number, chunk }: RankedHit): NumberedName {
+function toNumberedRef({ sourceId, number, chunk }: RankedHit): NumberedChunkRef {
   return {
     sourceId,
     number,
@@ -349,7 +351,7 @@ function toNumberedName({ sourceId, number, chunk }: RankedHit): NumberedName {
 /** Fuses hits by words and meaning, and returns the fusion for later parts. */
 async function fuseHits(
   { query, fusion }: RankedQuery,
-  { vectors, vector, fuse: before }: FusedMeaning,
+  { vectors, vector, fuse: before }: FusedEmbedding,
   hits: readonly RankedHit[],
   others: ReadonlySet<number>,
   near: readonly NearChunk[],
@@ -357,7 +359,7 @@ async function fuseHits(
   // The nearest chunks were compared when they were found.
   const known = new Map(near.map(({ number, similarity }) => [number, similarity]))
   const rest = hits.filter(({ number }) => !known.has(number))
-  const compared = (await vectors.compare(vector, rest.map(toNumberedName))).values()
+  const compared = (await vectors.compare(vector, rest.map(toNumberedRef))).values()
   const similarities = hits.map(({ number }) => known.get(number) ?? compared.next().value ?? null)
   const candidates = hits.map(({ number, score }, i) => {
     return { wordScore: score, similarity: similarities[i] ?? null, isNear: score === 0 || others.has(number) }

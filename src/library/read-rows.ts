@@ -2,7 +2,7 @@ import type { LedgerRow, RowFilter } from '../crawl/ledger.ts'
 import type { Store } from './store.ts'
 
 /** Number of rows read at once. */
-const ROWS = 1000
+const ROWS_AT_ONCE = 1000
 
 /** Reads ledger rows of a source in key order, in batches. */
 export async function* readRows(
@@ -11,9 +11,9 @@ export async function* readRows(
   { after: start = '', ...filter }: Omit<RowFilter, 'limit'> = {},
 ): AsyncGenerator<readonly LedgerRow[], void, void> {
   for (let after: string | undefined = start; after !== undefined; ) {
-    const rows: readonly LedgerRow[] = await store.listRows(sourceId, { ...filter, after, limit: ROWS })
+    const rows: readonly LedgerRow[] = await store.listRows(sourceId, { ...filter, after, limit: ROWS_AT_ONCE })
     yield rows
-    after = rows.length < ROWS ? undefined : rows.at(-1)?.key
+    after = rows.length < ROWS_AT_ONCE ? undefined : rows.at(-1)?.key
   }
 }
 

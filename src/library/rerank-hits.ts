@@ -4,7 +4,7 @@ import type { Library } from './library.ts'
 import type { HitExplanation } from './search.ts'
 import { ServiceFailure } from './service-call.ts'
 import type { Store, StoredChunk } from './store.ts'
-import { WaitedEnough, waitAtMost } from './wait-at-most.ts'
+import { TimeoutError, withTimeout } from './with-timeout.ts'
 
 /** Fields of a hit that reranking needs. */
 export interface RerankableHit extends StoredChunk {
@@ -21,18 +21,18 @@ export interface Reranking<H> {
 }
 
 /** Cache of recent judgements by store, so that further answers to a question keep the same order without another request. */
-const judgedLately = new WeakMap<Store, Map<string, Judged>>()
+const judgementCache = new WeakMap<Store, Map<string, CachedJudgements>>()
 
-interface Judged {
+interface CachedJudgements {
   readonly judgements: readonly number[]
   readonly until: number
 }
 
-const KEPT_MS = 10 * 60_000
-const MOST_KEPT = 100
+const CACHE_TTL_MS = 10 * 60_000
+const MAX_CACHED = 100
 
 /** Maximum length of a judged text in UTF-16 units: more than most models read, and within the size of a request. */
-const MOST_TEXT = 4000
+const MAX_TEXT_CHARS = 4000
 
 /**
  * Lets the configured reranker judge the first hits by their text and sorts them accordingly. The scores stay with the ranks, so that all
@@ -53,7 +53,7 @@ export async function rerankHits<H extends RerankableHit>(
   const texts = judged.map(textOf)
   try {
     const judgements = await judgeOnce(library, [reranker.name, query, ...texts], () =>
-      waitAtMost(budgetMs, signal, (both) => reranker.rerank(query, texts, both)),
+      withTimeout(budgetMs, signal, (both) => reranker.rerank(query, texts, both)),
     )
     return { hits: [...reorder(judged, judgements), ...hits.slice(candidates)], isReranked: true, notices: [] }
   } catch (error) {
@@ -68,24 +68,24 @@ async function judgeOnce(
   asked: readonly string[],
   judge: () => Promise<readonly number[]>,
 ): Promise<readonly number[]> {
-  const kept = judgedLately.get(store) ?? new Map<string, Judged>()
-  judgedLately.set(store, kept)
+  const kept = judgementCache.get(store) ?? new Map<string, CachedJudgements>()
+  judgementCache.set(store, kept)
   const key = sha256(JSON.stringify(asked))
   const known = kept.get(key)
   if (known !== undefined && clock.now() < known.until) return known.judgements
   const judgements = await judge()
   kept.delete(key)
-  kept.set(key, { judgements, until: clock.now() + KEPT_MS })
+  kept.set(key, { judgements, until: clock.now() + CACHE_TTL_MS })
   const [oldest] = kept.keys()
-  if (oldest !== undefined && kept.size > MOST_KEPT) kept.delete(oldest)
+  if (oldest !== undefined && kept.size > MAX_CACHED) kept.delete(oldest)
   return judgements
 }
 
 function textOf({ title, chunk }: StoredChunk): string {
   const text = embeddedText(title, chunk.headingPath, chunk.content)
-  if (text.length <= MOST_TEXT) return text
+  if (text.length <= MAX_TEXT_CHARS) return text
   // A lone surrogate would be rejected.
-  return text.slice(0, MOST_TEXT).replace(/[\uD800-\uDBFF]$/, '')
+  return text.slice(0, MAX_TEXT_CHARS).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 /** Hits with equal judgements keep their order. */
@@ -105,7 +105,7 @@ function reorder<H extends RerankableHit>(hits: readonly H[], judgements: readon
 }
 
 function describe(error: unknown, budgetMs: number): string {
-  const isLate = error instanceof WaitedEnough || (error instanceof ServiceFailure && error.type === 'timeout')
+  const isLate = error instanceof TimeoutError || (error instanceof ServiceFailure && error.type === 'timeout')
   if (isLate) return `gave no answer within ${budgetMs / 1000} s`
   return `cannot be used: ${messageOf(error)}`
 }

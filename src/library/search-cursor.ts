@@ -4,7 +4,7 @@ import { clipText } from '../core/text/lines.ts'
 import type { Engine, SearchInput } from './search.ts'
 
 /** Maximum number of answers to one question. */
-export const MOST_ANSWERS = 500
+export const MAX_ANSWERS = 500
 
 /** Format of a cursor: number of the answer, fingerprint of the question, engines of the first answer. */
 const CURSOR = /^(\d{1,3})-([0-9a-f]{16})(?:-(w?v?r?))?$/
@@ -13,7 +13,7 @@ const CURSOR = /^(\d{1,3})-([0-9a-f]{16})(?:-(w?v?r?))?$/
 const LETTERS: Readonly<Record<Engine, string>> = { words: 'w', vectors: 'v', reranker: 'r' }
 
 /** Position that a cursor encodes. */
-export interface CursorPlace {
+export interface CursorPosition {
   /** Number of the answer, from 0. */
   readonly answer: number
   /** Engines of the first answer; undefined for the first answer itself, or if the cursor has none. */
@@ -21,18 +21,18 @@ export interface CursorPlace {
 }
 
 /** Writes the cursor for an answer to the same question with the same filters. */
-export function writeCursor(input: SearchInput, { answer, engines = [] }: CursorPlace, sha256: Sha256): string {
+export function writeCursor(input: SearchInput, { answer, engines = [] }: CursorPosition, sha256: Sha256): string {
   const letters = engines.map((engine) => LETTERS[engine]).join('')
   return `${answer}-${fingerprint(input, sha256)}${letters === '' ? '' : `-${letters}`}`
 }
 
 /** Parses the cursor; throws if it belongs to another question. */
-export function parseCursor(input: SearchInput, sha256: Sha256): CursorPlace {
+export function parseCursor(input: SearchInput, sha256: Sha256): CursorPosition {
   const { cursor } = input
   if (cursor === undefined) return { answer: 0 }
   const [, number, owner, letters] = CURSOR.exec(cursor) ?? []
   const answer = Number(number)
-  if (owner === undefined || answer < 1 || answer >= MOST_ANSWERS) throw refuse(cursor, 'no answer has given it')
+  if (owner === undefined || answer < 1 || answer >= MAX_ANSWERS) throw refuse(cursor, 'no answer has given it')
   if (owner !== fingerprint(input, sha256)) throw refuse(cursor, 'it belongs to another question, or to other filters')
   if (letters === undefined) return { answer }
   // The keys of LETTERS are exactly the engines.

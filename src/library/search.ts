@@ -125,11 +125,11 @@ export interface HitExplanation {
   /** Describes how the scores were combined. */
   readonly fusion: string
   /** Result of the reranker; null if it did not judge the hit. */
-  readonly reranker: RerankedPlace | null
+  readonly reranker: RerankerRank | null
 }
 
 /** Rank given by a reranker. The hit gets the score of the hit that had this rank before. */
-export interface RerankedPlace {
+export interface RerankerRank {
   /** Score by the reranker; its scale depends on the model. */
   readonly score: number
   /** Rank among all hits, from 1. */

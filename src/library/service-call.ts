@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../core/retry-after.ts'
 import type { Clock } from '../crawl/ports.ts'
-import { type HttpClient, type ServiceAnswer, ServiceError, type ServiceRequest } from './http-client.ts'
+import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from './http-client.ts'
 
 /** A service call with its retry policy. */
 export interface ServiceCall extends Omit<ServiceRequest, 'body'> {
@@ -40,7 +40,7 @@ export class ServiceFailure extends Error {
   readonly status: number | null
   readonly retryAfterMs: number | null
   /** Message of the service on one line; empty if there is none. */
-  readonly told: string
+  readonly serviceMessage: string
 
   constructor(
     type: FailureType,
@@ -56,7 +56,7 @@ export class ServiceFailure extends Error {
     this.type = type
     this.status = details.status ?? null
     this.retryAfterMs = details.retryAfterMs ?? null
-    this.told = details.told ?? ''
+    this.serviceMessage = details.told ?? ''
   }
 
   /** Whether the same call may succeed later. */
@@ -66,7 +66,7 @@ export class ServiceFailure extends Error {
 }
 
 /** Maximum Retry-After that is honoured; a longer one fails at once. */
-const MOST_PAUSE_MS = 60_000
+const MAX_RETRY_AFTER_MS = 60_000
 
 /** Calls a service and parses its JSON; undefined for an empty response. Rejects with a {@link ServiceFailure}. */
 export async function callService(client: HttpClient, clock: Clock, call: ServiceCall): Promise<unknown> {
@@ -77,7 +77,7 @@ export async function callService(client: HttpClient, clock: Clock, call: Servic
     } catch (error) {
       if (!(error instanceof ServiceFailure) || attempt >= retries || !isWorthRetrying(error)) throw error
       const asked = error.retryAfterMs ?? 0
-      if (asked > MOST_PAUSE_MS) throw error
+      if (asked > MAX_RETRY_AFTER_MS) throw error
       const pause = Math.max(asked, delaysMs[Math.min(attempt, delaysMs.length - 1)] ?? 0)
       onRetry?.(error, attempt + 1, pause)
       await clock.sleep(pause, signal)
@@ -87,7 +87,7 @@ export async function callService(client: HttpClient, clock: Clock, call: Servic
 
 async function callOnce(client: HttpClient, clock: Clock, call: ServiceCall): Promise<unknown> {
   const { service, json, method, url, headers, timeoutMs, maxBytes, signal } = call
-  let answer: ServiceAnswer
+  let answer: ServiceResponse
   try {
     answer = await client.request({
       method,
@@ -104,7 +104,7 @@ async function callOnce(client: HttpClient, clock: Clock, call: ServiceCall): Pr
   }
   const { status, body } = answer
   const text = new TextDecoder().decode(body)
-  if (status < 200 || status > 299) throw describeStatus(call, answer, text, clock)
+  if (status < 200 || status > 299) throw createStatusFailure(call, answer, text, clock)
   if (text.trim() === '') return undefined
   try {
     return JSON.parse(text)
@@ -116,9 +116,9 @@ async function callOnce(client: HttpClient, clock: Clock, call: ServiceCall): Pr
   }
 }
 
-function describeStatus(
+function createStatusFailure(
   { service, headers: sent = {}, isRefusal = () => false }: ServiceCall,
-  { status, headers }: ServiceAnswer,
+  { status, headers }: ServiceResponse,
   text: string,
   clock: Clock,
 ): ServiceFailure {
@@ -142,12 +142,12 @@ export function hideKeys(text: string, sent: Readonly<Record<string, string>>): 
 }
 
 /** Maximum length of a repeated service message. */
-const MOST_TOLD = 200
+const MAX_MESSAGE_CHARS = 200
 
 /** Puts a service message on one line and clips it. */
 function clip(text: string): string {
   const line = text.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
-  return line.length > MOST_TOLD ? `${line.slice(0, MOST_TOLD)}…` : line
+  return line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS)}…` : line
 }
 
 /** Parses JSON; undefined if it is invalid. */

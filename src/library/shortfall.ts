@@ -46,7 +46,7 @@ export function findShortfall(facts: ShortfallFacts): Shortfall | null {
   const unread = Math.max(crawl?.summary?.unread ?? 0, reasons['skipped/page-cap'] ?? 0)
   const cap = unread === 0 ? null : (crawl?.summary?.cappedAt ?? null)
   const pending = isInterrupted ? facts.pending : 0
-  const failed = isRunning ? 0 : RETRIED.reduce((sum, reason) => sum + (reasons[`failed/${reason}`] ?? 0), 0)
+  const failed = isRunning ? 0 : RETRYABLE_REASONS.reduce((sum, reason) => sum + (reasons[`failed/${reason}`] ?? 0), 0)
   const gaps: Gap[] = []
   if (unread > 0) gaps.push(describeCap(facts, cap, unread))
   if (isInterrupted) gaps.push(describeInterruption(facts))
@@ -62,7 +62,7 @@ function isBroken({ crawl, pending, isRunning }: ShortfallFacts): boolean {
 }
 
 /** Temporary failures that a retry may fix. */
-const RETRIED: readonly Reason[] = [
+const RETRYABLE_REASONS: readonly Reason[] = [
   'http-server-error',
   'rate-limited',
   'timeout',

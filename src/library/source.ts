@@ -33,7 +33,7 @@ export interface SourceSettings {
   /** Use of llms-full.txt: where it helps, never, or instead of all other pages. */
   readonly llmsFull: 'auto' | 'off' | 'only'
   /** Default crawl type. */
-  readonly crawlType: UsualType
+  readonly crawlType: DefaultCrawlType
   /** Rendering mode of its pages. */
   readonly render: Rendering
   /** Chunk profile of its pages. */
@@ -83,7 +83,7 @@ export function hasPlan(type: CrawlType | undefined): boolean {
 }
 
 /** Crawl types that can be a source's default; `history` is only run on request. */
-export type UsualType = Exclude<CrawlType, 'history'>
+export type DefaultCrawlType = Exclude<CrawlType, 'history'>
 
 /** Label of a source: its name, with its version if there is one. */
 export function labelOf({ name, version }: Pick<Source, 'name' | 'version'>): string {

@@ -1,17 +1,17 @@
 import type { Chunk, Page, Section } from '../core/model.ts'
 import type { ChunkConditions } from '../core/retrieval/chunk-filter.ts'
 import type { ContentTypeCounts } from '../core/retrieval/content-type.ts'
-import type { Likeness } from '../core/retrieval/likeness.ts'
 import type { LayoutSpan } from '../core/retrieval/page-layout.ts'
+import type { PageSignature } from '../core/retrieval/page-signature.ts'
 import type { Explanation } from '../core/search/explain.ts'
 import type { MissingWord } from '../core/search/ranking.ts'
 import type { CrawlKind, CrawlSummary } from '../crawl/events.ts'
 import type { Alias, Ledger } from '../crawl/ledger.ts'
 import type { PageKind } from '../crawl/ports.ts'
-import type { Help, SharedCrawl } from '../crawl/sharing.ts'
+import type { ProcessCounts, SharedCrawl } from '../crawl/sharing.ts'
 import type { PlannerOptions } from '../plan/planner-options.ts'
 import type { CrawlType, Source, SourceChange } from './source.ts'
-import type { NumberedName } from './vectors.ts'
+import type { NumberedChunkRef } from './vectors.ts'
 
 /** Stored record of one run over a source. */
 export interface Crawl {
@@ -56,7 +56,7 @@ export interface CrawlRunOptions {
 }
 
 /** Number of focused runs kept per source. */
-export const FOCUSED_KEPT = 20
+export const MAX_FOCUSED_RUNS = 20
 
 /** A running crawl that other processes may join. */
 export interface SharableCrawl {
@@ -106,7 +106,7 @@ export interface StoreQuery {
   readonly limit: number
   readonly filter?: ChunkFilter
   /** Further chunks to return after the best ones, regardless of score and filter. */
-  readonly also?: readonly NumberedName[]
+  readonly also?: readonly NumberedChunkRef[]
   /** Explains the score of each hit. @default false */
   readonly explain?: boolean
 }
@@ -149,7 +149,7 @@ export interface PageText {
 }
 
 /** A page by its source and key. */
-export interface PagePlace {
+export interface PageRef {
   readonly sourceId: string
   readonly key: string
   /** Page number from a match of this store, if known; makes the lookup faster. */
@@ -157,7 +157,7 @@ export interface PagePlace {
 }
 
 /** A page with its likeness data. */
-export interface RelatedPage extends PagePlace, Likeness {
+export interface PageWithSignature extends PageRef, PageSignature {
   readonly url: string
   readonly title: string
 }
@@ -175,7 +175,7 @@ export interface PageExcerpt {
   /** Its chunks with their lines in the page. */
   readonly spans: readonly LayoutSpan[]
   /** Indexes of chunks, both inclusive, for which the excerpt holds enough context for a passage. */
-  readonly enough: { readonly first: number; readonly last: number }
+  readonly usableChunks: { readonly first: number; readonly last: number }
 }
 
 /** Position of a chunk in its page. */
@@ -245,7 +245,7 @@ export interface Store extends Ledger {
   /** Joins a crawl; undefined if that is not possible, or no longer. */
   joinCrawl?(id: string): Promise<JoinedCrawl | undefined>
   /** Reads the total work of other processes for a crawl since it last began. */
-  readHelp?(id: string): Promise<Help>
+  readHelp?(id: string): Promise<ProcessCounts>
 
   /** Lists aliases with this address on either side. */
   listAliases(sourceId: string, url: string): Promise<Alias[]>
@@ -255,15 +255,15 @@ export interface Store extends Ledger {
   /** Reads the part of a page around the chunk at an index, without reading the rest. */
   readExcerpt(sourceId: string, key: string, place: number): Promise<PageExcerpt | undefined>
   /** Reads the likeness of pages, in order; undefined for pages stored before it was computed. */
-  readLikenesses(places: readonly PagePlace[]): Promise<(Likeness | undefined)[]>
+  readPageSignatures(places: readonly PageRef[]): Promise<(PageSignature | undefined)[]>
   /**
    * Computes the likeness of pages that lack it, such as those stored by an older program, in batches so that other processes can read and
    * write meanwhile. `describe` adds it to a page. Returns the number of pages; ends early on abort, or if the library cannot be written
    * for a while.
    */
-  fillLikenesses(describe: (page: Page) => Page, signal?: AbortSignal): Promise<number>
+  fillPageSignatures(describe: (page: Page) => Page, signal?: AbortSignal): Promise<number>
   /** Iterates over pages with likeness data, in key order. */
-  listRelated(sourceId: string): AsyncIterable<RelatedPage>
+  listPageSignatures(sourceId: string): AsyncIterable<PageWithSignature>
   /** Finds the keys of pages whose text contains `text`, ASCII case-insensitively, in key order. */
   findPages(sourceId: string, text: string): Promise<string[]>
   /** Iterates over pages in key order. */
@@ -287,7 +287,7 @@ export interface Store extends Ledger {
    * Indexes all missing chunks, in batches so that other processes can read and write meanwhile. Ends early on abort, or if the library
    * cannot be written for a while.
    */
-  tendIndex(signal?: AbortSignal): Promise<void>
+  indexMissingChunks(signal?: AbortSignal): Promise<void>
   stats(): Promise<StoreStats>
   close(): Promise<void>
 }

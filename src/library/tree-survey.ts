@@ -4,14 +4,14 @@ import type { Refusal } from '../crawl/ledger.ts'
 import type { TreeEntry, TreeFile } from './tree.ts'
 
 /** State of a path: a file to read, a refusal, an unreadable folder, or nothing. */
-export type Sight = 'file' | 'unreadable' | 'nothing' | Refusal
+export type PathState = 'file' | 'unreadable' | 'nothing' | Refusal
 
 /** Result of walking a folder. */
 export class TreeSurvey {
   readonly #scope: Scope
   readonly #allow: readonly PathGlob[]
   readonly #block: readonly PathGlob[]
-  readonly #sights = new Map<string, Exclude<Sight, 'nothing'>>()
+  readonly #sights = new Map<string, Exclude<PathState, 'nothing'>>()
   /** Number of files to read. */
   files = 0
   /** Whether every folder could be read. */
@@ -36,7 +36,7 @@ export class TreeSurvey {
   }
 
   /** Returns the state of a path; inside a skipped folder, that of the folder. */
-  see(path: string): Sight {
+  stateOf(path: string): PathState {
     const own = this.#sights.get(path)
     if (own !== undefined) return own
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {

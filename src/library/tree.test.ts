@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { DEFAULT_SCOPE } from '../core/url/scope.ts'
 import type { Source } from './source.ts'
 import { DEFAULT_SETTINGS } from './source.ts'
-import { isSamePlace, keysOf, writeFileUrl } from './tree.ts'
+import { isSamePath, keysOf, writeFileUrl } from './tree.ts'
 
 function sourceAt(url: string): Source {
   const facts = { id: '1', name: 'docs', version: null, createdAt: 0, scope: DEFAULT_SCOPE, settings: DEFAULT_SETTINGS }
@@ -43,7 +43,7 @@ test('keysOf lists a path relative to the source folder before one relative to t
     open: () => Promise.reject(new Error('nothing is opened')),
     describe: () => Promise.reject(new Error('nothing is opened')),
     keepsLines: () => false,
-    cut: () => Promise.reject(new Error('nothing is cut')),
+    chunkText: () => Promise.reject(new Error('nothing is cut')),
   }
   expect(keysOf({ trees }, sourceAt('file:///home/me/docs/'), 'docs/a.md')).toEqual(['docs/a.md', 'a.md'])
   expect(keysOf({ trees }, sourceAt('https://example.com/'), 'docs/a.md')).toEqual([
@@ -87,5 +87,5 @@ test.each([
   ['https://a.example/', 'https://a.example/', false],
   ['file:///100%/', 'file:///100%', true],
 ])('isSamePlace(%s, %s) is %s', (a, b, isSame) => {
-  expect(isSamePlace(a, b)).toBe(isSame)
+  expect(isSamePath(a, b)).toBe(isSame)
 })

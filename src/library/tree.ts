@@ -1,6 +1,6 @@
 import type { ChunkSizes } from '../core/chunk/piece.ts'
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
-import type { Focus } from '../core/folder/focus.ts'
+import type { PathSelection } from '../core/folder/path-selection.ts'
 import type { ChunkedFile } from '../core/model.ts'
 import { isFileUrl } from '../core/url/file-url.ts'
 import { dropSlash, keyInScope, parseHttp, toggleSlash, urlKey } from '../core/url/key.ts'
@@ -8,8 +8,8 @@ import { readRepositoryPath } from '../core/url/repository-url.ts'
 import {
   decodePath,
   encodePath,
-  namesVersion,
-  readFolder,
+  mayContainVersion,
+  normalizeFolder,
   readImportUrl,
   readInnerPath,
   treeKindOf,
@@ -35,7 +35,7 @@ export interface TreeReader {
   /** Whether the page of a file has the lines of the file; documents are converted to Markdown. */
   keepsLines(key: string): boolean
   /** Chunks the text of a file by the rules of its kind. */
-  cut(path: string, text: string, sizes: ChunkSizes): Promise<ChunkedFile>
+  chunkText(path: string, text: string, sizes: ChunkSizes): Promise<ChunkedFile>
 }
 
 /** Options for opening a tree. */
@@ -49,7 +49,7 @@ export interface TreeOptions {
   /** Headers for downloading an archive, sent only to its own origin. @default none */
   readonly headers?: Readonly<Record<string, string>>
   /** Reads the ledger rows of a complete earlier run, so that unchanged content is not downloaded again. @default none */
-  readonly lastRead?: () => Promise<readonly LedgerRow[]>
+  readonly readLastRows?: () => Promise<readonly LedgerRow[]>
   readonly signal?: AbortSignal
 }
 
@@ -66,7 +66,7 @@ export interface TreeFacts {
 /** An open tree. */
 export interface OpenTree extends TreeFacts {
   /** Identity of the folder, which differs for another folder in the same place, such as after mounting a disk. */
-  readonly place: string
+  readonly folderId: string
   /** How its files were found. @default folder */
   readonly discovery?: Discovery
   /** Returns the address that opens a file for a reader. */
@@ -75,7 +75,7 @@ export interface OpenTree extends TreeFacts {
    * Walks all entries by relative path; a skipped folder is reported without its content. With a focus, only entries in it, if the tree
    * supports that.
    */
-  walk(signal: AbortSignal, focus?: Focus): AsyncIterable<TreeEntry>
+  walk(signal: AbortSignal, focus?: PathSelection): AsyncIterable<TreeEntry>
   /** Reads a file, or one page of it, unless it is unchanged. Rejects if the tree itself no longer exists. */
   read(file: TreeFile, known: KnownFile): Promise<FileReading>
   close(): Promise<void>
@@ -91,8 +91,8 @@ export interface WatchListener {
 
 /** A watched folder. */
 export interface TreeWatch {
-  /** Identity of the folder, as in {@link OpenTree.place}. */
-  readonly place: string
+  /** Identity of the folder, as in {@link OpenTree.folderId}. */
+  readonly folderId: string
   /** Number of watched folders. */
   readonly folders: number
   /** Why the folder is polled; null while the system sends notifications. */
@@ -101,7 +101,7 @@ export interface TreeWatch {
    * Walks the folder or a part of it, and watches every folder on the way. Rejects with `SOURCE_NOT_FOUND` if the folder no longer exists
    * or another one is in its place.
    */
-  look(focus: Focus | undefined, signal: AbortSignal): AsyncIterable<TreeEntry>
+  walk(focus: PathSelection | undefined, signal: AbortSignal): AsyncIterable<TreeEntry>
   /** Reads a stamp that changes with every change of a file; null if the file is missing or cannot be inspected. */
   readStamp(path: string): Promise<string | null>
   close(): void
@@ -176,7 +176,8 @@ function keysIn(source: Source, text: string): string[] {
   const key = keyOf(source, text)
   // An archive may have a top folder that is not part of its keys.
   const [, top = '', rest = ''] = /^([^/]+)\/(.+)$/s.exec(readInnerPath(source.url, text) ?? '') ?? []
-  const below = kind === 'archive' && namesVersion(top) ? keyOf(source, writeInnerUrl(source.url, rest)) : undefined
+  const below =
+    kind === 'archive' && mayContainVersion(top) ? keyOf(source, writeInnerUrl(source.url, rest)) : undefined
   // A user need not know whether the address ends with a slash.
   const other = kind === undefined && key !== undefined ? toggleSlash(key) : undefined
   return [key, below, other].flatMap((one) => one ?? [])
@@ -211,7 +212,7 @@ function keyInImport(start: string, text: string): string | undefined {
 function keyInTree({ url, settings }: Source, text: string): string | undefined {
   const inner = treeKindOf(url) === 'repository' ? readRepositoryPath(url, text) : readInnerPath(url, text)
   if (inner === undefined && URL.canParse(text)) return undefined
-  const folder = readFolder(settings.tree.path)
+  const folder = normalizeFolder(settings.tree.path)
   const path = inner ?? text
   if (path.startsWith(folder)) return path.slice(folder.length)
   return inner === undefined ? path : undefined
@@ -258,7 +259,7 @@ function readPath(text: string): string | undefined {
 }
 
 /** Whether two addresses are the same folder or file. */
-export function isSamePlace(a: string, b: string): boolean {
+export function isSamePath(a: string, b: string): boolean {
   const [one, other] = [readPath(a), readPath(b)].map((path) => path?.replace(/(?<=.)\/$/, ''))
   return one !== undefined && one === other
 }

@@ -1,7 +1,7 @@
 import { countOf, writeNumber } from '../core/text/count.ts'
 import { countLinks } from '../core/url/count-links.ts'
 import type { Store, StoredChunk } from './store.ts'
-import type { ChunkName, VectorIndex, VectorSpace } from './vectors.ts'
+import type { ChunkRef, VectorIndex, VectorSpace } from './vectors.ts'
 
 /** Facts about the page of a chunk that a copy stores. */
 export interface CopiedPage {
@@ -31,7 +31,7 @@ export interface CopyEntry {
 }
 
 /** An existing entry of a copy. */
-export interface CopyPlace extends ChunkName {
+export interface CopyEntryRef extends ChunkRef {
   readonly id: string
   readonly mark: string
 }
@@ -48,18 +48,18 @@ export interface VectorCopy {
    */
   prepare(space: VectorSpace, rebuild: boolean, signal?: AbortSignal): Promise<void>
   /** Lists all entries of this library, in any space. */
-  list(space: VectorSpace, signal?: AbortSignal): AsyncIterable<CopyPlace>
+  list(space: VectorSpace, signal?: AbortSignal): AsyncIterable<CopyEntryRef>
   /** Counts the entries of this library with one request. */
   count(space: VectorSpace, signal?: AbortSignal): Promise<number>
   describe(space: VectorSpace, chunk: CopiedChunk): CopyEntry
   write(space: VectorSpace, entries: readonly CopyEntry[], signal?: AbortSignal): Promise<void>
   remove(space: VectorSpace, ids: readonly string[], signal?: AbortSignal): Promise<void>
   /** Records why the copy is out of sync, or null if it is in sync again. */
-  note(problem: string | null): void
+  setProblem(problem: string | null): void
 }
 
 /** Comparison of a copy with the store. */
-export interface CopyState {
+export interface VectorCopyState {
   /** Number of vectors in the store. */
   readonly vectors: number
   /** Number of entries of this library in the copy. */
@@ -69,12 +69,12 @@ export interface CopyState {
 }
 
 /** Whether the copy is in sync. Both conditions are needed, because stale entries could make up the number of missing ones. */
-export function isInStep({ vectors, points, uncopied }: CopyState): boolean {
+export function isInSync({ vectors, points, uncopied }: VectorCopyState): boolean {
   return uncopied === 0 && points === vectors
 }
 
 /** Example: `703 of 785 vectors`, followed by the number of stale entries. */
-export function writeCopyState(state: CopyState): string {
+export function writeCopyState(state: VectorCopyState): string {
   const { vectors, points, uncopied } = state
   const there = Math.min(points, vectors - uncopied)
   const gone = points - there
@@ -87,7 +87,7 @@ export async function readCopyState(
   vectors: VectorIndex,
   copy: VectorCopy,
   signal?: AbortSignal,
-): Promise<CopyState | undefined> {
+): Promise<VectorCopyState | undefined> {
   const space = await vectors.readSpace()
   if (space === undefined) return undefined
   const points = await copy.count(space, signal)
@@ -96,9 +96,9 @@ export async function readCopyState(
 }
 
 /** Reads chunks with their pages for a copy, skipping those removed meanwhile. */
-export async function readCopied(
+export async function readCopiedChunks(
   store: Pick<Store, 'readChunk' | 'readPage'>,
-  vectors: readonly (ChunkName & { readonly vector: Float32Array })[],
+  vectors: readonly (ChunkRef & { readonly vector: Float32Array })[],
 ): Promise<CopiedChunk[]> {
   const pages = new Map<string, CopiedPage | undefined>()
   const copied: CopiedChunk[] = []

@@ -24,31 +24,31 @@ export interface Embedder {
 }
 
 /** A chunk by its source and id. */
-export interface ChunkName {
+export interface ChunkRef {
   readonly sourceId: string
   readonly chunkId: string
 }
 
 /** A chunk with its number, which makes lookups faster. */
-export interface NumberedName extends ChunkName {
+export interface NumberedChunkRef extends ChunkRef {
   /** Number from a match of the same store, if known. */
   readonly number?: number | undefined
 }
 
 /** A chunk near to a query. */
-export interface NearChunk extends NumberedName {
+export interface NearChunk extends NumberedChunkRef {
   readonly similarity: number
 }
 
 /** A chunk without a vector, with the text to embed. */
-export interface UnembeddedChunk extends ChunkName {
+export interface UnembeddedChunk extends ChunkRef {
   readonly text: string
   /** Language of its page, if known. */
   readonly language: string | null
 }
 
 /** A chunk that the model refused, with the reason. */
-export interface RefusedChunk extends ChunkName {
+export interface RefusedChunk extends ChunkRef {
   /** Reason in words. */
   readonly problem: string
 }
@@ -66,7 +66,7 @@ export interface VectorIndex {
    * Lists chunks without a vector in a stable order of the store, from the start or after `after`, so that one pass visits each chunk once.
    * Refused chunks are excluded.
    */
-  listMissing(limit: number, sourceIds?: readonly string[], after?: ChunkName): Promise<UnembeddedChunk[]>
+  listMissing(limit: number, sourceIds?: readonly string[], after?: ChunkRef): Promise<UnembeddedChunk[]>
   /**
    * Acquires or renews the embedding lease until `ms` milliseconds after `now`. Returns false while another process has it. The lease
    * avoids duplicate work but does not protect writes.
@@ -78,7 +78,7 @@ export interface VectorIndex {
    */
   write(
     space: VectorSpace,
-    vectors: readonly (ChunkName & { readonly vector: Float32Array })[],
+    vectors: readonly (ChunkRef & { readonly vector: Float32Array })[],
     signal?: AbortSignal,
   ): Promise<void>
   /** Excludes chunks from the missing ones of a space, because each is itself at fault. A refusal is removed with its chunk or space. */
@@ -90,15 +90,15 @@ export interface VectorIndex {
   /** Lists chunks with their stored vectors in the order of {@link listMissing}, for writing a copy. */
   list(
     limit: number,
-    after?: ChunkName,
+    after?: ChunkRef,
     sourceIds?: readonly string[],
-  ): Promise<(ChunkName & { readonly vector: Float32Array })[]>
+  ): Promise<(ChunkRef & { readonly vector: Float32Array })[]>
   /** Computes cosine similarities of a query with chunks; null for chunks without a vector. */
-  compare(query: Float32Array, chunks: readonly NumberedName[]): Promise<(number | null)[]>
+  compare(query: Float32Array, chunks: readonly NumberedChunkRef[]): Promise<(number | null)[]>
   /** Finds the chunks nearest to a query, nearest first. Filters other than sources may apply to the nearest 2,000 only. */
   nearest(query: Float32Array, limit: number, filter?: ChunkFilter, signal?: AbortSignal): Promise<NearChunk[]>
   /** Builds an index that speeds up `nearest`, if the store has one and it is missing; called after embedding. */
-  tendNearest?(): Promise<void>
+  buildNearestIndex?(): Promise<void>
   /** Counts chunks, vectors and refused chunks. */
   count(
     sourceIds?: readonly string[],
@@ -109,7 +109,7 @@ export interface VectorIndex {
    * Records that a copy has the vectors of these chunks, until they are rewritten or removed. Records of another location are dropped, and
    * another space is ignored.
    */
-  markCopied(place: string, space: VectorSpace, chunks: readonly ChunkName[]): Promise<void>
+  markCopied(place: string, space: VectorSpace, chunks: readonly ChunkRef[]): Promise<void>
   /** Counts vectors not confirmed as copied. */
   countUncopied(place: string): Promise<number>
 }

@@ -35,25 +35,25 @@ export interface WorkerRecord extends WorkerReport {
 }
 
 /** A worker without a report for this long is lost: other workers take over its jobs. */
-export const WORKER_LOST_MS = 10_000
+export const WORKER_TIMEOUT_MS = 10_000
 
 /** Whether a worker is lost. */
 export function isLost({ silentMs }: Pick<WorkerRecord, 'silentMs'>): boolean {
-  return silentMs >= WORKER_LOST_MS
+  return silentMs >= WORKER_TIMEOUT_MS
 }
 
 /** A worker for display. `lost`: it sends no heartbeats and other workers take over its jobs. */
-export interface ShownWorker extends Omit<WorkerRecord, 'state'> {
+export interface WorkerView extends Omit<WorkerRecord, 'state'> {
   readonly state: WorkerRecord['state'] | 'lost'
 }
 
 /** Converts a worker for display; the activity of a lost worker is cleared, because it is outdated. */
-export function showWorker(worker: WorkerRecord): ShownWorker {
+export function createWorkerView(worker: WorkerRecord): WorkerView {
   return isLost(worker) ? { ...worker, state: 'lost', jobs: [], helps: [], leases: 0, visitsPerSec: 0 } : worker
 }
 
 /** A command for a running job. */
-export interface JobAsk {
+export interface JobCommand {
   readonly jobId: string
   readonly end: 'stopped' | 'cancelled' | null
   readonly isPaused: boolean
@@ -69,13 +69,13 @@ export interface SharedJob {
 
 /** A job that a worker has taken. */
 export interface TakenJob extends SharedJob {
-  readonly end: JobAsk['end']
+  readonly end: JobCommand['end']
   /** The crawl process that had the job before; it has lost the job even if it does not know yet. */
   readonly lastHolder: string | null
 }
 
 /** A batch of events that a worker relays. */
-export interface PassedOn {
+export interface RelayedBatch {
   /** Numbers grow over time. */
   readonly number: number
   readonly worker: string
@@ -84,17 +84,17 @@ export interface PassedOn {
 }
 
 /** Kinds of notifications: jobs added, taken or ended; commands for jobs; relayed events; a crawl that can be joined. */
-export type News = 'jobs' | 'asks' | 'passed' | 'shared'
+export type WorkerNotification = 'jobs' | 'asks' | 'passed' | 'shared'
 
 /** Runs a statement of the queue inside the transaction that adds a job. */
 export type RunStatement = (text: string, values?: unknown[]) => Promise<{ readonly rows: object[] }>
 
 /** Load of all workers, for deciding whether to admit a job. */
-export interface Occupation {
+export interface WorkerLoad {
   /** Queued and running jobs, oldest first. */
-  readonly open: readonly SharedJob[]
+  readonly openJobs: readonly SharedJob[]
   /** Ids of jobs promised to begin at once. */
-  readonly begun: ReadonlySet<string>
+  readonly immediateJobIds: ReadonlySet<string>
   /** Total number of slots of all workers. */
   readonly slots: number
 }
@@ -105,7 +105,7 @@ export interface Occupation {
  */
 export interface Workers {
   /** Sends a heartbeat with the state of a worker; returns commands for its jobs. */
-  report(report: WorkerReport): Promise<readonly JobAsk[]>
+  report(report: WorkerReport): Promise<readonly JobCommand[]>
   /** Removes a worker from the list. */
   leave(id: string): Promise<void>
   /** Lists present workers and those seen within the last minute, sorted by name. */
@@ -116,17 +116,17 @@ export interface Workers {
   admit(
     job: JobRecord,
     isBegun: boolean,
-    check: (occupation: Occupation) => void,
+    check: (occupation: WorkerLoad) => void,
     send: (run: RunStatement) => Promise<void>,
   ): Promise<void>
   /** Runs work in one transaction that excludes the addition of jobs and other such work. */
-  inTurn(work: (run: RunStatement) => Promise<void>): Promise<void>
+  runExclusively(work: (run: RunStatement) => Promise<void>): Promise<void>
   /** Takes a job for a worker, even from another one; undefined if it has ended. */
   take(jobId: string, worker: string): Promise<TakenJob | undefined>
   /** Whether a worker still has a job and must continue it. */
   has(jobId: string, worker: string): Promise<boolean>
   /** Records the process that a worker uses for a job. */
-  hold(jobId: string, worker: string, holder: string): Promise<void>
+  recordHolder(jobId: string, worker: string, holder: string): Promise<void>
   /** Returns a job that a worker cannot finish to the queue. */
   giveBack(jobId: string, worker: string): Promise<void>
   /** Sends a pause or resume command to a running job; returns false if there is none with this id. */
@@ -141,12 +141,12 @@ export interface Workers {
   /** Returns the job log for a worker; it ignores changes to jobs that the worker has lost. */
   logOf(worker: string): JobLog
   /** Relays events, which are kept for about a minute. */
-  passOn(worker: string, body: string): Promise<void>
+  relay(worker: string, body: string): Promise<void>
   /** Reads a batch of relayed events after a number, oldest first; without a number, the latest. */
-  listPassedOn(after: number | undefined): Promise<readonly PassedOn[]>
+  listRelayed(after: number | undefined): Promise<readonly RelayedBatch[]>
   /**
    * Calls `wake` on notifications. Some connections to a database drop them, so listeners must also poll. Returns a function that
    * unsubscribes.
    */
-  listen(wake: (about: News) => void): () => Promise<void>
+  listen(wake: (about: WorkerNotification) => void): () => Promise<void>
 }

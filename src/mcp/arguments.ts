@@ -1,41 +1,44 @@
 import { PharosError } from '../core/errors.ts'
 
 /** Creates an error for invalid arguments. */
-export function usage(problem: string): PharosError {
+export function usageError(problem: string): PharosError {
   return new PharosError('USAGE', { problem })
 }
 
 /** The value of a parameter that has several names; undefined when it is given under none. Values given under two names must be equal. */
-export function pick<T extends object, K extends keyof T & string>(args: T, ...names: readonly K[]): T[K] | undefined {
-  const given = names.filter((name) => args[name] !== undefined)
-  const [first, ...others] = given
+export function pickArgument<T extends object, K extends keyof T & string>(
+  args: T,
+  ...names: readonly K[]
+): T[K] | undefined {
+  const withoutUndefined = names.filter((name) => args[name] !== undefined)
+  const [first, ...others] = withoutUndefined
   if (first === undefined) return undefined
   const other = others.find((name) => JSON.stringify(args[name]) !== JSON.stringify(args[first]))
   if (other !== undefined) {
     const [one, two] = [JSON.stringify(args[first]), JSON.stringify(args[other])]
-    throw usage(`${first} and ${other} are the same parameter, and say ${one} and ${two}: give one of them`)
+    throw usageError(`${first} and ${other} are the same parameter, and say ${one} and ${two}: give one of them`)
   }
   return args[first]
 }
 
-/** Like {@link pick}, but throws when the value is missing. */
-export function need<T extends object, K extends keyof T & string>(
+/** Like {@link pickArgument}, but throws when the value is missing. */
+export function requireArgument<T extends object, K extends keyof T & string>(
   args: T,
   ...names: readonly K[]
 ): Exclude<T[K], undefined> {
-  const value = pick(args, ...names)
-  if (value === undefined) throw usage(`${names.join(' or ')} is missing`)
+  const value = pickArgument(args, ...names)
+  if (value === undefined) throw usageError(`${names.join(' or ')} is missing`)
   // The check above has excluded undefined.
   return value as Exclude<T[K], undefined>
 }
 
 /** A non-blank text. Many models fill unused parameters with blanks, which count as not given. */
-export function said(value: string | undefined): string | undefined {
+export function nonBlank(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value
 }
 
 /** A list, which may also be given as comma-separated text. */
-export function listOf(value: string | readonly string[] | undefined): readonly string[] | undefined {
+export function parseList(value: string | readonly string[] | undefined): readonly string[] | undefined {
   if (value === undefined) return undefined
   const entries = typeof value === 'string' ? value.split(',') : value
   return entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
@@ -65,5 +68,5 @@ export function isUuid(text: string): boolean {
 export function parseCrawlId(text: string): string {
   if (isUuid(text)) return text.toLowerCase()
   const form = 'a UUID such as 123e4567-e89b-42d3-a456-426614174000'
-  throw usage(`invalid crawl ID format: expected ${form}, got ${JSON.stringify(text)}`)
+  throw usageError(`invalid crawl ID format: expected ${form}, got ${JSON.stringify(text)}`)
 }

@@ -41,7 +41,7 @@ const FETCH_ADVICE: Readonly<Record<string, string>> = {
 const PAGE_ADVICE: Readonly<Record<string, string>> = {
   'needs-rendering': 'fetch it with render auto, which needs a browser where this server runs',
 }
-const LOOK_ADVICE = 'open it in a browser to see what it shows'
+const BROWSER_ADVICE = 'open it in a browser to see what it shows'
 
 /** Describes a failure for an agent: what happened, and what to do. The text always begins with `Error`. */
 export function writeError(error: unknown, isReadOnly = false): string {
@@ -59,7 +59,7 @@ export function writeError(error: unknown, isReadOnly = false): string {
 
 function writePageAdvice({ code, details }: PharosError): string | undefined {
   if (code !== 'PAGE_REFUSED') return undefined
-  return PAGE_ADVICE[String(details['reason'])] ?? LOOK_ADVICE
+  return PAGE_ADVICE[String(details['reason'])] ?? BROWSER_ADVICE
 }
 
 function toPharosError(error: unknown): PharosError {

@@ -32,9 +32,9 @@ export interface HttpOptions {
 const MAX_SESSIONS = 256
 /** Maximum number of sessions per client, so that a client that never closes sessions leaves room for others. */
 const MAX_CLIENT_SESSIONS = 64
-const IDLE_MS = 30 * 60_000
+const IDLE_TIMEOUT_MS = 30 * 60_000
 /** At the session limit, only sessions idle for this long make way for new ones. */
-const GIVES_WAY_MS = 5 * 60_000
+const MIN_EVICTION_IDLE_MS = 5 * 60_000
 
 interface Session {
   /** The client, by {@link identify}. */
@@ -70,7 +70,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
   const forgetIdle = async (client: string): Promise<void> => {
     for (const [id, { usedAt, streams, client: owner }] of [...sessions]) {
       const isFull = countOf(client) >= MAX_CLIENT_SESSIONS ? owner === client : countAll() >= MAX_SESSIONS
-      if (streams === 0 && now() - usedAt >= (isFull ? GIVES_WAY_MS : IDLE_MS)) await forget(id)
+      if (streams === 0 && now() - usedAt >= (isFull ? MIN_EVICTION_IDLE_MS : IDLE_TIMEOUT_MS)) await forget(id)
     }
   }
   const open = async (request: Request, peer: HttpPeer | undefined): Promise<Response> => {

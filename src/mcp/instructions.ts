@@ -1,7 +1,7 @@
 import { writeNumber } from '../core/text/count.ts'
 import { clipText } from '../core/text/lines.ts'
+import { quote } from '../library/display-text.ts'
 import { labelOf } from '../library/source.ts'
-import { quote } from '../library/words.ts'
 import type { SourceName } from './ports.ts'
 
 /** Limits for the number of named sources, and for the length of each name. */
@@ -12,7 +12,7 @@ const MAX_NAME_CHARS = 80
 export function writeInstructions(sources: readonly SourceName[] | undefined, isReadOnly: boolean): string {
   return [
     'Pharos searches documentation in a local library.',
-    writeHoldings(sources, isReadOnly),
+    writeSourceNames(sources, isReadOnly),
     isReadOnly
       ? 'This server is read-only: it adds, fetches and changes nothing.'
       : 'add_source adds a site, repository or package that is missing; crawl_status tells when it can be searched.',
@@ -20,7 +20,7 @@ export function writeInstructions(sources: readonly SourceName[] | undefined, is
   ].join(' ')
 }
 
-function writeHoldings(sources: readonly SourceName[] | undefined, isReadOnly: boolean): string {
+function writeSourceNames(sources: readonly SourceName[] | undefined, isReadOnly: boolean): string {
   if (sources === undefined) return 'Start with search_docs; list_sources shows what the library holds.'
   if (sources.length === 0) return `The library is empty${isReadOnly ? '' : ': start with add_source'}.`
   const names = sources.slice(0, MAX_NAMED).map((source) => quote(clipText(labelOf(source), MAX_NAME_CHARS)))

@@ -35,13 +35,13 @@ const OUTPUT: Style = {
 }
 
 /** The argument schema of a tool as `tools/list` shows it for a tool set. */
-export function listInput(schema: z.ZodObject, set: ToolSet): ListedSchema {
+export function writeInputSchema(schema: z.ZodObject, set: ToolSet): ListedSchema {
   const marks = set === 'ask' ? ['isUnlisted', 'isRare'] : ['isUnlisted']
   return shortenObject(z.toJSONSchema(schema, { io: 'input' }), { ...INPUT, marks })
 }
 
 /** The output schema of a tool as `tools/list` shows it: every field with its type, and nested records as plain objects. */
-export function listOutput(schema: z.ZodObject): ListedSchema {
+export function writeOutputSchema(schema: z.ZodObject): ListedSchema {
   return shortenObject(z.toJSONSchema(schema, { io: 'output' }), OUTPUT)
 }
 

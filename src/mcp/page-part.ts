@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { estimateTokens } from '../core/text/estimate.ts'
 import { clipText, splitLines } from '../core/text/lines.ts'
-import { clamp, usage } from './arguments.ts'
+import { clamp, usageError } from './arguments.ts'
 import { number, type OrNull, orNull, unlisted } from './schemas.ts'
 
 const TOKENS = { default: 10_000, least: 1, most: 100_000 } as const
@@ -21,7 +21,7 @@ export const PART: PartShape = {
 }
 
 /** The position of a page part in a response. */
-export interface PartPlaceShape {
+export interface PartPositionShape {
   readonly startLine: z.ZodNumber
   readonly endLine: z.ZodNumber
   readonly totalLines: z.ZodNumber
@@ -29,8 +29,8 @@ export interface PartPlaceShape {
   readonly nextColumn: OrNull<z.ZodNumber>
 }
 
-/** The schema of {@link PartPlaceShape}. */
-export const PART_PLACE: PartPlaceShape = {
+/** The schema of {@link PartPositionShape}. */
+export const PART_POSITION: PartPositionShape = {
   startLine: unlisted(z.number()),
   endLine: unlisted(z.number()),
   totalLines: z.number(),
@@ -39,7 +39,7 @@ export const PART_PLACE: PartPlaceShape = {
 }
 
 /** The position of a part, and the line and column at which the next one begins; both are null at the end. */
-export interface PartPlace {
+export interface PartPosition {
   startLine: number
   endLine: number
   totalLines: number
@@ -49,7 +49,7 @@ export interface PartPlace {
 
 /** A part of a text. */
 export interface Part {
-  readonly place: PartPlace
+  readonly position: PartPosition
   readonly text: string
 }
 
@@ -65,12 +65,12 @@ export interface PartArguments {
 export function cutPart(markdown: string, args: PartArguments): Part {
   const lines = markdown === '' ? [''] : splitLines(markdown)
   const { length: totalLines } = lines
-  const startLine = checkPlace('startLine', args.startLine ?? 1, totalLines)
-  const wanted = checkPlace('endLine', args.endLine ?? totalLines, Number.MAX_SAFE_INTEGER)
+  const startLine = checkPosition('startLine', args.startLine ?? 1, totalLines)
+  const wanted = checkPosition('endLine', args.endLine ?? totalLines, Number.MAX_SAFE_INTEGER)
   const lastLine = Math.min(wanted, totalLines)
-  if (lastLine < startLine) throw usage(`endLine ${lastLine} is before startLine ${startLine}`)
+  if (lastLine < startLine) throw usageError(`endLine ${lastLine} is before startLine ${startLine}`)
   const firstLine = lines[startLine - 1] ?? ''
-  const column = checkPlace('startColumn', args.startColumn ?? 1, Math.max(1, firstLine.length))
+  const column = checkPosition('startColumn', args.startColumn ?? 1, Math.max(1, firstLine.length))
   const budget = clamp(args.tokens ?? TOKENS.default, TOKENS.least, TOKENS.most)
 
   const beginning = firstLine.slice(column - 1)
@@ -78,7 +78,7 @@ export function cutPart(markdown: string, args: PartArguments): Part {
   if (tokens > budget) {
     const text = clipText(beginning, Math.floor((beginning.length * budget) / tokens))
     const nextColumn = column + text.length
-    return { place: { startLine, endLine: startLine, totalLines, nextLine: startLine, nextColumn }, text }
+    return { position: { startLine, endLine: startLine, totalLines, nextLine: startLine, nextColumn }, text }
   }
   let endLine = startLine
   while (endLine < lastLine) {
@@ -88,7 +88,7 @@ export function cutPart(markdown: string, args: PartArguments): Part {
   }
   const isLast = endLine === lastLine
   return {
-    place: {
+    position: {
       startLine,
       endLine,
       totalLines,
@@ -100,13 +100,13 @@ export function cutPart(markdown: string, args: PartArguments): Part {
 }
 
 /** The citation suffix of a part that is not the last one. */
-export function writeNext({ totalLines, nextLine, nextColumn }: PartPlace): string {
+export function writeContinuation({ totalLines, nextLine, nextColumn }: PartPosition): string {
   if (nextLine === null) return ''
   const column = nextColumn === null || nextColumn === 1 ? '' : ` startColumn ${nextColumn}`
   return ` — of ${totalLines} lines, next startLine ${nextLine}${column}`
 }
 
-function checkPlace(name: string, value: number, most: number): number {
+function checkPosition(name: string, value: number, most: number): number {
   if (Number.isSafeInteger(value) && value >= 1 && value <= most) return value
-  throw usage(`${name}: expected a whole number from 1 to ${most}, got ${value}`)
+  throw usageError(`${name}: expected a whole number from 1 to ${most}, got ${value}`)
 }

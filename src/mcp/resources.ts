@@ -7,19 +7,19 @@ import {
   type Variables,
 } from '@modelcontextprotocol/server'
 import { PharosError } from '../core/errors.ts'
-import { timeOrNull, writeTime } from '../library/words.ts'
+import { timeOrNull, writeTime } from '../library/display-text.ts'
 import { isUuid } from './arguments.ts'
 import { isState, isStateFilter, STATE_FILTERS } from './crawl-states.ts'
 import { writeError } from './error-text.ts'
 import type { PackExport } from './pack-exports.ts'
 import { crawlRecord, reportRecord, sourceRecord } from './records.ts'
-import type { Shared } from './shared.ts'
+import type { SharedState } from './shared-state.ts'
 
 /** Maximum number of listed crawls, and of addresses per crawl. */
-const LISTED = 200
+const MAX_LISTED = 200
 
 /** Adds the resources to a server. Listing them does not open the library. */
-export function addResources(server: McpServer, shared: Shared): void {
+export function addResources(server: McpServer, shared: SharedState): void {
   const mimeType = 'application/json'
   server.registerResource(
     'sources',
@@ -90,12 +90,12 @@ function variableOf(variables: Variables, name: string): string {
   }
 }
 
-async function readSources(shared: Shared): Promise<unknown> {
+async function readSources(shared: SharedState): Promise<unknown> {
   const { listedRecord, readSourceList } = await import('./source-list.ts')
   return { sources: (await readSourceList(await shared.library())).map(listedRecord) }
 }
 
-async function readVersions(shared: Shared, name: string): Promise<unknown> {
+async function readVersions(shared: SharedState, name: string): Promise<unknown> {
   const { findVersion } = await import('../library/operations/find-version.ts')
   const { versions, hasUnversioned } = await findVersion(await shared.library(), { name })
   return {
@@ -109,18 +109,18 @@ async function readVersions(shared: Shared, name: string): Promise<unknown> {
   }
 }
 
-async function readCrawls(shared: Shared, status: string | undefined): Promise<unknown> {
+async function readCrawls(shared: SharedState, status: string | undefined): Promise<unknown> {
   const filter = status === '' ? undefined : status
   if (filter !== undefined && !isStateFilter(filter)) {
     const problem = `status: expected one of ${STATE_FILTERS.join(', ')}, got ${JSON.stringify(filter)}`
     throw new PharosError('USAGE', { problem })
   }
   const { listCrawls } = await import('../library/operations/describe-crawl.ts')
-  const entries = await listCrawls(await shared.library(), LISTED)
+  const entries = await listCrawls(await shared.library(), MAX_LISTED)
   return { crawls: entries.filter(({ state }) => isState(state, filter)).map(crawlRecord) }
 }
 
-async function readCrawl(shared: Shared, id: string): Promise<unknown> {
+async function readCrawl(shared: SharedState, id: string): Promise<unknown> {
   if (!isUuid(id)) {
     throw new PharosError('USAGE', { problem: `invalid crawl ID format: expected a UUID, got ${JSON.stringify(id)}` })
   }
@@ -128,7 +128,7 @@ async function readCrawl(shared: Shared, id: string): Promise<unknown> {
   const jobs = await shared.jobs()
   const { describeCrawl, findCrawlSource } = await import('../library/operations/describe-crawl.ts')
   const source = await findCrawlSource(library, jobs, id.toLowerCase())
-  return reportRecord(await describeCrawl(library, jobs, source, LISTED, id.toLowerCase()))
+  return reportRecord(await describeCrawl(library, jobs, source, MAX_LISTED, id.toLowerCase()))
 }
 
 function packRecord(found: PackExport | undefined, uri: URL): unknown {

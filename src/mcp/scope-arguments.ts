@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Scope } from '../core/url/scope.ts'
-import { given, listOf, usage } from './arguments.ts'
+import { given, parseList, usageError } from './arguments.ts'
 import { number, rare, texts } from './schemas.ts'
 
 /** The parameters that limit which addresses of a site are crawled. */
@@ -29,8 +29,8 @@ export function scopeOf(args: {
   checkWhole('maxDepth', args.maxDepth, 0)
   checkWhole('maxPages', args.maxPages, 1)
   return given({
-    allow: listOf(args.allowPatterns),
-    block: listOf(args.blockPatterns),
+    allow: parseList(args.allowPatterns),
+    block: parseList(args.blockPatterns),
     maxDepth: args.maxDepth,
     maxPages: args.maxPages,
   })
@@ -38,5 +38,5 @@ export function scopeOf(args: {
 
 function checkWhole(name: string, value: number | undefined, least: number): void {
   if (value === undefined || (Number.isSafeInteger(value) && value >= least)) return
-  throw usage(`${name}: expected a whole number from ${least} up, got ${value}`)
+  throw usageError(`${name}: expected a whole number from ${least} up, got ${value}`)
 }

@@ -1,9 +1,9 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { writeInstructions } from './instructions.ts'
-import { explainLeftOut } from './left-out.ts'
+import { explainOmittedTools } from './omitted-tools.ts'
 import type { McpPorts, SourceName } from './ports.ts'
 import { addResources } from './resources.ts'
-import { createShared } from './shared.ts'
+import { createSharedState } from './shared-state.ts'
 import { ASK_TOOLS, TOOLS } from './tools.ts'
 
 /** Timeout for reading the source names while a client connects. */
@@ -25,7 +25,7 @@ export interface Mcp {
 /** Creates the MCP service. Nothing is opened before a tool or resource needs it. */
 export function createMcp(ports: McpPorts): Mcp {
   const { version, isReadOnly = false, toolSet = 'all' } = ports
-  const shared = createShared(ports)
+  const shared = createSharedState(ports)
   const offered = toolSet === 'ask' ? ASK_TOOLS : TOOLS
   const tools = offered.filter(({ name }) => name !== 'export_pack' || shared.packs !== undefined)
   const leftOut = TOOLS.filter((tool) => !offered.includes(tool))
@@ -36,7 +36,7 @@ export function createMcp(ports: McpPorts): Mcp {
       const server = new McpServer({ name: 'pharos', title: 'Pharos', version }, { instructions })
       // Neither list changes while the server runs.
       server.server.registerCapabilities({ tools: { listChanged: false }, resources: { listChanged: false } })
-      explainLeftOut(server, leftOut, isReadOnly)
+      explainOmittedTools(server, leftOut, isReadOnly)
       for (const tool of tools) tool.addTo(server, shared)
       addResources(server, shared)
       ports.extend?.(server)

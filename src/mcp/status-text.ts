@@ -1,11 +1,11 @@
 import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
+import { oneLine, writePageCounts, writeTime } from '../library/display-text.ts'
 import type { CrawlEntry, CrawlReport } from '../library/operations/describe-crawl.ts'
 import { type Shortfall, writeShortfall, writeToolRemedy } from '../library/shortfall.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import { writeWidening, writeWiderScope } from '../library/wider-scope.ts'
-import { oneLine, writePageCounts, writeTime } from '../library/words.ts'
-import { writeUnrendered } from './unrendered.ts'
+import { writeUnrendered } from './unrendered-pages.ts'
 
 /** The status of a crawl: its progress while it runs, otherwise its result. */
 export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): string {
@@ -13,8 +13,8 @@ export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): strin
   return [
     // Without this line, an agent would take the indexed part for the whole.
     ...(shortfall === null ? [] : [writePartial(source, shortfall, isReadOnly)]),
-    ...writeEmpty(report, isReadOnly),
-    ...writeWider(report, isReadOnly),
+    ...writeNeedsBrowser(report, isReadOnly),
+    ...writeNarrowScope(report, isReadOnly),
     `Source: ${oneLine(labelOf(source))} (${oneLine(source.url)})`,
     `Status: ${status}`,
     ...(isRunning ? writeActive(report) : writeFinished(report)),
@@ -28,12 +28,12 @@ export function writePartial(source: Source, shortfall: Shortfall, isReadOnly: b
 }
 
 /** The line about pages that need a browser. */
-function writeEmpty({ source, needsRendering }: CrawlReport, isReadOnly: boolean): string[] {
+function writeNeedsBrowser({ source, needsRendering }: CrawlReport, isReadOnly: boolean): string[] {
   return needsRendering === 0 ? [] : [`Needs a browser: ${writeUnrendered(needsRendering, source, isReadOnly)}`]
 }
 
 /** Says what the scope excluded, when it left only a few pages. */
-function writeWider({ source, wider }: CrawlReport, isReadOnly: boolean): string[] {
+function writeNarrowScope({ source, wider }: CrawlReport, isReadOnly: boolean): string[] {
   if (wider === null) return []
   const remedy = isReadOnly ? '' : `; ${oneLine(writeWidening(source, wider))}`
   return [`Narrow: ${writeWiderScope(wider)}${remedy}`]

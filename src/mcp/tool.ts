@@ -9,11 +9,11 @@ import { ZodOptional, type z } from 'zod'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import type { Jobs } from '../library/jobs.ts'
 import type { Library } from '../library/library.ts'
-import { usage } from './arguments.ts'
+import { usageError } from './arguments.ts'
 import { writeError } from './error-text.ts'
-import { listInput, listOutput } from './listed-schema.ts'
+import { writeInputSchema, writeOutputSchema } from './listed-schema.ts'
 import type { PackExports } from './pack-exports.ts'
-import type { Shared } from './shared.ts'
+import type { SharedState } from './shared-state.ts'
 
 /** Context of a tool call. */
 export interface ToolContext {
@@ -66,15 +66,18 @@ export interface Tool {
   readonly name: string
   /** Whether it is offered in read-only mode. */
   readonly isSafe: boolean
-  addTo(server: McpServer, shared: Shared): void
+  addTo(server: McpServer, shared: SharedState): void
 }
 
 /** Creates a tool. Every error in it becomes a response that begins with `Error`. */
 export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(definition: ToolDefinition<In, Out>): Tool {
   const { name, description, effects, isSafe, input, output, run } = definition
   const annotations = writeAnnotations(effects)
-  const inputSchemas = { all: unchecked(() => listInput(input, 'all')), ask: unchecked(() => listInput(input, 'ask')) }
-  const outputSchema = unchecked(() => listOutput(output))
+  const inputSchemas = {
+    all: createUncheckedSchema(() => writeInputSchema(input, 'all')),
+    ask: createUncheckedSchema(() => writeInputSchema(input, 'ask')),
+  }
+  const outputSchema = createUncheckedSchema(() => writeOutputSchema(output))
   return {
     name,
     isSafe,
@@ -111,7 +114,7 @@ function writeAnnotations({ isReadOnly, isDestructive, isIdempotent, isOpenWorld
  * A schema that lists this JSON schema but accepts every value. The server itself reports invalid arguments, in the form of all errors. The
  * compiler and the clients check responses. The list is cached, because over HTTP every request has its own server.
  */
-function unchecked(list: () => Record<string, unknown>): StandardSchemaWithJSON<unknown, unknown> {
+function createUncheckedSchema(list: () => Record<string, unknown>): StandardSchemaWithJSON<unknown, unknown> {
   let listed: Record<string, unknown> | undefined
   const once = () => {
     listed ??= list()
@@ -130,7 +133,7 @@ function parseArguments<In extends z.ZodObject>(schema: In, raw: unknown): z.out
   const parsed = schema.safeParse(args)
   if (parsed.success) return parsed.data
   const names = Object.keys(schema.shape)
-  throw usage(parsed.error.issues.map((issue) => writeIssue(issue, args, names)).join('; '))
+  throw usageError(parsed.error.issues.map((issue) => writeIssue(issue, args, names)).join('; '))
 }
 
 /** Describes the problem with arguments. `names` are the known parameters. */
@@ -145,7 +148,7 @@ function writeIssue(issue: z.core.$ZodIssue, args: unknown, names: readonly stri
   return path.length === 0 ? message : `${path.join('.')}: ${message}`
 }
 
-function createContext(shared: Shared, { mcpReq }: ServerContext): ToolContext {
+function createContext(shared: SharedState, { mcpReq }: ServerContext): ToolContext {
   const progressToken = mcpReq._meta?.progressToken
   return {
     library: shared.library,

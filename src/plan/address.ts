@@ -24,7 +24,7 @@ export interface Address {
   readonly host: string
   readonly segments: readonly Segment[]
   /** Whether the path ends in a slash; always true for a path without segments. */
-  readonly hasSlash: boolean
+  readonly hasTrailingSlash: boolean
   /** Whether it has a query with more than a page number. */
   readonly hasQuery: boolean
   readonly isPagination: boolean
@@ -45,7 +45,7 @@ export function parseAddress(url: string): Address | undefined {
   const segments = readSegments(pathname)
   return {
     ...{ url, origin, host, segments, kind, isPagination, date },
-    hasSlash: pathname.endsWith('/'),
+    hasTrailingSlash: pathname.endsWith('/'),
     hasQuery: search !== '' && !isPagination,
     isTag: segments.some(({ word }, i) => i < segments.length - 1 && TAG_WORDS.has(word)),
   }
@@ -64,7 +64,7 @@ function readSegments(pathname: string): Segment[] {
     if (raw === '') continue
     const whole = raw.includes('%') ? decodePart(raw) : raw
     const dot = whole.lastIndexOf('.')
-    const ending = dot > 0 && ENDING.test(whole.slice(dot)) ? whole.slice(dot) : ''
+    const ending = dot > 0 && PAGE_EXTENSION.test(whole.slice(dot)) ? whole.slice(dot) : ''
     const text = ending === '' ? whole : whole.slice(0, dot)
     const word = text.toLowerCase()
     const form = formOf(word, isAfterYear, segments.at(-1)?.form)
@@ -75,14 +75,14 @@ function readSegments(pathname: string): Segment[] {
 }
 
 /** File extensions of pages; any other dot is part of a name. */
-const ENDING = /^\.(?:html?|php|aspx?|jsp|cfm|shtml|xhtml|md)$/i
+const PAGE_EXTENSION = /^\.(?:html?|php|aspx?|jsp|cfm|shtml|xhtml|md)$/i
 const YEAR = /^(?:19|20)\d\d$/
 const WHOLE_DATE = /^(?:19|20)\d\d[-_]?[01]\d[-_]?[0-3]\d$/
 const MONTH_WORD = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*$/
 const DIGITS = /^\d+$/
 /** Minimum number of words of a headline. */
-const HEADLINE_WORDS = 5
-const MOST_WORD = 60
+const MIN_HEADLINE_WORDS = 5
+const MAX_WORD_LENGTH = 60
 
 function formOf(word: string, isAfterYear: boolean, before: SegmentForm | undefined): SegmentForm {
   const first = word.charCodeAt(0)
@@ -97,7 +97,7 @@ function formOf(word: string, isAfterYear: boolean, before: SegmentForm | undefi
   }
   if (isAfterYear && before === 'year' && MONTH_WORD.test(word)) return 'month'
   if (hasDigit && (/\d{4}/.test(word) || /^[0-9a-f-]{16,}$/.test(word))) return 'id'
-  if (word.length > MOST_WORD || countWords(word) >= HEADLINE_WORDS) return 'headline'
+  if (word.length > MAX_WORD_LENGTH || countWords(word) >= MIN_HEADLINE_WORDS) return 'headline'
   return 'word'
 }
 

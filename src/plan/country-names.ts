@@ -1,6 +1,6 @@
 import type { KnownCountry } from '../analysis/matcher.ts'
 import { slugOf } from '../analysis/place.ts'
-import type { PlaceNames, PlanPlaces, Spelling } from './places.ts'
+import type { PlaceNames, PlannerGazetteer, Spelling } from './place-names.ts'
 
 /** The countries of a gazetteer, found by the words that addresses use for them. */
 export interface CountryNames extends PlaceNames {
@@ -14,10 +14,10 @@ export interface CountryNames extends PlaceNames {
 const LANGUAGES =
   'en de fr es it pt nl pl ru sv da nb fi cs hu ro tr el uk ar fa he hi id ja ko th vi zh ca hr sk sr bg'.split(' ')
 /** Number of gazetteer slugs per country that a site may use. */
-const SLUG_RANKS = 4
+const MAX_COUNTRY_SLUGS = 4
 
 /** Reads the countries of a gazetteer. */
-export function openCountryNames(places: PlanPlaces): CountryNames {
+export function createCountryNames(places: PlannerGazetteer): CountryNames {
   const all = places.countries().toSorted((a, b) => b.population - a.population)
   const codes = new Map<string, KnownCountry>()
   const bySlug = new Map<string, KnownCountry>()
@@ -28,8 +28,8 @@ export function openCountryNames(places: PlanPlaces): CountryNames {
     if (isName && !bySlug.has(word)) bySlug.set(word, country)
   }
   for (const country of all) if (country.countryCode !== null) codes.set(country.countryCode.toLowerCase(), country)
-  for (const country of all) add(squeeze(country.name), country)
-  for (const country of all) for (const slug of country.slugs) add(squeeze(slug), country)
+  for (const country of all) add(toLookupKey(country.name), country)
+  for (const country of all) for (const slug of country.slugs) add(toLookupKey(slug), country)
   const languages = all.length === 0 ? [] : LANGUAGES.map(spellingsOf)
   // Unfolded letters give the same words.
   for (const { write } of languages.flatMap(({ folded }) => folded)) {
@@ -38,15 +38,15 @@ export function openCountryNames(places: PlanPlaces): CountryNames {
   const british = codes.get('gb')
   return {
     all,
-    bySlug: (word) => bySlug.get(squeeze(word)),
+    bySlug: (word) => bySlug.get(toLookupKey(word)),
     byCode: (code) => codes.get(code.toLowerCase()) ?? (code.toLowerCase() === 'uk' ? british : undefined),
     spellings:
-      all.length === 0 ? [] : [...ownSpellings(), ...languages.flatMap(({ folded, asIs }) => [...folded, asIs])],
+      all.length === 0 ? [] : [...gazetteerSpellings(), ...languages.flatMap(({ folded, asIs }) => [...folded, asIs])],
   }
 }
 
 /** Reduces a name to its letters and digits, so that lookups ignore the separators between words. */
-function squeeze(name: string): string {
+function toLookupKey(name: string): string {
   if (LETTERS.test(name)) return name
   const slug = LETTERS_AND_HYPHENS.test(name) ? name : slugOf(name)
   return slug.replace(/[^\p{L}\p{N}]+/gu, '')
@@ -62,8 +62,8 @@ export function writeSlug(name: string): string {
     .replace(/^-|-$/g, '')
 }
 
-function ownSpellings(): Spelling[] {
-  const ranks = Array.from({ length: SLUG_RANKS }, (_, rank) => rank)
+function gazetteerSpellings(): Spelling[] {
+  const ranks = Array.from({ length: MAX_COUNTRY_SLUGS }, (_, rank) => rank)
   return [
     { name: 'name', write: ({ name }) => writeSlug(name) },
     ...ranks.map((rank) => ({ name: `slug ${rank}`, write: ({ slugs }: KnownCountry) => slugs[rank] })),
@@ -80,15 +80,15 @@ function spellingsOf(language: string): { readonly folded: readonly Spelling[]; 
   return {
     folded: [
       spelling(language, writeSlug),
-      ...(language === 'de' ? [spelling('de ue', (text) => writeSlug(spellOut(text)))] : []),
+      ...(language === 'de' ? [spelling('de ue', (text) => writeSlug(expandUmlauts(text)))] : []),
     ],
     asIs: spelling(`${language} as it is`, (text) => text.toLowerCase().replaceAll(/[\s/]+/g, '-')),
   }
 }
 
 /** Cache of slugs by spelling and country code, because computing thousands of names is slow and they are the same for all sites. */
-const slugs = new Map<string, Map<string, string | undefined>>()
-const displays = new Map<string, Intl.DisplayNames>()
+const slugCache = new Map<string, Map<string, string | undefined>>()
+const displayNameCache = new Map<string, Intl.DisplayNames>()
 
 function slugIn(
   language: string,
@@ -96,8 +96,8 @@ function slugIn(
   spelling: string,
   slugify: (text: string) => string,
 ): string | undefined {
-  const known = slugs.get(spelling) ?? new Map<string, string | undefined>()
-  slugs.set(spelling, known)
+  const known = slugCache.get(spelling) ?? new Map<string, string | undefined>()
+  slugCache.set(spelling, known)
   if (!known.has(code)) {
     const name = nameIn(language, code)
     known.set(code, name === undefined ? undefined : slugify(name))
@@ -107,8 +107,9 @@ function slugIn(
 
 function nameIn(language: string, code: string): string | undefined {
   if (!/^[A-Z]{2}$/.test(code)) return undefined
-  const display = displays.get(language) ?? new Intl.DisplayNames([language], { type: 'region', fallback: 'none' })
-  displays.set(language, display)
+  const display =
+    displayNameCache.get(language) ?? new Intl.DisplayNames([language], { type: 'region', fallback: 'none' })
+  displayNameCache.set(language, display)
   const name = display.of(code)
   return name === undefined ? undefined : clean(name)
 }
@@ -123,6 +124,6 @@ function clean(name: string): string {
     .trim()
 }
 
-function spellOut(text: string): string {
+function expandUmlauts(text: string): string {
   return text.replace(/[äöüÄÖÜ]/g, (letter) => ({ ä: 'ae', ö: 'oe', ü: 'ue' })[letter.toLowerCase()] ?? letter)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { PLACES } from '../../test/plan/small-world.ts'
 import type { Discovery } from '../crawl/ledger.ts'
-import type { PlannedVisit, PlanStep } from '../crawl/planner.ts'
+import type { CompletedVisit, PlanStep } from '../crawl/planner.ts'
 import { createPlanner } from './create-planner.ts'
 import type { HubVerdict, PlanMemory } from './plan-memory.ts'
 import type { PlannerSetup, VisitedRow } from './planner-setup.ts'
@@ -23,14 +23,14 @@ function createMemory(): PlanMemory & { readonly verdicts: Map<string, HubVerdic
       for (const verdict of given) verdicts.set(verdict.url, verdict)
     },
     sampleAddresses: async () => [],
-    readReached: async () => [...reached],
-    writeReached: async (_, kinds) => {
+    readMilestones: async () => [...reached],
+    writeMilestones: async (_, kinds) => {
       for (const kind of kinds) reached.add(kind)
     },
   }
 }
 
-const visitOf = (path: string, links: readonly string[] | null, discovery: Discovery = 'link'): PlannedVisit => ({
+const visitOf = (path: string, links: readonly string[] | null, discovery: Discovery = 'link'): CompletedVisit => ({
   ...{ url: ORIGIN + path, key: ORIGIN + path, depth: path === '/' ? 0 : 1, discovery, target: null },
   ...{ state: links === null ? 'failed' : 'indexed', reason: links === null ? 'not-found' : null },
   ...{ status: links === null ? 404 : 200, page: null, classification: null, kind: links === null ? 'unknown' : 'hub' },

@@ -1,18 +1,24 @@
 import { type Discovery, isRead, type Refusal } from '../crawl/ledger.ts'
-import { type CrawlPlanner, NO_STEP, type PlannedFind, type PlannedVisit, type PlanStep } from '../crawl/planner.ts'
+import {
+  type CandidateAddress,
+  type CompletedVisit,
+  type CrawlPlanner,
+  EMPTY_STEP,
+  type PlanStep,
+} from '../crawl/planner.ts'
 import { parseAddress } from './address.ts'
-import { FurtherPages } from './further-pages.ts'
 import { HubLimits } from './hub-limits.ts'
+import { HubVerifier } from './hub-verifier.ts'
+import { PaginationFollower } from './pagination-follower.ts'
+import { PlanLog } from './plan-log.ts'
 import type { HubVerdict } from './plan-memory.ts'
-import { PlanNotes } from './plan-notes.ts'
-import { PlanTale } from './plan-tale.ts'
+import { PlanReporter } from './plan-reporter.ts'
 import type { PlannerOptions } from './planner-options.ts'
 import type { PlannerSetup, VisitedRow } from './planner-setup.ts'
 import { Seeding } from './seeding.ts'
-import { SiteBook } from './site-book.ts'
-import { type FoundHub, showSlot } from './slot.ts'
-import { VerdictBook } from './verdict-book.ts'
-import { NAVIGATION, weighAddress } from './weights.ts'
+import { SiteModel } from './site-model.ts'
+import { type FoundHub, writeSlotPattern } from './slot.ts'
+import { NAVIGATION_WEIGHT, weighAddress } from './weights.ts'
 
 /** Creates the planner of one crawl: it learns how the site writes its addresses, guesses hubs and verifies them. */
 export function createPlanner(setup: PlannerSetup): CrawlPlanner {
@@ -20,36 +26,36 @@ export function createPlanner(setup: PlannerSetup): CrawlPlanner {
 }
 
 /** How long a missing address is not tried again. */
-const FORGET_MS = 30 * 86_400_000
+const NEGATIVE_VERDICT_TTL_MS = 30 * 86_400_000
 /** Number of addresses of earlier crawls that are sampled. */
-const SAMPLE = 20_000
-const MOST_REMEMBERED = 50_000
+const SAMPLE_SIZE = 20_000
+const MAX_REMEMBERED_KEYS = 50_000
 
 class SitePlanner implements CrawlPlanner {
   readonly #setup: PlannerSetup
   readonly #options: PlannerOptions
-  readonly #site: SiteBook
-  readonly #tale: PlanTale
-  readonly #notes: PlanNotes
-  readonly #verdicts: VerdictBook
+  readonly #site: SiteModel
+  readonly #log: PlanLog
+  readonly #reporter: PlanReporter
+  readonly #verdicts: HubVerifier
   readonly #seeding: Seeding
   readonly #limits: HubLimits
-  readonly #further: FurtherPages
+  readonly #further: PaginationFollower
   #startUrl = ''
   /** Keys of addresses that the start redirected to. */
   readonly #startKeys = new Set<string>()
   /** URL of the home page, as recorded for links found on it. */
   #home: string | null = null
   /** Whether this host is not among the planned hosts. */
-  #isOff = false
+  #isDisabled = false
   /** Whether the start page and the lists have been read. */
   #isPlanned = false
   /** Whether no further wave can follow. */
   #isPrepared = false
   /** Whether the frontier may hold navigation pages of an interrupted run, which this planner does not know. */
-  #isBlind = false
+  #hasUnknownFrontier = false
   /** Keys of navigation pages in the frontier. */
-  readonly #ahead = new Set<string>()
+  readonly #pendingNavigation = new Set<string>()
   /** Keys of visited addresses. */
   readonly #visited = new Set<string>()
 
@@ -57,18 +63,18 @@ class SitePlanner implements CrawlPlanner {
     const { places, clock, options = {}, isHistory = false } = setup
     this.#setup = setup
     this.#options = options
-    const site = new SiteBook(places)
-    const tale = new PlanTale(options.verbosity)
-    const notes = new PlanNotes(site, tale)
-    const verdicts = new VerdictBook({ site, notes, tale, now: () => clock.now() })
+    const site = new SiteModel(places)
+    const tale = new PlanLog(options.verbosity)
+    const notes = new PlanReporter(site, tale)
+    const verdicts = new HubVerifier({ site, reporter: notes, log: tale, now: () => clock.now() })
     const wasConfirmed = (url: string) => verdicts.wasConfirmed(url)
     this.#site = site
-    this.#tale = tale
-    this.#notes = notes
+    this.#log = tale
+    this.#reporter = notes
     this.#verdicts = verdicts
-    this.#seeding = new Seeding({ site, tale, maxSeeds: options.maxSeeds, wasConfirmed })
+    this.#seeding = new Seeding({ site, log: tale, maxSeeds: options.maxSeeds, wasConfirmed })
     this.#limits = new HubLimits(site, options)
-    this.#further = new FurtherPages(site, isHistory)
+    this.#further = new PaginationFollower(site, isHistory)
   }
 
   async begin({ startUrl, siteUrl, isResumed }: Parameters<CrawlPlanner['begin']>[0]): Promise<PlanStep> {
@@ -76,53 +82,53 @@ class SitePlanner implements CrawlPlanner {
     this.#startUrl = startUrl
     this.#home = siteUrl
     this.#site.begin(siteUrl)
-    this.#notes.begin(startUrl)
+    this.#reporter.begin(startUrl)
     const { host } = this.#site
     const { targetHosts = [] } = this.#options
-    if (memory !== undefined && isResumed) this.#tale.resume(await memory.readReached(crawlId))
+    if (memory !== undefined && isResumed) this.#log.resume(await memory.readMilestones(crawlId))
     if (targetHosts.length > 0 && !targetHosts.some((end) => host.split(':')[0]?.endsWith(end))) {
-      this.#isOff = true
+      this.#isDisabled = true
       const message = `${host} is none of the hosts that are planned for: it is crawled without a plan`
-      if (!isResumed) this.#tale.problem('planner-skipped-host', host, message, { targetHosts })
+      if (!isResumed) this.#log.addProblem('planner-skipped-host', host, message, { targetHosts })
       return this.#step([])
     }
-    if (memory === undefined) return NO_STEP
+    if (memory === undefined) return EMPTY_STEP
     for (const verdict of await memory.readVerdicts(host)) this.#recall(verdict, isResumed)
-    for (const { url, isPage } of await memory.sampleAddresses(sourceId, SAMPLE)) {
+    for (const { url, isPage } of await memory.sampleAddresses(sourceId, SAMPLE_SIZE)) {
       const address = isPage ? parseAddress(url) : undefined
       if (address !== undefined) this.#site.note(address, 'earlier')
     }
-    if (isResumed) await this.#takeUp()
-    if (this.#verdicts.size > 0) this.#tale.say(1, `${this.#verdicts.size} hubs are known from before`)
-    this.#isBlind = isResumed
-    return this.#step(this.#tale.hasReached('patterns-learned') ? this.#plan() : [])
+    if (isResumed) await this.#judgeInterruptedVisits()
+    if (this.#verdicts.size > 0) this.#log.addThought(1, `${this.#verdicts.size} hubs are known from before`)
+    this.#hasUnknownFrontier = isResumed
+    return this.#step(this.#log.hasReached('patterns-learned') ? this.#plan() : [])
   }
 
-  weigh({ url, key, discovery, foundOn }: PlannedFind): number {
-    const address = this.#isOff ? undefined : parseAddress(url)
+  weigh({ url, key, discovery, foundOn }: CandidateAddress): number {
+    const address = this.#isDisabled ? undefined : parseAddress(url)
     if (address === undefined) return 0
     // Addresses from lists were noted when the list was read.
     const found = isList(discovery) ? this.#site.slots.find(address) : this.#site.note(address, 'listed')
     const weight = weighAddress({
       address,
-      shape: this.#site.shapes.plan(address),
-      place: this.#site.placeAmong(found),
+      shape: this.#site.shapes.notePlanned(address),
+      place: this.#site.hubLikelihoodAmong(found),
       isSectionFront: this.#site.sections.isFront(address),
       isHistory: this.#setup.isHistory === true,
       isOnHome: foundOn === this.#home,
     })
-    const isAhead = weight <= NAVIGATION && this.#ahead.size < MOST_REMEMBERED
+    const isAhead = weight <= NAVIGATION_WEIGHT && this.#pendingNavigation.size < MAX_REMEMBERED_KEYS
     // A visited address can be found again by a shorter path, or be a guess that the site links to later.
-    if (isAhead && !this.#visited.has(key)) this.#ahead.add(key)
+    if (isAhead && !this.#visited.has(key)) this.#pendingNavigation.add(key)
     return weight
   }
 
-  refuse(find: PlannedFind): Refusal | null {
-    return this.#isOff ? null : this.#limits.refuse(find, this.#setup.clock.now())
+  refuse(find: CandidateAddress): Refusal | null {
+    return this.#isDisabled ? null : this.#limits.refuse(find, this.#setup.clock.now())
   }
 
   noteListed(urls: readonly string[]): void {
-    if (this.#isOff) return
+    if (this.#isDisabled) return
     for (const url of urls) {
       const address = parseAddress(url)
       if (address !== undefined) this.#site.note(address, 'listed')
@@ -130,83 +136,83 @@ class SitePlanner implements CrawlPlanner {
   }
 
   async noteSeeded(waiting: readonly string[], left: readonly string[]): Promise<PlanStep['events']> {
-    for (const url of waiting) this.#seeding.await(url)
+    for (const url of waiting) this.#seeding.addPending(url)
     for (const url of left) {
-      this.#seeding.answer(url)
-      this.#verdicts.leave(url)
+      this.#seeding.markDone(url)
+      this.#verdicts.noteSkipped(url)
     }
-    if (waiting.length > 0) this.#notes.tellSeeded(waiting.length, this.#seeding.kinds)
+    if (waiting.length > 0) this.#reporter.reportSeeded(waiting.length, this.#seeding.countsByKind)
     return (await this.#step([])).events
   }
 
-  async noteVisit(visit: PlannedVisit, keyOf: (url: string) => string | undefined): Promise<PlanStep> {
+  async noteVisit(visit: CompletedVisit, keyOf: (url: string) => string | undefined): Promise<PlanStep> {
     const { url, key, links } = visit
-    const address = this.#isOff ? undefined : parseAddress(url)
-    if (this.#visited.size >= MOST_REMEMBERED) this.#visited.clear()
+    const address = this.#isDisabled ? undefined : parseAddress(url)
+    if (this.#visited.size >= MAX_REMEMBERED_KEYS) this.#visited.clear()
     this.#visited.add(key)
-    this.#ahead.delete(key)
-    this.#seeding.answer(url)
-    if (address === undefined) return NO_STEP
+    this.#pendingNavigation.delete(key)
+    this.#seeding.markDone(url)
+    if (address === undefined) return EMPTY_STEP
     const isHome = !this.#isPlanned && this.#isStart(visit, keyOf) && isRead(visit)
     if (isHome) {
-      this.#site.arrive(address, links)
+      this.#site.noteHomePage(address, links)
       this.#verdicts.noteHome(visit)
     }
     const finding = this.#verdicts.note(address, visit)
-    this.#site.shapes.read(address, finding.type === 'missing' ? null : visit.kind)
-    const seeds = isHome ? this.#plan() : this.#isPlanned ? this.#goOn() : []
+    this.#site.shapes.noteRead(address, finding.type === 'missing' ? null : visit.kind)
+    const seeds = isHome ? this.#plan() : this.#isPlanned ? this.#nextSeeds() : []
     const further = this.#further.follow(visit)
-    for (const link of further) this.#expect(keyOf(link))
+    for (const link of further) this.#addPending(keyOf(link))
     return this.#step(seeds, further)
   }
 
   async idle(): Promise<PlanStep> {
-    if (this.#isOff) return NO_STEP
-    this.#isBlind = false
-    this.#ahead.clear()
-    this.#seeding.giveUp()
-    return this.#step(this.#isPlanned ? this.#goOn() : this.#plan())
+    if (this.#isDisabled) return EMPTY_STEP
+    this.#hasUnknownFrontier = false
+    this.#pendingNavigation.clear()
+    this.#seeding.abandonPending()
+    return this.#step(this.#isPlanned ? this.#nextSeeds() : this.#plan())
   }
 
   async end(isComplete: boolean): Promise<PlanStep> {
-    if (this.#isOff) return NO_STEP
+    if (this.#isDisabled) return EMPTY_STEP
     if (isComplete && this.#isPlanned) {
-      this.#notes.reportSupposed()
-      this.#notes.reportUnknown()
+      this.#reporter.reportMissingHubs()
+      this.#reporter.reportUnknownShapes()
     }
     if (this.#isPlanned) await this.#keepPatterns()
     return this.#step([])
   }
 
   /** Whether a visit is the start, or the target of its redirect. */
-  #isStart({ key, target }: PlannedVisit, keyOf: (url: string) => string | undefined): boolean {
+  #isStart({ key, target }: CompletedVisit, keyOf: (url: string) => string | undefined): boolean {
     const isStart = this.#startKeys.has(key) || key === keyOf(this.#startUrl)
     if (isStart && target !== null) this.#startKeys.add(target)
     return isStart
   }
 
   /** Remembers that an address is in the frontier. */
-  #expect(key: string | undefined): void {
-    if (key !== undefined && !this.#visited.has(key)) this.#ahead.add(key)
+  #addPending(key: string | undefined): void {
+    if (key !== undefined && !this.#visited.has(key)) this.#pendingNavigation.add(key)
   }
 
   #recall(verdict: HubVerdict, isResumed: boolean): void {
     const { clock, startedAt } = this.#setup
     const { url, state, origin, checkedAt } = verdict
     const isOfThisCrawl = isResumed && checkedAt >= startedAt
-    if (state !== 'confirmed' && clock.now() - checkedAt > FORGET_MS) return
-    if (isOfThisCrawl && origin === 'guessed') this.#seeding.resume(url)
-    this.#verdicts.recall(verdict, isOfThisCrawl)
+    if (state !== 'confirmed' && clock.now() - checkedAt > NEGATIVE_VERDICT_TTL_MS) return
+    if (isOfThisCrawl && origin === 'guessed') this.#seeding.restore(url)
+    this.#verdicts.restore(verdict, isOfThisCrawl)
   }
 
   /** Judges the hubs that an interrupted run visited but whose verdicts it did not store. */
-  async #takeUp(): Promise<void> {
+  async #judgeInterruptedVisits(): Promise<void> {
     const open: { readonly one: FoundHub; readonly row: VisitedRow }[] = []
     for await (const row of this.#setup.listVisited?.() ?? []) {
       const address = parseAddress(row.url)
       if (address === undefined || address.host !== this.#site.host) continue
       const isGuess = row.discovery === 'planner'
-      if (isGuess) this.#seeding.resume(row.url)
+      if (isGuess) this.#seeding.restore(row.url)
       for (const one of this.#site.slots.note(address, isGuess ? 'guessed' : 'listed')) {
         if (this.#verdicts.needsVerdict(one, !isGuess)) open.push({ one, row })
       }
@@ -214,7 +220,7 @@ class SitePlanner implements CrawlPlanner {
     this.#refresh()
     for (const { one, row } of open) {
       one.hub.isSeeded ||= row.discovery === 'planner'
-      this.#verdicts.judge(one, row, await row.readLinks())
+      this.#verdicts.judgeStoredVisit(one, row, await row.readLinks())
     }
   }
 
@@ -222,36 +228,41 @@ class SitePlanner implements CrawlPlanner {
   #plan(): string[] {
     this.#isPlanned = true
     this.#refresh()
-    this.#notes.tellLearned()
-    return this.#goOn()
+    this.#reporter.reportLearned()
+    return this.#nextSeeds()
   }
 
   /** Returns the next seeds after new results. */
-  #goOn(): string[] {
+  #nextSeeds(): string[] {
     this.#refresh()
-    const hasSections = !this.#tale.hasReached('hubs-seeded')
+    const hasSections = !this.#log.hasReached('hubs-seeded')
     const { origin } = new URL(this.#startUrl)
-    const seeds = this.#isPrepared ? [] : this.#seeding.list(origin, hasSections, this.#verdicts.takeProbes())
+    const seeds = this.#isPrepared ? [] : this.#seeding.takeNextSeeds(origin, hasSections, this.#verdicts.takeProbes())
     if (seeds.length === 0) this.#checkPrepared()
-    if (this.#isPrepared) this.#notes.checkUnderstood()
+    if (this.#isPrepared) this.#reporter.reportUnderstood()
     return seeds
   }
 
   #refresh(): void {
     for (const slot of this.#site.refresh()) {
-      this.#tale.say(2, `${showSlot(slot)} has ${slot.places.size} places in it`)
-      this.#verdicts.keepDrafts(slot)
+      this.#log.addThought(2, `${writeSlotPattern(slot)} has ${slot.placeIds.size} places in it`)
+      this.#verdicts.storePendingVerdicts(slot)
     }
   }
 
   /** Reports when no further seeds follow, and when every seed has a result. */
   #checkPrepared(): void {
-    const { count, isAnswered } = this.#seeding
-    if (!this.#isPrepared && !this.#isBlind && this.#ahead.size === 0 && !this.#seeding.hasWaveAhead()) {
+    const { count, hasAllResults } = this.#seeding
+    if (
+      !this.#isPrepared &&
+      !this.#hasUnknownFrontier &&
+      this.#pendingNavigation.size === 0 &&
+      !this.#seeding.hasPendingWave()
+    ) {
       this.#isPrepared = true
-      this.#notes.tellPrepared(count)
+      this.#reporter.reportPrepared(count)
     }
-    if (this.#isPrepared && count > 0 && isAnswered) this.#notes.tellPrimed(count)
+    if (this.#isPrepared && count > 0 && hasAllResults) this.#reporter.reportPrimed(count)
   }
 
   async #keepPatterns(): Promise<void> {
@@ -268,8 +279,8 @@ class SitePlanner implements CrawlPlanner {
     const { memory, crawlId } = this.#setup
     const verdicts = this.#verdicts.take()
     if (verdicts.length > 0) await memory?.writeVerdicts(this.#site.host, verdicts)
-    const { events, reached } = this.#tale.take()
-    if (reached.length > 0) await memory?.writeReached(crawlId, reached)
+    const { events, reached } = this.#log.take()
+    if (reached.length > 0) await memory?.writeMilestones(crawlId, reached)
     return { seeds, further, events }
   }
 }

@@ -1,25 +1,25 @@
 import type { Refusal } from '../crawl/ledger.ts'
-import type { PlannedFind } from '../crawl/planner.ts'
+import type { CandidateAddress } from '../crawl/planner.ts'
 import { type Address, parseAddress } from './address.ts'
 import type { PlannerOptions } from './planner-options.ts'
-import type { SiteBook } from './site-book.ts'
+import type { SiteModel } from './site-model.ts'
 
 const DAY_MS = 86_400_000
 
 /** Enforces the limits on the number and age of pages per hub. */
 export class HubLimits {
-  readonly #site: SiteBook
+  readonly #site: SiteModel
   readonly #options: Pick<PlannerOptions, 'hubMaxPages' | 'hubMaxDays'>
   /** Number of pages taken per hub. */
   readonly #taken = new Map<string, number>()
 
-  constructor(site: SiteBook, options: Pick<PlannerOptions, 'hubMaxPages' | 'hubMaxDays'>) {
+  constructor(site: SiteModel, options: Pick<PlannerOptions, 'hubMaxPages' | 'hubMaxDays'>) {
     this.#site = site
     this.#options = options
   }
 
   /** Why an address is refused; null when it is accepted, which counts it. */
-  refuse(find: PlannedFind, now: number): Refusal | null {
+  refuse(find: CandidateAddress, now: number): Refusal | null {
     const { hubMaxPages, hubMaxDays } = this.#options
     const address = hubMaxDays === undefined && hubMaxPages === undefined ? undefined : parseAddress(find.url)
     if (address === undefined) return null
@@ -27,8 +27,9 @@ export class HubLimits {
       return { reason: 'hub-age', pattern: `${hubMaxDays} days`, target: null }
     }
     if (hubMaxPages === undefined || find.foundOn === null || find.discovery !== 'link') return null
-    const hub = this.#site.hubOf(find.foundOn)
-    if (hub === undefined || this.#site.placeOf(address) !== 'none' || this.#site.sections.isFront(address)) return null
+    const hub = this.#site.hubUrlOf(find.foundOn)
+    if (hub === undefined || this.#site.hubLikelihoodOf(address) !== 'none' || this.#site.sections.isFront(address))
+      return null
     const taken = this.#taken.get(hub) ?? 0
     if (taken >= hubMaxPages) return { reason: 'hub-cap', pattern: `${hubMaxPages} of ${hub}`, target: null }
     this.#taken.set(hub, taken + 1)

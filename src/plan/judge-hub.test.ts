@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { PlannedVisit } from '../crawl/planner.ts'
+import type { CompletedVisit } from '../crawl/planner.ts'
 import { countLinks, judgeHub } from './judge-hub.ts'
 
 const READ = { state: 'indexed', reason: null, target: null, kind: 'unknown' } as const
 
-const cases: readonly (readonly [Partial<PlannedVisit>, links: number, string])[] = [
+const cases: readonly (readonly [Partial<CompletedVisit>, links: number, string])[] = [
   [{ kind: 'hub' }, 0, 'confirmed'],
   [{}, 10, 'confirmed'],
   [{}, 9, 'rejected'],

@@ -1,6 +1,6 @@
 import { isArticleUrl } from '../core/url/page-url.ts'
 import { isRead } from '../crawl/ledger.ts'
-import type { PlannedVisit } from '../crawl/planner.ts'
+import type { CompletedVisit } from '../crawl/planner.ts'
 
 /** The result of visiting an address that may be a hub. */
 export type HubFinding =
@@ -11,14 +11,20 @@ export type HubFinding =
   | { readonly type: 'open' }
 
 /** A page with at least this many links within its site is a hub, unless it is an article. */
-const LEAST_LINKS = 10
+const MIN_HUB_LINKS = 10
 
 /** Reasons that mean that the page does not exist. */
-const NOTHING: ReadonlySet<string | null> = new Set(['not-found', 'removed', 'soft-404', 'guess-missed', 'empty'])
+const MISSING_REASONS: ReadonlySet<string | null> = new Set([
+  'not-found',
+  'removed',
+  'soft-404',
+  'guess-missed',
+  'empty',
+])
 
 /** Judges a visit to a possible hub. `innerLinks` is the number of links within the site. */
 export function judgeHub(
-  visit: Pick<PlannedVisit, 'state' | 'reason' | 'target' | 'kind'>,
+  visit: Pick<CompletedVisit, 'state' | 'reason' | 'target' | 'kind'>,
   innerLinks: number,
 ): HubFinding {
   const { state, reason, target, kind } = visit
@@ -26,10 +32,10 @@ export function judgeHub(
   // A page with the content of another address is not a hub of its own.
   if (reason === 'duplicate') return { type: 'rejected' }
   if (reason === 'canonical' && target !== null) return { type: 'moved', target }
-  if (NOTHING.has(reason)) return { type: 'missing' }
+  if (MISSING_REASONS.has(reason)) return { type: 'missing' }
   if (!isRead({ state, reason })) return { type: 'open' }
   if (kind === 'article') return { type: 'rejected' }
-  return { type: kind === 'hub' || innerLinks >= LEAST_LINKS ? 'confirmed' : 'rejected' }
+  return { type: kind === 'hub' || innerLinks >= MIN_HUB_LINKS ? 'confirmed' : 'rejected' }
 }
 
 /** Links of a page within its site, counted by their likely targets. */
@@ -39,14 +45,14 @@ export interface LinkCounts {
 }
 
 /** Limit of links read per page. */
-const MOST_LINKS = 400
+const MAX_LINKS = 400
 
 /** Counts the links of a page that stay on a host. */
 export function countLinks(links: readonly string[], host: string): LinkCounts {
   let nav = 0
   let articles = 0
   const inner = [`http://${host}/`, `https://${host}/`]
-  for (const link of links.slice(0, MOST_LINKS)) {
+  for (const link of links.slice(0, MAX_LINKS)) {
     if (!inner.some((start) => link.startsWith(start))) continue
     if (isArticleUrl(link)) articles++
     else nav++

@@ -1,10 +1,10 @@
 import type { LearnedPattern } from './plan-memory.ts'
 import type { SiteSection } from './sections.ts'
 import { confidenceOf, roleOf, type Shape } from './shapes.ts'
-import { type Slot, showSlot, writeHubUrl } from './slot.ts'
+import { type Slot, writeHubUrl, writeSlotPattern } from './slot.ts'
 
 /** Patterns, sections and shapes learnt from a site. */
-export interface Learned {
+export interface LearnedSite {
   /** Slots whose places were guessed or listed as hubs. */
   readonly hubSlots: readonly Slot[]
   readonly placeSlots: readonly { readonly slot: Slot; readonly kind: string }[]
@@ -13,26 +13,33 @@ export interface Learned {
 }
 
 /** Limit of patterns that are reported and stored. */
-const MOST_PATTERNS = 60
-const EXAMPLES = 3
+const MAX_PATTERNS = 60
+const MAX_EXAMPLES = 3
 /** Matches a pattern with a place slot. */
-const PLACE = /\{(?:country|region|city|place)\}/
+const PLACE_SLOT = /\{(?:country|region|city|place)\}/
 
 /** The patterns to report and store: those of places first, then sections, then the most frequent shapes. */
-export function listPatterns({ hubSlots, placeSlots, sections, shapes }: Learned): LearnedPattern[] {
+export function listPatterns({ hubSlots, placeSlots, sections, shapes }: LearnedSite): LearnedPattern[] {
   const patterns = new Map<string, LearnedPattern>()
   const add = (pattern: Omit<LearnedPattern, 'confidence'>) => {
     const { seen, hits, misses } = pattern
-    if (patterns.size >= MOST_PATTERNS || patterns.has(pattern.pattern)) return
+    if (patterns.size >= MAX_PATTERNS || patterns.has(pattern.pattern)) return
     patterns.set(pattern.pattern, { ...pattern, confidence: confidenceOf(seen, hits, misses) })
   }
   for (const slot of hubSlots) add(describeHubs(slot))
   for (const { slot, kind } of placeSlots) {
-    const examples = [...slot.words].slice(0, EXAMPLES).map((word) => writeHubUrl(slot, word))
-    add({ pattern: showSlot(slot, kind), role: 'place-hub', seen: slot.counts.seen, hits: 0, misses: 0, examples })
+    const examples = [...slot.otherWords].slice(0, MAX_EXAMPLES).map((word) => writeHubUrl(slot, word))
+    add({
+      pattern: writeSlotPattern(slot, kind),
+      role: 'place-hub',
+      seen: slot.counts.seen,
+      hits: 0,
+      misses: 0,
+      examples,
+    })
   }
   if (sections.length > 0) add(describeSections(sections))
-  const general = new Set(Array.from(patterns.keys(), (pattern) => pattern.replace(PLACE, '{slug}')))
+  const general = new Set(Array.from(patterns.keys(), (pattern) => pattern.replace(PLACE_SLOT, '{slug}')))
   for (const shape of shapes) {
     // A single address is not a pattern, and a place pattern is not repeated as a shape.
     if (shape.pattern.includes('{') && !general.has(shape.pattern)) add(describeShape(shape))
@@ -43,24 +50,24 @@ export function listPatterns({ hubSlots, placeSlots, sections, shapes }: Learned
 function describeHubs(slot: Slot): Omit<LearnedPattern, 'confidence'> {
   const hubs = [...slot.hubs.values()]
   return {
-    pattern: showSlot(slot),
+    pattern: writeSlotPattern(slot),
     role: 'place-hub',
     seen: hubs.filter(({ isGuess, origin, state }) => !isGuess || origin === 'listed' || state === 'confirmed').length,
     hits: hubs.filter(({ state }) => state === 'confirmed').length,
     misses: hubs.filter(({ state }) => state === 'missing' || state === 'rejected').length,
-    examples: hubs.slice(0, EXAMPLES).map(({ url }) => url),
+    examples: hubs.slice(0, MAX_EXAMPLES).map(({ url }) => url),
   }
 }
 
 function describeSections(sections: readonly SiteSection[]): Omit<LearnedPattern, 'confidence'> {
-  const fronts = sections.flatMap(({ front }) => front ?? [])
+  const fronts = sections.flatMap(({ frontUrl }) => frontUrl ?? [])
   return {
     pattern: '/{section}',
     role: 'section',
     seen: sections.length,
     hits: fronts.length,
     misses: 0,
-    examples: fronts.slice(0, EXAMPLES),
+    examples: fronts.slice(0, MAX_EXAMPLES),
   }
 }
 

@@ -55,6 +55,6 @@ export interface PlanMemory {
   /** An even sample of the source's addresses from earlier crawls, up to `limit`. */
   sampleAddresses(sourceId: string, limit: number): Promise<readonly EarlierAddress[]>
   /** Kinds of milestones that this crawl reached before it was interrupted. */
-  readReached(crawlId: string): Promise<readonly string[]>
-  writeReached(crawlId: string, kinds: readonly string[]): Promise<void>
+  readMilestones(crawlId: string): Promise<readonly string[]>
+  writeMilestones(crawlId: string, kinds: readonly string[]): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { Discovery, LedgerState, Reason } from '../crawl/ledger.ts'
 import type { Clock, PageKind } from '../crawl/ports.ts'
-import type { PlanPlaces } from './places.ts'
+import type { PlannerGazetteer } from './place-names.ts'
 import type { PlanMemory } from './plan-memory.ts'
 import type { PlannerOptions } from './planner-options.ts'
 
@@ -13,7 +13,7 @@ export interface PlannerSetup {
   readonly clock: Pick<Clock, 'now'>
   /** Without it, nothing is remembered between crawls. */
   readonly memory?: PlanMemory | undefined
-  readonly places: PlanPlaces
+  readonly places: PlannerGazetteer
   /** Lists the addresses that an interrupted run visited; called only for a resumed crawl. */
   readonly listVisited?: (() => AsyncIterable<VisitedRow>) | undefined
   /** Follows pagination and archives of hubs to their ends, before anything else. @default false */

@@ -1,21 +1,21 @@
+import type { HubPage } from './hub-verifier.ts'
 import type { HubVerdict } from './plan-memory.ts'
 import type { FoundHub, Hub, Slot } from './slot.ts'
 import { writeHubUrl } from './slot.ts'
-import type { SeenPage } from './verdict-book.ts'
 
 /** A word that no site has a page for. */
-const NOWHERE = 'no-such-place-here'
+const NONEXISTENT_PLACE = 'no-such-place-here'
 
 /** A hub whose verdict depends on what the site returns for a place that does not exist. */
-export interface Doubtful {
+export interface DoubtfulHub {
   readonly one: FoundHub
   readonly state: HubVerdict['state']
-  readonly seen: SeenPage
+  readonly seen: HubPage
 }
 
 interface Probe {
   readonly one: FoundHub
-  doubtful: Doubtful[]
+  doubtful: DoubtfulHub[]
   /** The site's result for the probe; undefined while unknown. `missing` means that the site reports missing pages correctly. */
   found: HubVerdict['state'] | 'open' | undefined
 }
@@ -40,18 +40,18 @@ export class Probes {
   }
 
   /** The site's result for a place that does not exist; undefined while unknown. */
-  foundIn(slot: Slot): HubVerdict['state'] | 'open' | undefined {
+  resultOf(slot: Slot): HubVerdict['state'] | 'open' | undefined {
     return this.#probes.get(slot)?.found
   }
 
   /** Adds hubs whose verdicts wait for the probe. */
-  doubt(slot: Slot, doubtful: readonly Doubtful[]): void {
+  deferVerdicts(slot: Slot, doubtful: readonly DoubtfulHub[]): void {
     const probe = this.#probes.get(slot) ?? this.#open(slot)
     probe.doubtful.push(...doubtful)
   }
 
   /** Stores the result of the probe. Returns the hubs that waited for it. */
-  settle(slot: Slot, found: HubVerdict['state'] | 'open'): readonly Doubtful[] {
+  settle(slot: Slot, found: HubVerdict['state'] | 'open'): readonly DoubtfulHub[] {
     const probe = this.#probes.get(slot)
     if (probe === undefined) return []
     probe.found = found
@@ -59,10 +59,18 @@ export class Probes {
   }
 
   #open(slot: Slot): Probe {
-    const url = writeHubUrl(slot, NOWHERE)
-    const place = { ...NO_PLACE, name: NOWHERE }
+    const url = writeHubUrl(slot, NONEXISTENT_PLACE)
+    const place = { ...NO_PLACE, name: NONEXISTENT_PLACE }
     const flags = { isGuess: true, isSeeded: true, isReported: false }
-    const hub: Hub = { url, text: NOWHERE, place, origin: 'guessed', state: undefined, status: null, ...flags }
+    const hub: Hub = {
+      url,
+      text: NONEXISTENT_PLACE,
+      place,
+      origin: 'guessed',
+      state: undefined,
+      status: null,
+      ...flags,
+    }
     const probe: Probe = { one: { slot, hub }, doubtful: [], found: undefined }
     this.#probes.set(slot, probe)
     this.#byUrl.set(url, probe.one)

@@ -1,37 +1,37 @@
 import { slugOf } from '../analysis/place.ts'
-import type { NamedPlace, PlaceNames, PlanPlaces } from './places.ts'
+import type { NamedPlace, PlaceNames, PlannerGazetteer } from './place-names.ts'
 
 /** Limit of cached words. */
-const MOST_WORDS = 20_000
+const MAX_CACHED_WORDS = 20_000
 /** Limit of regions per word. A word such as `central` is a region of many countries, and says little about each. */
-const MOST_MEANINGS = 4
-const LEAST_LENGTH = 3
+const MAX_MEANINGS = 4
+const MIN_WORD_LENGTH = 3
 
 const NONE: readonly NamedPlace[] = []
 
 /** The regions of a gazetteer, found by the words that addresses use for them. */
 export class RegionNames {
-  readonly #places: PlanPlaces
+  readonly #places: PlannerGazetteer
   readonly #meanings = new Map<string, readonly NamedPlace[]>()
   readonly #countries = new Map<string, PlaceNames>()
 
-  constructor(places: PlanPlaces) {
+  constructor(places: PlannerGazetteer) {
     this.#places = places
   }
 
   /** The regions that a word may mean, at most one per country. */
   bySlug(word: string): readonly NamedPlace[] {
-    if (word.length < LEAST_LENGTH) return NONE
+    if (word.length < MIN_WORD_LENGTH) return NONE
     const known = this.#meanings.get(word)
     if (known !== undefined) return known
-    if (this.#meanings.size >= MOST_WORDS) this.#meanings.clear()
+    if (this.#meanings.size >= MAX_CACHED_WORDS) this.#meanings.clear()
     const found = this.#look(word)
     this.#meanings.set(word, found)
     return found
   }
 
   /** The regions of one country. */
-  of(countryCode: string): PlaceNames {
+  ofCountry(countryCode: string): PlaceNames {
     const known = this.#countries.get(countryCode)
     if (known !== undefined) return known
     const all = this.#places.regionsOf(countryCode).map((place) => ({ ...place, slugs: [slugOf(place.name)] }))
@@ -44,9 +44,9 @@ export class RegionNames {
     const found = new Map<string, NamedPlace>()
     for (const { kind, countryCode, id } of this.#places.bySlug(word)) {
       if (kind !== 'region' || countryCode === null || found.has(countryCode)) continue
-      const place = this.of(countryCode).all.find((region) => region.id === id)
+      const place = this.ofCountry(countryCode).all.find((region) => region.id === id)
       if (place !== undefined) found.set(countryCode, place)
     }
-    return found.size === 0 || found.size > MOST_MEANINGS ? NONE : [...found.values()]
+    return found.size === 0 || found.size > MAX_MEANINGS ? NONE : [...found.values()]
   }
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { parseAddress } from './address.ts'
-import { SectionBook } from './sections.ts'
+import { SectionIndex } from './sections.ts'
 
 const SITE = 'https://news.example'
 
-function learn(paths: readonly string[], base = 0): SectionBook {
-  const book = new SectionBook(base)
+function learn(paths: readonly string[], base = 0): SectionIndex {
+  const book = new SectionIndex(base)
   for (const path of paths) {
     const address = parseAddress(SITE + path)
     if (address !== undefined) book.note(address)
@@ -22,8 +22,8 @@ const section = (name: string, articles: number, hasFront = true) => [
 test('sections are the first path segments, except those that every site has', () => {
   const book = learn([...section('world', 5), ...section('sport', 9), ...section('about', 5), '/2024/05/03/lonely-one'])
   const home = parseAddress(`${SITE}/world`)
-  if (home !== undefined) book.noteHome(home)
-  expect(book.list().map(({ name, count, onHome }) => [name, count, onHome])).toEqual([
+  if (home !== undefined) book.noteHomeLink(home)
+  expect(book.list().map(({ name, count, homeLinkCount }) => [name, count, homeLinkCount])).toEqual([
     ['world', 6, 1],
     ['sport', 10, 0],
   ])

@@ -6,29 +6,29 @@ export interface SiteSection {
   /** Number of addresses in it. */
   readonly count: number
   /** Number of them that the home page links to. */
-  readonly onHome: number
+  readonly homeLinkCount: number
   /** The front page of the section, when it is known to exist. */
-  readonly front: string | null
+  readonly frontUrl: string | null
 }
 
-type GrowingSection = { -readonly [K in keyof SiteSection]: SiteSection[K] }
+type MutableSection = { -readonly [K in keyof SiteSection]: SiteSection[K] }
 
 /** Names of service pages that every site has. */
-const HOUSEKEEPING: ReadonlySet<string> = new Set(
+const SERVICE_PAGES: ReadonlySet<string> = new Set(
   'about about-us contact contact-us privacy privacy-policy terms terms-of-use cookies cookie-policy help faq advertising advertise sitemap account login signin signup register logout subscribe subscription newsletter newsletters careers jobs legal imprint impressum datenschutz kontakt mentions-legales aviso-legal static assets images img css js media files feed rss amp api search tag tags author authors'.split(
     ' ',
   ),
 )
 
 /** Limit of sections that are reported and used as seeds. */
-const MOST_SECTIONS = 24
-const MOST_KEPT = 2000
-const LEAST_ADDRESSES = 3
-const LANGUAGE = /^[a-z]{2}(?:-[a-z]{2})?$/
+const MAX_SECTIONS = 24
+const MAX_TRACKED_SECTIONS = 2000
+const MIN_ADDRESSES = 3
+const LANGUAGE_SEGMENT = /^[a-z]{2}(?:-[a-z]{2})?$/
 
 /** Learns the sections of a site. */
-export class SectionBook {
-  readonly #sections = new Map<string, GrowingSection>()
+export class SectionIndex {
+  readonly #sections = new Map<string, MutableSection>()
   /** Number of path segments of the start before the segment that names the section. */
   readonly #base: number
   #slashes = 0
@@ -45,36 +45,36 @@ export class SectionBook {
     const { name, isFront } = found
     let section = this.#sections.get(name)
     if (section === undefined) {
-      if (this.#sections.size >= MOST_KEPT) return
-      section = { name, count: 0, onHome: 0, front: null }
+      if (this.#sections.size >= MAX_TRACKED_SECTIONS) return
+      section = { name, count: 0, homeLinkCount: 0, frontUrl: null }
       this.#sections.set(name, section)
     }
     section.count++
-    if (isFront && section.front === null) {
-      section.front = address.url
+    if (isFront && section.frontUrl === null) {
+      section.frontUrl = address.url
       this.#fronts++
-      if (address.hasSlash) this.#slashes++
+      if (address.hasTrailingSlash) this.#slashes++
     }
   }
 
   /** Records that the home page links to an address. */
-  noteHome(address: Address): void {
+  noteHomeLink(address: Address): void {
     const section = this.#sections.get(this.#locate(address)?.name ?? '')
-    if (section !== undefined) section.onHome++
+    if (section !== undefined) section.homeLinkCount++
   }
 
   /** Whether an address is the front page of a section. */
   isFront(address: Address): boolean {
     const found = this.#locate(address)
-    return found?.isFront === true && (this.#sections.get(found.name)?.count ?? 0) >= LEAST_ADDRESSES
+    return found?.isFront === true && (this.#sections.get(found.name)?.count ?? 0) >= MIN_ADDRESSES
   }
 
   /** The sections, those with the most links on the home page first. */
   list(): SiteSection[] {
     return [...this.#sections.values()]
-      .filter(({ count }) => count >= LEAST_ADDRESSES)
-      .sort((a, b) => b.onHome - a.onHome || b.count - a.count || (a.name < b.name ? -1 : 1))
-      .slice(0, MOST_SECTIONS)
+      .filter(({ count }) => count >= MIN_ADDRESSES)
+      .sort((a, b) => b.homeLinkCount - a.homeLinkCount || b.count - a.count || (a.name < b.name ? -1 : 1))
+      .slice(0, MAX_SECTIONS)
   }
 
   /**
@@ -83,19 +83,19 @@ export class SectionBook {
    */
   guessFronts(origin: string): string[] {
     const sections = this.list()
-    const without = sections.filter(({ front, count }) => front === null && count >= LEAST_GUESS)
-    const known = sections.filter(({ front }) => front !== null).length
-    if (known < LEAST_FRONTS || known < sections.length / 2) return []
+    const without = sections.filter(({ frontUrl, count }) => frontUrl === null && count >= MIN_GUESS_ADDRESSES)
+    const known = sections.filter(({ frontUrl }) => frontUrl !== null).length
+    if (known < MIN_KNOWN_FRONTS || known < sections.length / 2) return []
     const slash = this.#slashes * 2 > this.#fronts ? '/' : ''
     return without.map(({ name }) => `${origin}/${name}${slash}`)
   }
 
   #locate({ segments, hasQuery, isPagination }: Address): { name: string; isFront: boolean } | undefined {
     const first = segments[this.#base]
-    const isLanguage = first !== undefined && LANGUAGE.test(first.word) && segments.length > this.#base + 1
+    const isLanguage = first !== undefined && LANGUAGE_SEGMENT.test(first.word) && segments.length > this.#base + 1
     const at = this.#base + Number(isLanguage)
     const segment = segments[at]
-    if (segment === undefined || segment.form !== 'word' || HOUSEKEEPING.has(segment.word)) return undefined
+    if (segment === undefined || segment.form !== 'word' || SERVICE_PAGES.has(segment.word)) return undefined
     const isLast = segments.length === at + 1
     // The name has no file extension, so that `/world.html` is the front of the section `/world/`.
     const name = segments
@@ -106,5 +106,5 @@ export class SectionBook {
   }
 }
 
-const LEAST_FRONTS = 3
-const LEAST_GUESS = 5
+const MIN_KNOWN_FRONTS = 3
+const MIN_GUESS_ADDRESSES = 5

@@ -1,10 +1,10 @@
 import { parseAddress } from './address.ts'
-import { waveStateOf } from './hubs.ts'
-import type { PlanTale } from './plan-tale.ts'
+import { waveStateOf } from './hub-coverage.ts'
+import type { PlanLog } from './plan-log.ts'
 import { DEFAULT_MAX_SEEDS } from './planner-options.ts'
-import type { SiteBook } from './site-book.ts'
+import type { SiteModel } from './site-model.ts'
 import { learnSpelling } from './site-spelling.ts'
-import { type Hub, type Slot, showSlot, writeHubUrl } from './slot.ts'
+import { type Hub, type Slot, writeHubUrl, writeSlotPattern } from './slot.ts'
 import { TopicHubs } from './topic-hubs.ts'
 import { sizeNextWave } from './waves.ts'
 
@@ -16,8 +16,8 @@ export type SeedKind = 'remembered' | 'countries' | 'regions' | 'topics' | 'sect
 
 /** Dependencies of seeding. */
 export interface SeedingSetup {
-  readonly site: SiteBook
-  readonly tale: PlanTale
+  readonly site: SiteModel
+  readonly log: PlanLog
   readonly maxSeeds: number | undefined
   /** Whether an address was a hub at the last visit. */
   readonly wasConfirmed: (url: string) => boolean
@@ -29,7 +29,7 @@ export class Seeding {
   readonly #topics: TopicHubs
   readonly #seeded = new Set<string>()
   /** Seeds without a result yet. */
-  readonly #awaited = new Set<string>()
+  readonly #pending = new Set<string>()
   readonly #kinds: Record<SeedKind, number> = {
     remembered: 0,
     countries: 0,
@@ -49,40 +49,40 @@ export class Seeding {
     return this.#seeded.size
   }
 
-  get kinds(): Readonly<Record<SeedKind, number>> {
+  get countsByKind(): Readonly<Record<SeedKind, number>> {
     return this.#kinds
   }
 
   /** Whether every seed has a result. */
-  get isAnswered(): boolean {
-    return this.#awaited.size === 0
+  get hasAllResults(): boolean {
+    return this.#pending.size === 0
   }
 
   /** Adds a seed of an interrupted run. */
-  resume(url: string): void {
+  restore(url: string): void {
     this.#seeded.add(url)
   }
 
-  await(url: string): void {
-    this.#awaited.add(url)
+  addPending(url: string): void {
+    this.#pending.add(url)
   }
 
   /** Marks an address as visited, or as never to be visited. */
-  answer(url: string): void {
-    this.#awaited.delete(url)
+  markDone(url: string): void {
+    this.#pending.delete(url)
   }
 
   /** Treats all seeds without a result as unknown. */
-  giveUp(): void {
-    this.#awaited.clear()
-    this.#topics.giveUp()
+  abandonPending(): void {
+    this.#pending.clear()
+    this.#topics.abandonPending()
     for (const { hubs } of this.#setup.site.hubSlots) {
       for (const hub of hubs.values()) if (hub.isSeeded) hub.state ??= 'open'
     }
   }
 
   /** The next seeds: hubs of earlier crawls, then guesses from patterns, then fronts of sections if requested. */
-  list(origin: string, hasSections: boolean, probes: readonly string[]): string[] {
+  takeNextSeeds(origin: string, hasSections: boolean, probes: readonly string[]): string[] {
     const { site, wasConfirmed } = this.#setup
     const seeds: string[] = []
     const add = (url: string, kind: SeedKind) => this.#add(url, kind, seeds)
@@ -101,7 +101,7 @@ export class Seeding {
         if (!hub.isSeeded) slot.hubs.delete(hub.text)
       }
     }
-    for (const hub of this.#topics.list()) {
+    for (const hub of this.#topics.takeNextHubs()) {
       // A hub with an earlier verdict is not tried again.
       if (hub.state !== undefined || hub.origin === 'listed') continue
       hub.isSeeded = add(hub.url, 'topics')
@@ -112,8 +112,8 @@ export class Seeding {
   }
 
   /** Whether a wave is in progress that another may follow. */
-  hasWaveAhead(): boolean {
-    if (this.#topics.isWaiting) return true
+  hasPendingWave(): boolean {
+    if (this.#topics.hasPending) return true
     return this.#setup.site.hubSlots.some((slot) => {
       const { waiting, left } = waveStateOf(slot)
       return waiting > 0 && left > 0
@@ -135,21 +135,21 @@ export class Seeding {
     const state = waveStateOf(slot)
     const size = sizeNextWave(state)
     if (size === 0) return []
-    const { site, tale } = this.#setup
-    slot.lastWave = size
+    const { site, log } = this.#setup
+    slot.lastWaveSize = size
     const spelling = learnSpelling(slot.names, [...slot.hubs.values()])
     const { tried, confirmed } = state
-    tale.say(
+    log.addThought(
       2,
-      `${showSlot(slot)}: ${confirmed} of ${tried} guesses were right; ${size} more, spelt as ${spelling.name}`,
+      `${writeSlotPattern(slot)}: ${confirmed} of ${tried} guesses were right; ${size} more, spelt as ${spelling.name}`,
     )
-    const missing = slot.names.all.filter(({ id }) => !slot.places.has(id) && !slot.passed.has(id))
+    const missing = slot.names.all.filter(({ id }) => !slot.placeIds.has(id) && !slot.unguessableIds.has(id))
     return missing.slice(0, size).flatMap((place) => {
       const address = parseAddress(writeHubUrl(slot, spelling.write(place)))
       const found = address === undefined ? [] : site.slots.note(address, 'guessed')
       const own = found.find(({ slot: other, hub }) => other === slot && hub.place.id === place.id)
       // A word that means another place, or none, is not a guess.
-      if (own === undefined) slot.passed.add(place.id)
+      if (own === undefined) slot.unguessableIds.add(place.id)
       return own === undefined ? [] : [own.hub]
     })
   }

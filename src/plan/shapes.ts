@@ -18,33 +18,33 @@ export interface Shape {
   readonly form: 'article' | 'pagination' | 'tag' | 'query' | 'list' | 'words'
 }
 
-type GrowingShape = { -readonly [K in keyof Shape]: Shape[K] } & { examples: string[] }
+type MutableShape = { -readonly [K in keyof Shape]: Shape[K] } & { examples: string[] }
 
 /** Limit of shapes that are distinguished; further ones are counted without their section. */
-const MOST_SHAPES = 5000
-const MOST_EXAMPLES = 3
+const MAX_SHAPES = 5000
+const MAX_EXAMPLES = 3
 
 /** Learns the shapes of a site's addresses. */
-export class ShapeBook {
-  readonly #shapes = new Map<string, GrowingShape>()
+export class ShapeIndex {
+  readonly #shapes = new Map<string, MutableShape>()
 
   /** Records an address and returns its shape. */
   note(address: Address): Shape {
     const shape = this.#find(address)
     shape.seen++
-    if (shape.examples.length < MOST_EXAMPLES) shape.examples.push(address.url)
+    if (shape.examples.length < MAX_EXAMPLES) shape.examples.push(address.url)
     return shape
   }
 
   /** Records that an address will be visited, and returns its shape. */
-  plan(address: Address): Shape {
+  notePlanned(address: Address): Shape {
     const shape = this.#find(address)
     shape.planned++
     return shape
   }
 
   /** Records the kind of page at an address; null when there was none. */
-  read(address: Address, kind: PageKind | null): void {
+  noteRead(address: Address, kind: PageKind | null): void {
     const shape = this.#find(address)
     if (kind === null) shape.misses++
     else if (kind === 'article') shape.articles++
@@ -57,16 +57,16 @@ export class ShapeBook {
     return [...this.#shapes.values()].sort((a, b) => b.seen - a.seen || (a.pattern < b.pattern ? -1 : 1))
   }
 
-  #find(address: Address): GrowingShape {
+  #find(address: Address): MutableShape {
     const pattern = writeShape(address)
     const known = this.#shapes.get(pattern)
     if (known !== undefined) return known
-    const isFull = this.#shapes.size >= MOST_SHAPES
+    const isFull = this.#shapes.size >= MAX_SHAPES
     const kept = isFull ? writeShape(address, '{section}') : pattern
     const other = isFull ? this.#shapes.get(kept) : undefined
     if (other !== undefined) return other
     const counts = { seen: 0, planned: 0, articles: 0, hubs: 0, others: 0, misses: 0 }
-    const shape: GrowingShape = { pattern: kept, ...counts, examples: [], form: formOf(address) }
+    const shape: MutableShape = { pattern: kept, ...counts, examples: [], form: formOf(address) }
     this.#shapes.set(kept, shape)
     return shape
   }
@@ -77,7 +77,7 @@ function writeShape({ segments, isPagination, hasQuery }: Address, section?: str
   let pattern = ''
   for (let i = 0; i < segments.length; i++) {
     const { form, raw, ending } = segments[i] ?? NO_SEGMENT
-    const slot = i === 0 && form === 'word' ? (section ?? raw) : SLOTS[form]
+    const slot = i === 0 && form === 'word' ? (section ?? raw) : PLACEHOLDERS[form]
     pattern += `/${slot}${i > 0 ? ending : ''}`
   }
   if (isPagination) pattern += '/{page}'
@@ -86,7 +86,7 @@ function writeShape({ segments, isPagination, hasQuery }: Address, section?: str
 
 const NO_SEGMENT = { form: 'word', raw: '', ending: '' } as const
 
-const SLOTS = {
+const PLACEHOLDERS = {
   word: '{slug}',
   headline: '{slug}',
   id: '{slug}',
@@ -124,10 +124,10 @@ export function confidenceOf(seen: number, hits: number, misses: number): number
 }
 
 /** Minimum number of addresses from which an unknown shape is reported. */
-const LEAST_UNKNOWN = 5
+const MIN_UNKNOWN = 5
 
 /** Whether a frequent shape has an unknown role. */
 export function isUnknownShape(shape: Shape): boolean {
   const { seen, form, pattern } = shape
-  return seen >= LEAST_UNKNOWN && form === 'words' && pattern.split('/').length > 2 && roleOf(shape) === 'other'
+  return seen >= MIN_UNKNOWN && form === 'words' && pattern.split('/').length > 2 && roleOf(shape) === 'other'
 }

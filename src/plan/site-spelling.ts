@@ -1,5 +1,5 @@
 import { writeSlug } from './country-names.ts'
-import type { NamedPlace, PlaceNames } from './places.ts'
+import type { NamedPlace, PlaceNames } from './place-names.ts'
 
 /** A place and the word that a site uses for it. */
 export interface WrittenPlace {
@@ -20,9 +20,9 @@ export function learnSpelling(names: PlaceNames, known: readonly WrittenPlace[])
   const [first] = names.spellings
   let best = first
   let most = 0
-  const words = known.map(({ text, place }) => ({ word: squeezeAsItIs(text), place }))
+  const words = known.map(({ text, place }) => ({ word: removeSeparators(text), place }))
   for (const spelling of names.spellings) {
-    const count = words.filter(({ word, place }) => word === squeezeAsItIs(spelling.write(place) ?? '')).length
+    const count = words.filter(({ word, place }) => word === removeSeparators(spelling.write(place) ?? '')).length
     if (count > most) {
       best = spelling
       most = count
@@ -35,7 +35,7 @@ export function learnSpelling(names: PlaceNames, known: readonly WrittenPlace[])
 }
 
 /** Removes the separators between words for comparison, but keeps accents. */
-function squeezeAsItIs(text: string): string {
+function removeSeparators(text: string): string {
   return text.toLowerCase().replace(/[-_+\s]+/g, '')
 }
 

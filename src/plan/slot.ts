@@ -1,10 +1,10 @@
 import { decodePart } from '../core/url/query.ts'
 import type { Address, Segment } from './address.ts'
-import type { NamedPlace, PlaceNames } from './places.ts'
+import type { NamedPlace, PlaceNames } from './place-names.ts'
 import type { HubVerdict } from './plan-memory.ts'
 
 /** Marks the position of the place in a path. */
-export const MARK = '\u0000'
+export const PLACEHOLDER = '\u0000'
 
 /** An address that is, or is guessed to be, the hub of a place. */
 export interface Hub {
@@ -24,7 +24,7 @@ export interface Hub {
   /** Whether this crawl has reported it as missing. */
   isReported: boolean
   /** A verdict from before its slot was recognised as one of places. */
-  draft?: HubVerdict | undefined
+  pendingVerdict?: HubVerdict | undefined
 }
 
 /** Addresses that differ in one word only, and the words at that position. */
@@ -38,14 +38,14 @@ export interface Slot {
   readonly names: PlaceNames
   /** Hubs by their word, case-sensitive, because a site may treat another case as another address. */
   readonly hubs: Map<string, Hub>
-  readonly places: Set<number>
+  readonly placeIds: Set<number>
   /** Places that cannot be guessed, because their words mean other places. */
-  readonly passed: Set<number>
+  readonly unguessableIds: Set<number>
   /** A sample of the words that are not such places. */
-  readonly words: Set<string>
+  readonly otherWords: Set<string>
   readonly counts: SlotCounts
   /** Size of the last wave of guesses. */
-  lastWave: number
+  lastWaveSize: number
 }
 
 /** A hub with its slot. */
@@ -70,7 +70,7 @@ export interface SlotCounts {
 }
 
 /** Limit of words that a slot keeps as a sample. */
-export const MOST_WORDS = 48
+export const MAX_SAMPLE_WORDS = 48
 
 /** Codes of common languages; a segment with such a code counts as a language rather than a country. */
 const LANGUAGE_CODES: ReadonlySet<string> = new Set(
@@ -80,23 +80,36 @@ const LANGUAGE_CODES: ReadonlySet<string> = new Set(
 )
 
 /** Creates an empty slot. */
-export function openSlot(of: Pick<Slot, 'template' | 'origin' | 'kind' | 'names'>): Slot {
+export function createSlot(of: Pick<Slot, 'template' | 'origin' | 'kind' | 'names'>): Slot {
   const counts = { seen: 0, others: 0, slashes: 0, codes: 0, ownCodes: 0, languageCodes: 0 }
-  return { ...of, hubs: new Map(), places: new Set(), passed: new Set(), words: new Set(), counts, lastWave: 0 }
+  return {
+    ...of,
+    hubs: new Map(),
+    placeIds: new Set(),
+    unguessableIds: new Set(),
+    otherWords: new Set(),
+    counts,
+    lastWaveSize: 0,
+  }
 }
 
 /** Counts an address of a slot and its word. */
-export function countWord({ counts, words }: Slot, address: Address, segment: Segment, isPlace: boolean): void {
+export function countWord({ counts, otherWords }: Slot, address: Address, segment: Segment, isPlace: boolean): void {
   counts.seen++
-  if (address.hasSlash) counts.slashes++
+  if (address.hasTrailingSlash) counts.slashes++
   if (isPlace) return
   counts.others++
   if (LANGUAGE_CODES.has(segment.word)) counts.languageCodes++
-  if (words.size < MOST_WORDS) words.add(segment.word)
+  if (otherWords.size < MAX_SAMPLE_WORDS) otherWords.add(segment.word)
 }
 
 /** Returns the hub of a word in a slot, and creates it if it is new. */
-export function enterHub({ hubs, places, counts }: Slot, { url }: Address, text: string, place: NamedPlace): Hub {
+export function findOrCreateHub(
+  { hubs, placeIds, counts }: Slot,
+  { url }: Address,
+  text: string,
+  place: NamedPlace,
+): Hub {
   const known = hubs.get(text)
   if (known !== undefined) return known
   if (isCode(text)) {
@@ -106,7 +119,7 @@ export function enterHub({ hubs, places, counts }: Slot, { url }: Address, text:
   const flags = { isGuess: false, isSeeded: false, isReported: false }
   const hub: Hub = { url, text, place, origin: 'guessed', state: undefined, status: null, ...flags }
   hubs.set(text, hub)
-  places.add(place.id)
+  placeIds.add(place.id)
   return hub
 }
 
@@ -117,12 +130,12 @@ export function isCode(word: string): boolean {
 
 /** The address of a word in a slot. */
 export function writeHubUrl({ template, origin, counts }: Slot, text: string): string {
-  const path = template.replace(MARK, encodeURIComponent(text).replaceAll('%2B', '+'))
+  const path = template.replace(PLACEHOLDER, encodeURIComponent(text).replaceAll('%2B', '+'))
   return `${origin}${path}${counts.slashes * 2 > counts.seen ? '/' : ''}`
 }
 
 /** A slot in readable form: `/world/{country}`, `/ausland/{country}/`. */
-export function showSlot({ template, counts, kind }: Slot, shownKind: string = kind): string {
-  const path = template.split('/').map(decodePart).join('/').replace(MARK, `{${shownKind}}`)
+export function writeSlotPattern({ template, counts, kind }: Slot, shownKind: string = kind): string {
+  const path = template.split('/').map(decodePart).join('/').replace(PLACEHOLDER, `{${shownKind}}`)
   return counts.slashes * 2 > counts.seen ? `${path}/` : path
 }

@@ -1,48 +1,48 @@
 import { parseAddress } from './address.ts'
-import { listCovered } from './hubs.ts'
-import type { SiteBook } from './site-book.ts'
-import { type Hub, MARK, type Slot, writeHubUrl } from './slot.ts'
+import { listConfirmedPlaces } from './hub-coverage.ts'
+import type { SiteModel } from './site-model.ts'
+import { type Hub, PLACEHOLDER, type Slot, writeHubUrl } from './slot.ts'
 
 /** Confirmed hubs that show that a section has place hubs. */
-const LEAST_CONFIRMED = 3
+const MIN_CONFIRMED = 3
 /** Number of sections with place hubs from which others are tried. */
-const LEAST_SECTIONS = 2
+const MIN_SECTIONS = 2
 /** Limits of further sections and of hubs tried in each; after that, the slots of the sections decide. */
-const MOST_SECTIONS = 4
-const MOST_TRIED = 3
+const MAX_SECTIONS = 4
+const MAX_TRIED = 3
 
 /**
  * Guesses place hubs in further sections when several sections have them: `/sport/france` next to `/world/france` and `/politics/france`.
  * Hubs of a section are tried one after the other, and a section without the first is not tried again.
  */
 export class TopicHubs {
-  readonly #site: SiteBook
+  readonly #site: SiteModel
   /** Hubs that were tried, by section. */
   readonly #tried = new Map<string, Hub[]>()
 
-  constructor(site: SiteBook) {
+  constructor(site: SiteModel) {
     this.#site = site
   }
 
   /** Whether a tried hub has no result yet. */
-  get isWaiting(): boolean {
+  get hasPending(): boolean {
     return [...this.#tried.values()].some((hubs) => hubs.some(({ state }) => state === undefined))
   }
 
   /** Treats all hubs without a result as unknown. */
-  giveUp(): void {
+  abandonPending(): void {
     for (const hubs of this.#tried.values()) for (const hub of hubs) hub.state ??= 'open'
   }
 
   /** The hubs to try now. */
-  list(): Hub[] {
+  takeNextHubs(): Hub[] {
     const hubs: Hub[] = []
     for (const [rest, slots] of this.#group()) {
       const [best] = slots
-      if (best === undefined || slots.length < LEAST_SECTIONS) continue
+      if (best === undefined || slots.length < MIN_SECTIONS) continue
       const known = new Set(slots.map(sectionOf))
       const sections = this.#site.sections.list().filter(({ name }) => !name.includes('/') && !known.has(name))
-      for (const { name } of sections.slice(0, MOST_SECTIONS)) {
+      for (const { name } of sections.slice(0, MAX_SECTIONS)) {
         const hub = this.#tryNext(best, `/${name}${rest}`)
         if (hub !== undefined) hubs.push(hub)
       }
@@ -55,8 +55,8 @@ export class TopicHubs {
     const groups = new Map<string, Slot[]>()
     for (const slot of this.#site.hubSlots) {
       const section = sectionOf(slot)
-      const isOne = slot.kind === 'country' && section !== '' && !section.includes(MARK)
-      if (!isOne || listCovered(slot).size < LEAST_CONFIRMED) continue
+      const isOne = slot.kind === 'country' && section !== '' && !section.includes(PLACEHOLDER)
+      if (!isOne || listConfirmedPlaces(slot).size < MIN_CONFIRMED) continue
       const rest = slot.template.slice(section.length + 1)
       groups.set(rest, [...(groups.get(rest) ?? []), slot])
     }
@@ -65,8 +65,8 @@ export class TopicHubs {
 
   #tryNext(like: Slot, template: string): Hub | undefined {
     const tried = this.#tried.get(template) ?? []
-    if (tried.length >= MOST_TRIED || tried.some(({ state }) => state !== 'confirmed')) return undefined
-    const covered = listCovered(like)
+    if (tried.length >= MAX_TRIED || tried.some(({ state }) => state !== 'confirmed')) return undefined
+    const covered = listConfirmedPlaces(like)
     const places = like.names.all.filter(({ id }) => covered.has(id))
     const place = places[tried.length]
     const text = [...like.hubs.values()].find(

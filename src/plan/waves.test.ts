@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isOpenPattern, sizeNextWave } from './waves.ts'
+import { isExhaustivePattern, sizeNextWave } from './waves.ts'
 
 const NOTHING = { tried: 0, confirmed: 0, waiting: 0, lastSize: 0, left: 200, listedShare: 0.1 }
 
@@ -25,8 +25,8 @@ test('when a site lists nearly all countries, the rest is tried at once', () => 
 })
 
 test('a pattern is open when most guesses are right, or nearly all countries are listed', () => {
-  expect(isOpenPattern({ tried: 8, confirmed: 4, listedShare: 0 })).toBe(true)
-  expect(isOpenPattern({ tried: 8, confirmed: 3, listedShare: 0.89 })).toBe(false)
-  expect(isOpenPattern({ tried: 8, confirmed: 0, listedShare: 0.9 })).toBe(true)
-  expect(isOpenPattern({ tried: 0, confirmed: 0, listedShare: 0.5 })).toBe(false)
+  expect(isExhaustivePattern({ tried: 8, confirmed: 4, listedShare: 0 })).toBe(true)
+  expect(isExhaustivePattern({ tried: 8, confirmed: 3, listedShare: 0.89 })).toBe(false)
+  expect(isExhaustivePattern({ tried: 8, confirmed: 0, listedShare: 0.9 })).toBe(true)
+  expect(isExhaustivePattern({ tried: 0, confirmed: 0, listedShare: 0.5 })).toBe(false)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseAddress } from './address.ts'
-import { ShapeBook } from './shapes.ts'
+import { ShapeIndex } from './shapes.ts'
 import { weighAddress } from './weights.ts'
 
 /** Weighs a path on a site that has `count` read pages of the same shape. */
@@ -11,13 +11,13 @@ function weigh(
 ): number {
   const address = parseAddress(`https://news.example${path}`)
   if (address === undefined) throw new Error(`${path} is no path`)
-  const shapes = new ShapeBook()
+  const shapes = new ShapeIndex()
   for (let n = 0; n < (read.count ?? 0); n++) {
-    shapes.plan(address)
-    shapes.read(address, read.kind ?? 'unknown')
+    shapes.notePlanned(address)
+    shapes.noteRead(address, read.kind ?? 'unknown')
   }
   const usual = { place: 'none', isSectionFront: false, isHistory: false, isOnHome: false } as const
-  return weighAddress({ address, shape: shapes.plan(address), ...usual, ...more })
+  return weighAddress({ address, shape: shapes.notePlanned(address), ...usual, ...more })
 }
 
 const ARTICLE = '/world/2024/05/03/a-vote-that-changes-it-all'

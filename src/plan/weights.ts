@@ -2,7 +2,7 @@ import type { Address } from './address.ts'
 import { roleOf, type Shape } from './shapes.ts'
 
 /** What the planner knows about an address when it weighs it. */
-export interface Weighed {
+export interface AddressFacts {
   readonly address: Address
   readonly shape: Shape
   /** Whether its shape has known or possible place hubs. */
@@ -15,47 +15,47 @@ export interface Weighed {
 }
 
 /** Links of the home page other than articles and places are its navigation. */
-const HOME_NAVIGATION = -50
+const HOME_NAVIGATION_WEIGHT = -50
 
-const HUB = 0
-const HISTORY = 5
-const SECTION = 10
-const MAYBE_HUB = 15
+const HUB_WEIGHT = 0
+const HISTORY_WEIGHT = 5
+const SECTION_WEIGHT = 10
+const MAYBE_HUB_WEIGHT = 15
 /** Addresses up to this weight are navigation pages. */
-export const NAVIGATION = 20
-const FIRST_OF_SHAPE = 30
-const OTHER = 40
-const PAGINATION = 60
-const ARTICLE = 70
-const TAG = 90
-const QUERY = 95
+export const NAVIGATION_WEIGHT = 20
+const FIRST_OF_SHAPE_WEIGHT = 30
+const OTHER_WEIGHT = 40
+const PAGINATION_WEIGHT = 60
+const ARTICLE_WEIGHT = 70
+const TAG_WEIGHT = 90
+const QUERY_WEIGHT = 95
 
 /** Number of addresses per shape that are visited early. */
-const FIRST_FEW = 3
+const EARLY_PER_SHAPE = 3
 /** Number of read pages from which the role of a shape is trusted. */
-const ENOUGH_READ = 5
+const MIN_READ_PAGES = 5
 
 /** Weight of an address; the lowest is visited first. Addresses that teach most about the site come first. */
-export function weighAddress({ address, shape, place, isSectionFront, isHistory, isOnHome }: Weighed): number {
+export function weighAddress({ address, shape, place, isSectionFront, isHistory, isOnHome }: AddressFacts): number {
   const { isPagination, isTag, hasQuery, date, kind } = address
-  if (hasQuery) return QUERY
-  if (isPagination) return isHistory ? HISTORY : PAGINATION
-  if (isTag) return TAG
-  if (isHistory && date !== null && kind === 'nav') return HISTORY
-  if (place === 'hub') return HUB
-  if (isOnHome && place === 'none' && kind !== 'article') return HOME_NAVIGATION
-  if (isSectionFront) return SECTION
-  if (place === 'maybe') return MAYBE_HUB
-  const isFirst = shape.planned <= FIRST_FEW
+  if (hasQuery) return QUERY_WEIGHT
+  if (isPagination) return isHistory ? HISTORY_WEIGHT : PAGINATION_WEIGHT
+  if (isTag) return TAG_WEIGHT
+  if (isHistory && date !== null && kind === 'nav') return HISTORY_WEIGHT
+  if (place === 'hub') return HUB_WEIGHT
+  if (isOnHome && place === 'none' && kind !== 'article') return HOME_NAVIGATION_WEIGHT
+  if (isSectionFront) return SECTION_WEIGHT
+  if (place === 'maybe') return MAYBE_HUB_WEIGHT
+  const isFirst = shape.planned <= EARLY_PER_SHAPE
   const role = roleOf(shape)
-  const isRead = shape.articles + shape.hubs + shape.others >= ENOUGH_READ
-  if (isRead && role === 'topic-hub') return NAVIGATION
-  if (role === 'article') return isFirst ? FIRST_OF_SHAPE : ARTICLE + tire(shape)
-  if (kind === 'nav') return NAVIGATION
-  return isFirst ? FIRST_OF_SHAPE : OTHER + tire(shape)
+  const isRead = shape.articles + shape.hubs + shape.others >= MIN_READ_PAGES
+  if (isRead && role === 'topic-hub') return NAVIGATION_WEIGHT
+  if (role === 'article') return isFirst ? FIRST_OF_SHAPE_WEIGHT : ARTICLE_WEIGHT + penalizeRepetition(shape)
+  if (kind === 'nav') return NAVIGATION_WEIGHT
+  return isFirst ? FIRST_OF_SHAPE_WEIGHT : OTHER_WEIGHT + penalizeRepetition(shape)
 }
 
 /** Lowers the priority of a shape the more of its pages were read. */
-function tire({ articles, hubs, others }: Shape): number {
+function penalizeRepetition({ articles, hubs, others }: Shape): number {
   return Math.min(9, Math.floor(Math.log2(articles + hubs + others + 1)))
 }

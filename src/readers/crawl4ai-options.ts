@@ -1,7 +1,7 @@
 import { PharosError } from '../core/errors.ts'
 import { hideCredentials, refuseCredentials } from '../core/url/credentials.ts'
 import type { Clock } from '../crawl/ports.ts'
-import type { Resolve } from '../fetch/address-check.ts'
+import type { HostResolver } from '../fetch/address-check.ts'
 import { type Allowance, parseAllowance } from '../fetch/addresses.ts'
 import { systemClock } from '../fetch/clock.ts'
 import type { VectorSink } from './document.ts'
@@ -32,7 +32,7 @@ export interface Crawl4AIReaderOptions {
   /** Called with log records. @default none */
   readonly log?: Log
   /** @default the resolver of the system */
-  readonly resolve?: Resolve
+  readonly resolve?: HostResolver
   /** @default the clock of this machine */
   readonly clock?: Clock
 }
@@ -74,12 +74,18 @@ export function resolveReaderOptions(options: Crawl4AIReaderOptions): ReaderSett
   if (parsed.type === 'problem') throw new PharosError('OPTION_INVALID', { problem: `allowPrivate: ${parsed.problem}` })
   return {
     endpointUrl: checkEndpoint(options.endpointUrl ?? 'http://localhost:52004'),
-    timeoutSeconds: check('timeoutSeconds', options.timeoutSeconds ?? 60, 'a number', 10, 300),
-    failOnError: checkSwitch('failOnError', options.failOnError ?? false),
-    maxConcurrentRequests: check('maxConcurrentRequests', options.maxConcurrentRequests ?? 5, 'a whole number', 1, 20),
-    maxRetries: check('maxRetries', options.maxRetries ?? 3, 'a whole number', 0, 10),
+    timeoutSeconds: checkNumber('timeoutSeconds', options.timeoutSeconds ?? 60, 'a number', 10, 300),
+    failOnError: checkBoolean('failOnError', options.failOnError ?? false),
+    maxConcurrentRequests: checkNumber(
+      'maxConcurrentRequests',
+      options.maxConcurrentRequests ?? 5,
+      'a whole number',
+      1,
+      20,
+    ),
+    maxRetries: checkNumber('maxRetries', options.maxRetries ?? 3, 'a whole number', 0, 10),
     retryDelays: checkDelays(options.retryDelays ?? [1, 2, 4]),
-    enableDeduplication: checkSwitch('enableDeduplication', options.enableDeduplication ?? true),
+    enableDeduplication: checkBoolean('enableDeduplication', options.enableDeduplication ?? true),
     vectorStore: options.vectorStore,
     token: options.token ?? '',
     allowance: parsed.allowance,
@@ -88,12 +94,18 @@ export function resolveReaderOptions(options: Crawl4AIReaderOptions): ReaderSett
   }
 }
 
-function check(field: string, value: number, kind: 'a number' | 'a whole number', least: number, most: number): number {
+function checkNumber(
+  field: string,
+  value: number,
+  kind: 'a number' | 'a whole number',
+  least: number,
+  most: number,
+): number {
   const isKind = kind === 'a number' ? Number.isFinite(value) : Number.isInteger(value)
   return isKind && value >= least && value <= most ? value : refuse(field, `${kind} from ${least} to ${most}`, value)
 }
 
-function checkSwitch(field: string, value: boolean): boolean {
+function checkBoolean(field: string, value: boolean): boolean {
   return typeof value === 'boolean' ? value : refuse(field, 'true or false', value)
 }
 

@@ -1,14 +1,19 @@
 import { PharosError } from '../core/errors.ts'
 import { hasCredentials } from '../core/url/credentials.ts'
-import { type CheckAddress, createAddressCheck, systemResolve } from '../fetch/address-check.ts'
-import { blamesService, type Crawl4AIClient, type CrawledPage, createCrawl4AIClient } from '../fetch/crawl4ai-client.ts'
+import { type AddressChecker, createAddressCheck, systemResolve } from '../fetch/address-check.ts'
+import {
+  type Crawl4AIClient,
+  type CrawledPage,
+  createCrawl4AIClient,
+  isServiceFault,
+} from '../fetch/crawl4ai-client.ts'
 import { openServiceClient, type ServiceClient } from '../fetch/service-client.ts'
 import { CircuitBreaker, CircuitOpenError } from '../library/circuit-breaker.ts'
 import { ServiceFailure } from '../library/service-call.ts'
 import { type Crawl4AIReaderOptions, type ReaderSettings, resolveReaderOptions } from './crawl4ai-options.ts'
 import { documentId, type PageMetadata, type ReaderDocument, type ReadFailure, type VectorSink } from './document.ts'
 import type { DocumentReader } from './document-reader.ts'
-import { loadSlots } from './load-slots.ts'
+import { loadBatch } from './load-batch.ts'
 import { type LogRecord, withoutCredentials } from './reader-log.ts'
 
 /** Timeout for resolving a page's host. */
@@ -50,7 +55,7 @@ export async function openCrawl4AIReader(options: Crawl4AIReaderOptions = {}): P
 interface ReaderParts {
   readonly http: ServiceClient
   readonly client: Crawl4AIClient
-  readonly checkAddress: CheckAddress
+  readonly checkAddress: AddressChecker
 }
 
 /**
@@ -127,7 +132,7 @@ export class Crawl4AIReader implements DocumentReader {
     const total = urls.length
     this.#log({ level: 'info', event: 'batch-started', total })
     const { maxConcurrentRequests: concurrency, failOnError } = this
-    const { documents, failures } = await loadSlots(urls, { concurrency, failOnError, signal: ends }, (url, stop) =>
+    const { documents, failures } = await loadBatch(urls, { concurrency, failOnError, signal: ends }, (url, stop) =>
       this.#read(url, stop),
     )
     this.#lastFailures = failures
@@ -168,7 +173,7 @@ export class Crawl4AIReader implements DocumentReader {
       const onRetry = (failure: ServiceFailure, attempt: number, delayMs: number): void =>
         this.#log({ level: 'warning', event: 'call-retried', url, attempt, delayMs, ...factsOf(failure) })
       // The other pages of a batch wait while one of them probes the service, instead of failing.
-      return await this.#breaker.run(() => this.#parts.client.crawl(url, { signal, onRetry }), blamesService, signal)
+      return await this.#breaker.run(() => this.#parts.client.crawl(url, { signal, onRetry }), isServiceFault, signal)
     } catch (error) {
       if (error instanceof CircuitOpenError) {
         throw this.#failure(url, `Crawl4AI was ${error.message}`, 'circuit-open', error)

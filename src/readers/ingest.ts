@@ -5,7 +5,7 @@ import type { Chunk } from '../core/model.ts'
 import { hideCredentials } from '../core/url/credentials.ts'
 import { pointIdOf, writeChunkPayload } from '../embed/qdrant-points.ts'
 import { checkVectors } from '../library/check-vectors.ts'
-import { embeddedText, PROOF_TEXT } from '../library/embedded-text.ts'
+import { embeddedText, PROBE_TEXT } from '../library/embedded-text.ts'
 import type { Embedder } from '../library/vectors.ts'
 import type { ReaderDocument, VectorPoint, VectorSink } from './document.ts'
 import type { DocumentReader } from './document-reader.ts'
@@ -44,7 +44,7 @@ export interface RefusedPiece {
 }
 
 /** Texts per embedding call. */
-const BATCH = 32
+const BATCH_SIZE = 32
 
 /**
  * Chunks documents, embeds the chunks and writes them as points, one document after the other. Old points of a URL are removed only after
@@ -94,7 +94,7 @@ export async function ingestUrls(
   const results: IngestResult[] = []
   for (const [index, url] of urls.entries()) {
     const document = documents[index] ?? null
-    if (document === null) results.push({ type: 'failed', url, error: failures.get(url) ?? unread(url) })
+    if (document === null) results.push({ type: 'failed', url, error: failures.get(url) ?? createNoTextError(url) })
     else results.push(await ingestDocument(document, { ...options, vectorStore, enableDeduplication }))
   }
   return results
@@ -114,20 +114,20 @@ async function ingestDocument(document: IngestedDocument, options: IngestOptions
   }
 }
 
-interface MadePoints {
+interface DocumentPoints {
   readonly points: readonly VectorPoint[]
   readonly refused: readonly RefusedPiece[]
 }
 
-async function makePoints(document: IngestedDocument, options: IngestOptions): Promise<MadePoints> {
+async function makePoints(document: IngestedDocument, options: IngestOptions): Promise<DocumentPoints> {
   const { text, metadata } = document
   const { source_url: url, title } = metadata
   const chunks = chunkPage({ markdown: text }, url, { sizes: sizesOf(options.chunks ?? 'tokens') })
-  if (chunks.length === 0) throw unread(url)
+  if (chunks.length === 0) throw createNoTextError(url)
   const refused: RefusedPiece[] = []
   const points: VectorPoint[] = []
-  for (let i = 0; i < chunks.length; i += BATCH) {
-    const batch = chunks.slice(i, i + BATCH)
+  for (let i = 0; i < chunks.length; i += BATCH_SIZE) {
+    const batch = chunks.slice(i, i + BATCH_SIZE)
     for (const { chunk, vector } of await embedHalving(batch, title, options, refused)) {
       const payload = { ...metadata, ...writeChunkPayload(chunk) }
       points.push({ id: pointIdOf(`${url}:${chunk.chunkIndex}`), vector, payload })
@@ -157,7 +157,7 @@ async function embedHalving(
     const [first, second] = chunks
     if (first !== undefined && second === undefined) {
       // A model that cannot embed anything is at fault itself; then nothing is replaced.
-      await options.embedder.embed([PROOF_TEXT], options.signal)
+      await options.embedder.embed([PROBE_TEXT], options.signal)
       refused.push({ chunkIndex: first.chunkIndex, headingPath: first.headingPath, error })
       return []
     }
@@ -185,7 +185,7 @@ async function embed(
   return made
 }
 
-function unread(url: string): PharosError {
+function createNoTextError(url: string): PharosError {
   const problem = 'there is no text'
   return new PharosError('READ_FAILED', { url: hideCredentials(url), problem, advice: 'look at the page itself' })
 }

@@ -9,7 +9,7 @@ import { openPharosReader, type PharosReaderOptions } from './pharos-reader.ts'
 export type PageNode = Document<PageMetadata>
 
 /** Metadata that models do not need, and that would make the vectors of all pages similar. */
-const UNREAD_KEYS: readonly (keyof PageMetadata)[] = [
+const EXCLUDED_KEYS: readonly (keyof PageMetadata)[] = [
   'source',
   'status_code',
   'crawl_timestamp',
@@ -95,7 +95,7 @@ function toNode({ id, text, metadata }: ReaderDocument): PageNode {
     id_: id,
     text,
     metadata,
-    excludedEmbedMetadataKeys: [...UNREAD_KEYS, 'source_url'],
-    excludedLlmMetadataKeys: [...UNREAD_KEYS],
+    excludedEmbedMetadataKeys: [...EXCLUDED_KEYS, 'source_url'],
+    excludedLlmMetadataKeys: [...EXCLUDED_KEYS],
   })
 }

@@ -7,7 +7,7 @@ import { type LibraryOptions, openLibrary } from '../open-library.ts'
 import { VERSION } from '../version.ts'
 import type { ReaderDocument, ReadFailure } from './document.ts'
 import type { DocumentReader } from './document-reader.ts'
-import { loadSlots } from './load-slots.ts'
+import { loadBatch } from './load-batch.ts'
 import { createPageDocument } from './page-document.ts'
 
 /** Options that are independent of the fetcher. */
@@ -41,11 +41,11 @@ export async function openPharosReader(options: PharosReaderOptions = {}): Promi
   return createReader(opened, reading, () => opened.close())
 }
 
-interface Reading extends Required<Pick<ReadingOptions, 'failOnError' | 'maxConcurrentRequests'>> {
+interface ReadConfig extends Required<Pick<ReadingOptions, 'failOnError' | 'maxConcurrentRequests'>> {
   readonly fetching: Omit<FetchUrlOptions, 'signal'>
 }
 
-function createReader(library: Library, reading: Reading, closeLibrary: () => Promise<void>): PharosReader {
+function createReader(library: Library, reading: ReadConfig, closeLibrary: () => Promise<void>): PharosReader {
   const { failOnError, maxConcurrentRequests: concurrency, fetching } = reading
   const { limits, clock } = library
   const fetchPage = createUrlFetcher(library)
@@ -58,14 +58,14 @@ function createReader(library: Library, reading: Reading, closeLibrary: () => Pr
       return createPageDocument(page, { url, status, readAt: clock.now() })
     } catch (error) {
       signal.throwIfAborted()
-      throw error instanceof PharosError ? readFailed(url, error) : error
+      throw error instanceof PharosError ? createReadError(url, error) : error
     }
   }
   const loadAll: PharosReader['loadAll'] = async (urls, signal) => {
     closing.signal.throwIfAborted()
     lastFailures = []
     const either = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])])
-    const { documents, failures } = await loadSlots(urls, { concurrency, failOnError, signal: either }, readUrl)
+    const { documents, failures } = await loadBatch(urls, { concurrency, failOnError, signal: either }, readUrl)
     lastFailures = failures
     const [first] = failures
     if (failOnError && first !== undefined) throw first.error
@@ -99,11 +99,11 @@ export async function* loadSource(library: Library, source: string): AsyncGenera
   }
 }
 
-const MOST_CONCURRENCY = 20
+const MAX_CONCURRENCY = 20
 
 function checkConcurrency(given: number): void {
-  if (Number.isInteger(given) && given >= 1 && given <= MOST_CONCURRENCY) return
-  const problem = `expected maxConcurrentRequests to be a whole number from 1 to ${MOST_CONCURRENCY}, got ${given}`
+  if (Number.isInteger(given) && given >= 1 && given <= MAX_CONCURRENCY) return
+  const problem = `expected maxConcurrentRequests to be a whole number from 1 to ${MAX_CONCURRENCY}, got ${given}`
   throw new PharosError('OPTION_INVALID', { problem })
 }
 
@@ -127,7 +127,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 }
 
 /** The error for a URL that could not be read, with advice. */
-function readFailed(url: string, cause: PharosError): PharosError {
+function createReadError(url: string, cause: PharosError): PharosError {
   const { reason, detail, problem = `${reason}, ${detail}` } = cause.details
   const advice = ADVICE[String(reason)] ?? cause.entry.advice
   return new PharosError('READ_FAILED', { url: hideCredentials(url), problem, advice }, { cause })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stage } from '../sites/crawl.ts'
+import { createCrawlFixture } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 
 /* The age at which a page is fetched again depends on its class, which was stored with the page. */
@@ -20,7 +20,7 @@ function story(path: string): string {
 
 test('articles and hubs have separate refetch windows', async () => {
   const pages = Object.fromEntries(STORIES.map((path) => [path, story(path)]))
-  const { site, library, source, crawl } = await stage({
+  const { site, library, source, crawl } = await createCrawlFixture({
     ...pages,
     '/': page('Home', ['/world']),
     '/world': page('World', STORIES),
@@ -30,13 +30,13 @@ test('articles and hubs have separate refetch windows', async () => {
   expect(await kindOf('/world')).toBe('hub')
   for (const path of STORIES) expect(await kindOf(path), path).toBe('article')
 
-  site.forget()
+  site.clearRequests()
   await crawl({ kind: 'recrawl', maxAgeMs: 0, maxAgeMsOf: { article: DAY_MS } })
-  expect(site.asked()).toContain('/world')
-  expect(site.asked().filter((path) => STORIES.includes(path))).toEqual([])
+  expect(site.requestedPaths()).toContain('/world')
+  expect(site.requestedPaths().filter((path) => STORIES.includes(path))).toEqual([])
 
-  site.forget()
+  site.clearRequests()
   await crawl({ kind: 'recrawl', maxAgeMs: 0, maxAgeMsOf: { hub: DAY_MS } })
-  expect(site.asked()).not.toContain('/world')
-  expect(site.asked().filter((path) => STORIES.includes(path))).toEqual(STORIES)
+  expect(site.requestedPaths()).not.toContain('/world')
+  expect(site.requestedPaths().filter((path) => STORIES.includes(path))).toEqual(STORIES)
 })

@@ -3,12 +3,12 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { analysePage } from '../../src/analysis/analyse-page.ts'
 import { CLASSIFIER_VERSION } from '../../src/analysis/classify-page.ts'
 import { ANALYSIS_VERSION, type AnalysePage } from '../../src/analysis/page-analysis.ts'
-import type { AnalysisRun, PendingBy } from '../../src/library/analyses.ts'
+import type { AnalysisRun, AnalysisVersions } from '../../src/library/analyses.ts'
 import { judgeDomain, judgeLocale } from '../../src/library/judge-domain.ts'
 import { type AnalyseInput, type AnalysisEvent, analyseLibrary } from '../../src/library/operations/analyse-library.ts'
 import { listReached } from '../../src/library/operations/reached-milestones.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { chooseLength } from '../library-place.ts'
+import { chooseRepetitions } from '../library-place.ts'
 import { importPlaces } from './some-places.ts'
 import { COUNTRIES, storeNews } from './stored-news.ts'
 
@@ -18,14 +18,18 @@ export const ARTICLES: number = 20
 const PAGES = 15 + ARTICLES
 
 /** The result of a run. */
-export interface Ran {
+export interface AnalysisResult {
   readonly run: AnalysisRun
   readonly events: readonly AnalysisEvent[]
   readonly isResumed: boolean
 }
 
 /** Runs an analysis to its end, or until it is told to stop. */
-export async function analyse(library: OpenLibrary, input: AnalyseInput = {}, signal?: AbortSignal): Promise<Ran> {
+export async function analyse(
+  library: OpenLibrary,
+  input: AnalyseInput = {},
+  signal?: AbortSignal,
+): Promise<AnalysisResult> {
   const events: AnalysisEvent[] = []
   for await (const event of analyseLibrary(library, input, signal)) events.push(event)
   const first = events[0]
@@ -34,12 +38,12 @@ export async function analyse(library: OpenLibrary, input: AnalyseInput = {}, si
   return { run: last.run, events, isResumed: first.isResumed }
 }
 
-async function pendingOf(library: OpenLibrary, version = ANALYSIS_VERSION): Promise<number> {
-  return library.analyses.countPending(await byOf(library, { version }))
+async function readPendingCount(library: OpenLibrary, version = ANALYSIS_VERSION): Promise<number> {
+  return library.analyses.countPending(await pendingCriteria(library, { version }))
 }
 
 /** The current versions that decide which pages are pending, with given ones replaced. */
-async function byOf(library: OpenLibrary, other: Partial<PendingBy> = {}): Promise<PendingBy> {
+async function pendingCriteria(library: OpenLibrary, other: Partial<AnalysisVersions> = {}): Promise<AnalysisVersions> {
   const revision = await library.gazetteer.revision()
   return { version: ANALYSIS_VERSION, revision, classifierVersion: CLASSIFIER_VERSION, ...other }
 }
@@ -131,7 +135,7 @@ export function describeRuns(
       expect(run.progress.places).toBeGreaterThan(ARTICLES)
       expect(run.progress.hubs).toBeGreaterThanOrEqual(COUNTRIES.length)
       expect(await library.analyses.findRun(run.id)).toEqual(run)
-      expect(await pendingOf(library)).toBe(0)
+      expect(await readPendingCount(library)).toBe(0)
 
       const hub = await library.analyses.read(...keyOf('/world/france'))
       expect(hub?.classification.kind).toBe('nav')
@@ -174,7 +178,7 @@ export function describeRuns(
       expect(new Set(asked).size).toBe(asked.length)
       const told = events.filter((event) => event.type === 'stage' && event.message === 'a page could not be analysed')
       expect(told).toMatchObject([{ details: { url: `https://${HOST}/world/kenya`, problem: 'nobody foresaw this' } }])
-      expect(await pendingOf(library)).toBe(1)
+      expect(await readPendingCount(library)).toBe(1)
       expect((await analyse(library)).run.progress).toMatchObject({ pages: 1, navs: 1, failed: 0 })
     })
 
@@ -208,7 +212,7 @@ export function describeRuns(
       const library = await open()
       await analyse(library)
       await visit(library, '/world')
-      expect(await pendingOf(library)).toBe(0)
+      expect(await readPendingCount(library)).toBe(0)
       await visit(library, '/world', '\n\nMore.')
       expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
       expect((await analyse(library)).run.progress).toMatchObject({ pages: 1 })
@@ -228,7 +232,7 @@ export function describeRuns(
         },
       }
       await analyse({ ...library, analyses })
-      expect(await pendingOf(library)).toBe(1)
+      expect(await readPendingCount(library)).toBe(1)
       expect(await library.analyses.readClass(...keyOf('/world'))).toBeUndefined()
     })
 
@@ -239,7 +243,7 @@ export function describeRuns(
       const { run } = await analyse(library)
       expect(run.progress.pages).toBe(PAGES)
       expect(run.progress.places).toBeGreaterThan(first.progress.places)
-      expect(await pendingOf(library)).toBe(0)
+      expect(await readPendingCount(library)).toBe(0)
     })
 
     test('results of a newer version stay, and results of an older version are replaced', async () => {
@@ -259,21 +263,23 @@ export function describeRuns(
       await importPlaces(library.gazetteer)
       await analyse(library, { analyse: analyseBy(next) })
       expect(await versionOf()).toBe(next)
-      expect(await pendingOf(library)).toBe(0)
-      expect(await pendingOf(library, next + 1)).toBe(PAGES)
+      expect(await readPendingCount(library)).toBe(0)
+      expect(await readPendingCount(library, next + 1)).toBe(PAGES)
       const revision = 'another gazetteer'
-      expect(await library.analyses.countPending(await byOf(library, { revision }))).toBe(0)
-      expect(await library.analyses.countPending(await byOf(library, { revision, version: next }))).toBe(PAGES)
+      expect(await library.analyses.countPending(await pendingCriteria(library, { revision }))).toBe(0)
+      expect(await library.analyses.countPending(await pendingCriteria(library, { revision, version: next }))).toBe(
+        PAGES,
+      )
     })
 
     test('analyses everything again when the classifier is newer', async () => {
       const library = await open()
       await analyse(library)
       const classifierVersion = CLASSIFIER_VERSION + 1
-      expect(await library.analyses.countPending(await byOf(library, { classifierVersion }))).toBe(PAGES)
-      const by = { ...(await byOf(library, { classifierVersion })), after: 0, limit: 3 }
+      expect(await library.analyses.countPending(await pendingCriteria(library, { classifierVersion }))).toBe(PAGES)
+      const by = { ...(await pendingCriteria(library, { classifierVersion })), after: 0, limit: 3 }
       expect(await library.analyses.listPending(by)).toHaveLength(3)
-      expect(await pendingOf(library)).toBe(0)
+      expect(await readPendingCount(library)).toBe(0)
     })
 
     test('removing a page also removes its analysis', async () => {
@@ -336,10 +342,10 @@ export function describeRuns(
       const library = await open()
       const { run } = await analyse(library, { options: { skipPages: true } })
       expect(run.progress).toMatchObject({ pages: 0, totalPages: 0, domains: 1 })
-      expect(await pendingOf(library)).toBe(PAGES)
+      expect(await readPendingCount(library)).toBe(PAGES)
       const other = await open()
       await analyse(other, { options: { skipDomains: true } })
-      expect(await pendingOf(other)).toBe(0)
+      expect(await readPendingCount(other)).toBe(0)
       expect(await other.analyses.readDomain(HOST)).toBeUndefined()
     })
 
@@ -348,7 +354,7 @@ export function describeRuns(
       const { run } = await analyse(library, { options: { dryRun: true } })
       expect(run.progress).toMatchObject({ pages: PAGES, articles: ARTICLES, domains: 1 })
       expect(run.progress.places).toBeGreaterThan(0)
-      expect(await pendingOf(library)).toBe(PAGES)
+      expect(await readPendingCount(library)).toBe(PAGES)
       expect((await library.analyses.read(...keyOf('/world/france')))?.analysis ?? null).toBeNull()
       expect(await library.placeHubs.find(`https://${HOST}/world/france`)).toBeUndefined()
       expect(await library.analyses.readDomain(HOST)).toBeUndefined()
@@ -360,7 +366,7 @@ export function describeRuns(
       const library = await open()
       const quiet = await analyse(library, { options: { dryRun: false, pageLimit: 10 }, batch: 5 })
       const verbose = await analyse(library, { options: { verbose: true, pageLimit: 10 }, batch: 5 })
-      const count = ({ events }: Ran) => events.filter(({ type }) => type === 'stage').length
+      const count = ({ events }: AnalysisResult) => events.filter(({ type }) => type === 'stage').length
       expect(count(verbose) - count(quiet)).toBe(3)
     })
 
@@ -370,7 +376,7 @@ export function describeRuns(
       [{ pageLimit: 0 }, 'pageLimit: expected a whole number from 1 up, got 0'],
       [{ domainLimit: 1.5 }, 'domainLimit: expected a whole number from 1 up, got 1.5'],
     ]
-    test.each(chooseLength(refused, refused, refused.slice(0, 1)))('%j is refused', async (options, message) => {
+    test.each(chooseRepetitions(refused, refused, refused.slice(0, 1)))('%j is refused', async (options, message) => {
       const library = await open()
       await expect(analyse(library, { options })).rejects.toThrow(message)
       expect((await library.analyses.listRuns({ limit: 1, offset: 0 })).total).toBe(0)
@@ -410,7 +416,11 @@ export function describeRuns(
 
   describe('an interrupted run', () => {
     /** Stops a run after the given number of batches of five. */
-    async function breakOff(library: OpenLibrary, input: AnalyseInput, batches: number): Promise<Ran['run']> {
+    async function breakOff(
+      library: OpenLibrary,
+      input: AnalyseInput,
+      batches: number,
+    ): Promise<AnalysisResult['run']> {
       const stop = new AbortController()
       let seen = 0
       let last: AnalysisRun | undefined
@@ -441,7 +451,7 @@ export function describeRuns(
       await importPlaces(library.gazetteer, ['Warsaw', 'Lima'])
       const { run } = await analyse(library)
       expect(run).toMatchObject({ id: broken.id, progress: { pages: 10 + PAGES, totalPages: 10 + PAGES } })
-      expect(await pendingOf(library)).toBe(0)
+      expect(await readPendingCount(library)).toBe(0)
       expect(run.summary).toMatchObject({ gazetteerRevision: await library.gazetteer.revision() })
     })
 
@@ -452,7 +462,7 @@ export function describeRuns(
       await visit(library, '/world', '\n\nMore.')
       const { run } = await analyse({ ...library, clock: later })
       expect(run).toMatchObject({ id: broken.id, progress: { pages: PAGES + 1, totalPages: PAGES + 1 } })
-      expect(await pendingOf(library)).toBe(0)
+      expect(await readPendingCount(library)).toBe(0)
       // A dry run stores nothing, so it starts again.
       const other = await open()
       const options = { dryRun: true }
@@ -466,7 +476,7 @@ export function describeRuns(
       ['hosts', (event) => event.type === 'progress' && event.stage === 'domains'],
       ['its last step', (event) => event.type === 'stage' && event.stage === 'done'],
     ]
-    test.each(chooseLength(moments, moments, moments.slice(0, 1)))(
+    test.each(chooseRepetitions(moments, moments, moments.slice(0, 1)))(
       'among %s ends as one that was not',
       async (_, isMoment) => {
         const [library, other] = [await open(), await open()]
@@ -503,7 +513,7 @@ export function describeRuns(
 
     test('is left for the next process at the point it had reached', async () => {
       const library = await open()
-      const left = await breakOff(library, { isLeft: true }, 2)
+      const left = await breakOff(library, { isLeftOpen: true }, 2)
       expect(await library.analyses.findRun(left.id)).toMatchObject({
         status: 'running',
         runner: null,
@@ -603,7 +613,7 @@ export function describeRuns(
           now: at,
           until: at + 1,
           horizon: at * 2,
-          isLevelled: false,
+          isBreadthFirst: false,
         })
         if (visit === undefined) throw new Error('it was offered')
         await library.store.settle({

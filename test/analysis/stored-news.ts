@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Link, Page } from '../../src/core/model.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
-import type { Find } from '../../src/crawl/ledger.ts'
+import type { FoundAddress } from '../../src/crawl/ledger.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import type { Store } from '../../src/library/store.ts'
 
@@ -52,7 +52,7 @@ export async function storePages(store: Store, sourceId: string, pages: Iterable
   const crawlId = `crawl of ${sourceId}`
   let count = 0
   for (const batch of batches(pages)) {
-    await store.offer(sourceId, crawlId, batch.map(findOf), STORED_AT)
+    await store.offer(sourceId, crawlId, batch.map(foundAddressOf), STORED_AT)
     const byUrl = new Map(batch.map(({ page }) => [page.url, page]))
     const lease = {
       sourceId,
@@ -60,7 +60,7 @@ export async function storePages(store: Store, sourceId: string, pages: Iterable
       now: STORED_AT,
       until: STORED_AT + 1000,
       horizon: STORED_AT * 2,
-      isLevelled: false,
+      isBreadthFirst: false,
     }
     for (const visit of await store.lease(lease)) {
       const page = byUrl.get(visit.url)
@@ -84,7 +84,7 @@ function* batches(pages: Iterable<NewsPage>): Generator<NewsPage[]> {
   if (batch.length > 0) yield batch
 }
 
-function findOf({ page: { url }, depth }: NewsPage): Find {
+function foundAddressOf({ page: { url }, depth }: NewsPage): FoundAddress {
   return { key: url, url, host: new URL(url).host, depth, foundOn: null, discovery: 'link', refusal: null }
 }
 

@@ -2,18 +2,18 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listen } from '../../src/cli/listen.ts'
 import { createHttp } from '../../src/http/app.ts'
-import { jobOf, openPageStage, type PageStage } from '../http/page-stage.ts'
+import { jobOf, openPageFixture, type PageFixture } from '../http/page-fixture.ts'
 import { page as writePage } from '../sites/site.ts'
 import { openChromium } from './chromium.ts'
 
-let stage: PageStage
+let stage: PageFixture
 let browser: Browser
 let page: Page
 let origin: string
 let close: () => Promise<void>
 
 beforeAll(async () => {
-  stage = await openPageStage({
+  stage = await openPageFixture({
     pages: { '/': writePage('Guide') },
     jobs: [jobOf('11111111-1111-4111-8111-111111111111')],
   })

@@ -4,9 +4,9 @@ import { installPackages } from '../install-packages.ts'
 
 /** The full browser, and the headless shell, which needs a third of the time. */
 const PACKAGES = ['chromium', 'chromium-headless-shell']
-const WHOLE = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const FULL_BROWSER_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 /** Debian starts Chromium by a script, which tests would mistake for the browser. */
-const WITHOUT_WINDOWS = '/usr/lib/chromium/chromium-headless-shell'
+const HEADLESS_SHELL_PATH = '/usr/lib/chromium/chromium-headless-shell'
 
 /** Starts a real Chromium. Installs a missing one where Debian packages can be installed; otherwise the error says how to. */
 export function openChromium(
@@ -30,18 +30,20 @@ export function openChromium(
 
 /** The path of a Chromium, preferably the headless shell; installs one where possible. */
 export function locateChromium(): string {
-  const whole = locateWholeChromium()
-  return existsSync(WITHOUT_WINDOWS) ? WITHOUT_WINDOWS : whole
+  const whole = locateFullChromium()
+  return existsSync(HEADLESS_SHELL_PATH) ? HEADLESS_SHELL_PATH : whole
 }
 
 /** The path of the full browser, which has more ways to reach the network than the headless shell. */
-export function locateWholeChromium(): string {
-  if (findWhole() === undefined || !existsSync(WITHOUT_WINDOWS)) installPackages(PACKAGES)
-  const found = findWhole()
+export function locateFullChromium(): string {
+  if (findFullBrowser() === undefined || !existsSync(HEADLESS_SHELL_PATH)) installPackages(PACKAGES)
+  const found = findFullBrowser()
   if (found !== undefined) return found
-  throw new Error(`no Chromium at ${WHOLE.join(', ')}: install it, as root on Debian with apt-get install chromium`)
+  throw new Error(
+    `no Chromium at ${FULL_BROWSER_PATHS.join(', ')}: install it, as root on Debian with apt-get install chromium`,
+  )
 }
 
-function findWhole(): string | undefined {
-  return WHOLE.find((place) => existsSync(place))
+function findFullBrowser(): string | undefined {
+  return FULL_BROWSER_PATHS.find((place) => existsSync(place))
 }

@@ -3,10 +3,10 @@ import { gzipSync } from 'node:zlib'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
-import type { Find } from '../../src/crawl/ledger.ts'
+import type { FoundAddress } from '../../src/crawl/ledger.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { Workshop } from '../e2e/program.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
 import { type ServerProcess, startServer, until } from '../e2e/server.ts'
 import { isLong } from '../faults/bounded.ts'
 import { copyCountries } from '../gazetteer/world.ts'
@@ -31,7 +31,7 @@ const PATIENCE = { timeout: 45_000 }
 const LONG_PATIENCE = { timeout: 150_000 }
 const TOKEN = 's3cret-s3cret-s3cret'
 
-const workshop = new Workshop()
+const workshop = new ProgramSandbox()
 let browser: Browser
 /** The window that all tests share, because opening a new one costs more than most tests do in it. */
 let page: Page
@@ -49,7 +49,7 @@ let isSlow = false
 beforeAll(async () => {
   const opened = openChromium()
   site = await openSite(createPages())
-  news = await openSite(createNews(), { endless: ({ url = '' }) => writeStory(url) })
+  news = await openSite(createNews(), { fallback: ({ url = '' }) => writeStory(url) })
   await copyCountries(workshop.path('library.db'))
   await fillLibrary(workshop.path('library.db'))
   server = await startServer(workshop, [], ENVIRONMENT)
@@ -492,7 +492,7 @@ describe('the dashboard', () => {
     isEndless = false
     const row = page.locator('[data-ended]').filter({ hasText: news.origin })
     await row.getByText('done', { exact: true }).waitFor()
-    const guessed = news.asked().filter((path) => path.startsWith('/world/') && !news.pages.has(path))
+    const guessed = news.requestedPaths().filter((path) => path.startsWith('/world/') && !news.pages.has(path))
     expect(guessed).toContain('/world/peru')
     expect(guessed).toHaveLength(GUESSES + 1)
     // The browser logs the response of 409 as an error.
@@ -761,7 +761,7 @@ async function fillLibrary(path: string): Promise<void> {
   )
   const step = 5000
   for (let from = 0; from < ROWS; from += step) {
-    const finds = Array.from({ length: step }, (_, i): Find => {
+    const finds = Array.from({ length: step }, (_, i): FoundAddress => {
       const address = `${url}page/${from + i}`
       const refusal = { reason: 'blocked', pattern: '/page/**', target: null } as const
       return { key: address, url: address, host: 'endless.example', depth: 1, foundOn: url, discovery: 'link', refusal }

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
-import { UNSHOWABLE } from '../../src/core/text/showable.ts'
-import { Workshop } from '../e2e/program.ts'
+import { UNSAFE_CHARACTERS } from '../../src/core/text/sanitize-text.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
 import { isLong } from '../faults/bounded.ts'
 import { locateChromium, openChromium } from './chromium.ts'
-import { download, drop, type Host, openExport, openHost, unzip, watchTasks } from './local-stage.ts'
+import { download, drop, measureLongestTask, openExport, openPageHost, type PageHost, unzip } from './local-fixture.ts'
 
 /* The local page in a real Chromium that lacks a feature, or with malicious files. */
 
@@ -28,16 +28,16 @@ const UNRESPONSIVE_MS = 2000
 /** The longest time that the page may work without yielding. */
 const HELD_UP_MS = 100
 
-const workshop = new Workshop()
+const workshop = new ProgramSandbox()
 let browser: Browser
-let host: Host
+let host: PageHost
 
 // Chromium may have to be installed first.
 beforeAll(async () => {
   const opening = openChromium()
   writeLarge('large')
   write('tiny/a.md', '# Glaze\n\nThe first words.\n')
-  host = await openHost()
+  host = await openPageHost()
   browser = await opening
 })
 
@@ -257,7 +257,7 @@ describe('very many files', () => {
     }`)
     const read = page.getByRole('button', { name: /^Read [\d,]+ files$/ })
     const watched = async (work: () => Promise<void>) => {
-      const longestTask = await watchTasks(browser, page)
+      const longestTask = await measureLongestTask(browser, page)
       await page.evaluate('watch()')
       await work()
       expect(await page.evaluate<number>('longest')).toBeLessThan(UNRESPONSIVE_MS)
@@ -654,7 +654,7 @@ async function readSafely(page: Page): Promise<string> {
   })()`)
   expect(foreign).toEqual([])
   expect(ran).toBe(false)
-  expect(texts.flatMap((text) => text.match(UNSHOWABLE) ?? [])).toEqual([])
+  expect(texts.flatMap((text) => text.match(UNSAFE_CHARACTERS) ?? [])).toEqual([])
   return texts.join('\n')
 }
 
@@ -671,7 +671,7 @@ async function packWithProgram(folder: string): Promise<Buffer> {
   const place = workshop.path(`packs/${createHash('sha256').update(folder).digest('hex')}.zip`)
   if (!existsSync(place)) {
     mkdirSync(dirname(place), { recursive: true })
-    const { code, stderr } = await workshop.runHere(['pack', folder, '--out', place])
+    const { code, stderr } = await workshop.runInProcess(['pack', folder, '--out', place])
     if (code !== 0) throw new Error(stderr)
   }
   return readFileSync(place)

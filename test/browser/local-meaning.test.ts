@@ -1,13 +1,13 @@
 import * as fs from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { Workshop } from '../e2e/program.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
 import { openChromium } from './chromium.ts'
-import { openHost, readPreviewed, readUploaded } from './local-stage.ts'
+import { openPageHost, readPreviewed, readUploaded } from './local-fixture.ts'
 
 /* The local page searches by meaning in a real Chromium, with the same vectors as the program. */
 
-const workshop = new Workshop()
+const workshop = new ProgramSandbox()
 let browser: Browser
 
 /** The file that answers this question contains none of its words. */
@@ -23,9 +23,9 @@ beforeAll(async () => {
     'later/doctor.md': '# Clinic\n\nPhysicians treat patients with fevers.\n',
     'later/music.md': '# Choir\n\nSingers rehearse on Mondays.\n',
   })
-  const packed = await workshop.runHere(['pack', 'docs', '--out', 'docs.zip', '--vectors'])
+  const packed = await workshop.runInProcess(['pack', 'docs', '--out', 'docs.zip', '--vectors'])
   expect(packed).toMatchObject({ code: 0 })
-  expect(await workshop.runHere(['pack', 'docs', '--out', 'docs-pack', '--vectors'])).toMatchObject({ code: 0 })
+  expect(await workshop.runInProcess(['pack', 'docs', '--out', 'docs-pack', '--vectors'])).toMatchObject({ code: 0 })
   browser = await openChromium()
 })
 
@@ -63,7 +63,7 @@ async function find(page: Page, question: string): Promise<string[]> {
 }
 
 test('a folder is searched by meaning with the same vectors as in the program, also offline', async () => {
-  const host = await openHost()
+  const host = await openPageHost()
   onTestFinished(() => host.close())
   const context = await browser.newContext()
   onTestFinished(() => context.close())
@@ -73,7 +73,7 @@ test('a folder is searched by meaning with the same vectors as in the program, a
   await page.goto(host.address)
   // The first load requests no file of the model.
   await page.getByRole('heading').first().waitFor()
-  expect(host.asked.filter((path) => path.includes('/model/'))).toEqual([])
+  expect(host.requestedPaths.filter((path) => path.includes('/model/'))).toEqual([])
 
   await readUploaded(page, workshop.path('docs'))
   await untilMeant(page)

@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
-import { writePagePolicy } from '../../src/core/page-policy.ts'
+import { writeContentSecurityPolicy } from '../../src/core/content-security-policy.ts'
 import { openTestServer } from '../http/server.ts'
 import { openChromium } from './chromium.ts'
-import { readUploaded } from './local-stage.ts'
+import { readUploaded } from './local-fixture.ts'
 
 /* Tests which of its own files the local page caches, and which hosts it can reach, in a real Chromium. */
 
@@ -161,7 +161,7 @@ describe('the page on a static file host', () => {
     expect(await reach(page, './grammars/go.wasm')).toBe('nothing')
     expect(await reach(page, './')).toBe(200)
     const policy = page.evaluate(`fetch('./').then(({ headers }) => headers.get('content-security-policy'))`)
-    expect(await policy).toBe(writePagePolicy(host.address))
+    expect(await policy).toBe(writeContentSecurityPolicy(host.address))
     // Reloads without the cache, as a user can do by hand.
     const session = await page.context().newCDPSession(page)
     await Promise.all([page.waitForEvent('load'), session.send('Page.reload', { ignoreCache: true })])

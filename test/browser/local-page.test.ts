@@ -1,30 +1,30 @@
 import * as fs from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFailed, onTestFinished, test } from 'vitest'
-import { Workshop } from '../e2e/program.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
 import { openChromium } from './chromium.ts'
 import {
   download,
-  type Host,
   listDifferences,
   openExport,
-  openHost,
+  openPageHost,
+  type PageHost,
   readPreviewed,
   readUploaded,
   unzip,
   writeFiles,
-} from './local-stage.ts'
+} from './local-fixture.ts'
 
 /* The local page from a user's view: in a real Chromium, with a folder of a few files. */
 
-const workshop = new Workshop()
+const workshop = new ProgramSandbox()
 let browser: Browser
-let host: Host
+let host: PageHost
 
 beforeAll(async () => {
   const opening = openChromium()
   writeFiles(workshop.path('boats'), Object.entries(FILES))
-  host = await openHost()
+  host = await openPageHost()
   browser = await opening
 })
 
@@ -119,7 +119,7 @@ function textOf(page: Page, selector: string): Promise<string | null> {
 /** The pack that the program writes for a folder. */
 async function packWithProgram(folder: string, ...more: string[]): Promise<Buffer> {
   const out = workshop.path(`${folder.replaceAll('/', '-')}.zip`)
-  expect(await workshop.runHere(['pack', folder, '--out', out, ...more])).toMatchObject({ code: 0 })
+  expect(await workshop.runInProcess(['pack', folder, '--out', out, ...more])).toMatchObject({ code: 0 })
   return fs.readFileSync(out)
 }
 

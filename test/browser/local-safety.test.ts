@@ -1,29 +1,29 @@
 import * as fs from 'node:fs'
 import type { Browser, BrowserContext, Dialog, Page, Worker } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Workshop } from '../e2e/program.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
 import { isLong } from '../faults/bounded.ts'
 import { locateChromium, openChromium } from './chromium.ts'
 import {
   download,
-  type Host,
   listDifferences,
   openExport,
-  openHost,
+  openPageHost,
+  type PageHost,
   readPreviewed,
   readUploaded,
   unzip,
   writeFiles,
-} from './local-stage.ts'
+} from './local-fixture.ts'
 
 /*
  * Kept indexes are neither lost nor wrong, whatever happens to the folder, the imported pack, the storage quota or other tabs: in a real
  * Chromium, compared with the output of the program for the same folders.
  */
 
-const workshop = new Workshop()
+const workshop = new ProgramSandbox()
 let browser: Browser
-let host: Host
+let host: PageHost
 /** The window that all tests share, because opening a new one costs more than most tests do in it. */
 let context: BrowserContext
 let page: Page
@@ -31,7 +31,7 @@ let page: Page
 let isSpoiled = false
 
 beforeAll(async () => {
-  host = await openHost()
+  host = await openPageHost()
   browser = await openChromium(locateChromium())
   await openWindow()
 })
@@ -91,7 +91,7 @@ const facts = (tab = page) => tab.locator('#index-facts').textContent()
 /** The pack that the program writes for the folder now. */
 async function packByProgram(folder: string, ...args: string[]): Promise<Buffer> {
   const out = workshop.path(`${folder}-${args.join('')}.zip`)
-  expect(await workshop.runHere(['pack', workshop.path(folder), '--out', out, ...args])).toMatchObject({ code: 0 })
+  expect(await workshop.runInProcess(['pack', workshop.path(folder), '--out', out, ...args])).toMatchObject({ code: 0 })
   return fs.readFileSync(out)
 }
 
@@ -229,7 +229,7 @@ describe('a pack from another source', () => {
     ])
     let given = workshop.path(`doc-${limits.join('')}.zip`)
     if (limits.includes('--split')) {
-      expect(await workshop.runHere(['pack', workshop.path('doc'), '--out', given, ...limits])).toMatchObject({
+      expect(await workshop.runInProcess(['pack', workshop.path('doc'), '--out', given, ...limits])).toMatchObject({
         code: 0,
       })
       given = given.replace(/\.zip$/, '.part-1.zip')
@@ -254,7 +254,7 @@ describe('a pack from another source', () => {
   test('is not read as a folder', async () => {
     writeFiles(workshop.path('packed'), [['a.md', '# A\n']])
     const out = workshop.path('packed-out')
-    expect(await workshop.runHere(['pack', workshop.path('packed'), '--out', out])).toMatchObject({ code: 0 })
+    expect(await workshop.runInProcess(['pack', workshop.path('packed'), '--out', out])).toMatchObject({ code: 0 })
     await page.locator('#folder-input').setInputFiles(out)
     expect(await page.getByRole('alert').textContent()).toMatch(/is itself a pack.*Open it as a pack/)
     await choosePrivate('empty', [])

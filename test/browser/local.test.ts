@@ -2,38 +2,38 @@ import * as fs from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFailed, onTestFinished, test } from 'vitest'
-import { Workshop } from '../e2e/program.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
 import { isLong } from '../faults/bounded.ts'
 import { locateChromium, openChromium } from './chromium.ts'
 import {
   download,
-  type Host,
-  LEAST_LARGE_BYTES,
-  LEAST_MIXED_FILES,
   listDifferences,
+  MIN_LARGE_BYTES,
+  MIN_MIXED_FILES,
   makeMixedFiles,
   makePicture,
   openExport,
-  openHost,
+  openPageHost,
+  type PageHost,
   readFiles,
   readPreviewed,
   readUploaded,
   unzip,
   writeFiles,
-} from './local-stage.ts'
+} from './local-fixture.ts'
 
 /*
  * The local page produces the same bytes as the program for every way to give a folder, and requests only its own files: in a real
  * Chromium, compared with the output of the program for the same folders.
  */
 
-const workshop = new Workshop()
+const workshop = new ProgramSandbox()
 /** The browser's net log, which records the network activity of all its pages and workers. */
 const netLog = workshop.path('net-log.json')
 let browser: Browser
-let host: Host
+let host: PageHost
 /** All hosts of this file. */
-const hosts: Host[] = []
+const hosts: PageHost[] = []
 /** A folder with files of every kind. */
 let whole: Renewed
 /** The same; a short run has no code and two files of each kind, because chunking does not depend on how a folder comes in. */
@@ -53,7 +53,7 @@ interface Packed {
 }
 
 beforeAll(async () => {
-  host = await openHost()
+  host = await openPageHost()
   hosts.push(host)
   whole = await makeRenewed('whole', () => true)
   plain = isLong ? whole : await makeRenewed('plain', (path) => !CODE.test(path) && !THIRD.test(path))
@@ -121,7 +121,7 @@ function change(folder: string, { added, changed, removed, touched }: Changes): 
   fs.utimesSync(join(folder, touched), YEAR_SECONDS, YEAR_SECONDS)
 }
 
-const LIMITS = ['--max-file-bytes', String(LEAST_LARGE_BYTES)]
+const LIMITS = ['--max-file-bytes', String(MIN_LARGE_BYTES)]
 
 /** Packs a folder with the program. */
 async function pack(folder: string, limits: readonly string[] = LIMITS): Promise<Packed> {
@@ -131,7 +131,7 @@ async function pack(folder: string, limits: readonly string[] = LIMITS): Promise
 }
 
 async function runProgram(...args: string[]): Promise<void> {
-  expect(await workshop.runHere(args)).toMatchObject({ code: 0 })
+  expect(await workshop.runInProcess(args)).toMatchObject({ code: 0 })
 }
 
 /** Opens the page in a browser with empty storage that caches none of its files. */
@@ -170,7 +170,7 @@ async function openAgain(page: Page, address = host.address): Promise<Page> {
 /** Lowers the limit that one file exceeds. */
 async function lowerLimit(page: Page): Promise<void> {
   await page.getByText('Limits', { exact: true }).click()
-  await page.getByLabel('Largest file, in MB').fill(String(LEAST_LARGE_BYTES / 2 ** 20))
+  await page.getByLabel('Largest file, in MB').fill(String(MIN_LARGE_BYTES / 2 ** 20))
   expect(await page.locator('#exceeds-file').textContent()).toContain('1 file of more than 128 KB will be left out')
 }
 
@@ -227,7 +227,7 @@ test('an uploaded folder produces the same pack files as the program, and so doe
   const none = await changes.textContent()
   expect(none).toMatch(/^0 new, 0 changed, 0 removed, \d+ unchanged: .*up to date/)
   const count = Number(/(\d+) unchanged/.exec(none ?? '')?.[1])
-  expect(count).toBeGreaterThan(LEAST_MIXED_FILES)
+  expect(count).toBeGreaterThan(MIN_MIXED_FILES)
   await readPreviewed(page)
   expect(await page.locator('#index-facts').textContent()).toContain(`(0 read anew, ${count - 1} as before)`)
 
@@ -335,7 +335,7 @@ test('a backslash is part of a file name, also after an update that removes most
 const LARGE_BYTES = 2 ** 20
 
 test('without a network, folders are read, searched and exported', async () => {
-  const lasting = await openHost()
+  const lasting = await openPageHost()
   onTestFinished(() => lasting.close())
   hosts.push(lasting)
   const context = await browser.newContext()

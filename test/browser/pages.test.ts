@@ -6,15 +6,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttp } from '../../src/http/app.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
 import { isLong } from '../faults/bounded.ts'
-import type { PageStage } from '../http/page-stage.ts'
+import type { PageFixture } from '../http/page-fixture.ts'
 import {
   attackOn,
+  emitHostileEvents,
   HOSTILE_JOB,
   HOSTILE_RUN,
   hostilePaths,
-  hostilePlaces,
-  openHostileStage,
-  tellHostileJob,
+  hostileViews,
+  openHostileFixture,
 } from '../http/xss-corpus.ts'
 import { openChromium } from './chromium.ts'
 
@@ -28,14 +28,14 @@ let browser: Browser
 let shared: Page
 /** Problems in any window since the current test began. */
 const troubles: string[] = []
-let stage: PageStage
+let stage: PageFixture
 let http: HttpApp
 let server: Server
 let origin: string
 
 // Chromium may have to be installed first.
 beforeAll(async () => {
-  stage = await openHostileStage()
+  stage = await openHostileFixture()
   http = createHttp(stage.ports)
   server = createServer(getRequestListener((request) => http.fetch(request)))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -154,9 +154,9 @@ test('no script of the corpus runs on any page', async () => {
 
 /** The views of the dashboard by address: in a short run one for each set of parameters. */
 function listPlaces(sourceId: string): Map<string, Place[]> {
-  const all = Map.groupBy(hostilePlaces(sourceId), ([hash]) => hash)
+  const all = Map.groupBy(hostileViews(sourceId), ([hash]) => hash)
   const kindOf = (hash: string) => hash.replace(/(?<==)[^&]*/g, '')
-  const kept = firstOf(hostilePlaces(sourceId), isLong ? (hash) => hash : kindOf)
+  const kept = firstOf(hostileViews(sourceId), isLong ? (hash) => hash : kindOf)
   return new Map(kept.map(([hash]) => [hash, all.get(hash) ?? []]))
 }
 
@@ -177,7 +177,7 @@ test('no script of the corpus runs in the dashboard, and no text imitates other 
   const found = await withPage(null, async (page) => {
     await page.goto(`${origin}/`)
     await page.getByText('live', { exact: true }).waitFor()
-    tellHostileJob(stage, 'cccccccc-job')
+    emitHostileEvents(stage, 'cccccccc-job')
     const card = page.locator('[data-job="cccccccc-job"]')
     for (const place of ['card url', 'card download', 'card host', 'card kind', 'card problem', 'card milestone'])
       await card.getByText(`<script>globalThis.pwned="${place}"</script>`).first().waitFor()

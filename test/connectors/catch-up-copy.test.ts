@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import { createAlarm } from '../../src/library/alarm.ts'
-import { keepEmbedding } from '../../src/library/catch-up.ts'
+import { keepEmbedding } from '../../src/library/background-embedding.ts'
 import type { Library } from '../../src/library/library.ts'
 import { embedLibrary } from '../../src/library/operations/embed-library.ts'
+import { createWakeableSleep } from '../../src/library/wakeable-sleep.ts'
 import { openLibrary } from '../../src/open-library.ts'
-import { Workshop } from '../e2e/program.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
 import { until } from '../e2e/server.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { openQdrantServer, type QdrantServer } from './servers/qdrant.ts'
@@ -14,7 +14,7 @@ import { openTeiServer, type TeiServer } from './servers/tei.ts'
 const PUT_POINTS = 'PUT /collections/:name/points'
 const SCROLL = 'POST /collections/:name/points/scroll'
 
-let workshop: Workshop
+let workshop: ProgramSandbox
 let tei: TeiServer
 let qdrant: QdrantServer
 let library: Library & { close(): Promise<void> }
@@ -22,7 +22,7 @@ let stop: AbortController
 let running: Promise<void> | undefined
 
 beforeEach(async () => {
-  workshop = new Workshop()
+  workshop = new ProgramSandbox()
   tei = await openTeiServer()
   qdrant = await openQdrantServer()
   library = await open(true)
@@ -51,10 +51,10 @@ function open(hasCopy: boolean): Promise<Library & { close(): Promise<void> }> {
 
 /** Runs the catch-up until the end of the test. Returns its messages and the alarm that wakes it. */
 function catchUp() {
-  const alarm = createAlarm()
+  const alarm = createWakeableSleep()
   const said: string[] = []
   const note = (text: string): void => void said.push(text)
-  running = keepEmbedding(library, stop.signal, { alarm, log: { info: note, warn: note } })
+  running = keepEmbedding(library, stop.signal, { wakeableSleep: alarm, log: { info: note, warn: note } })
   return { alarm, said }
 }
 
@@ -85,9 +85,9 @@ test('the end of a crawl syncs the copy: vectors that failed before are written,
     (texts) => texts.length === 2,
   )
   // The number of vectors stays the same, and writing the new ones fails at first.
-  qdrant.script(PUT_POINTS, { type: 'answer', status: 400, json: { status: { error: 'no' }, time: 0 } })
+  qdrant.queueFaults(PUT_POINTS, { type: 'answer', status: 400, json: { status: { error: 'no' }, time: 0 } })
   await writePage(library.store, 'docs', '/a', 'wick\n---\nfog horn')
-  alarm.ring()
+  alarm.wake()
   await until(
     async () => textsIn(),
     (texts) => texts.join() === 'fog horn,wick',
@@ -110,8 +110,8 @@ test('a copy in sync is only asked for its count, and its points are not listed'
     async () => textsIn(),
     (texts) => texts.length === 1,
   )
-  qdrant.forget()
-  alarm.ring()
+  qdrant.clearRequests()
+  alarm.wake()
   await until(
     async () => qdrant.count(),
     (count) => count > 0,
@@ -121,12 +121,12 @@ test('a copy in sync is only asked for its count, and its points are not listed'
 
 test('a failing copy is reported once, and everything else works', async () => {
   await writePage(library.store, 'docs', '/a', 'lamp')
-  await qdrant.goDown()
+  await qdrant.stopListening()
   const { said } = catchUp()
   await until(
     async () => said,
     (lines) => lines.some((line) => line.startsWith('catching up with vectors fails and is tried again: Qdrant at ')),
   )
   expect(await library.vectors?.count()).toMatchObject({ embedded: 1 })
-  await qdrant.comeBack()
+  await qdrant.resumeListening()
 })

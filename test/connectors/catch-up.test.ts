@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { embedLibrary } from '../../src/library/operations/embed-library.ts'
 import { openLibrary } from '../../src/open-library.ts'
-import { PROGRAM, Workshop } from '../e2e/program.ts'
+import { PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { until } from '../e2e/server.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { connect } from '../mcp/connect.ts'
@@ -11,7 +11,7 @@ import { openTeiServer, type TeiServer } from './servers/tei.ts'
 
 const NONE_YET = 'no chunk has a vector yet (pharos embed run makes them); answered by words alone'
 
-let workshop: Workshop
+let workshop: ProgramSandbox
 let tei: TeiServer
 let site: Site
 
@@ -19,7 +19,7 @@ const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><title>${title}</title><main><h1>${title}</h1><p>${text}</p></main></html>`
 
 beforeEach(async () => {
-  workshop = new Workshop()
+  workshop = new ProgramSandbox()
   tei = await openTeiServer()
   site = await openSite({ '/': page('Tower', 'The keeper lights the lamp of the tower every evening.') })
 })
@@ -72,7 +72,7 @@ test('a server embeds new chunks as soon as a crawl ends, and reports when vecto
     ({ engines }) => Array.isArray(engines) && engines.includes('vectors'),
   )
   expect(found).toMatchObject({ engines: ['words', 'vectors'], notices: [] })
-  tei.always('POST /embed', { type: 'answer', status: 503, json: { error: 'unhealthy', error_type: 'Unhealthy' } })
+  tei.setFault('POST /embed', { type: 'answer', status: 503, json: { error: 'unhealthy', error_type: 'Unhealthy' } })
   expect(await server.search('lamp')).toMatchObject({
     engines: ['words'],
     notices: [expect.stringMatching(/^the model cannot be used: .+ answered 503.+; answered by words alone$/)],
@@ -86,7 +86,7 @@ test('a server whose embedding service is gone logs it, and answers searches', a
   await addSourceTo(library.store, 'docs')
   await writePage(library.store, 'docs', '/lamp', 'The lamp is lit at dusk.')
   await library.close()
-  await tei.goDown()
+  await tei.stopListening()
   const server = await serve()
   await until(
     async () => server.readLog(),
@@ -103,13 +103,13 @@ test('an agent gets the notice that vector search is unavailable', async () => {
   await addSourceTo(library.store, 'docs')
   await writePage(library.store, 'docs', '/lamp', 'The lamp is lit at dusk.')
   for await (const _ of embedLibrary(library));
-  const { say, call } = await connect({ openLibrary: async () => library })
+  const { callForText, call } = await connect({ openLibrary: async () => library })
   const both = await call('search_docs', { query: 'lamp', explain: true })
   expect(both.structuredContent).toMatchObject({
     passages: [{ explain: { similarity: expect.any(Number) } }],
     notices: [],
   })
-  tei.always('POST /embed', {
+  tei.setFault('POST /embed', {
     type: 'answer',
     status: 429,
     json: { error: 'Model is overloaded', error_type: 'Overloaded' },
@@ -118,5 +118,5 @@ test('an agent gets the notice that vector search is unavailable', async () => {
   expect(alone.structuredContent).toMatchObject({
     notices: [expect.stringContaining('answered by words alone')],
   })
-  expect(await say('search_docs', { query: 'lamp' })).toContain('Note: the model cannot be used: ')
+  expect(await callForText('search_docs', { query: 'lamp' })).toContain('Note: the model cannot be used: ')
 })

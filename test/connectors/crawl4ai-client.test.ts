@@ -43,7 +43,7 @@ describe('a client of Crawl4AI', () => {
   test('gives the final address of a page, or the requested one if it is unknown', async () => {
     expect((await client.crawl(URL_1)).url).toBe(URL_1)
     const answer = { success: true, results: [{ success: true, markdown: 'x', redirected_url: null }] }
-    server.script('POST /crawl', { type: 'answer', status: 200, json: answer })
+    server.queueFaults('POST /crawl', { type: 'answer', status: 200, json: answer })
     expect((await client.crawl(URL_1)).url).toBe(URL_1)
   })
 
@@ -64,13 +64,13 @@ describe('a client of Crawl4AI', () => {
       message: 'Crawl4AI answered 502: Blocked by anti-bot protection: challenge',
     })
     expect(server.count('POST /md')).toBe(1)
-    server.script('POST /md', { type: 'answer', status: 502, json: { error: 'bad gateway' } })
+    server.queueFaults('POST /md', { type: 'answer', status: 502, json: { error: 'bad gateway' } })
     expect(await client.readMarkdown(URL_1, 'fit')).toBe('fit')
     await expect(client.readMarkdown('ftp://example.com/', 'fit')).rejects.toMatchObject({
       type: 'refused',
       status: 400,
     })
-    server.script('POST /md', { type: 'answer', status: 200, json: { success: false } })
+    server.queueFaults('POST /md', { type: 'answer', status: 200, json: { success: false } })
     await expect(client.readMarkdown(URL_1, 'fit')).rejects.toMatchObject({ type: 'bad-answer' })
   })
 
@@ -78,7 +78,7 @@ describe('a client of Crawl4AI', () => {
     const options = { timeoutMs: 1000, retries: 0, delaysMs: [], client: http, clock: createQuickClock() }
     const keyed = createCrawl4AIClient({ endpoint: server.origin, token: 'sk-1', ...options })
     const results = [{ success: false, error_message: 'sk-1 is not known' }]
-    server.script('POST /crawl', { type: 'answer', status: 200, json: { success: true, results } })
+    server.queueFaults('POST /crawl', { type: 'answer', status: 200, json: { success: true, results } })
     expect((await keyed.crawl(URL_1)).problem).toBe('… is not known')
   })
 

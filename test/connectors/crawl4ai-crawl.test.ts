@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { searchHits } from '../../src/library/hits.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { fetchUrl } from '../../src/library/operations/fetch-url.ts'
-import { takeUpSource } from '../../src/library/operations/take-up-source.ts'
+import { prepareSource } from '../../src/library/operations/prepare-source.ts'
 import { type LibraryOptions, type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { openPharosReader } from '../../src/readers/pharos-reader.ts'
-import { runCrawl, stageSite, statesOf } from '../sites/crawl.ts'
+import { openTestSite, runCrawl, statesOf } from '../sites/crawl.ts'
 import type { Site } from '../sites/site.ts'
 import { type CrawlResult, openCrawl4AIServer } from './servers/crawl4ai.ts'
 import type { FaultyServer } from './servers/faults.ts'
@@ -19,7 +19,7 @@ let library: OpenLibrary
 let pages: Record<string, CrawlResult>
 
 beforeEach(async () => {
-  site = await stageSite({
+  site = await openTestSite({
     '/robots.txt': { headers: { 'content-type': 'text/plain' }, body: 'User-agent: *\nDisallow: /secret' },
     '/': 'what nobody without a browser would read',
   })
@@ -83,7 +83,7 @@ describe('a crawl by Crawl4AI', () => {
       '/unlisted': 'skipped noindex',
     })
     expect(new Set(handedOver())).toEqual(new Set(['/', '/gone', '/inside', '/lamp', '/new', '/old', '/unlisted']))
-    expect(site.asked()).toEqual(['/robots.txt'])
+    expect(site.requestedPaths()).toEqual(['/robots.txt'])
 
     const [hit] = await searchHits(library.store, { query: 'know about lamp', limit: 1 })
     expect(hit?.chunk.path).toBe(`${site.origin}/lamp`)
@@ -97,7 +97,7 @@ describe('a crawl by Crawl4AI', () => {
 
   test('keeps stored pages while the service fails', async () => {
     await crawl()
-    server.always(CRAWL, { type: 'answer', status: 401, json: { detail: 'Authentication required' } })
+    server.setFault(CRAWL, { type: 'answer', status: 401, json: { detail: 'Authentication required' } })
     const crawled = await crawl('recrawl')
     for (const path of ['/', '/lamp', '/new']) expect(crawled.rows.get(path)?.hasPage).toBe(true)
     expect(crawled.rows.get('/')).toMatchObject({ state: 'failed', reason: 'service-failed' })
@@ -106,8 +106,8 @@ describe('a crawl by Crawl4AI', () => {
   test('does not slow down the host when the service fails', async () => {
     library = await reopen({ limits: { attempts: 1 } })
     await crawl()
-    server.forget()
-    server.always(CRAWL, { type: 'answer', status: 503, headers: { 'retry-after': '600' }, json: { detail: 'full' } })
+    server.clearRequests()
+    server.setFault(CRAWL, { type: 'answer', status: 503, headers: { 'retry-after': '600' }, json: { detail: 'full' } })
     const { host } = new URL(site.origin)
     const crawled = await crawl('recrawl')
     expect(crawled.rows.get('/')).toMatchObject({ state: 'failed', reason: 'service-failed', hasPage: true })
@@ -120,7 +120,7 @@ describe('a crawl by Crawl4AI', () => {
     const settings = { render: 'crawl4ai' } as const
     const url = `${site.origin}/`
     const usage = { code: 'USAGE', message: expect.stringContaining('headers are not sent with render crawl4ai') }
-    await expect(takeUpSource(library, { url, settings, headers })).rejects.toMatchObject(usage)
+    await expect(prepareSource(library, { url, settings, headers })).rejects.toMatchObject(usage)
     expect(await library.store.listSources()).toEqual([])
     const { signal } = new AbortController()
     await expect(fetchUrl(library, url, { render: 'crawl4ai', headers, signal })).rejects.toMatchObject(usage)
@@ -134,8 +134,8 @@ describe('a crawl by Crawl4AI', () => {
   })
 
   test('does not start if the service does not answer', async () => {
-    await server.goDown()
+    await server.stopListening()
     await expect(crawl()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
-    await server.comeBack()
+    await server.resumeListening()
   })
 })

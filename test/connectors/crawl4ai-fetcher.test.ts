@@ -8,7 +8,7 @@ import {
   openCrawl4AIFetcher,
 } from '../../src/fetch/crawl4ai-fetcher.ts'
 import { openServiceClient, type ServiceClient } from '../../src/fetch/service-client.ts'
-import { listUrls, resolvePublic } from './crawl4ai-stage.ts'
+import { listUrls, resolvePublic } from './crawl4ai-fixture.ts'
 import { createQuickClock, type QuickClock } from './quick-clock.ts'
 import { type CrawlResult, type FailureStyle, openCrawl4AIServer } from './servers/crawl4ai.ts'
 import type { Fault, FaultyServer } from './servers/faults.ts'
@@ -235,13 +235,13 @@ describe('a failing service', () => {
     ],
   ])('is distinguished from a failing page, with %s', async (_, fault, outcome) => {
     const fetcher = await open()
-    server.always(CRAWL, fault)
+    server.setFault(CRAWL, fault)
     expect(await fetcher.fetch({ url: URL_1 })).toEqual(outcome)
   })
 
   test.each<Fault>([{ type: 'reset' }, { type: 'cut' }])('does not count against the host, with %o', async (fault) => {
     const fetcher = await open()
-    server.always(CRAWL, fault)
+    server.setFault(CRAWL, fault)
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({
       type: 'failed',
       reason: 'service-failed',
@@ -253,7 +253,7 @@ describe('a failing service', () => {
 
   test('is reported as a timeout if it does not answer', async () => {
     const fetcher = await open({ timeoutMs: 20 })
-    server.always(CRAWL, { type: 'hang' })
+    server.setFault(CRAWL, { type: 'hang' })
     expect(await fetcher.fetch({ url: URL_1 })).toEqual(
       failed('service-failed', `Crawl4AI: ${server.origin} gave no complete answer within 20 ms`),
     )
@@ -261,20 +261,20 @@ describe('a failing service', () => {
 
   test('is retried once at most, even if more retries are set', async () => {
     const fetcher = await open({ retries: 3 })
-    server.always(CRAWL, answer(500))
+    server.setFault(CRAWL, answer(500))
     await fetcher.fetch({ url: URL_1 })
     expect(server.count(CRAWL)).toBe(2)
   })
 
   test('gets a single trial request after a minute, and other pages fail meanwhile', async () => {
     const fetcher = await open({ retries: 0 })
-    server.always(CRAWL, answer(500))
+    server.setFault(CRAWL, answer(500))
     for (const url of listUrls(5)) await fetcher.fetch({ url })
     clock.advance(60_000)
     const { promise, resolve } = Promise.withResolvers<void>()
-    server.always(CRAWL, { type: 'wait', for: promise })
+    server.setFault(CRAWL, { type: 'wait', for: promise })
     const trial = fetcher.fetch({ url: URL_1 })
-    await server.arrived(CRAWL, 6)
+    await server.waitForRequests(CRAWL, 6)
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({ reason: 'service-failed', retryAfterMs: 5000 })
     resolve()
     expect(await trial).toMatchObject({ type: 'fetched' })
@@ -282,9 +282,9 @@ describe('a failing service', () => {
 
   test('repeats no token', async () => {
     const fetcher = await open()
-    server.always(CRAWL, answer(401, { json: { detail: 'Invalid token: right' } }))
+    server.setFault(CRAWL, answer(401, { json: { detail: 'Invalid token: right' } }))
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({ detail: 'Crawl4AI answered 401: Invalid token: …' })
-    server.heal()
+    server.clearFaults()
     found = { success: false, status_code: null, error_message: 'no way with right' }
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({
       detail: 'the service could not read it: no way with …',
@@ -293,18 +293,18 @@ describe('a failing service', () => {
 
   test('gets no requests for a minute after five failed pages', async () => {
     const fetcher = await open({ retries: 0 })
-    server.always(CRAWL, answer(500))
+    server.setFault(CRAWL, answer(500))
     for (const url of listUrls(5)) await fetcher.fetch({ url })
     const detail = 'Crawl4AI was not asked: it failed again and again and is left alone for 60 s'
     expect(await fetcher.fetch({ url: URL_1 })).toEqual(failed('service-failed', detail, { retryAfterMs: 60_000 }))
     expect(server.count(CRAWL)).toBe(5)
-    server.heal()
+    server.clearFaults()
     clock.advance(60_000)
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({ type: 'fetched' })
   })
 
   test('makes opening fail if it fails at the start', async () => {
-    server.script('GET /health', answer(500))
+    server.queueFaults('GET /health', answer(500))
     await expect(open()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
   })
 })
@@ -312,25 +312,25 @@ describe('a failing service', () => {
 describe('concurrent fetches', () => {
   test('stay within the concurrency limit', async () => {
     const fetcher = await open({ concurrency: 3 })
-    server.forget()
+    server.clearRequests()
     const { promise, resolve } = Promise.withResolvers<void>()
-    server.always(CRAWL, { type: 'wait', for: promise })
+    server.setFault(CRAWL, { type: 'wait', for: promise })
     const fetching = Promise.all(listUrls(10).map((url) => fetcher.fetch({ url })))
-    await server.arrived(CRAWL, 3)
+    await server.waitForRequests(CRAWL, 3)
     resolve()
     const outcomes = await fetching
     expect(new Set(outcomes.map(({ type }) => type))).toEqual(new Set(['fetched']))
-    expect(server.mostAtOnce).toBe(3)
+    expect(server.maxConcurrent).toBe(3)
   })
 
   test('reject with the reason of their signal, also while they wait', async () => {
     const fetcher = await open({ concurrency: 1 })
-    server.always(CRAWL, { type: 'hang' })
+    server.setFault(CRAWL, { type: 'hang' })
     const controller = new AbortController()
     const { signal } = controller
     const fetches = listUrls(3).map((url) => fetcher.fetch({ url, signal }))
     const ends = Promise.allSettled(fetches)
-    await server.arrived(CRAWL, 1)
+    await server.waitForRequests(CRAWL, 1)
     const enough = new Error('enough')
     controller.abort(enough)
     expect(await ends).toEqual(fetches.map(() => ({ status: 'rejected', reason: enough })))
@@ -340,9 +340,9 @@ describe('concurrent fetches', () => {
 
   test('fail when the fetcher is closed, and are refused after that', async () => {
     const fetcher = await open()
-    server.always(CRAWL, { type: 'hang' })
+    server.setFault(CRAWL, { type: 'hang' })
     const fetching = fetcher.fetch({ url: URL_1 })
-    await server.arrived(CRAWL, 1)
+    await server.waitForRequests(CRAWL, 1)
     await fetcher.close()
     expect(await fetching).toEqual(failed('service-failed', 'the fetcher was closed'))
     await expect(fetcher.fetch({ url: URL_1 })).rejects.toThrow('the fetcher is closed')

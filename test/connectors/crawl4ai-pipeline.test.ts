@@ -3,8 +3,8 @@ import { chunkPage } from '../../src/core/chunk/chunk-page.ts'
 import { sizesOf } from '../../src/core/chunk/profiles.ts'
 import { ingestUrls } from '../../src/readers/ingest.ts'
 import { openQdrantStore } from '../../src/readers/qdrant-store.ts'
-import { type Crawl4AIStage, openCrawl4AIStage } from './crawl4ai-stage.ts'
-import { createStage } from './embed-stage.ts'
+import { type Crawl4AIFixture, openCrawl4AIFixture } from './crawl4ai-fixture.ts'
+import { createEmbedFixture } from './embed-fixture.ts'
 import { openQdrantServer } from './servers/qdrant.ts'
 import { openTeiServer } from './servers/tei.ts'
 
@@ -14,8 +14,8 @@ const SECTIONS = ['Wick', 'Lens', 'Oil'].map((name) => `## ${name}\n\n${`The ${n
 const TEXT = `# Lamps\n\n${SECTIONS.join('\n\n')}\n`
 
 describe('a document of a Crawl4AI reader', () => {
-  let crawl4ai: Crawl4AIStage
-  let services: ReturnType<typeof createStage>
+  let crawl4ai: Crawl4AIFixture
+  let services: ReturnType<typeof createEmbedFixture>
 
   beforeEach(async () => {
     const found = {
@@ -24,8 +24,8 @@ describe('a document of a Crawl4AI reader', () => {
       links: { internal: [{ href: '/2' }], external: [] },
       crawl_timestamp: '2026-01-15T00:00:00Z',
     }
-    crawl4ai = await openCrawl4AIStage({ find: () => found })
-    services = createStage()
+    crawl4ai = await openCrawl4AIFixture({ find: () => found })
+    services = createEmbedFixture()
   })
   afterEach(async () => {
     await services.end()

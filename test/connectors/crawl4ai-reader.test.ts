@@ -6,7 +6,7 @@ import {
 } from '../../src/readers/crawl4ai-options.ts'
 import type { Crawl4AIReader } from '../../src/readers/crawl4ai-reader.ts'
 import { documentId, type VectorSink } from '../../src/readers/document.ts'
-import { type Crawl4AIStage, listUrls, openCrawl4AIStage } from './crawl4ai-stage.ts'
+import { type Crawl4AIFixture, listUrls, openCrawl4AIFixture } from './crawl4ai-fixture.ts'
 import type { CrawlResult } from './servers/crawl4ai.ts'
 import { type Fault, findClosedPort } from './servers/faults.ts'
 
@@ -14,13 +14,13 @@ const URL_1 = 'https://example.com/1'
 const CRAWL = 'POST /crawl'
 const HEALTH = 'GET /health'
 
-let stage: Crawl4AIStage
+let stage: Crawl4AIFixture
 /** Results of the service by address. All other addresses are a normal page. */
 let found: Record<string, CrawlResult>
 
 beforeEach(async () => {
   found = {}
-  stage = await openCrawl4AIStage({ find: (url) => found[url] ?? {} })
+  stage = await openCrawl4AIFixture({ find: (url) => found[url] ?? {} })
 })
 afterEach(() => stage.close())
 
@@ -115,7 +115,7 @@ describe('opening a reader', () => {
     ['answers with nothing', [{ type: 'answer', status: 204 }], 'it answered 204 when asked whether it is well'],
     ['breaks the connection', [{ type: 'reset' }], 'broke'],
   ] as const)('fails when the service %s', async (_, faults, problem) => {
-    stage.server.script(HEALTH, ...(faults as readonly Fault[]))
+    stage.server.queueFaults(HEALTH, ...(faults as readonly Fault[]))
     const opening = stage.openReader()
     await expect(opening).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
     await expect(opening).rejects.toThrow(problem)
@@ -154,7 +154,7 @@ describe('opening a reader', () => {
   })
 
   test('sends the configured token', async () => {
-    const guarded = await openCrawl4AIStage({ token: 'right' })
+    const guarded = await openCrawl4AIFixture({ token: 'right' })
     try {
       const [right, wrong] = [
         await guarded.openReader({ token: 'right' }),
@@ -295,7 +295,7 @@ describe('reading one page', () => {
     ['a result that is none', status(200, { success: true, results: [null] }), 'the service does not say why'],
   ])('fails for an answer with %s, and does not ask again', async (_, fault, problem) => {
     const reader = await stage.openReader()
-    stage.server.script(CRAWL, fault)
+    stage.server.queueFaults(CRAWL, fault)
     expect(await reader.loadAll([URL_1])).toEqual([null])
     expect(reader.lastFailures[0]?.error).toMatchObject({
       code: 'READ_FAILED',
@@ -317,7 +317,7 @@ describe('a failing call', () => {
 
   test.each(FAULTS)('is retried after %s', async (_, fault) => {
     const reader = await stage.openReader()
-    stage.server.script(CRAWL, fault)
+    stage.server.queueFaults(CRAWL, fault)
     expect(await reader.loadData([URL_1])).toHaveLength(1)
     expect(stage.server.count(CRAWL)).toBe(2)
     expect(stage.clock.pauses).toEqual([1000])
@@ -325,21 +325,21 @@ describe('a failing call', () => {
 
   test.each(FAULTS)('is made four times at most after %s', async (_, fault) => {
     const reader = await stage.openReader()
-    stage.server.always(CRAWL, fault)
+    stage.server.setFault(CRAWL, fault)
     expect(await reader.loadAll([URL_1])).toEqual([null])
     expect(stage.server.count(CRAWL)).toBe(4)
     expect(stage.clock.pauses).toEqual([1000, 2000, 4000])
   })
 
   test('is retried after a timeout', async () => {
-    const reader = stage.openHastyReader(3, { maxRetries: 1 })
-    stage.server.always(CRAWL, { type: 'hang' })
+    const reader = stage.openShortTimeoutReader(3, { maxRetries: 1 })
+    stage.server.setFault(CRAWL, { type: 'hang' })
     expect(await reader.loadData([URL_1])).toEqual([])
     expect(reader.lastFailures[0]?.error.message).toContain('gave no complete answer within 20 ms')
     // Before its second call.
-    stage.clock.onSleep(() => stage.server.heal())
+    stage.clock.onSleep(() => stage.server.clearFaults())
     expect(await reader.loadData([URL_1])).toHaveLength(1)
-    expect(stage.hastyCalls).toBe(4)
+    expect(stage.shortTimeoutCalls).toBe(4)
     expect(stage.clock.pauses).toEqual([1000, 1000])
   })
 
@@ -349,12 +349,12 @@ describe('a failing call', () => {
     const sleep = async () => {
       await down
       // Once it is still down.
-      if (++pauses === 2) await stage.server.comeBack()
+      if (++pauses === 2) await stage.server.resumeListening()
     }
     const reader = await stage.openReader({ clock: { ...stage.clock, sleep } })
     // The server goes down at the request for the page, after it has passed the health check.
     const goOnce = (): undefined => {
-      down ??= stage.server.goDown()
+      down ??= stage.server.stopListening()
     }
     found = new Proxy({}, { get: goOnce })
     expect(await reader.loadData([URL_1])).toHaveLength(1)
@@ -364,14 +364,14 @@ describe('a failing call', () => {
 
   test('uses the last delay for all further retries', async () => {
     const reader = await stage.openReader({ maxRetries: 4, retryDelays: [0.5, 1.5] })
-    stage.server.always(CRAWL, status(500))
+    stage.server.setFault(CRAWL, status(500))
     await reader.loadAll([URL_1])
     expect(stage.clock.pauses).toEqual([500, 1500, 1500, 1500])
   })
 
   test('is not retried with zero retries', async () => {
     const reader = await stage.openReader({ maxRetries: 0 })
-    stage.server.always(CRAWL, status(500))
+    stage.server.setFault(CRAWL, status(500))
     await reader.loadAll([URL_1])
     expect(stage.server.count(CRAWL)).toBe(1)
   })
@@ -380,7 +380,7 @@ describe('a failing call', () => {
 describe('reading many pages', () => {
   test('an empty list gives an empty result, and sends no request', async () => {
     const reader = await stage.openReader()
-    stage.server.forget()
+    stage.server.clearRequests()
     expect(await reader.loadAll([])).toEqual([])
     expect(await reader.loadData([])).toEqual([])
     expect(stage.server.count()).toBe(0)
@@ -388,14 +388,14 @@ describe('reading many pages', () => {
 
   test('keeps their order, whichever answers first', async () => {
     const reader = await stage.openReader()
-    stage.server.script(CRAWL, { type: 'slow', ms: 30 }, { type: 'slow', ms: 15 })
+    stage.server.queueFaults(CRAWL, { type: 'slow', ms: 30 }, { type: 'slow', ms: 15 })
     const documents = await reader.loadData(listUrls(8))
     expect(documents.map(({ metadata }) => metadata.source)).toEqual(listUrls(8))
   })
 
   test('sends one health check, and one request per page', async () => {
     const reader = await stage.openReader()
-    stage.server.forget()
+    stage.server.clearRequests()
     await reader.loadData(listUrls(12))
     expect(stage.server.count(HEALTH)).toBe(1)
     expect(stage.server.count(CRAWL)).toBe(12)
@@ -403,14 +403,14 @@ describe('reading many pages', () => {
 
   test.each([1, 3, 5])('sends %i concurrent requests at most', async (maxConcurrentRequests) => {
     const reader = await stage.openReader({ maxConcurrentRequests })
-    stage.server.forget()
+    stage.server.clearRequests()
     const { promise, resolve } = Promise.withResolvers<void>()
-    stage.server.always(CRAWL, { type: 'wait', for: promise })
+    stage.server.setFault(CRAWL, { type: 'wait', for: promise })
     const loading = reader.loadData(listUrls(12))
-    await stage.server.arrived(CRAWL, maxConcurrentRequests)
+    await stage.server.waitForRequests(CRAWL, maxConcurrentRequests)
     resolve()
     expect(await loading).toHaveLength(12)
-    expect(stage.server.mostAtOnce).toBe(maxConcurrentRequests)
+    expect(stage.server.maxConcurrent).toBe(maxConcurrentRequests)
   })
 
   test('reads a page that is listed twice two times', async () => {
@@ -437,14 +437,14 @@ describe('reading many pages', () => {
     const urls = listUrls(20)
     found[urls[1] ?? ''] = { success: false, error_message: 'no' }
     const reader = await stage.openReader({ failOnError: true, maxConcurrentRequests: 2 })
-    stage.server.script(CRAWL, { type: 'hang' })
+    stage.server.queueFaults(CRAWL, { type: 'hang' })
     await expect(reader.loadData(urls)).rejects.toMatchObject({ code: 'READ_FAILED', details: { url: urls[1] } })
     expect(stage.server.count(CRAWL)).toBe(2)
   })
 
   test('fails as a whole if the health check fails', async () => {
     const reader = await stage.openReader()
-    stage.server.script(HEALTH, status(500))
+    stage.server.queueFaults(HEALTH, status(500))
     await expect(reader.loadAll(listUrls(2))).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
     expect(stage.server.count(CRAWL)).toBe(0)
     expect(await reader.loadAll(listUrls(2))).toHaveLength(2)
@@ -453,9 +453,9 @@ describe('reading many pages', () => {
   test('rejects with the reason of a signal', async () => {
     const reader = await stage.openReader()
     const controller = new AbortController()
-    stage.server.always(CRAWL, { type: 'hang' })
+    stage.server.setFault(CRAWL, { type: 'hang' })
     const loading = reader.loadAll(listUrls(9), controller.signal)
-    await stage.server.arrived(CRAWL, 5)
+    await stage.server.waitForRequests(CRAWL, 5)
     controller.abort(new Error('enough'))
     await expect(loading).rejects.toThrow('enough')
     expect(stage.server.count(CRAWL)).toBe(5)
@@ -464,10 +464,10 @@ describe('reading many pages', () => {
 
   test('stops when the reader is closed, and is refused after that', async () => {
     const reader = await stage.openReader()
-    stage.server.always(CRAWL, { type: 'hang' })
+    stage.server.setFault(CRAWL, { type: 'hang' })
     const loading = reader.loadAll(listUrls(2))
     loading.catch(() => {})
-    await stage.server.arrived(CRAWL, 2)
+    await stage.server.waitForRequests(CRAWL, 2)
     await reader.close()
     await expect(loading).rejects.toThrow('the reader is closed')
     await expect(reader.loadAll([URL_1])).rejects.toThrow('the reader is closed')
@@ -483,7 +483,7 @@ describe('reading many pages', () => {
     }
     const reader = await stage.openReader({ vectorStore })
     expect(reader.vectorStore).toBe(vectorStore)
-    stage.server.script(CRAWL, status(404))
+    stage.server.queueFaults(CRAWL, status(404))
     await reader.loadAll(listUrls(3))
     expect(touched).toEqual([])
   })
@@ -493,7 +493,7 @@ describe('the circuit breaker of a reader', () => {
   /** A reader whose service has failed for the given number of pages, each after its retries. */
   async function openFailing(pages: number, options: Crawl4AIReaderOptions = {}): Promise<Crawl4AIReader> {
     const reader = await stage.openReader({ maxRetries: 1, maxConcurrentRequests: 1, ...options })
-    stage.server.always(CRAWL, status(500))
+    stage.server.setFault(CRAWL, status(500))
     await reader.loadAll(listUrls(pages))
     return reader
   }
@@ -518,7 +518,7 @@ describe('the circuit breaker of a reader', () => {
 
   test('skips even the health check while it is open', async () => {
     const reader = await openFailing(5)
-    stage.server.forget()
+    stage.server.clearRequests()
     expect(await reader.loadAll(listUrls(2))).toEqual([null, null])
     expect(stage.server.count()).toBe(0)
   })
@@ -535,8 +535,8 @@ describe('the circuit breaker of a reader', () => {
 
   test('counts a service that does not say why it fails, and fails at a page that it is given too', async () => {
     const reader = await stage.openReader({ maxRetries: 1, maxConcurrentRequests: 1 })
-    stage.server.always(CRAWL, HIDDEN)
-    stage.server.always('POST /md', HIDDEN)
+    stage.server.setFault(CRAWL, HIDDEN)
+    stage.server.setFault('POST /md', HIDDEN)
     await reader.loadAll(listUrls(9))
     expect(stage.server.count(CRAWL)).toBe(10)
     expect(reader.circuitState).toBe('open')
@@ -550,15 +550,15 @@ describe('the circuit breaker of a reader', () => {
     ['is busy', status(429)],
   ])('counts one that %s at such a page', async (_, fault) => {
     const reader = await stage.openReader({ maxRetries: 0, maxConcurrentRequests: 1 })
-    stage.server.always(CRAWL, HIDDEN)
-    stage.server.always('POST /md', fault)
+    stage.server.setFault(CRAWL, HIDDEN)
+    stage.server.setFault('POST /md', fault)
     await reader.loadAll(listUrls(5))
     expect(reader.circuitState).toBe('open')
   })
 
   test('does not open for pages that fail where the service does not say so, but reads what it is given', async () => {
     const reader = await stage.openReader({ maxConcurrentRequests: 1 })
-    stage.server.always(CRAWL, HIDDEN)
+    stage.server.setFault(CRAWL, HIDDEN)
     await reader.loadAll(listUrls(9))
     expect(stage.server.count(CRAWL)).toBe(9)
     expect(stage.clock.pauses).toEqual([])
@@ -574,7 +574,7 @@ describe('the circuit breaker of a reader', () => {
 
   test('lets one page through after a minute, and closes if that page is read', async () => {
     const reader = await openFailing(5)
-    stage.server.heal()
+    stage.server.clearFaults()
     stage.clock.advance(59_999)
     expect(await reader.loadData([URL_1])).toEqual([])
     stage.clock.advance(1)
@@ -586,11 +586,11 @@ describe('the circuit breaker of a reader', () => {
 
   test('lets one page through, while the others of the batch wait for its outcome', async () => {
     const reader = await openFailing(5, { maxConcurrentRequests: 5 })
-    stage.server.heal()
-    stage.server.forget()
+    stage.server.clearFaults()
+    stage.server.clearRequests()
     stage.clock.advance(60_000)
     const { promise, resolve } = Promise.withResolvers<void>()
-    stage.server.always(CRAWL, { type: 'wait', for: promise })
+    stage.server.setFault(CRAWL, { type: 'wait', for: promise })
     const loading = reader.loadData(listUrls(100))
     await vi.waitFor(() => expect(stage.server.count(CRAWL)).toBe(1))
     resolve()
@@ -601,7 +601,7 @@ describe('the circuit breaker of a reader', () => {
 
   test('opens for another minute if that page fails', async () => {
     const reader = await openFailing(5)
-    stage.server.forget()
+    stage.server.clearRequests()
     stage.clock.advance(60_000)
     await reader.loadAll(listUrls(3))
     expect(stage.server.count(CRAWL)).toBe(2)
@@ -611,28 +611,28 @@ describe('the circuit breaker of a reader', () => {
   })
 
   test('counts timeouts and broken connections, and no response of the service', async () => {
-    const hasty = stage.openHastyReader(5, { maxRetries: 0 })
-    stage.server.always(CRAWL, { type: 'hang' })
+    const hasty = stage.openShortTimeoutReader(5, { maxRetries: 0 })
+    stage.server.setFault(CRAWL, { type: 'hang' })
     await hasty.loadAll(listUrls(5))
     expect(hasty.circuitState).toBe('open')
 
     const reader = await stage.openReader({ maxRetries: 0 })
     for (const fault of [status(404), status(429), { type: 'not-json' }, status(200, { success: true })] as const) {
-      stage.server.always(CRAWL, fault as Fault)
+      stage.server.setFault(CRAWL, fault as Fault)
       await reader.loadAll(listUrls(6))
       expect(reader.circuitState).toBe('closed')
     }
-    stage.server.always(CRAWL, { type: 'reset' })
+    stage.server.setFault(CRAWL, { type: 'reset' })
     await reader.loadAll(listUrls(5))
     expect(reader.circuitState).toBe('open')
   })
 
   test('starts counting anew after a page that was read, also one without content', async () => {
     const reader = await openFailing(4)
-    stage.server.heal()
+    stage.server.clearFaults()
     found[URL_1] = { success: false }
     await reader.loadAll([URL_1])
-    stage.server.always(CRAWL, status(500))
+    stage.server.setFault(CRAWL, status(500))
     await reader.loadAll(listUrls(4))
     expect(reader.circuitState).toBe('closed')
   })
@@ -699,7 +699,7 @@ describe('the log of a reader', () => {
   test('names batches, pages, retries and failures', async () => {
     found['https://example.com/2'] = { success: false, error_message: 'private text of the page' }
     const reader = await stage.openReader({ maxConcurrentRequests: 1 })
-    stage.server.script(CRAWL, status(503), { type: 'none' }, { type: 'none' }, status(404))
+    stage.server.queueFaults(CRAWL, status(503), { type: 'none' }, { type: 'none' }, status(404))
     await reader.loadAll(listUrls(3))
     expect(stage.records).toEqual([
       { level: 'info', event: 'batch-started', total: 3 },
@@ -722,9 +722,9 @@ describe('the log of a reader', () => {
 
   test('reports when the circuit breaker opens, refuses and closes', async () => {
     const reader = await stage.openReader({ maxRetries: 0, maxConcurrentRequests: 1 })
-    stage.server.always(CRAWL, { type: 'reset' })
+    stage.server.setFault(CRAWL, { type: 'reset' })
     await reader.loadAll(listUrls(6))
-    stage.server.heal()
+    stage.server.clearFaults()
     stage.clock.advance(60_000)
     await reader.loadAll([URL_1])
     const told = stage.records.map(({ event, failure }) => (failure === undefined ? event : `${event} ${failure}`))

@@ -102,7 +102,7 @@ describe('embed', () => {
 
   test('run does not retry refused chunks without --retry-refused', async () => {
     await pharos(['embed', 'run'])
-    tei.forget()
+    tei.clearRequests()
     const again = await pharos(['embed', 'run'])
     expect(again.stdout).toContain('nothing to embed: 2 of 3 chunks have a vector')
     expect(again.stderr).toContain('1 chunk could not be embedded before')
@@ -148,7 +148,7 @@ describe('embed', () => {
     const texts = Array.from({ length: 8 }, (_, i) => (i === 7 ? 'the last one' : `buoy ${i}`))
     await writePage(library.store, 'docs', '/many', texts.join('\n---\n'))
     await library.close()
-    tei.always('POST /embed', ({ text }) =>
+    tei.setFault('POST /embed', ({ text }) =>
       text.includes('the last one') ? { type: 'answer', status: 401 } : { type: 'none' },
     )
     const { status, stderr } = await pharos(['embed', 'run'], { PHAROS_EMBED_BATCH: '1' })
@@ -203,7 +203,7 @@ describe('embed sync', () => {
     })
     expect(json(await pharos(['embed', 'sync', '--rebuild', '--json'], settings))).toMatchObject({ copied: 2 })
     expect((await pharos(['doctor'], settings)).stdout).toMatch(/\nok {4}qdrant: http:\/\/127.+, collection pharos\n/)
-    await qdrant.goDown()
+    await qdrant.stopListening()
     expect(await status()).toContain(`\ncopy: ${copy}, which cannot be asked: Qdrant: `)
     expect(await pharos(['embed', 'sync'], settings)).toMatchObject({
       status: 3,
@@ -217,7 +217,7 @@ describe('search', () => {
     await pharos(['embed', 'run'])
     const found = await pharos(['search', 'lamp', '--json'])
     expect(json(found)).toMatchObject({ engines: ['words', 'vectors'] })
-    await tei.goDown()
+    await tei.stopListening()
     const alone = await pharos(['search', 'lamp', '--json'])
     expect(alone.status).toBe(0)
     expect(json(alone)).toMatchObject({
@@ -228,12 +228,12 @@ describe('search', () => {
     const text = await pharos(['search', 'lamp'])
     expect(text.stderr).toContain('; answered by words alone\n')
     expect(text.stderr).toContain('\nby words, in')
-    await tei.comeBack()
+    await tei.resumeListening()
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words', 'vectors'] })
   })
 
   test('reports that nothing is embedded yet if a service is configured', async () => {
-    await tei.goDown()
+    await tei.stopListening()
     const notice = 'no chunk has a vector yet (pharos embed run makes them); answered by words alone'
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({ engines: ['words'], notices: [notice] })
     expect((await pharos(['search', 'lamp'])).stderr).toContain(`${notice}\n`)
@@ -243,10 +243,10 @@ describe('search', () => {
   })
 
   test('sends no request to the service while no chunk is embedded, even after a failed run', async () => {
-    tei.script('POST /embed', { type: 'none' })
-    tei.always('POST /embed', { type: 'answer', status: 401 })
+    tei.queueFaults('POST /embed', { type: 'none' })
+    tei.setFault('POST /embed', { type: 'answer', status: 401 })
     expect((await pharos(['embed', 'run'])).status).toBe(3)
-    tei.forget()
+    tei.clearRequests()
     expect(json(await pharos(['search', 'lamp', '--json']))).toMatchObject({
       notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'],
     })
@@ -262,7 +262,7 @@ describe('search', () => {
     const { stderr } = await pharos(query, { PHAROS_EMBEDDER: '', PHAROS_EMBED_ENDPOINT: '' })
     expect(stderr).toMatch(/next: pharos search .+ --config \S+mine\.json --cursor 1-[0-9a-f]{16}-wr\n/)
     const cursor = /--cursor (\S+)/.exec(stderr)?.[1] ?? ''
-    await reranker.goDown()
+    await reranker.stopListening()
     const next = await pharos([...query, '--cursor', cursor], { PHAROS_EMBEDDER: '', PHAROS_EMBED_ENDPOINT: '' })
     expect(next.stderr).toContain('the answers before were ranked by a reranker too: here the order differs')
   })
@@ -286,7 +286,7 @@ describe('search', () => {
       more: [{ title: 'Title of /lamp' }],
     })
     expect((await pharos(query, settings)).stderr).toContain('by words and a reranker')
-    await reranker.goDown()
+    await reranker.stopListening()
     const without = await pharos(query, settings)
     expect(without.stderr).toMatch(/the reranker cannot be used: .+; ranked without it\n/)
   })
@@ -314,7 +314,7 @@ describe('doctor', () => {
   })
 
   test('names the services that do not answer, with their addresses', async () => {
-    tei.always('GET /info', { type: 'hang' })
+    tei.setFault('GET /info', { type: 'hang' })
     const { stdout } = await pharos(['doctor'])
     expect(stdout).toContain(`WARN  embedding: tei at ${tei.origin} gave no answer within 3 s; see that it runs`)
   })

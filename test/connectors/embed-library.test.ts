@@ -9,7 +9,7 @@ import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { isLong } from '../faults/bounded.ts'
-import { createHurriedClient, createStage, KINDS, type Kind } from './embed-stage.ts'
+import { createEmbedFixture, createShortTimeoutClient, KINDS, type Kind } from './embed-fixture.ts'
 import { createQuickClock } from './quick-clock.ts'
 import type { Fault } from './servers/faults.ts'
 import { openOpenAiServer } from './servers/openai.ts'
@@ -23,7 +23,7 @@ const STORES: Readonly<Record<string, () => Promise<VectorStore>>> = {
 
 const SERVICES = ['tei', 'openai'] as const
 
-const stage = createStage()
+const stage = createEmbedFixture()
 afterEach(() => stage.end())
 
 const CHUNKS = 30
@@ -43,7 +43,7 @@ async function stageLibrary(kind: Kind, openStore: () => Promise<VectorStore>, i
   await addSourceTo(store, 'docs')
   await writePage(store, 'docs', '/a', Array.from({ length: CHUNKS }, (_, i) => textOf(i)).join('\n---\n'))
   const clock = createQuickClock()
-  const client = stage.later(createHurriedClient(server.origin))
+  const client = stage.later(createShortTimeoutClient(server.origin))
   const open = () => stage.open(kind, server, { clock, client, batch: 4 })
   const embedder = await open()
   const library = {
@@ -53,7 +53,7 @@ async function stageLibrary(kind: Kind, openStore: () => Promise<VectorStore>, i
     newId: () => randomUUID(),
     openEmbedder: async () => embedder,
   }
-  server.forget()
+  server.clearRequests()
   // The tests use no other part of a library.
   return { server, store, clock, client, open, library: library as unknown as Library, route: KINDS[kind].route }
 }
@@ -114,22 +114,22 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
   ])('stops if the service %s, search uses words alone, and a later run catches up', async (_what, fault) => {
     const { library, store, server, route } = await stageLibrary(kind, open, () => false)
     // The first two batches are answered.
-    server.script(route, { type: 'none' }, { type: 'none' })
-    server.always(route, fault)
+    server.queueFaults(route, { type: 'none' }, { type: 'none' })
+    server.setFault(route, fault)
     const failure = await failureOf(run(library))
     expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', details: { url: server.origin } })
     expect(await store.vectors.count()).toEqual({ embedded: 8, chunks: CHUNKS, refused: 0 })
     const { found, engines, notices } = await search(library, 'lighthouse')
     expect({ found, engines }).toEqual({ found: [textOf(17)], engines: ['words'] })
     expect(notices).toEqual([expect.stringMatching(/cannot be used.*; answered by words alone/)])
-    server.heal()
+    server.clearFaults()
     expect(await run(library)).toMatchObject({ embedded: CHUNKS, refused: 0 })
     expect((await search(library, 'lighthouse')).engines).toEqual(['words', 'vectors'])
   })
 
   test('skips a chunk that crashes the service, and continues', async () => {
     const { library, store, server, route } = await stageLibrary(kind, open, () => false)
-    server.always(route, ({ text }) => (isBad(text) ? { type: 'reset' } : { type: 'none' }))
+    server.setFault(route, ({ text }) => (isBad(text) ? { type: 'reset' } : { type: 'none' }))
     expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, refused: 1, skipped: 1 })
     expect(await store.vectors.listRefused(9)).toMatchObject([
       { problem: expect.stringMatching(/the connection .+ broke/) },
@@ -139,7 +139,7 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
   test('does not refuse a chunk after a timeout: the chunk is retried alone later', async () => {
     const { library, store, server, clock, client, route } = await stageLibrary(kind, open, () => false)
     client.hurry(30, isBad)
-    server.always(route, ({ text }) => (isBad(text) ? { type: 'hang' } : { type: 'none' }))
+    server.setFault(route, ({ text }) => (isBad(text) ? { type: 'hang' } : { type: 'none' }))
     expect(await run(library)).toEqual({
       embedded: CHUNKS - 1,
       chunks: CHUNKS,
@@ -148,9 +148,9 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
       problem: expect.stringMatching(/gave no complete answer within 30 ms/),
     })
     expect(await store.vectors.listRefused(9)).toEqual([])
-    server.heal()
+    server.clearFaults()
     client.hurry(undefined)
-    server.forget()
+    server.clearRequests()
     expect(await run(library)).toMatchObject({ embedded: CHUNKS - 1, skipped: 0 })
     expect(server.count(route)).toBe(0)
     clock.advance(3_600_000)
@@ -163,14 +163,14 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
   ])('stops if the service returns %s for everything, and writes nothing', async (_what, vector) => {
     const { library, store, server, route } = await stageLibrary(kind, open)
     const json = KINDS[kind].answerOf(Array.from({ length: 4 }, () => vector))
-    server.always(route, { type: 'answer', status: 200, json })
+    server.setFault(route, { type: 'answer', status: 200, json })
     expect((await failureOf(run(library))).code).toMatch(/^(EMBED_REFUSED|SERVICE_UNUSABLE)$/)
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: CHUNKS, refused: 0 })
   })
 
   test('sends smaller batches after a 413 response', async () => {
     const { library, server, route } = await stageLibrary(kind, open, () => false)
-    server.script(route, ...Array.from({ length: 3 }, (): Fault => ({ type: 'answer', status: 413 })))
+    server.queueFaults(route, ...Array.from({ length: 3 }, (): Fault => ({ type: 'answer', status: 413 })))
     expect(await run(library)).toMatchObject({ embedded: CHUNKS, refused: 0 })
   })
 

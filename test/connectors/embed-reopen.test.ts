@@ -5,11 +5,11 @@ import { rankHits } from '../../src/library/ranked-hits.ts'
 import { openConnections } from '../../src/open-connections.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
-import { createStage } from './embed-stage.ts'
+import { createEmbedFixture } from './embed-fixture.ts'
 import { createQuickClock } from './quick-clock.ts'
 import { openTeiServer } from './servers/tei.ts'
 
-const stage = createStage()
+const stage = createEmbedFixture()
 afterEach(() => stage.end())
 
 /** A library with the services of its owner, as a server has them for as long as it runs. */

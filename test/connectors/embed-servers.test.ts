@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createStage } from './embed-stage.ts'
+import { createEmbedFixture } from './embed-fixture.ts'
 import { openOpenAiServer } from './servers/openai.ts'
 import { openTeiServer } from './servers/tei.ts'
 
-const stage = createStage()
+const stage = createEmbedFixture()
 afterEach(() => stage.end())
 
 const JSON_TYPE = { 'content-type': 'application/json' }

@@ -2,14 +2,14 @@ import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { PharosError } from '../../src/core/errors.ts'
 import { findVectorProblem } from '../../src/core/search/quantized-vector.ts'
-import { createHurriedClient, createStage, type EmbedderTraits, KINDS, type Kind } from './embed-stage.ts'
+import { createEmbedFixture, createShortTimeoutClient, type EmbedderTraits, KINDS, type Kind } from './embed-fixture.ts'
 import { createQuickClock } from './quick-clock.ts'
 import { type Fault, type FaultyServer, findClosedPort, type RouteAnswer } from './servers/faults.ts'
 import { type OpenAiOptions, openOpenAiServer } from './servers/openai.ts'
 import { openTeiServer, type TeiOptions } from './servers/tei.ts'
 import { toyVector } from './servers/toy-vectors.ts'
 
-const stage = createStage()
+const stage = createEmbedFixture()
 afterEach(() => stage.end())
 
 const SIZE = 8
@@ -33,7 +33,7 @@ async function stageOne(kind: Kind, traits: EmbedderTraits = {}, trouble: Troubl
   const server = stage.later(await openServer(kind, trouble))
   const clock = createQuickClock()
   const embedder = await stage.open(kind, server, { clock, ...traits })
-  server.forget()
+  server.clearRequests()
   return { server, clock, embedder }
 }
 
@@ -41,9 +41,9 @@ async function stageOne(kind: Kind, traits: EmbedderTraits = {}, trouble: Troubl
 async function stageHurried(kind: Kind) {
   const server = stage.later(await openServer(kind))
   const clock = createQuickClock()
-  const client = stage.later(createHurriedClient(server.origin))
+  const client = stage.later(createShortTimeoutClient(server.origin))
   const embedder = await stage.open(kind, server, { clock, client })
-  server.forget()
+  server.clearRequests()
   return { server, clock, client, embedder }
 }
 
@@ -80,7 +80,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   test('returns vectors of length 1 in the order of the texts, with concurrent batches', async () => {
     const { embedder, server } = await stageOne(kind)
     // The first is the last to be answered.
-    server.script(route, { type: 'slow', ms: 120 })
+    server.queueFaults(route, { type: 'slow', ms: 120 })
     const texts = textsOf(10)
     const vectors = await embedder.embed(texts)
     expect(vectors.map((vector) => findVectorProblem(vector, SIZE))).toEqual(texts.map(() => undefined))
@@ -91,7 +91,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     }
     expect(server.bodies(route).map((body) => sentOf(body).length)).toEqual([4, 4, 2])
     expect(server.bodies(route).flatMap(sentOf)).toEqual(texts)
-    expect(server.mostAtOnce).toBe(2)
+    expect(server.maxConcurrent).toBe(2)
     expect(await embedder.embed([])).toEqual([])
   })
 
@@ -119,7 +119,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     ['429 with a time', answer(429, { headers: { 'retry-after': '3' } }), 3000],
   ])('tries again after %s', async (_what, fault, pause) => {
     const { embedder, server, clock } = await stageOne(kind)
-    server.script(route, fault)
+    server.queueFaults(route, fault)
     expect(await embedder.embed(['one'])).toHaveLength(1)
     expect(clock.pauses).toEqual([pause])
     expect(server.count(route)).toBe(2)
@@ -127,10 +127,10 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test('retries after a timeout', async () => {
     const { embedder, server, clock, client } = await stageHurried(kind)
-    server.always(route, { type: 'hang' })
+    server.setFault(route, { type: 'hang' })
     client.hurry(50)
     clock.onSleep(() => {
-      server.heal()
+      server.clearFaults()
       client.hurry(undefined)
     })
     expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
@@ -142,12 +142,12 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     ['fails at everything', answer(500)],
   ])('reports after three retries that the service %s', async (_what, fault) => {
     const { embedder, server, clock } = await stageOne(kind)
-    server.always(route, fault)
+    server.setFault(route, fault)
     const { code, details, entry } = await failureOf(embedder.embed(['one']))
     expect({ code, url: details['url'] }).toEqual({ code: 'SERVICE_UNUSABLE', url: server.origin })
     expect(entry.advice).toMatch(/see that it runs/)
     expect(clock.pauses.slice(0, 3)).toEqual([250, 1000, 4000])
-    server.heal()
+    server.clearFaults()
     expect(await embedder.embed(['one'])).toHaveLength(1)
   })
 
@@ -156,14 +156,14 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     ['is down', answer(503)],
   ])('waits for a service that %s for every text, and then reports it', async (_what, fault) => {
     const { embedder, server, clock } = await stageOne(kind)
-    server.always(route, fault)
+    server.setFault(route, fault)
     const { code, entry } = await failureOf(embedder.embed(['one']))
     expect({ code, advice: entry.advice }).toEqual({
       code: 'SERVICE_UNUSABLE',
       advice: 'see that it runs and try again; search goes by words meanwhile',
     })
     expect(clock.pauses).toEqual([250, 250, 1000, 4000, 10_000])
-    server.heal()
+    server.clearFaults()
     expect(await embedder.embed(['one'])).toHaveLength(1)
   })
 
@@ -174,11 +174,11 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   ])('distinguishes a text that %s from a service that is down', async (_what, fault) => {
     const { embedder, server, clock, client } = await stageHurried(kind)
     client.hurry(100, (body) => body.includes('poison'))
-    server.always(route, ({ text }) => (text.includes('poison') ? fault : { type: 'none' }))
+    server.setFault(route, ({ text }) => (text.includes('poison') ? fault : { type: 'none' }))
     expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
     // Twice all of them, and once a plain text.
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [250], asked: 3 })
-    server.forget()
+    server.clearRequests()
     expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
     expect(server.count(route)).toBe(6)
     expect(await embedder.embed(['one', 'two'])).toHaveLength(2)
@@ -187,7 +187,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   test('reports a service as too slow if several texts in a row time out', async () => {
     const { embedder, server, client } = await stageHurried(kind)
     client.hurry(30, (body) => body.includes('late'))
-    server.always(route, ({ text }) => (text.includes('late') ? { type: 'hang' } : { type: 'none' }))
+    server.setFault(route, ({ text }) => (text.includes('late') ? { type: 'hang' } : { type: 'none' }))
     const codeOf = async (text: string) => (await failureOf(embedder.embed([text]))).code
     expect([await codeOf('late 1'), await codeOf('late 2')]).toEqual(['EMBED_REFUSED', 'EMBED_REFUSED'])
     expect(await failureOf(embedder.embed(['late 3']))).toMatchObject({
@@ -202,7 +202,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test('does not blame a text for a crash that another text caused', async () => {
     const { embedder, server } = await stageOne(kind)
-    server.script(route, { type: 'reset' }, { type: 'reset' })
+    server.queueFaults(route, { type: 'reset' }, { type: 'reset' })
     expect(await embedder.embed(['one'])).toHaveLength(1)
   })
 
@@ -215,14 +215,14 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test('does not wait for a long Retry-After', async () => {
     const { embedder, server, clock } = await stageOne(kind)
-    server.script(route, answer(429, { headers: { 'retry-after': '3600' } }))
+    server.queueFaults(route, answer(429, { headers: { 'retry-after': '3600' } }))
     expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 1 })
   })
 
   test('a timeout advises to raise embedTimeout', async () => {
     const { embedder, server, client, clock } = await stageHurried(kind)
-    server.always(route, { type: 'hang' })
+    server.setFault(route, { type: 'hang' })
     client.hurry(30)
     expect((await failureOf(embedder.embed(['one']))).entry.advice).toMatch(/embedTimeout/)
     expect(clock.pauses).toEqual([250])
@@ -230,7 +230,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test.each([400, 413, 422])('distinguishes refused texts (%s) from a failing service', async (status) => {
     const { embedder, server, clock } = await stageOne(kind)
-    server.script(route, answer(status, { json: { error: 'too much of it' } }))
+    server.queueFaults(route, answer(status, { json: { error: 'too much of it' } }))
     const { code, message } = await failureOf(embedder.embed(['one', 'two']))
     expect({ code, message }).toEqual({ code: 'EMBED_REFUSED', message: expect.stringMatching(/too much of it/) })
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 1 })
@@ -248,10 +248,10 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test('sends a query twice at most', async () => {
     const { embedder, server, clock } = await stageOne(kind)
-    server.always(route, answer(500))
+    server.setFault(route, answer(500))
     expect(await failureOf(embedder.embed(['one'], undefined, 'query'))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [250], asked: 2 })
-    server.always(route, answer(422))
+    server.setFault(route, answer(422))
     expect(await failureOf(embedder.embed(['one'], undefined, 'query'))).toMatchObject({ code: 'EMBED_REFUSED' })
   })
 
@@ -263,7 +263,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     ['is greater than any', [toyVector('a', SIZE), toyVector('b', SIZE).fill(1e300)], /length Infinity/],
   ])('refuses an answer of which one vector %s', async (_what, vectors, problem) => {
     const { embedder, server } = await stageOne(kind)
-    server.script(route, answer(200, { json: answerOf(vectors) }))
+    server.queueFaults(route, answer(200, { json: answerOf(vectors) }))
     const { code, message } = await failureOf(embedder.embed(['one', 'two']))
     expect({ code, message }).toEqual({ code: 'EMBED_REFUSED', message: expect.stringMatching(problem) })
   })
@@ -274,20 +274,20 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     ['nothing', null, /holds no vectors/],
   ])('does not take %s for an answer', async (_what, json, problem) => {
     const { embedder, server } = await stageOne(kind)
-    server.script(route, answer(200, { json }))
+    server.queueFaults(route, answer(200, { json }))
     const { code, message } = await failureOf(embedder.embed(['one', 'two']))
     expect({ code, message }).toEqual({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(problem) })
   })
 
   test('does not take a page for an answer', async () => {
     const { embedder, server } = await stageOne(kind)
-    server.script(route, { type: 'not-json' })
+    server.queueFaults(route, { type: 'not-json' })
     expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
   })
 
   test('gives advice if the vectors have other dimensions than before', async () => {
     const { embedder, server } = await stageOne(kind)
-    server.script(route, answer(200, { json: answerOf([toyVector('a', 5), toyVector('b', 5)]) }))
+    server.queueFaults(route, answer(200, { json: answerOf([toyVector('a', 5), toyVector('b', 5)]) }))
     const { code, message, entry } = await failureOf(embedder.embed(['one', 'two']))
     expect({ code, message }).toEqual({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(/5 .* had 8/) })
     expect(entry.advice).toMatch(/embed run --replace/)
@@ -318,21 +318,21 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test('cannot be opened if the service returns no vector', async () => {
     const server = stage.later(await openServer(kind))
-    server.always(route, answer(200, { json: answerOf([toyVector('a', SIZE).fill(0)]) }))
+    server.setFault(route, answer(200, { json: answerOf([toyVector('a', SIZE).fill(0)]) }))
     const failure = await failureOf(stage.open(kind, server))
     expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(/plain text.*length 0/) })
   })
 
   test('cannot be opened for other dimensions than the model gives', async () => {
     const server = stage.later(await openServer(kind))
-    server.always(route, answer(200, { json: answerOf([toyVector('a', SIZE)]) }))
+    server.setFault(route, answer(200, { json: answerOf([toyVector('a', SIZE)]) }))
     const failure = await failureOf(stage.open(kind, server, { dimensions: 4 }))
     expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', entry: { advice: expect.stringMatching(/Dimensions/) } })
   })
 
   test('stops when it is aborted, also while it opens', async () => {
     const { embedder, server } = await stageOne(kind)
-    server.always(route, { type: 'hang' })
+    server.setFault(route, { type: 'hang' })
     const stop = new AbortController()
     const work = embedder.embed(textsOf(10), stop.signal)
     setTimeout(() => stop.abort(new Error('enough')), 20)
@@ -344,7 +344,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test('cancels the other batches if one fails', async () => {
     const { embedder, server } = await stageOne(kind, { batch: 1 })
-    server.script(route, answer(422), { type: 'hang' })
+    server.queueFaults(route, answer(422), { type: 'hang' })
     expect(await failureOf(embedder.embed(textsOf(9)))).toMatchObject({ code: 'EMBED_REFUSED' })
     // The second request may be cancelled on its way.
     expect(server.count(route)).toBeLessThanOrEqual(2)
@@ -410,7 +410,7 @@ describe('an embedder over TEI', () => {
     ['something else', null, /which model/],
   ])('is not opened over %s', async (_what, json, problem) => {
     const server = stage.later(await openTeiServer())
-    server.script('GET /info', answer(200, { json }))
+    server.queueFaults('GET /info', answer(200, { json }))
     const failure = await failureOf(stage.open('tei', server))
     expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(problem) })
   })
@@ -420,14 +420,14 @@ describe('an embedder over TEI', () => {
     const server = stage.later(await openTeiServer())
     const embedder = await stage.open('tei', server, { clock })
     clock.advance(61_000)
-    server.always('GET /info', answer(status))
+    server.setFault('GET /info', answer(status))
     expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
     expect(await failureOf(stage.open('tei', server))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
   })
 
   test('works with a TEI of 2023, which reports less about itself', async () => {
     const server = stage.later(await openTeiServer())
-    server.script(
+    server.queueFaults(
       'GET /info',
       answer(200, { json: { model_id: 'gte', model_pooling: 'cls', max_client_batch_size: 0 } }),
     )
@@ -478,7 +478,7 @@ describe('an embedder over a service like OpenAI', () => {
     const server = stage.later(await openOpenAiServer())
     const embedder = await stage.open('openai', server)
     const data = indexes.map((index) => ({ index, embedding: toyVector('a', SIZE) }))
-    server.script('POST /v1/embeddings', answer(200, { json: { data } }))
+    server.queueFaults('POST /v1/embeddings', answer(200, { json: { data } }))
     expect(await failureOf(embedder.embed(['one', 'two']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
   })
 

@@ -10,7 +10,7 @@ import { findChunk } from '../../src/library/operations/find-chunk.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { documentId } from '../../src/readers/document.ts'
 import { Crawl4AILoader, PharosLoader, PharosRetriever } from '../../src/readers/langchain.ts'
-import { stage, stageSite } from '../sites/crawl.ts'
+import { createCrawlFixture, openTestSite } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 import { listAll } from './list-all.ts'
 import { openCrawl4AIServer } from './servers/crawl4ai.ts'
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 describe('PharosLoader', () => {
   test('loads documents of LangChain in the order of the addresses, and reports failures', async () => {
-    const site = await stageSite({ '/a': page('A'), '/b': page('B') })
+    const site = await openTestSite({ '/a': page('A'), '/b': page('B') })
     const urls = ['/b', '/missing', '/a'].map((path) => site.origin + path)
     const loader = new PharosLoader(urls, { allowPrivate: ['127.0.0.1'] })
     expect(loader).toBeInstanceOf(BaseDocumentLoader)
@@ -38,14 +38,14 @@ describe('PharosLoader', () => {
   })
 
   test('loads a single address repeatedly', async () => {
-    const site = await stageSite({ '/a': page('A') })
+    const site = await openTestSite({ '/a': page('A') })
     const loader = new PharosLoader(`${site.origin}/a`, { allowPrivate: ['127.0.0.1'] })
     expect(await loader.load()).toHaveLength(1)
     expect(await loader.load()).toHaveLength(1)
   })
 
   test('connects to no private address unless that is allowed', async () => {
-    const site = await stageSite({ '/a': page('A') })
+    const site = await openTestSite({ '/a': page('A') })
     const loader = new PharosLoader(`${site.origin}/a`)
     expect(await loader.load()).toEqual([])
     expect(loader.lastFailures[0]?.error).toMatchObject({ code: 'READ_FAILED' })
@@ -53,7 +53,7 @@ describe('PharosLoader', () => {
   })
 
   test('rejects with the first failure with failOnError, and when it is aborted', async () => {
-    const site = await stageSite({})
+    const site = await openTestSite({})
     const loader = new PharosLoader(`${site.origin}/a`, { allowPrivate: ['127.0.0.1'], failOnError: true })
     await expect(loader.load()).rejects.toMatchObject({ code: 'READ_FAILED' })
     await expect(loader.load(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
@@ -86,7 +86,7 @@ const LENS = '<h1>Lens</h1><p>A lens of the first order is taller than a keeper 
 
 describe('PharosRetriever', () => {
   async function stageLamps(): Promise<{ library: OpenLibrary; origin: string }> {
-    const { library, crawl, site } = await stage(
+    const { library, crawl, site } = await createCrawlFixture(
       { '/': page('Lamps', ['/oil', '/lens']), '/oil': OIL, '/lens': LENS },
       { name: 'lamps', version: '2.0' },
     )

@@ -3,7 +3,7 @@ import { type BaseReader, Document, MetadataMode, NodeRelationship } from '@llam
 import { afterEach, describe, expect, test } from 'vitest'
 import { documentId } from '../../src/readers/document.ts'
 import { Crawl4AIReader, type PageNode, PharosReader } from '../../src/readers/llamaindex.ts'
-import { stageSite } from '../sites/crawl.ts'
+import { openTestSite } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 import { type Crawl4AIServerOptions, openCrawl4AIServer } from './servers/crawl4ai.ts'
 
@@ -14,7 +14,9 @@ afterEach(async () => {
 })
 
 async function stagePharos() {
-  const site = await stageSite({ '/tides': page('Tides', ['/moon'], '<meta name="description" content="Of water.">') })
+  const site = await openTestSite({
+    '/tides': page('Tides', ['/moon'], '<meta name="description" content="Of water.">'),
+  })
   const reader = await PharosReader.open({ allowPrivate: ['127.0.0.1'] })
   closers.push(() => reader.close())
   return { reader, url: `${site.origin}/tides`, missing: `${site.origin}/missing` }
@@ -94,7 +96,7 @@ describe('a document', () => {
 
 test('opening a reader fails if the service is not running', async () => {
   const { server } = await stageCrawl4AI()
-  await server.goDown()
+  await server.stopListening()
   await expect(Crawl4AIReader.open({ endpointUrl: server.origin })).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
-  await server.comeBack()
+  await server.resumeListening()
 })

@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from 'vitest'
 import { openConnections } from '../../src/open-connections.ts'
-import { createStage } from './embed-stage.ts'
+import { createEmbedFixture } from './embed-fixture.ts'
 import { createQuickClock } from './quick-clock.ts'
 import { openCrawl4AIServer } from './servers/crawl4ai.ts'
 import { openTeiServer } from './servers/tei.ts'
 
 const HEALTH = 'GET /health'
-const stage = createStage()
+const stage = createEmbedFixture()
 afterEach(() => stage.end())
 
 /** Connections to running services, and to a program that is not a browser and that no test starts. */
@@ -43,9 +43,9 @@ test('close also closes connections that are still being opened', async () => {
 
 test('close does not wait for a service that does not answer', async () => {
   const { connections, crawl4ai } = await stageConnections()
-  crawl4ai.always(HEALTH, { type: 'hang' })
+  crawl4ai.setFault(HEALTH, { type: 'hang' })
   const ends = Promise.allSettled([connections.openCrawl4AI()])
-  await crawl4ai.arrived(HEALTH, 1)
+  await crawl4ai.waitForRequests(HEALTH, 1)
   await connections.close()
   expect(await ends).toMatchObject([{ status: 'rejected', reason: { code: 'SERVICE_UNUSABLE' } }])
 })
@@ -64,7 +64,7 @@ test('a closed set of connections opens nothing and returns none of its services
 
 test('close closes a service that opened at the second attempt', async () => {
   const { connections, crawl4ai } = await stageConnections()
-  crawl4ai.script(HEALTH, { type: 'reset' })
+  crawl4ai.queueFaults(HEALTH, { type: 'reset' })
   await expect(connections.openCrawl4AI()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
   const fetcher = await connections.openCrawl4AI()
   await connections.close()

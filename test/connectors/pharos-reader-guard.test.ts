@@ -5,7 +5,7 @@ import { openCrawl4AIReader } from '../../src/readers/crawl4ai-reader.ts'
 import type { DocumentReader } from '../../src/readers/document-reader.ts'
 import { openPharosReader } from '../../src/readers/pharos-reader.ts'
 import { type Canary, INSIDE_ANSWERS, INSIDE_HOSTS, LOCAL_ANSWERS, LOCAL_HOSTS, openCanary } from '../sites/canary.ts'
-import { stageLibrary, stageSite } from '../sites/crawl.ts'
+import { openTestLibrary, openTestSite } from '../sites/crawl.ts'
 import { redirect } from '../sites/site.ts'
 import { type CrawlResult, openCrawl4AIServer } from './servers/crawl4ai.ts'
 
@@ -54,7 +54,7 @@ async function openGuarded(allowed: readonly string[], obeysRobots = true): Prom
   if (parsed.type === 'problem') throw new TypeError(parsed.problem)
   const fetcher = openHttpFetcher({ userAgent: 'Pharos', allowance: parsed.allowance, resolve })
   const limits = { intervalMs: 0, startIntervalMs: 0, jitterMs: [0, 0] as const }
-  const library = { ...(await stageLibrary(':memory:', limits)), fetcher }
+  const library = { ...(await openTestLibrary(':memory:', limits)), fetcher }
   const reader = await openPharosReader({ library, obeysRobots, maxConcurrentRequests: 20 })
   closers.push(
     () => fetcher.close(),
@@ -96,7 +96,7 @@ describe('a reader without a service', () => {
 
   test('follows no redirect inside', async () => {
     const forms = listForms(canary.port)
-    const site = await stageSite(
+    const site = await openTestSite(
       Object.fromEntries(forms.map((form, i) => [`/${i}`, redirect(Buffer.from(form).toString('latin1'))])),
       {
         address: SITE_ADDRESS,

@@ -12,7 +12,7 @@ import {
   type PharosReader,
   type PharosReaderOptions,
 } from '../../src/readers/pharos-reader.ts'
-import { stage, stageLibrary, stageSite } from '../sites/crawl.ts'
+import { createCrawlFixture, openTestLibrary, openTestSite } from '../sites/crawl.ts'
 import { type Answer, markdown, page, redirect, type Site, text } from '../sites/site.ts'
 import { listAll } from './list-all.ts'
 
@@ -42,7 +42,7 @@ async function openReader(options: PharosReaderOptions = {}, parts: Partial<Libr
 
 /** A site that counts as a separate host. */
 function stageOwnSite(pages: Readonly<Record<string, Answer>>): Promise<Site> {
-  return stageSite(pages, { address: `127.0.1.${++sites}` })
+  return openTestSite(pages, { address: `127.0.1.${++sites}` })
 }
 
 async function stageReader(
@@ -53,7 +53,7 @@ async function stageReader(
   return { site: await stageOwnSite(pages), reader: await openReader(options, parts) }
 }
 
-const pathsOf = (site: Site): string[] => site.asked().filter((path) => path !== '/robots.txt')
+const pathsOf = (site: Site): string[] => site.requestedPaths().filter((path) => path !== '/robots.txt')
 
 describe('a document', () => {
   test('has the text of the page, an id of its address, and nine flat facts', async () => {
@@ -242,7 +242,7 @@ describe('unreadable pages', () => {
     const pages = { '/robots.txt': text('User-agent: *\nDisallow: /'), '/x': page('X') }
     const { site, reader } = await stageReader(pages, { obeysRobots: false })
     expect(await reader.loadData([`${site.origin}/x`])).toHaveLength(1)
-    expect(site.asked()).toEqual(['/x'])
+    expect(site.requestedPaths()).toEqual(['/x'])
   })
 
   test.each(['', 'guide', 'file:///etc/passwd', 'data:text/html,x', 'javascript:0'])('%j is refused', async (url) => {
@@ -404,7 +404,7 @@ describe('a reader', () => {
   })
 
   test('opened by itself needs only an allowance, and identifies itself in the user agent', async () => {
-    const site = await stageSite({ '/a': page('A') })
+    const site = await openTestSite({ '/a': page('A') })
     const reader = await openPharosReader({ allowPrivate: ['127.0.0.1'] })
     try {
       expect(await reader.loadData([`${site.origin}/a`])).toHaveLength(1)
@@ -416,7 +416,7 @@ describe('a reader', () => {
   })
 
   test('does not close a library that was passed to it', async () => {
-    const library = await stageLibrary()
+    const library = await openTestLibrary()
     const reader = await openPharosReader({ library })
     await reader.close()
     expect(await library.store.listSources()).toEqual([])
@@ -432,7 +432,10 @@ describe('a reader', () => {
 
 describe('the pages of a source', () => {
   test('are documents like those of a reader', async () => {
-    const { site, library, source, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A') })
+    const { site, library, source, crawl } = await createCrawlFixture({
+      '/': page('Home', ['/a', '/b']),
+      '/a': page('A'),
+    })
     await crawl()
     const documents = await listAll(loadSource(library, source.name))
     expect(documents.map(({ metadata: { title, status_code: status } }) => [title, status])).toEqual([
@@ -445,7 +448,7 @@ describe('the pages of a source', () => {
   })
 
   test('keep their first status after a check found them unchanged', async () => {
-    const { library, source, crawl } = await stage({ '/': page('Home') })
+    const { library, source, crawl } = await createCrawlFixture({ '/': page('Home') })
     await crawl()
     await crawl({ kind: 'recrawl' })
     const [home] = await listAll(loadSource(library, source.id))
@@ -453,7 +456,7 @@ describe('the pages of a source', () => {
   })
 
   test('require an existing source', async () => {
-    const library = await stageLibrary()
+    const library = await openTestLibrary()
     await expect(listAll(loadSource(library, 'nothing'))).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
   })
 

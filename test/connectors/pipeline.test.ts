@@ -6,7 +6,7 @@ import { documentId } from '../../src/readers/document.ts'
 import { ingestDocuments, ingestUrls } from '../../src/readers/ingest.ts'
 import { Crawl4AIReader as LlamaIndexReader } from '../../src/readers/llamaindex.ts'
 import { openQdrantStore, type QdrantStore } from '../../src/readers/qdrant-store.ts'
-import { createStage } from './embed-stage.ts'
+import { createEmbedFixture } from './embed-fixture.ts'
 import { openCrawl4AIServer } from './servers/crawl4ai.ts'
 import type { FaultyServer } from './servers/faults.ts'
 import { openQdrantServer, type QdrantServer } from './servers/qdrant.ts'
@@ -18,14 +18,14 @@ const DELETE_POINTS = 'POST /collections/:name/points/delete'
 const URL_A = 'http://127.0.0.1/lamps'
 const URL_B = 'http://127.0.0.1/oil'
 
-let stage: ReturnType<typeof createStage>
+let stage: ReturnType<typeof createEmbedFixture>
 let qdrant: QdrantServer
 let tei: TeiServer
 let embedder: Embedder
 let vectorStore: QdrantStore
 
 beforeEach(async () => {
-  stage = createStage()
+  stage = createEmbedFixture()
   qdrant = stage.later(await openQdrantServer())
   tei = stage.later(await openTeiServer({ dimensions: DIMENSIONS, isPoison: (text) => text.includes('poison') }))
   embedder = await stage.open('tei', tei)
@@ -137,7 +137,7 @@ describe('ingesting documents', () => {
   test('keeps the old points if the service fails after some chunks were embedded', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, 'Old.')], options)
-    tei.always('POST /embed', ({ text }) =>
+    tei.setFault('POST /embed', ({ text }) =>
       text.includes('Oil needs care') ? { type: 'answer', status: 429 } : { type: 'none' },
     )
     const text = `## First\n\n${'poison '.repeat(260)}\n\n${LONG}`
@@ -151,7 +151,7 @@ describe('ingesting documents', () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, 'Old.')], options)
     let isSpent = false
-    tei.always('POST /embed', ({ text }) => {
+    tei.setFault('POST /embed', ({ text }) => {
       isSpent ||= text.includes('Oil needs care')
       return isSpent
         ? { type: 'answer', status: 422, json: { error: 'spent', error_type: 'Validation' } }
@@ -183,14 +183,14 @@ describe('ingesting documents', () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, LONG)], options)
     const before = textsOf(URL_A)
-    tei.always('POST /embed', { type: 'answer', status: 500, text: '' })
+    tei.setFault('POST /embed', { type: 'answer', status: 500, text: '' })
     expect(await ingestDocuments([documentOf(URL_A, 'New.')], options)).toMatchObject([{ type: 'failed' }])
-    tei.heal()
-    qdrant.always(PUT_POINTS, { type: 'answer', status: 400, json: { status: { error: 'no' }, time: 0 } })
+    tei.clearFaults()
+    qdrant.setFault(PUT_POINTS, { type: 'answer', status: 400, json: { status: { error: 'no' }, time: 0 } })
     expect(await ingestDocuments([documentOf(URL_A, 'New.')], options)).toMatchObject([
       { type: 'failed', error: { code: 'SERVICE_UNUSABLE' } },
     ])
-    qdrant.heal()
+    qdrant.clearFaults()
     expect(await ingestDocuments([documentOf(URL_A, ' \n ')], options)).toMatchObject([
       { type: 'failed', error: { code: 'READ_FAILED' } },
     ])
@@ -224,11 +224,11 @@ describe('ingesting documents', () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, LONG)], options)
     const before = textsOf(URL_A).length
-    qdrant.always(DELETE_POINTS, { type: 'answer', status: 400, json: { status: { error: 'gone' }, time: 0 } })
+    qdrant.setFault(DELETE_POINTS, { type: 'answer', status: 400, json: { status: { error: 'gone' }, time: 0 } })
     expect(await ingestDocuments([documentOf(URL_A, 'New.')], options)).toMatchObject([{ type: 'failed' }])
     expect(textsOf(URL_A)).toHaveLength(before)
     expect(textsOf(URL_A)[0]).toBe('New.')
-    qdrant.heal()
+    qdrant.clearFaults()
     await ingestDocuments([documentOf(URL_A, 'New.')], options)
     expect(textsOf(URL_A)).toEqual(['New.'])
   })

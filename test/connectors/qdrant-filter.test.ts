@@ -10,7 +10,7 @@ import type { VectorStore } from '../../src/library/vectors.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
-import { countLetters, openStage, SPACE, type Stage } from './qdrant-stage.ts'
+import { countLetters, openQdrantFixture, type QdrantFixture, SPACE } from './qdrant-fixture.ts'
 
 /** A page as it is made up. */
 interface MadePage {
@@ -58,7 +58,7 @@ const filter: fc.Arbitrary<ChunkFilter> = fc
   .tuple(fc.record(conditions), fc.subarray(Object.keys(conditions), { maxLength: 2 }))
   .map(([all, kept]) => Object.fromEntries(Object.entries(all).filter(([name]) => kept.includes(name))))
 
-let stages: Stage[] = []
+let stages: QdrantFixture[] = []
 let stores: VectorStore[] = []
 
 afterEach(async () => {
@@ -87,7 +87,7 @@ const STORES: Readonly<Record<string, () => Promise<VectorStore>>> = {
 
 describe('filters', () => {
   test.each(Object.entries(STORES))('find the same chunks in Qdrant as in %s', async (_name, open) => {
-    const stage = await openStage()
+    const stage = await openQdrantFixture()
     stages.push(stage)
     let runs = 0
     let found = 0
@@ -132,8 +132,8 @@ describe('filters', () => {
 
   test('leave conditions to the store that cannot be compared as a value', () => {
     const asked = { kind: 'go', contentType: 'code', language: 'EN' } as const
-    const { filter: there, check } = splitFilter(POINTS, asked)
-    expect(check).toBeUndefined()
+    const { filter: there, postFilter } = splitFilter(POINTS, asked)
+    expect(postFilter).toBeUndefined()
     expect(there.must).toEqual([
       { key: 'library_id', match: { value: 'one' } },
       { key: 'vector_space', match: { value: 'f' } },
@@ -142,7 +142,7 @@ describe('filters', () => {
       { key: 'content_type', match: { value: 'code' } },
       { key: 'languages', match: { value: 'en' } },
     ])
-    expect(splitFilter(POINTS, { heading: 'install' }).check).toBeDefined()
+    expect(splitFilter(POINTS, { heading: 'install' }).postFilter).toBeDefined()
   })
 
   test('match a language by all of its parent tags', () => {

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createQdrantCopy, type QdrantCopy } from '../../src/embed/qdrant-copy.ts'
 import { createQdrantIndex } from '../../src/embed/qdrant-index.ts'
 import { type SyncProgress, syncVectors } from '../../src/library/operations/sync-vectors.ts'
-import type { ChunkName, VectorIndex, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
+import type { ChunkRef, VectorIndex, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { until } from '../e2e/server.ts'
 import { addSourceTo, recordOf, writePage } from '../embed/filled-store.ts'
-import { countLetters, openStage, SPACE, type Stage } from './qdrant-stage.ts'
+import { countLetters, openQdrantFixture, type QdrantFixture, SPACE } from './qdrant-fixture.ts'
 import type { KeptPoint } from './servers/qdrant.ts'
 
 const PUT_POINTS = 'PUT /collections/:name/points'
@@ -14,13 +14,13 @@ const QUERY = 'POST /collections/:name/points/query'
 const COUNT = 'POST /collections/:name/points/count'
 const DELETE_POINTS = 'POST /collections/:name/points/delete'
 
-let stage: Stage
+let stage: QdrantFixture
 let store: VectorStore
 let copy: QdrantCopy
 let index: VectorIndex
 
 beforeEach(async () => {
-  stage = await openStage()
+  stage = await openQdrantFixture()
   store = createMemoryStore()
   await addSourceTo(store, 'docs')
   ;({ copy, index } = openIndex())
@@ -133,14 +133,14 @@ describe('writing vectors', () => {
 
   test('vectors are written to the store if the copy fails, and the problem is reported until the copy is in sync', async () => {
     await fill()
-    await stage.server.goDown()
+    await stage.server.stopListening()
     await embedAll()
     expect(await store.vectors.count()).toMatchObject({ embedded: 5 })
     expect(copy.problem).toMatch(/Qdrant at .* cannot be used/)
     // The store finds what is nearest.
     const found = await index.nearest(countLetters(SEA), 2)
     expect(found).toEqual(await store.vectors.nearest(countLetters(SEA), 2))
-    await stage.server.comeBack()
+    await stage.server.resumeListening()
     expect(await sync()).toEqual({ looked: 5, vectors: 5, copied: 5, removed: 0 })
     expect(copy.problem).toBeNull()
     stage.clock.advance(60_000)
@@ -150,15 +150,15 @@ describe('writing vectors', () => {
 
   test('a failing copy is tried once, within a time limit', async () => {
     await fill()
-    stage.server.always('GET /collections/:name', { type: 'answer', status: 503, text: '' })
+    stage.server.setFault('GET /collections/:name', { type: 'answer', status: 503, text: '' })
     await embedAll()
     expect(stage.server.count()).toBe(1)
     expect(stage.clock.pauses).toEqual([])
     expect(copy.problem).toMatch(/answered 503/)
     // Long enough for a request to arrive on a busy machine.
     const hurried = openIndex('one', { writeMs: 300 })
-    stage.server.heal()
-    stage.server.always('GET /collections/:name', { type: 'hang' })
+    stage.server.clearFaults()
+    stage.server.setFault('GET /collections/:name', { type: 'hang' })
     await fill('/b', ['more'])
     await embedAll(hurried.index)
     expect(hurried.copy.problem).toBe('it gave no answer within 0.3 s')
@@ -168,7 +168,7 @@ describe('writing vectors', () => {
     await embedAll(hurried.index)
     expect(stage.server.count()).toBe(2)
     expect(hurried.copy.problem).toMatch(/no answer/)
-    hurried.copy.note(null)
+    hurried.copy.setProblem(null)
     await fill('/d', ['even more'])
     await embedAll(hurried.index)
     expect(hurried.copy.problem).toMatch(/left alone/)
@@ -177,7 +177,7 @@ describe('writing vectors', () => {
 
   test('an abort stops waiting for a copy that hangs, and keeps the vectors in the store', async () => {
     await fill()
-    stage.server.always('GET /collections/:name', { type: 'hang' })
+    stage.server.setFault('GET /collections/:name', { type: 'hang' })
     const stop = new AbortController()
     const missing = await index.listMissing(10)
     const written = missing.map((chunk) => ({ ...chunk, vector: countLetters(chunk.text) }))
@@ -191,7 +191,7 @@ describe('writing vectors', () => {
     expect(await store.vectors.count()).toMatchObject({ embedded: 5 })
     // An abort says nothing about the service.
     expect(copy.problem).toBeNull()
-    stage.server.heal()
+    stage.server.clearFaults()
     await index.write(SPACE, written)
     expect(idsIn()).toBe(5)
     const given = AbortSignal.abort(new Error('enough'))
@@ -200,11 +200,11 @@ describe('writing vectors', () => {
 
   test('the timeout of one caller does not cancel the collection that other callers wait for', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    stage.server.always('GET /collections/:name', { type: 'wait', for: promise })
+    stage.server.setFault('GET /collections/:name', { type: 'wait', for: promise })
     const hurry = new AbortController()
-    const hurried = copy.writeOnce(SPACE, [], hurry.signal)
+    const hurried = copy.writeWithoutRetries(SPACE, [], hurry.signal)
     const patient = copy.write(SPACE, [])
-    await stage.server.arrived('GET /collections/:name', 1)
+    await stage.server.waitForRequests('GET /collections/:name', 1)
     hurry.abort(new Error('enough'))
     await expect(hurried).rejects.toThrow('enough')
     resolve()
@@ -236,7 +236,7 @@ describe('writing vectors', () => {
 })
 
 describe('nearest neighbours', () => {
-  const names = (found: readonly ChunkName[]): string[] => found.map(({ chunkId }) => chunkId)
+  const names = (found: readonly ChunkRef[]): string[] => found.map(({ chunkId }) => chunkId)
 
   test('come from the copy, and the store compares them', async () => {
     await fill()
@@ -283,11 +283,11 @@ describe('nearest neighbours', () => {
     await fill()
     await embedAll()
     const expected = await store.vectors.nearest(countLetters(SEA), 2)
-    stage.server.always(QUERY, { type: 'answer', status: 500, text: 'broken' })
+    stage.server.setFault(QUERY, { type: 'answer', status: 500, text: 'broken' })
     for (let i = 0; i < 5; i++) expect(await index.nearest(countLetters(SEA), 2)).toEqual(expected)
     expect(stage.server.count(QUERY)).toBe(1)
     expect(copy.problem).toMatch(/^Qdrant at .+ cannot be used: Qdrant answered 500/)
-    stage.server.heal()
+    stage.server.clearFaults()
     stage.clock.advance(31_000)
     expect(await index.nearest(countLetters(SEA), 2)).toEqual(expected)
     expect(stage.server.count(QUERY)).toBe(2)
@@ -297,7 +297,7 @@ describe('nearest neighbours', () => {
   test('come from the store if the copy does not answer in time', async () => {
     await fill()
     await embedAll()
-    stage.server.always(QUERY, { type: 'hang' })
+    stage.server.setFault(QUERY, { type: 'hang' })
     const hurried = openIndex('one', { searchMs: 50 })
     const expected = await store.vectors.nearest(countLetters(SEA), 2)
     expect(await hurried.index.nearest(countLetters(SEA), 2)).toEqual(expected)
@@ -330,7 +330,7 @@ describe('nearest neighbours', () => {
     await writePage(store, 'docs', '/a', 'fog')
     await embedAll()
     // Simulates points that disappeared after the count.
-    stage.server.always(COUNT, { type: 'answer', status: 200, json: { result: { count: 4 }, status: 'ok', time: 0 } })
+    stage.server.setFault(COUNT, { type: 'answer', status: 200, json: { result: { count: 4 }, status: 'ok', time: 0 } })
     const problems: (string | null)[] = []
     for (const filter of [{}, { path: '/' }]) {
       const found = await index.nearest(countLetters('sea'), 3, filter)
@@ -363,7 +363,7 @@ describe('nearest neighbours', () => {
   test('come from the store while points are known to be missing, whatever the count', async () => {
     await fill('/a')
     await embedAll()
-    stage.server.script(PUT_POINTS, { type: 'answer', status: 400, text: 'no' })
+    stage.server.queueFaults(PUT_POINTS, { type: 'answer', status: 400, text: 'no' })
     // One page leaves stale points, and another cannot be copied.
     await writePage(store, 'docs', '/a', 'lamp')
     await fill('/b', ['sea'])
@@ -412,7 +412,7 @@ describe('syncing the copy', () => {
     await embedAll()
     await writePage(store, 'docs', '/a', 'one text only')
     await embedAll()
-    stage.server.forget()
+    stage.server.clearRequests()
     expect(await sync(true)).toEqual({ looked: 1, vectors: 1, copied: 1, removed: 5 })
     const changes = stage.server.requests.filter(({ method, path }) => method === 'PUT' || path.endsWith('/delete'))
     expect(changes.map(({ path }) => path.split('/').at(-1))).toEqual(['points', 'delete'])
@@ -424,11 +424,11 @@ describe('syncing the copy', () => {
     await embedAll()
     await writePage(store, 'docs', '/a', 'one text only')
     await embedAll(store.vectors)
-    stage.server.always(DELETE_POINTS, { type: 'reset' })
+    stage.server.setFault(DELETE_POINTS, { type: 'reset' })
     await expect(sync()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
     expect(idsIn()).toBe(6)
     expect(await index.nearest(countLetters('one text only'), 9)).toHaveLength(1)
-    stage.server.heal()
+    stage.server.clearFaults()
     expect(await sync()).toMatchObject({ copied: 0, removed: 5 })
   })
 
@@ -448,7 +448,7 @@ describe('syncing the copy', () => {
     await embedAll()
     const run = syncVectors({ store, vectors: index, copy })
     await run.next()
-    stage.server.script(PUT_POINTS, { type: 'answer', status: 400, text: 'no' })
+    stage.server.queueFaults(PUT_POINTS, { type: 'answer', status: 400, text: 'no' })
     await writePage(store, 'docs', '/late', 'late text')
     await embedAll()
     for await (const _ of run);

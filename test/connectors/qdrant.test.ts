@@ -6,28 +6,28 @@ import {
   type QdrantCollection,
 } from '../../src/embed/qdrant-collection.ts'
 import { PAYLOAD_INDEXES, pointIdOf, type QdrantPoint } from '../../src/embed/qdrant-points.ts'
-import { openStage, type Stage } from './qdrant-stage.ts'
+import { openQdrantFixture, type QdrantFixture } from './qdrant-fixture.ts'
 import type { KeptPoint, QdrantServerOptions } from './servers/qdrant.ts'
 
 const PUT_POINTS = 'PUT /collections/:name/points'
 const DELETE_POINTS = 'POST /collections/:name/points/delete'
 const GET_COLLECTION = 'GET /collections/:name'
 
-let stages: Stage[] = []
+let stages: QdrantFixture[] = []
 
 afterEach(async () => {
   for (const stage of stages) await stage.close()
   stages = []
 })
 
-async function stageOf(options: QdrantServerOptions = {}): Promise<Stage> {
-  const stage = await openStage(options)
+async function stageOf(options: QdrantServerOptions = {}): Promise<QdrantFixture> {
+  const stage = await openQdrantFixture(options)
   stages.push(stage)
   return stage
 }
 
 function openIn(
-  { server, client, clock }: Stage,
+  { server, client, clock }: QdrantFixture,
   more: Partial<Parameters<typeof openQdrantCollection>[0]> = {},
 ): Promise<QdrantCollection> {
   return openQdrantCollection({ url: server.origin, collection: 'docs', dimensions: 2, client, clock, ...more })
@@ -50,7 +50,7 @@ describe('opening a collection', () => {
     expect(indexed).toHaveLength(Object.keys(PAYLOAD_INDEXES).length)
     expect(indexed).toContainEqual({ field_name: 'source_url', field_schema: 'keyword' })
     expect(indexed).toContainEqual({ field_name: 'chunk_index', field_schema: 'integer' })
-    stage.server.forget()
+    stage.server.clearRequests()
     await openIn(stage)
     expect(stage.server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /collections/docs'])
   })
@@ -61,7 +61,7 @@ describe('opening a collection', () => {
     expect(opened).toHaveLength(3)
     expect(stage.server.pointsOf('docs')?.size).toBe(0)
     // Forces the race: the collection is missing at the check and present at the creation.
-    stage.server.script(GET_COLLECTION, { type: 'answer', status: 404, json: { status: { error: 'gone' } } })
+    stage.server.queueFaults(GET_COLLECTION, { type: 'answer', status: 404, json: { status: { error: 'gone' } } })
     await openIn(stage)
   })
 
@@ -98,7 +98,7 @@ describe('opening a collection', () => {
   test('reports a collection that is removed right after its creation', async () => {
     const stage = await stageOf()
     const gone = { type: 'answer', status: 404, json: { status: { error: 'gone' } } } as const
-    stage.server.script(GET_COLLECTION, gone, gone)
+    stage.server.queueFaults(GET_COLLECTION, gone, gone)
     await expect(openIn(stage)).rejects.toThrow(/removed as soon as it was made/)
   })
 
@@ -117,9 +117,9 @@ describe('opening a collection', () => {
 
   test('reports a server that is not Qdrant', async () => {
     const stage = await stageOf()
-    stage.server.always(GET_COLLECTION, { type: 'answer', status: 200, json: { hello: 'world' } })
+    stage.server.setFault(GET_COLLECTION, { type: 'answer', status: 200, json: { hello: 'world' } })
     await expect(openIn(stage)).rejects.toThrow(/something that it is not known for/)
-    stage.server.always(GET_COLLECTION, { type: 'not-json' })
+    stage.server.setFault(GET_COLLECTION, { type: 'not-json' })
     await expect(openIn(stage)).rejects.toThrow(/not JSON/)
   })
 })
@@ -147,7 +147,7 @@ describe('points', () => {
   test('an empty list sends no request', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
-    stage.server.forget()
+    stage.server.clearRequests()
     await collection.upsert([])
     await collection.deletePoints([])
     expect(stage.server.count()).toBe(0)
@@ -157,10 +157,10 @@ describe('points', () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const tooLarge = { type: 'answer', status: 413, text: 'Request Entity Too Large' } as const
-    stage.server.script(PUT_POINTS, tooLarge, tooLarge)
+    stage.server.queueFaults(PUT_POINTS, tooLarge, tooLarge)
     await collection.upsert(pointsOf('https://a.test/', 8))
     expect(await collection.count()).toBe(8)
-    stage.server.always(PUT_POINTS, tooLarge)
+    stage.server.setFault(PUT_POINTS, tooLarge)
     await expect(collection.upsert(pointsOf('https://a.test/', 2))).rejects.toThrow(/413/)
   })
 
@@ -251,7 +251,7 @@ describe('the points of an address', () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     await collection.upsert([...pointsOf('https://a.test/', 5), ...pointsOf('https://b.test/', 2)])
-    stage.server.forget()
+    stage.server.clearRequests()
     expect(await collection.replaceUrl('https://a.test/', pointsOf('https://a.test/', 3, 'anew'))).toBe(2)
     expect(stage.server.requests.map(({ path }) => path.split('/').at(-1))).toEqual(['points', 'count', 'delete'])
     expect(await collection.count()).toBe(5)
@@ -263,21 +263,21 @@ describe('the points of an address', () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     await collection.upsert(pointsOf('https://a.test/', 5))
-    stage.server.always(PUT_POINTS, { type: 'answer', status: 500, text: 'broken' })
+    stage.server.setFault(PUT_POINTS, { type: 'answer', status: 500, text: 'broken' })
     await expect(
       collection.replaceUrl('https://a.test/', pointsOf('https://a.test/', 3, 'anew')),
     ).rejects.toMatchObject({
       code: 'SERVICE_UNUSABLE',
     })
     expect(await collection.count()).toBe(5)
-    stage.server.heal()
-    stage.server.always(DELETE_POINTS, { type: 'reset' })
+    stage.server.clearFaults()
+    stage.server.setFault(DELETE_POINTS, { type: 'reset' })
     await expect(collection.replaceUrl('https://a.test/', pointsOf('https://a.test/', 3, 'anew'))).rejects.toThrow()
     const texts = [...(stage.server.pointsOf('docs')?.values() ?? [])].map(({ payload }) =>
       String(payload['chunk_text']),
     )
     expect(texts.sort(compareUtf8)).toEqual(['anew', 'anew', 'anew', 'text', 'text'])
-    stage.server.heal()
+    stage.server.clearFaults()
     expect(await collection.replaceUrl('https://a.test/', pointsOf('https://a.test/', 3, 'anew'))).toBe(2)
   })
 
@@ -303,7 +303,7 @@ describe('a failing service', () => {
   ] as const)('is retried with pauses if it %s', async (_what, fault) => {
     const stage = await stageOf()
     const collection = await openIn(stage)
-    stage.server.script(PUT_POINTS, fault, fault)
+    stage.server.queueFaults(PUT_POINTS, fault, fault)
     await collection.upsert(pointsOf('https://a.test/', 2))
     expect(stage.clock.pauses).toEqual([500, 1000])
     expect(await collection.count()).toBe(2)
@@ -313,7 +313,7 @@ describe('a failing service', () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const busy = { type: 'answer', status: 429, headers: { 'retry-after': '7' }, text: 'rate limit' } as const
-    stage.server.script(PUT_POINTS, busy)
+    stage.server.queueFaults(PUT_POINTS, busy)
     await collection.upsert(pointsOf('https://a.test/', 2))
     expect(stage.clock.pauses).toEqual([7000])
   })
@@ -325,20 +325,20 @@ describe('a failing service', () => {
     const place = { url: server.origin, collection: 'docs', dimensions: 2, client, clock }
     const hurried = createQdrantCollection({ ...place, timeoutMs: 20 })
     const details = expect.objectContaining({ advice: expect.stringContaining('see that it runs there') })
-    stage.server.always(PUT_POINTS, { type: 'hang' })
+    stage.server.setFault(PUT_POINTS, { type: 'hang' })
     await expect(hurried.upsert(pointsOf('u', 1))).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE', details })
     expect(stage.clock.pauses).toEqual([500, 1000, 2000])
-    await stage.server.goDown()
+    await stage.server.stopListening()
     await expect(collection.count()).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE', details })
-    await stage.server.comeBack()
-    stage.server.heal()
+    await stage.server.resumeListening()
+    stage.server.clearFaults()
     expect(await collection.count()).toBe(0)
   })
 
   test('is not retried with zero retries', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage, { retries: 0 })
-    stage.server.script('POST /collections/:name/points/query', { type: 'answer', status: 500, text: 'broken' })
+    stage.server.queueFaults('POST /collections/:name/points/query', { type: 'answer', status: 500, text: 'broken' })
     await expect(collection.search(Float32Array.of(1, 0), { limit: 1 })).rejects.toMatchObject({
       code: 'SERVICE_UNUSABLE',
     })

@@ -119,7 +119,7 @@ describe('a reranker', () => {
   })
 
   test('keeps the order of hits that it judges equal', async () => {
-    server.always('POST /rerank', {
+    server.setFault('POST /rerank', {
       type: 'answer',
       status: 200,
       json: Array.from({ length: PAGES }, (_, index) => ({ index, score: index === 5 ? 1 : 0.5 })),
@@ -151,7 +151,7 @@ describe('a reranker', () => {
 
   test('is called once for all pages of an answer, so the following pages work without it', async () => {
     const first = await ask({ limit: 5 })
-    await server.goDown()
+    await server.stopListening()
     const second = await ask({ limit: 5, cursor: first.cursor ?? '' })
     expect(second).toMatchObject({ engines: ['words', 'reranker'], notices: [] })
     const titles = new Set([...titlesOf(first), ...titlesOf(second)])
@@ -165,7 +165,7 @@ describe('a reranker', () => {
     const later = { ...library, clock }
     const first = await ask({ limit: 5 }, later)
     clock.advance(3_600_000)
-    await server.goDown()
+    await server.stopListening()
     const second = await ask({ limit: 5, cursor: first.cursor ?? '' }, later)
     expect(second.engines).toEqual(['words'])
     expect(second.notices).toEqual([
@@ -182,7 +182,7 @@ describe('a reranker', () => {
   })
 
   test('takes no part in a page that follows an answer without it', async () => {
-    server.script('POST /rerank', { type: 'answer', status: 500 })
+    server.queueFaults('POST /rerank', { type: 'answer', status: 500 })
     const first = await ask({ limit: 5 })
     expect(first.engines).toEqual(['words'])
     const second = await ask({ limit: 5, cursor: first.cursor ?? '' })
@@ -215,14 +215,18 @@ describe('a failing reranker', () => {
   }
 
   test('leaves the first ranking in place when its budget is over, and the answer says so', async () => {
-    server.always('POST /rerank', { type: 'hang' })
+    server.setFault('POST /rerank', { type: 'hang' })
     await ranked(/^the reranker gave no answer within 0\.04 s; ranked without it$/, openWith(40, 50))
   })
 
   test('leaves the first ranking in place when it fails or is down, and the answer says so', async () => {
-    server.script('POST /rerank', { type: 'answer', status: 500, json: { error: 'no memory', error_type: 'Backend' } })
+    server.queueFaults('POST /rerank', {
+      type: 'answer',
+      status: 500,
+      json: { error: 'no memory', error_type: 'Backend' },
+    })
     await ranked(/^the reranker cannot be used: TEI answered 500: no memory; ranked without it$/)
-    await server.goDown()
+    await server.stopListening()
     await ranked(/^the reranker cannot be used: TEI: /)
   })
 
@@ -232,7 +236,7 @@ describe('a failing reranker', () => {
   })
 
   test('does not return an answer after the caller aborted', async () => {
-    server.always('POST /rerank', { type: 'hang' })
+    server.setFault('POST /rerank', { type: 'hang' })
     const gone = new AbortController()
     const asked = searchLibrary(library, { query: 'lamp' }, gone.signal)
     setTimeout(() => gone.abort(new Error('enough')), 30)

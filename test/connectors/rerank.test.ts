@@ -5,7 +5,7 @@ import { openServiceClient } from '../../src/fetch/service-client.ts'
 import { CircuitOpenError } from '../../src/library/circuit-breaker.ts'
 import type { Reranker } from '../../src/library/reranker.ts'
 import { ServiceFailure } from '../../src/library/service-call.ts'
-import { createHandClock } from '../dispatch/hand-clock.ts'
+import { createManualClock } from '../dispatch/manual-clock.ts'
 import { type Fault, type FaultyServer, findClosedPort } from './servers/faults.ts'
 import { openHostedRerankServer, openTeiRerankServer, type RerankVendor } from './servers/rerank.ts'
 
@@ -22,7 +22,7 @@ const judge = (_query: string, text: string): number => Number(/[\d.]+$/.exec(te
 function partsFor(origin: string, budgetMs = 5000) {
   const client = openServiceClient({ origins: [origin], userAgent: 'Pharos/test' })
   closing.push(() => client.close())
-  return { client, clock: createHandClock(), candidates: 100, budgetMs }
+  return { client, clock: createManualClock(), candidates: 100, budgetMs }
 }
 
 async function stageTei(options: Omit<Parameters<typeof openTeiRerankServer>[0], 'judge'> = {}, budgetMs?: number) {
@@ -81,7 +81,7 @@ describe('Text Embeddings Inference', () => {
   test('gets smaller batches after it refused a larger one', async () => {
     const { server, reranker } = await stageTei({ maxClientBatchSize: 5 })
     expect(await reranker.rerank('which', textsOf(20))).toEqual(judgementsOf(20))
-    server.forget()
+    server.clearRequests()
     expect(await reranker.rerank('which', textsOf(20))).toEqual(judgementsOf(20))
     expect(server.count('POST /rerank')).toBe(4)
     const small = await stageTei({ payloadLimit: 60 })
@@ -90,7 +90,7 @@ describe('Text Embeddings Inference', () => {
 
   test.each([404, 405])('reports that a server without the route is not a reranker (%s)', async (status) => {
     const { server, reranker } = await stageTei()
-    server.script('POST /rerank', { type: 'answer', status })
+    server.queueFaults('POST /rerank', { type: 'answer', status })
     expect(await failureOf(reranker)).toMatchObject({
       ...{ type: 'refused', status },
       message: `${server.origin}/rerank answered ${status}: this is no reranker; check the setting rerankEndpoint`,
@@ -159,7 +159,7 @@ describe('a failing service', () => {
     ],
   ])('gets one request when it fails %s', async (_how, fault, told) => {
     const { server, reranker } = await stageTei()
-    server.script('POST /rerank', fault)
+    server.queueFaults('POST /rerank', fault)
     expect(await failureOf(reranker)).toMatchObject(told)
     expect(server.count()).toBe(1)
     expect(await reranker.rerank('which', ['a 0.5', 'b 0.6'])).toEqual([0.5, 0.6])
@@ -167,7 +167,7 @@ describe('a failing service', () => {
 
   test('causes a timeout after its budget if it does not answer', async () => {
     const { server, reranker } = await stageTei({}, 40)
-    server.script('POST /rerank', { type: 'hang' })
+    server.queueFaults('POST /rerank', { type: 'hang' })
     expect(await failureOf(reranker)).toMatchObject({ type: 'timeout' })
   })
 
@@ -182,9 +182,9 @@ describe('a failing service', () => {
 
   test('is retried by one call after a while', async () => {
     const { server, reranker, clock } = await stageTei()
-    await server.goDown()
+    await server.stopListening()
     for (const _ of [1, 2]) await failureOf(reranker)
-    await server.comeBack()
+    await server.resumeListening()
     await expect(reranker.rerank('which', ['a 1'])).rejects.toThrow('left alone for 30 s')
     expect(server.count()).toBe(0)
     await clock.advance(30_000)
@@ -193,7 +193,7 @@ describe('a failing service', () => {
 
   test('is not counted as failing when the caller aborts, only after a timeout', async () => {
     const { server, reranker } = await stageTei()
-    server.always('POST /rerank', { type: 'hang' })
+    server.setFault('POST /rerank', { type: 'hang' })
     for (const _ of [1, 2, 3]) {
       const gone = new AbortController()
       const asked = reranker.rerank('which', ['a 1'], gone.signal)
@@ -226,7 +226,11 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
 
   test('an answer without judgements is refused', async () => {
     const { server, reranker, route } = await stageHosted(vendor)
-    server.script(route, { type: 'answer', status: 200, json: { ok: true } }, { type: 'answer', status: 200, text: '' })
+    server.queueFaults(
+      route,
+      { type: 'answer', status: 200, json: { ok: true } },
+      { type: 'answer', status: 200, text: '' },
+    )
     expect((await failureOf(reranker)).message).toContain('without a list of judgements')
     expect((await failureOf(reranker)).message).toContain('without a list of judgements')
   })

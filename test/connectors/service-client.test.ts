@@ -124,7 +124,7 @@ describe('a client for services', () => {
   test('aborts after a timeout, before and during the response', async () => {
     const server = await openServer()
     const client = open([server.origin])
-    server.script('GET /thing', { type: 'hang' }, { type: 'slow', ms: 5000 })
+    server.queueFaults('GET /thing', { type: 'hang' }, { type: 'slow', ms: 5000 })
     const late = `timeout: ${server.origin} gave no complete answer within 40 ms`
     for (let i = 0; i < 2; i++) {
       expect(await problemOf(client.request(get(`${server.origin}/thing`, { timeoutMs: 40 })))).toBe(late)
@@ -138,10 +138,10 @@ describe('a client for services', () => {
     const signal = AbortSignal.abort(enough)
     await expect(client.request(get(`${server.origin}/thing`, { signal }))).rejects.toBe(enough)
     expect(server.count()).toBe(0)
-    server.script('GET /thing', { type: 'hang' })
+    server.queueFaults('GET /thing', { type: 'hang' })
     const controller = new AbortController()
     const asked = client.request(get(`${server.origin}/thing`, { signal: controller.signal }))
-    await server.arrived('GET /thing', 1)
+    await server.waitForRequests('GET /thing', 1)
     controller.abort(enough)
     await expect(asked).rejects.toBe(enough)
   })
@@ -151,7 +151,7 @@ describe('a client for services', () => {
     const closed = `http://127.0.0.1:${await findClosedPort()}`
     const client = open([server.origin, closed])
     expect(await problemOf(client.request(get(`${closed}/thing`)))).toBe('network: 127.0.0.1 refused the connection')
-    server.script('GET /thing', { type: 'reset' }, { type: 'cut' })
+    server.queueFaults('GET /thing', { type: 'reset' }, { type: 'cut' })
     const broke = `network: the connection to ${server.origin} broke`
     for (let i = 0; i < 2; i++) expect(await problemOf(client.request(get(`${server.origin}/thing`)))).toBe(broke)
   })
@@ -212,10 +212,10 @@ describe('a client for services', () => {
 
   test('aborts requests under way when it is closed', async () => {
     const server = await openServer()
-    server.script('GET /thing', { type: 'hang' })
+    server.queueFaults('GET /thing', { type: 'hang' })
     const client = open([server.origin])
     const asked = problemOf(client.request(get(`${server.origin}/thing`)))
-    await server.arrived('GET /thing', 1)
+    await server.waitForRequests('GET /thing', 1)
     await client.close()
     expect(await asked).toMatch(/^network/)
   })

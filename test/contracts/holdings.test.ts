@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { describeHoldings } from './holdings.contract.ts'
-import { lookAt } from './sqlite-look.ts'
+import { describeLibraryCopy } from './library-copy.contract.ts'
+import { openSqlAccess } from './sqlite-access.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-holdings-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -22,13 +22,13 @@ const NAMES: Readonly<Record<string, string>> = {
 const ROW_IDS = ['crawl_jobs.number', 'analysis_runs.number', 'place_sources.number']
 
 describe('the SQLite store', () => {
-  describeHoldings(async () => {
+  describeLibraryCopy(async () => {
     const path = join(folder, `${files++}.db`)
     const store = await openSqliteStore(path)
-    const look = lookAt(path)
+    const look = openSqlAccess(path)
     return {
       store,
-      look,
+      sql: look,
       listColumns: async () => {
         const found = (await look.all(
           `SELECT t.name || '.' || c.name AS name FROM sqlite_schema t, pragma_table_xinfo(t.name) c

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ProgressFrame, QueueAction } from '../../src/library/dispatch/frames.ts'
-import type { JobLog, JobRecord, KeptNote, LogPage } from '../../src/library/job-log.ts'
+import type { JobLog, JobRecord, LogPage, StoredNote } from '../../src/library/job-log.ts'
 import type { LibraryStore } from '../../src/library/library-store.ts'
-import { milestonesMet } from '../../src/library/operations/milestones-met.ts'
+import { splitMilestones } from '../../src/library/operations/split-milestones.ts'
 import { event, frameOf, jobOf, KEEP_ALL, note } from './job-notes.ts'
 
 /** Contract of every job history. Each test has its own. */
@@ -189,7 +189,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       await log.append([note(type, 'a', '3', { scope: 'x.test' }), note(type, 'b', '4', { scope: 'x.test' })])
       await log.append([note(type, 'a', '5'), note(type, 'a', '6'), note(type, 'a', '7', { kind: 'other' })])
     }
-    const targets = (notes: readonly KeptNote[]) => notes.map(({ target }) => target)
+    const targets = (notes: readonly StoredNote[]) => notes.map(({ target }) => target)
     expect(targets(await log.listMilestones({ limit: 9 }))).toEqual(['7', '5', '4', '1'])
     expect(targets(await log.listProblems({ limit: 9 }))).toHaveLength(7)
   })
@@ -202,11 +202,11 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       note('problem', 'b', '4', { kind: 'patterns-learned', scope: 'x.test' }),
     ])
     const kinds = ['full-understanding', 'downloads-1k', 'patterns-learned', 'depth2-coverage']
-    expect(await milestonesMet({ jobLog: log }, 'x.test', kinds)).toEqual({
+    expect(await splitMilestones({ jobLog: log }, 'x.test', kinds)).toEqual({
       met: ['downloads-1k', 'depth2-coverage'],
       unmet: ['full-understanding', 'patterns-learned'],
     })
-    expect(await milestonesMet({}, 'x.test', ['downloads-1k'])).toEqual({ met: [], unmet: ['downloads-1k'] })
+    expect(await splitMilestones({}, 'x.test', ['downloads-1k'])).toEqual({ met: [], unmet: ['downloads-1k'] })
   })
 
   describe('trimming', () => {

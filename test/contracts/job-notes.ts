@@ -1,8 +1,8 @@
 import type { NoteFrame, QueueFrame } from '../../src/library/dispatch/frames.ts'
-import type { JobNote, JobRecord, TrimRule } from '../../src/library/job-log.ts'
+import type { JobNote, JobRecord, RetentionRule } from '../../src/library/job-log.ts'
 
 /** A rule that removes nothing. */
-export const KEEP_ALL: TrimRule = {
+export const KEEP_ALL: RetentionRule = {
   eventsPerJob: Number.MAX_SAFE_INTEGER,
   events: Number.MAX_SAFE_INTEGER,
   notes: Number.MAX_SAFE_INTEGER,

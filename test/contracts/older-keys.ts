@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
-import type { Find, PageRecord } from '../../src/crawl/ledger.ts'
+import type { FoundAddress, PageRecord } from '../../src/crawl/ledger.ts'
 import type { LibraryStore } from '../../src/library/library-store.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 
@@ -65,9 +65,9 @@ export async function writeOlderRows(store: LibraryStore, recordOf: (key: string
       ...{ id: start, name: start, version: null, url: start, siteUrl: start, createdAt: 1 },
       ...{ scope: DEFAULT_SCOPE, settings: DEFAULT_SETTINGS },
     })
-    await store.offer(start, 'c1', rows.map(findOf), 9)
+    await store.offer(start, 'c1', rows.map(foundAddressOf), 9)
   }
-  const find = findOf(PAGE)
+  const find = foundAddressOf(PAGE)
   const adoption = { sourceId: `${HOST}/`, crawlId: 'c1', now: 9, find, record: recordOf(find.key), finds: [] }
   await store.adopt(adoption)
 }
@@ -89,7 +89,7 @@ export async function expectRenamed(store: LibraryStore, chunkId: string): Promi
 
 const PAGE: OlderRow = { key: '/page', url: '/page/', after: ['/page/', '/page/', null] }
 
-function findOf({ key, url, target }: OlderRow): Find {
+function foundAddressOf({ key, url, target }: OlderRow): FoundAddress {
   const refusal = target === undefined ? null : { reason: 'covered' as const, pattern: null, target: HOST + target }
   const at = { depth: 1, foundOn: null, discovery: 'link' as const }
   return { key: key.startsWith('/') ? HOST + key : key, url: HOST + url, host: 'docs.test', refusal, ...at }

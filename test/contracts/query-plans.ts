@@ -31,7 +31,7 @@ export function recordPlans(db: Database): {
         .filter((sql) => /\b(?:ledger|queue_events|crawl_\w+)\b/.test(sql))
         .flatMap((sql) =>
           explain(sql)
-            .filter((step) => isWalk(step, sql))
+            .filter((step) => isFullScan(step, sql))
             .map((step) => `${step}: ${sql}`),
         ),
   }
@@ -40,7 +40,7 @@ export function recordPlans(db: Database): {
 /** Tables that grow without limit, with their aliases in queries. */
 const GROWING = /^SCAN (?:queue_events|e|crawl_problems|crawl_milestones|crawl_jobs|j|ledger|l|page_analyses|a)\b/
 
-function isWalk(step: string, sql: string): boolean {
+function isFullScan(step: string, sql: string): boolean {
   if (/TEMP B-TREE/.test(step)) return true
   // A query without conditions and with a limit reads only the first rows of an index.
   const isCutShort = !/\bWHERE\b/.test(sql) && /\bLIMIT \?$/.test(sql)

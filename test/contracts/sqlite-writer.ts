@@ -1,5 +1,5 @@
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
-import type { Find } from '../../src/crawl/ledger.ts'
+import type { FoundAddress } from '../../src/crawl/ledger.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { setPause } from './host-clocks.ts'
@@ -25,9 +25,17 @@ await store.addSource(source).catch((error: unknown) => {
 await setPause(store, 'shared.test', 1, 0)
 for (let i = 0; i < 200; i++) {
   const key = `${url}${name}/${i}`
-  const find: Find = { key, url: key, host: 'shared.test', depth: 1, foundOn: null, discovery: 'link', refusal: null }
+  const find: FoundAddress = {
+    key,
+    url: key,
+    host: 'shared.test',
+    depth: 1,
+    foundOn: null,
+    discovery: 'link',
+    refusal: null,
+  }
   await store.offer('shared', `crawl-${name}`, [find], 0)
-  const lease = { sourceId: 'shared', limit: 3, now: 0, until: 1e9, horizon: 1e9, isLevelled: false }
+  const lease = { sourceId: 'shared', limit: 3, now: 0, until: 1e9, horizon: 1e9, isBreadthFirst: false }
   for (const visit of await store.lease(lease)) {
     const settled = await store.settle({ visit, crawlId: `crawl-${name}`, now: 1, state: 'skipped', reason: 'empty' })
     if (settled.type !== 'settled') throw new Error(`${visit.key} was taken away`)

@@ -5,11 +5,18 @@ import { type Chunk, PAGE_CLASSES, type Page } from '../../src/core/model.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import { CRAWL_ENDS, type CrawlEnd, type CrawlSummary } from '../../src/crawl/events.ts'
-import { easeClock, type HostClock, holdClock, openClock, recoverClock, slowClock } from '../../src/crawl/host-clock.ts'
+import {
+  backOffClock,
+  easeClock,
+  type HostClock,
+  openClock,
+  recoverClock,
+  slowClock,
+} from '../../src/crawl/host-clock.ts'
 import {
   type Alias,
   type Discovery,
-  type Find,
+  type FoundAddress,
   LEDGER_STATES,
   type LedgerCounts,
   type PageRecord,
@@ -54,14 +61,14 @@ test('the memory store and the SQLite store give the same answers to the same ca
 
 /** A call to both stores, as plain data, so that a failure is readable. */
 type Step = { readonly waitMs: number; readonly source: string; readonly crawl: string } & (
-  | { readonly type: 'offer'; readonly finds: readonly Find[]; readonly aliases: readonly Alias[] }
+  | { readonly type: 'offer'; readonly finds: readonly FoundAddress[]; readonly aliases: readonly Alias[] }
   | { readonly type: 'checkAliases' }
   | {
       readonly type: 'lease'
       readonly limit: number
       readonly lastsMs: number
       readonly aheadMs: number
-      readonly isLevelled: boolean
+      readonly isBreadthFirst: boolean
     }
   /** `visit` counts back from the newest one under way, or with `isLate` from the newest that was settled before. */
   | {
@@ -74,7 +81,12 @@ type Step = { readonly waitMs: number; readonly source: string; readonly crawl: 
   /** Leases visits and settles them immediately. */
   | { readonly type: 'work'; readonly outcomes: readonly Outcome[] }
   | { readonly type: 'release'; readonly visits: readonly number[] }
-  | { readonly type: 'adopt'; readonly find: Find; readonly record: PageRecord; readonly finds: readonly Find[] }
+  | {
+      readonly type: 'adopt'
+      readonly find: FoundAddress
+      readonly record: PageRecord
+      readonly finds: readonly FoundAddress[]
+    }
   | { readonly type: 'skipPending'; readonly reason: Reason; readonly pattern: string | null }
   | { readonly type: 'requeue'; readonly which: 'pages' | 'failed' }
   | { readonly type: 'requeueOrphanedAliases'; readonly withUnseen: boolean }
@@ -105,8 +117,8 @@ const ALL_FOUND: readonly Step[] = SOURCES.map((source) => ({
 const CLOCK_CHANGES = {
   open: (clock, now) => openClock(clock, 1, 10, now),
   slow: (clock, now) => slowClock(clock, now, now, { factor: 2 }),
-  hold: (clock, now) => holdClock(clock, now, now, { holdMsOf: (strikes) => strikes * 20.5, factor: 4 }),
-  holdForLong: (clock, now) => holdClock(clock, now, now, { holdMsOf: () => 1e12 }),
+  hold: (clock, now) => backOffClock(clock, now, now, { holdMsOf: (strikes) => strikes * 20.5, factor: 4 }),
+  holdForLong: (clock, now) => backOffClock(clock, now, now, { holdMsOf: () => 1e12 }),
   ease: (clock) => easeClock(clock),
   recover: (clock, now) => recoverClock(clock, now, now, { fromMs: 10, toMs: 1000 }),
   astray: (clock, now) => ({ ...clock, nextAt: now + 1e9, heldUntil: now + 1e9 }),
@@ -165,7 +177,7 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
     case 'checkAliases':
       return store.checkAliases(source, now)
     case 'lease': {
-      const { limit, lastsMs, aheadMs, isLevelled } = step
+      const { limit, lastsMs, aheadMs, isBreadthFirst } = step
       const request = {
         sourceId: source,
         crawlId,
@@ -173,7 +185,7 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
         now,
         until: now + lastsMs,
         horizon: now + aheadMs,
-        isLevelled,
+        isBreadthFirst,
       }
       const visits = await store.lease(request)
       leased.push(...visits)
@@ -188,7 +200,7 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
     }
     case 'work': {
       const { length: limit } = step.outcomes
-      const wide = { until: now + 1000, horizon: now + 1000, isLevelled: false }
+      const wide = { until: now + 1000, horizon: now + 1000, isBreadthFirst: false }
       const visits = await store.lease({ sourceId: source, limit, now, ...wide })
       const answers: unknown[] = []
       for (const [i, visit] of visits.entries()) {
@@ -341,7 +353,7 @@ function stepArbitrary(): fc.Arbitrary<Step> {
         limit: fc.integer({ min: 1, max: 4 }),
         lastsMs: fc.constantFrom(10, 1000, 1000),
         aheadMs: fc.constantFrom(0, 20, 1000, 1000),
-        isLevelled: fc.boolean(),
+        isBreadthFirst: fc.boolean(),
       }),
     },
     {
@@ -412,7 +424,7 @@ function stepArbitrary(): fc.Arbitrary<Step> {
   return fc.tuple(moment, step).map(([moment, step]) => ({ ...moment, ...step }))
 }
 
-function findArbitrary(): fc.Arbitrary<Find> {
+function findArbitrary(): fc.Arbitrary<FoundAddress> {
   const refusal = fc.record({
     reason: fc.constantFrom<Reason>('blocked', 'max-depth', 'robots-disallow', 'covered'),
     pattern: fc.option(fc.constant('/x/**')),

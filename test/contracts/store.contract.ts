@@ -1,14 +1,22 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Chunk, Page } from '../../src/core/model.ts'
-import { likenessOf } from '../../src/core/retrieval/likeness.ts'
+import { createPageSignature } from '../../src/core/retrieval/page-signature.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { CrawlSummary } from '../../src/crawl/events.ts'
-import type { Find, LeaseRequest, PageRecord, Reason, Settled, Settlement, Visit } from '../../src/crawl/ledger.ts'
+import type {
+  FoundAddress,
+  LeaseRequest,
+  PageRecord,
+  Reason,
+  Settlement,
+  SettlementResult,
+  Visit,
+} from '../../src/crawl/ledger.ts'
 import { searchHits } from '../../src/library/hits.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../src/library/source.ts'
-import { type ChunkFilter, type Crawl, FOCUSED_KEPT, type Store } from '../../src/library/store.ts'
+import { type ChunkFilter, type Crawl, MAX_FOCUSED_RUNS, type Store } from '../../src/library/store.ts'
 import { classificationOf } from './classifications.ts'
 import { reserveSlot, setPause } from './host-clocks.ts'
 
@@ -22,7 +30,7 @@ export function describeStore(open: () => Promise<Store>): void {
   })
   afterEach(() => store.close())
 
-  const offer = (finds: readonly Find[], crawlId = 'c1', now = 100) => store.offer('docs', crawlId, finds, now)
+  const offer = (finds: readonly FoundAddress[], crawlId = 'c1', now = 100) => store.offer('docs', crawlId, finds, now)
   const lease = (more: Partial<LeaseRequest> = {}) =>
     store.lease({
       sourceId: 'docs',
@@ -30,7 +38,7 @@ export function describeStore(open: () => Promise<Store>): void {
       now: 200,
       until: 10_000,
       horizon: 1_000_000,
-      isLevelled: false,
+      isBreadthFirst: false,
       ...more,
     })
   const row = (path: string) => store.findRow('docs', at(path))
@@ -48,8 +56,8 @@ export function describeStore(open: () => Promise<Store>): void {
     path: string,
     more: Partial<Settlement> & Pick<Settlement, 'state'>,
     crawlId = more.crawlId ?? 'c1',
-  ): Promise<Settled> => {
-    await offer([find(path)], crawlId)
+  ): Promise<SettlementResult> => {
+    await offer([foundAddress(path)], crawlId)
     return settle(await leaseOne(path), { crawlId, ...more })
   }
   const index = (path: string, text: string, more: Partial<Settlement> = {}) =>
@@ -97,13 +105,13 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('are removed with everything they own, and nothing else', async () => {
       await store.addSource(source('two'))
-      await store.offer('two', 'c9', [find('/kept')], 100)
+      await store.offer('two', 'c9', [foundAddress('/kept')], 100)
       const [kept] = await lease({ sourceId: 'two' })
       if (kept === undefined) throw new Error('nothing was leased')
       await settle(kept, { state: 'indexed', record: record('/kept', 'kept words'), crawlId: 'c9' })
       await store.beginCrawl(crawl('c1'), 1000)
       await index('/a', 'lost words', { aliases: [alias('/a', '/b')] })
-      await offer([find('/waiting')])
+      await offer([foundAddress('/waiting')])
 
       expect(await store.removeSource('docs')).toEqual({ pages: 1, chunks: 1 })
       expect(await store.listSources()).toEqual([source('two')])
@@ -122,7 +130,9 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('must exist to be written to', async () => {
-      await expect(store.offer('nobody', 'c1', [find('/a')], 1)).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+      await expect(store.offer('nobody', 'c1', [foundAddress('/a')], 1)).rejects.toMatchObject({
+        code: 'SOURCE_UNKNOWN',
+      })
       expect(await store.listRows('nobody', { limit: 10 })).toEqual([])
       expect(await store.countContent('nobody')).toEqual({ pages: 0, chunks: 0 })
     })
@@ -151,14 +161,14 @@ export function describeStore(open: () => Promise<Store>): void {
       await store.endCrawl('other', null, 2)
       await store.beginCrawl(crawl('whole', 10), 10)
       await store.endCrawl('whole', summary('whole', 'completed'), 20)
-      for (let i = 1; i <= FOCUSED_KEPT + 2; i++) {
+      for (let i = 1; i <= MAX_FOCUSED_RUNS + 2; i++) {
         await store.beginCrawl(part(`p${i}`, 100 * i), 10)
         await store.endCrawl(`p${i}`, summary(`p${i}`, i % 2 === 0 ? 'completed' : 'gate'), 100 * i + 50)
       }
       const kept = (await store.listCrawls('docs', 100)).map(({ id }) => id)
       expect([kept.length, kept[0], kept.at(-2), kept.at(-1)]).toEqual([
-        FOCUSED_KEPT + 1,
-        `p${FOCUSED_KEPT + 2}`,
+        MAX_FOCUSED_RUNS + 1,
+        `p${MAX_FOCUSED_RUNS + 2}`,
         'p3',
         'whole',
       ])
@@ -274,21 +284,31 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/page', 'one')
       await visit('/proven', { state: 'indexed', record: record('/proven', 'two') })
       await visit('/failed', { state: 'failed', reason: 'timeout' })
-      await offer([find('/a'), find('/b')])
+      await offer([foundAddress('/a'), foundAddress('/b')])
       if (how === 'ended') await store.endCrawl('c1', summary('c1', 'completed'), 1100)
       else await store.beginCrawl(crawl('c2', 9000), 500)
       const [held] = await lease({ limit: 1 })
       if (held === undefined) throw new Error('nothing was leased')
       const before = await store.listRows('docs', { limit: 100 })
 
-      const settled = await settle(held, { state: 'indexed', record: record('/a', 'late'), finds: [find('/late')] })
+      const settled = await settle(held, {
+        state: 'indexed',
+        record: record('/a', 'late'),
+        finds: [foundAddress('/late')],
+      })
       expect(settled).toMatchObject({ type: 'lost', finds: [] })
-      expect(await offer([find('/new'), find('/page')])).toEqual(['known', 'known'])
+      expect(await offer([foundAddress('/new'), foundAddress('/page')])).toEqual(['known', 'known'])
       expect(await lease({ crawlId: 'c1' })).toEqual([])
       const [known] = await store.listSources()
       await store.updateSource('docs', { siteUrl: 'https://late.test/' }, 'c1')
       expect(await store.listSources()).toEqual([known])
-      const adoption = { sourceId: 'docs', crawlId: 'c1', now: 1200, find: find('/full'), finds: [find('/late')] }
+      const adoption = {
+        sourceId: 'docs',
+        crawlId: 'c1',
+        now: 1200,
+        find: foundAddress('/full'),
+        finds: [foundAddress('/late')],
+      }
       expect(await store.adopt({ ...adoption, record: record('/full', 'x') })).toMatchObject({ type: 'lost' })
       expect(await store.skipPending('docs', 'page-cap', '1', 1200, 'c1')).toBe(0)
       expect(await store.requeue('docs', 'c1', 'failed', 1200)).toBe(0)
@@ -299,7 +319,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('take back rows that were leased before them', async () => {
-      await offer([find('/a')])
+      await offer([foundAddress('/a')])
       const first = await leaseOne('/a')
       await store.beginCrawl(crawl('c1', 500), 1000)
       expect(await row('/a')).toMatchObject({ state: 'pending' })
@@ -309,8 +329,12 @@ export function describeStore(open: () => Promise<Store>): void {
 
   describe('a find', () => {
     test('creates a pending row, or one with the reason for its refusal', async () => {
-      const refused = find('/b', { refusal: { reason: 'blocked', pattern: '/b*', target: at('/c') } })
-      expect(await offer([find('/a', { depth: 2 }), refused, find('/a')])).toEqual(['admitted', 'refused', 'known'])
+      const refused = foundAddress('/b', { refusal: { reason: 'blocked', pattern: '/b*', target: at('/c') } })
+      expect(await offer([foundAddress('/a', { depth: 2 }), refused, foundAddress('/a')])).toEqual([
+        'admitted',
+        'refused',
+        'known',
+      ])
       expect(await row('/a')).toEqual({
         sourceId: 'docs',
         key: at('/a'),
@@ -344,7 +368,10 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/a', 'one', { etag: '"1"' })
       await visit('/b', { state: 'failed', reason: 'timeout', detail: 'slow' })
       const again = { discovery: 'sitemap', foundOn: null, url: `${at('/b')}#x`, depth: 3 } as const
-      expect(await offer([find('/a', again), find('/b', again)], 'c2', 500)).toEqual(['admitted', 'admitted'])
+      expect(await offer([foundAddress('/a', again), foundAddress('/b', again)], 'c2', 500)).toEqual([
+        'admitted',
+        'admitted',
+      ])
       expect(await row('/a')).toMatchObject({ state: 'pending', crawlId: 'c2', depth: 3, hasPage: true, etag: '"1"' })
       expect(await row('/b')).toMatchObject({
         state: 'pending',
@@ -359,13 +386,18 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('leaves a row alone that the same crawl settled', async () => {
       await index('/a', 'one')
-      expect(await offer([find('/a')])).toEqual(['known'])
+      expect(await offer([foundAddress('/a')])).toEqual(['known'])
       expect(await row('/a')).toMatchObject({ state: 'indexed' })
     })
 
     test('counts as the first discovery if it admits a refused address', async () => {
-      await offer([find('/a', { depth: 9, refusal: { reason: 'max-depth', pattern: '3', target: null } })])
-      const better = find('/a', { depth: 2, discovery: 'sitemap', foundOn: at('/map.xml'), url: `${at('/a')}?` })
+      await offer([foundAddress('/a', { depth: 9, refusal: { reason: 'max-depth', pattern: '3', target: null } })])
+      const better = foundAddress('/a', {
+        depth: 2,
+        discovery: 'sitemap',
+        foundOn: at('/map.xml'),
+        url: `${at('/a')}?`,
+      })
       expect(await offer([better])).toEqual(['admitted'])
       expect(await row('/a')).toMatchObject({
         state: 'pending',
@@ -380,7 +412,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('never changes content if it is refused', async () => {
       await index('/a', 'one')
-      const refused = find('/a', { refusal: { reason: 'out-of-scope', pattern: null, target: null } })
+      const refused = foundAddress('/a', { refusal: { reason: 'out-of-scope', pattern: null, target: null } })
       expect(await offer([refused], 'c2')).toEqual(['known'])
       expect(await row('/a')).toMatchObject({ state: 'indexed', hasPage: true, crawlId: 'c1' })
     })
@@ -390,7 +422,7 @@ export function describeStore(open: () => Promise<Store>): void {
       async (reason) => {
         await index('/a', 'one')
         const trap = { refusal: { reason, pattern: 'x/#', target: null } }
-        expect(await offer([find('/a', trap), find('/b', trap)], 'c2')).toEqual(['admitted', 'refused'])
+        expect(await offer([foundAddress('/a', trap), foundAddress('/b', trap)], 'c2')).toEqual(['admitted', 'refused'])
         expect(await row('/a')).toMatchObject({ state: 'pending', reason: null, pattern: null, hasPage: true })
         expect(await row('/a')).toMatchObject({ crawlId: 'c2' })
         expect(await row('/b')).toMatchObject({ state: 'skipped', reason, pattern: 'x/#' })
@@ -402,7 +434,7 @@ export function describeStore(open: () => Promise<Store>): void {
         store.offer(
           'docs',
           crawlId,
-          paths.map((path) => find(path)),
+          paths.map((path) => foundAddress(path)),
           100,
           [alias('/x', '/y')],
           maxRows,
@@ -418,27 +450,30 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countLedger('docs')).toMatchObject({ total: 2 })
       expect(await store.listAliases('docs', at('/x'))).toHaveLength(1)
       await settle(await leaseOne('/a'), { state: 'failed', reason: 'timeout' })
-      const refused = find('/e', { refusal: { reason: 'blocked', pattern: '/e', target: null } })
-      expect(await store.offer('docs', 'c2', [refused, find('/a')], 100, [], 1)).toEqual(['overflow', 'admitted'])
+      const refused = foundAddress('/e', { refusal: { reason: 'blocked', pattern: '/e', target: null } })
+      expect(await store.offer('docs', 'c2', [refused, foundAddress('/a')], 100, [], 1)).toEqual([
+        'overflow',
+        'admitted',
+      ])
       expect(await offerUpTo(3, ['/c', '/d'])).toEqual(['admitted', 'overflow'])
       expect(await store.countLedger('docs')).toMatchObject({ total: 3 })
       await store.addSource(source('two'))
-      expect(await store.offer('two', 'c9', [find('/a')], 100, [], 1)).toEqual(['admitted'])
+      expect(await store.offer('two', 'c9', [foundAddress('/a')], 100, [], 1)).toEqual(['admitted'])
     })
 
     test('sets the smallest depth of the crawl on pending rows', async () => {
-      await offer([find('/a', { depth: 5 })])
-      await offer([find('/a', { depth: 3 })])
-      await offer([find('/a', { depth: 4 })])
+      await offer([foundAddress('/a', { depth: 5 })])
+      await offer([foundAddress('/a', { depth: 3 })])
+      await offer([foundAddress('/a', { depth: 4 })])
       expect(await row('/a')).toMatchObject({ depth: 3, crawlId: 'c1' })
-      expect(await offer([find('/a', { depth: 7 })], 'c2')).toEqual(['known'])
+      expect(await offer([foundAddress('/a', { depth: 7 })], 'c2')).toEqual(['known'])
       expect(await row('/a')).toMatchObject({ depth: 7, crawlId: 'c2', state: 'pending' })
     })
   })
 
   describe('a lease', () => {
     test('gives a visit with all its fields', async () => {
-      await offer([find('/a', { depth: 2, discovery: 'sitemap', foundOn: at('/list.xml') })])
+      await offer([foundAddress('/a', { depth: 2, discovery: 'sitemap', foundOn: at('/list.xml') })])
       const [first, ...others] = await lease()
       expect(others).toEqual([])
       expect(first).toEqual({
@@ -470,10 +505,10 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('is ordered by depth, then by age, up to the limit', async () => {
       await offer([
-        find('/c', { depth: 2 }),
-        find('/b', { depth: 1 }),
-        find('/a', { depth: 1 }),
-        find('/d', { depth: 0 }),
+        foundAddress('/c', { depth: 2 }),
+        foundAddress('/b', { depth: 1 }),
+        foundAddress('/a', { depth: 1 }),
+        foundAddress('/d', { depth: 0 }),
       ])
       expect(pathsOf(await lease({ limit: 3 }))).toEqual(['/d', '/b', '/a'])
       expect(pathsOf(await lease({ limit: 3 }))).toEqual(['/c'])
@@ -481,11 +516,11 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('is ordered by weight first, smallest first', async () => {
       await offer([
-        find('/plain', { depth: 0 }),
-        find('/late', { depth: 0, weight: 7 }),
-        find('/soon', { depth: 2, weight: -3 }),
-        find('/sooner', { depth: 1, weight: -3 }),
-        find('/soon too', { depth: 2, weight: -3 }),
+        foundAddress('/plain', { depth: 0 }),
+        foundAddress('/late', { depth: 0, weight: 7 }),
+        foundAddress('/soon', { depth: 2, weight: -3 }),
+        foundAddress('/sooner', { depth: 1, weight: -3 }),
+        foundAddress('/soon too', { depth: 2, weight: -3 }),
       ])
       expect(pathsOf(await lease({ limit: 2 }))).toEqual(['/sooner', '/soon'])
       expect(pathsOf(await lease())).toEqual(['/soon too', '/plain', '/late'])
@@ -493,26 +528,33 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('is ordered by weight within a level if levels are finished one by one', async () => {
       await offer([
-        find('/b', { depth: 1 }),
-        find('/deep', { depth: 2, weight: -9 }),
-        find('/c', { depth: 1, weight: 2 }),
-        find('/a', { depth: 1, weight: -1 }),
+        foundAddress('/b', { depth: 1 }),
+        foundAddress('/deep', { depth: 2, weight: -9 }),
+        foundAddress('/c', { depth: 1, weight: 2 }),
+        foundAddress('/a', { depth: 1, weight: -1 }),
       ])
-      const level = { isLevelled: true }
+      const level = { isBreadthFirst: true }
       expect(pathsOf(await lease({ ...level, limit: 2 }))).toEqual(['/a', '/b'])
       const rest = await lease(level)
       expect(pathsOf(rest)).toEqual(['/c'])
       await store.release(rest)
       // The same where hosts are checked one by one, because a visit was postponed.
-      await offer([find('/due', { depth: 1, weight: -5 }), find('/host', { depth: 1, weight: 1, host: 'h.test' })])
+      await offer([
+        foundAddress('/due', { depth: 1, weight: -5 }),
+        foundAddress('/host', { depth: 1, weight: 1, host: 'h.test' }),
+      ])
       await settle(await leaseOne('/due'), { state: 'pending', reason: 'timeout', dueAt: 500 })
       expect(pathsOf(await lease({ ...level, now: 500 }))).toEqual(['/due', '/host', '/c'])
     })
 
     test('is ordered by weight across hosts', async () => {
       await setPause(store, 'docs.test', 100, 200)
-      await offer([find('/a'), find('/b', { weight: -1 }), find('/x', { weight: 5, host: 'x.test' })])
-      await offer([find('/y', { weight: -2, host: 'y.test' })])
+      await offer([
+        foundAddress('/a'),
+        foundAddress('/b', { weight: -1 }),
+        foundAddress('/x', { weight: 5, host: 'x.test' }),
+      ])
+      await offer([foundAddress('/y', { weight: -2, host: 'y.test' })])
       await settle(await leaseOne('/a'), { state: 'pending', reason: 'timeout', dueAt: 900 })
       const clocks = { now: 1000, horizon: 1000 }
       expect(pathsOf(await lease({ ...clocks, limit: 2 }))).toEqual(['/y', '/b'])
@@ -520,23 +562,31 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('uses the smallest weight that a crawl found for a row, and that of the find that admits it', async () => {
-      await offer([find('/a', { weight: 4 }), find('/b', { weight: 3 }), find('/c', { refusal: BLOCKED })])
-      await offer([find('/a', { weight: 1 }), find('/b', { weight: 9 }), find('/c', { weight: 2 })])
+      await offer([
+        foundAddress('/a', { weight: 4 }),
+        foundAddress('/b', { weight: 3 }),
+        foundAddress('/c', { refusal: BLOCKED }),
+      ])
+      await offer([
+        foundAddress('/a', { weight: 1 }),
+        foundAddress('/b', { weight: 9 }),
+        foundAddress('/c', { weight: 2 }),
+      ])
       expect(pathsOf(await lease())).toEqual(['/a', '/c', '/b'])
-      await offer([find('/d', { weight: 1 }), find('/e', { weight: 2 })])
-      await offer([find('/d', { weight: 3 })], 'c2')
+      await offer([foundAddress('/d', { weight: 1 }), foundAddress('/e', { weight: 2 })])
+      await offer([foundAddress('/d', { weight: 3 })], 'c2')
       expect(pathsOf(await lease())).toEqual(['/e', '/d'])
     })
 
     test('contains rows of one source only', async () => {
       await store.addSource(source('two'))
-      await store.offer('two', 'c9', [find('/a')], 1)
+      await store.offer('two', 'c9', [foundAddress('/a')], 1)
       expect(await lease()).toEqual([])
       expect(await lease({ sourceId: 'two' })).toHaveLength(1)
     })
 
     test('expires, and its holder has lost the row', async () => {
-      await offer([find('/a')])
+      await offer([foundAddress('/a')])
       const first = await leaseOne('/a', { now: 200, until: 300 })
       expect(await lease({ now: 299 })).toEqual([])
       const second = await leaseOne('/a', { now: 300 })
@@ -544,7 +594,7 @@ export function describeStore(open: () => Promise<Store>): void {
       const late = await settle(first, {
         state: 'indexed',
         record: record('/a', 'late'),
-        finds: [find('/new')],
+        finds: [foundAddress('/new')],
         aliases: [alias('/a', '/late')],
       })
       expect(late).toEqual({ type: 'lost', state: 'leased', reason: null, target: null, finds: [] })
@@ -560,19 +610,19 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('can still be settled after it expired, while the row is not leased again', async () => {
-      await offer([find('/a')])
+      await offer([foundAddress('/a')])
       const first = await leaseOne('/a', { until: 300 })
       expect(await settle(first, { state: 'skipped', reason: 'empty', now: 900 })).toMatchObject({ type: 'settled' })
     })
 
     test('does not expire while its crawl runs', async () => {
       await store.beginCrawl(crawl('c1', 100), 1000)
-      await offer([find('/a')])
+      await offer([foundAddress('/a')])
       const first = await leaseOne('/a', { crawlId: 'c1', now: 200, until: 300 })
       expect(await lease({ crawlId: 'c1', now: 5000 })).toEqual([])
       expect(await store.countOpen('docs', 5000)).toMatchObject({ pending: 0, leased: 1, nextAt: null })
       expect(await settle(first, { state: 'skipped', reason: 'empty', now: 6000 })).toMatchObject({ type: 'settled' })
-      await offer([find('/b')])
+      await offer([foundAddress('/b')])
       await leaseOne('/b', { crawlId: 'c1', now: 200, until: 300 })
       await store.endCrawl('c1', null, 7000)
       expect(await store.countOpen('docs', 7000)).toMatchObject({ pending: 1, leased: 0 })
@@ -601,7 +651,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('reserves slots of its host', async () => {
       await setPause(store, 'docs.test', 100, 0)
-      await offer([find('/a'), find('/b'), find('/c')])
+      await offer([foundAddress('/a'), foundAddress('/b'), foundAddress('/c')])
       const visits = await lease({ now: 1000, horizon: 1150 })
       expect(visits.map(({ notBefore }) => notBefore)).toEqual([1000, 1100])
       expect(await lease({ now: 1000, horizon: 1199 })).toEqual([])
@@ -613,7 +663,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('adds jitter to each slot, and reserves none beyond the horizon', async () => {
       await setPause(store, 'docs.test', 100, 0)
-      await offer(['/a', '/b', '/c', '/d', '/e'].map((path) => find(path)))
+      await offer(['/a', '/b', '/c', '/d', '/e'].map((path) => foundAddress(path)))
       const draws = [30, 40, 25.5, 50, 30]
       const jitter = () => draws.shift() ?? 0
       const visits = await lease({ now: 1000, horizon: 1380, jitter })
@@ -623,7 +673,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('has no jitter at a host without an interval', async () => {
-      await offer([find('/a'), find('/b')])
+      await offer([foundAddress('/a'), foundAddress('/b')])
       expect(await lease({ now: 1000, horizon: 1000, jitter: () => 50 })).toMatchObject([
         { notBefore: 1000 },
         { notBefore: 1000 },
@@ -632,7 +682,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('skips a held host, and no others', async () => {
       await hold('docs.test', 5000)
-      await offer([find('/a'), find('/b'), find('/c', { host: 'other.test', depth: 2 })])
+      await offer([foundAddress('/a'), foundAddress('/b'), foundAddress('/c', { host: 'other.test', depth: 2 })])
       expect(pathsOf(await lease({ now: 1000, horizon: 4999 }))).toEqual(['/c'])
       expect(await store.countOpen('docs', 1000)).toMatchObject({ pending: 2, nextAt: 5000 })
       expect(await lease({ now: 4500, horizon: 5500 })).toMatchObject([{ notBefore: 5000 }, { notBefore: 5000 }])
@@ -640,7 +690,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('ignores a hold that a wrong clock wrote', async () => {
       await hold('docs.test', 1e11)
-      await offer([find('/a')])
+      await offer([foundAddress('/a')])
       expect(await store.readClock('docs.test', 1000)).toMatchObject({ heldUntil: 1000 })
       expect(await store.countOpen('docs', 1000)).toMatchObject({ nextAt: 1000 })
       expect(await lease({ now: 1000, horizon: 1000 })).toMatchObject([{ notBefore: 1000 }])
@@ -648,14 +698,18 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('prefers other hosts to a busy one', async () => {
       await setPause(store, 'slow.test', 1000, 0)
-      const slow = ['/1', '/2', '/3', '/4'].map((path) => find(path, { host: 'slow.test', depth: 0 }))
-      await offer([...slow, find('/5', { depth: 1 }), find('/6', { depth: 1 })])
+      const slow = ['/1', '/2', '/3', '/4'].map((path) => foundAddress(path, { host: 'slow.test', depth: 0 }))
+      await offer([...slow, foundAddress('/5', { depth: 1 }), foundAddress('/6', { depth: 1 })])
       expect(pathsOf(await lease({ limit: 3, now: 0, horizon: 10 }))).toEqual(['/1', '/5', '/6'])
       expect(await lease({ limit: 3, now: 0, horizon: 10 })).toEqual([])
     })
 
     test('takes confirmations if nothing else is left', async () => {
-      await offer([find('/a', { depth: 0 }), find('/b', { depth: 1 }), find('/c', { depth: 1 })])
+      await offer([
+        foundAddress('/a', { depth: 0 }),
+        foundAddress('/b', { depth: 1 }),
+        foundAddress('/c', { depth: 1 }),
+      ])
       const gone = { state: 'pending', reason: 'not-found', awaitsConfirmation: true } as const
       await settle(await leaseOne('/a'), gone)
       const [b, c] = await lease()
@@ -674,26 +728,30 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('finishes a level before the next on request', async () => {
-      await offer([find('/a', { depth: 1 }), find('/b', { depth: 2 }), find('/c', { depth: 1 })])
-      const [a, c, ...others] = await lease({ isLevelled: true })
+      await offer([
+        foundAddress('/a', { depth: 1 }),
+        foundAddress('/b', { depth: 2 }),
+        foundAddress('/c', { depth: 1 }),
+      ])
+      const [a, c, ...others] = await lease({ isBreadthFirst: true })
       expect([a?.key, c?.key, others.length]).toEqual([at('/a'), at('/c'), 0])
       if (a === undefined || c === undefined) return
-      await settle(a, { state: 'skipped', reason: 'empty', finds: [find('/d', { depth: 2 })] })
-      expect(await lease({ isLevelled: true })).toEqual([])
+      await settle(a, { state: 'skipped', reason: 'empty', finds: [foundAddress('/d', { depth: 2 })] })
+      expect(await lease({ isBreadthFirst: true })).toEqual([])
       await settle(c, { state: 'pending', reason: 'timeout', dueAt: 900 })
-      expect(await lease({ isLevelled: true, now: 400 })).toEqual([])
+      expect(await lease({ isBreadthFirst: true, now: 400 })).toEqual([])
       await settle(await leaseOne('/c', { now: 900 }), { state: 'failed', reason: 'timeout' })
-      expect(pathsOf(await lease({ isLevelled: true, now: 900 }))).toEqual(['/b', '/d'])
+      expect(pathsOf(await lease({ isBreadthFirst: true, now: 900 }))).toEqual(['/b', '/d'])
     })
 
     test('treats the first depths as one level on request, ordered by weight', async () => {
       await offer([
-        find('/listed', { depth: 0, weight: 1 }),
-        find('/link', { depth: 1 }),
-        find('/first', { depth: 0 }),
-        find('/deep', { depth: 2, weight: -1 }),
+        foundAddress('/listed', { depth: 0, weight: 1 }),
+        foundAddress('/link', { depth: 1 }),
+        foundAddress('/first', { depth: 0 }),
+        foundAddress('/deep', { depth: 2, weight: -1 }),
       ])
-      const level = { isLevelled: true, firstLevel: 1 }
+      const level = { isBreadthFirst: true, firstLevel: 1 }
       const visits = await lease(level)
       expect(pathsOf(visits)).toEqual(['/first', '/link', '/listed'])
       expect(await lease(level)).toEqual([])
@@ -706,7 +764,7 @@ export function describeStore(open: () => Promise<Store>): void {
     test('contains validators if a 304 response would be enough', async () => {
       await index('/a', 'one', { etag: '"1"', lastModified: 'Mon' })
       await visit('/b', { state: 'failed', reason: 'timeout', etag: '"2"', contentHash: sha('two') })
-      await offer([find('/a'), find('/b')], 'c2')
+      await offer([foundAddress('/a'), foundAddress('/b')], 'c2')
       expect(await lease()).toMatchObject([
         { key: at('/a'), hasPage: true, etag: '"1"', lastModified: 'Mon', contentHash: sha('one'), checkedAt: 300 },
         { key: at('/b'), hasPage: false, etag: null, lastModified: null, contentHash: null, checkedAt: 300 },
@@ -716,7 +774,7 @@ export function describeStore(open: () => Promise<Store>): void {
     test('contains the validators of a former duplicate while its content is unchanged', async () => {
       await index('/a', 'same')
       await index('/a/b', 'same', { etag: '"dup"' })
-      await offer([find('/a/b')], 'c2')
+      await offer([foundAddress('/a/b')], 'c2')
       const again = await leaseOne('/a/b')
       expect(again).toMatchObject({ target: at('/a'), etag: '"dup"', contentHash: sha('same'), hasPage: false })
       expect(await settle(again, { state: 'unchanged', crawlId: 'c2' })).toMatchObject({
@@ -726,7 +784,7 @@ export function describeStore(open: () => Promise<Store>): void {
       })
 
       await visit('/a', { state: 'indexed', record: record('/a', 'other') }, 'c3')
-      await offer([find('/a/b')], 'c3')
+      await offer([foundAddress('/a/b')], 'c3')
       expect(await leaseOne('/a/b')).toMatchObject({ target: at('/a'), etag: null, contentHash: null })
     })
   })
@@ -734,7 +792,7 @@ export function describeStore(open: () => Promise<Store>): void {
   describe('the open work', () => {
     test('counts expired leases as pending', async () => {
       expect(await store.countOpen('docs', 0)).toMatchObject({ pending: 0, leased: 0, nextAt: null })
-      await offer([find('/a'), find('/b')])
+      await offer([foundAddress('/a'), foundAddress('/b')])
       await lease({ limit: 1, now: 200, until: 300 })
       expect(await store.countOpen('docs', 250)).toMatchObject({ pending: 1, leased: 1, nextAt: 250 })
       expect(await store.countOpen('docs', 300)).toMatchObject({ pending: 2, leased: 0, nextAt: 300 })
@@ -743,7 +801,7 @@ export function describeStore(open: () => Promise<Store>): void {
     test('is due when the first host is free', async () => {
       await setPause(store, 'slow.test', 1000, 0)
       await reserveSlot(store, 'slow.test', 0)
-      await offer([find('/a', { host: 'slow.test' })])
+      await offer([foundAddress('/a', { host: 'slow.test' })])
       expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 1000 })
       await visit('/b', { state: 'pending', reason: 'timeout', dueAt: 600 })
       expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 600 })
@@ -751,7 +809,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('is due when a held host is free again, if there is no other', async () => {
       expect(await store.countOpen('docs', 10)).toEqual({ pending: 0, leased: 0, nextAt: null })
-      await offer([find('/a', { host: 'b.test' }), find('/b', { host: 'a.test' })])
+      await offer([foundAddress('/a', { host: 'b.test' }), foundAddress('/b', { host: 'a.test' })])
       await hold('a.test', 700)
       expect(await store.countOpen('docs', 10)).toMatchObject({ nextAt: 10 })
       await hold('b.test', 900)
@@ -759,9 +817,14 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('lists the held hosts that have pending rows', async () => {
-      const a = ['/a', '/b'].map((path) => find(path, { host: 'a.test' }))
-      await offer([find('/z', { host: 'z.test' }), ...a, find('/c', { host: 'c.test' }), find('/free')])
-      await offer([find('/wrong', { host: 'wrong.test' })])
+      const a = ['/a', '/b'].map((path) => foundAddress(path, { host: 'a.test' }))
+      await offer([
+        foundAddress('/z', { host: 'z.test' }),
+        ...a,
+        foundAddress('/c', { host: 'c.test' }),
+        foundAddress('/free'),
+      ])
+      await offer([foundAddress('/wrong', { host: 'wrong.test' })])
       for (const [host, until] of Object.entries({ 'z.test': 900, 'a.test': 901, 'c.test': 800, 'nobody.test': 900 }))
         await hold(host, until)
       await hold('wrong.test', 1e11)
@@ -776,7 +839,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('is due when its host is free, also after a lease expired', async () => {
-      await offer([find('/a')])
+      await offer([foundAddress('/a')])
       await lease({ now: 100, until: 200 })
       await hold('docs.test', 5000)
       expect(await store.countOpen('docs', 300)).toEqual({
@@ -799,7 +862,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('stores a page with its chunks, links, aliases and finds', async () => {
-      await offer([find('/a')])
+      await offer([foundAddress('/a')])
       const stored = record('/a', 'one two', { links: [at('/b'), at('/c')] })
       const settled = await settle(await leaseOne('/a'), {
         state: 'indexed',
@@ -809,7 +872,7 @@ export function describeStore(open: () => Promise<Store>): void {
         lastModified: 'Mon',
         record: stored,
         aliases: [alias('/old', '/a')],
-        finds: [find('/b'), find('/a')],
+        finds: [foundAddress('/b'), foundAddress('/a')],
       })
       expect(settled).toEqual({
         type: 'settled',
@@ -906,24 +969,24 @@ export function describeStore(open: () => Promise<Store>): void {
     test.each(['skipped', 'failed', 'pending'] as const)('stores its links as %s', async (state) => {
       await visit('/a', { state, reason: 'noindex', links: [at('/x'), at('/y')] })
       expect(await store.readLinks('docs', at('/a'))).toEqual([at('/x'), at('/y')])
-      await offer([find('/a')], 'c2')
+      await offer([foundAddress('/a')], 'c2')
       const again = await leaseOne('/a')
       expect(again).toMatchObject({ hasLinks: true, hasPage: false })
       await settle(again, { state: 'failed', reason: 'timeout', crawlId: 'c2' })
       expect(await store.readLinks('docs', at('/a'))).toEqual([at('/x'), at('/y')])
-      await offer([find('/b')])
+      await offer([foundAddress('/b')])
       expect(await leaseOne('/b')).toMatchObject({ hasLinks: false })
     })
 
     test('remembers whether the page was rendered until a later one changes it', async () => {
       await index('/a', 'one', { isShell: true })
       expect(await row('/a')).toMatchObject({ isShell: true })
-      await offer([find('/a')], 'c2')
+      await offer([foundAddress('/a')], 'c2')
       const again = await leaseOne('/a')
       expect(again).toMatchObject({ isShell: true })
       await settle(again, { state: 'failed', reason: 'timeout', crawlId: 'c2' })
       expect(await row('/a')).toMatchObject({ state: 'failed', isShell: true })
-      await offer([find('/a')], 'c3')
+      await offer([foundAddress('/a')], 'c3')
       const last = await leaseOne('/a')
       await settle(last, { state: 'indexed', record: record('/a', 'two'), isShell: false, crawlId: 'c3' })
       expect(await row('/a')).toMatchObject({ state: 'indexed', isShell: false })
@@ -949,7 +1012,7 @@ export function describeStore(open: () => Promise<Store>): void {
         contentHash: sha('x'),
       })
       expect(await store.readPage('docs', at('/a'))).toMatchObject({ page: { markdown: 'one' } })
-      await offer([find('/a')], 'c3')
+      await offer([foundAddress('/a')], 'c3')
       expect(await leaseOne('/a')).toMatchObject({ attempts: 0 })
     })
 
@@ -969,7 +1032,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('records finds up to the row limit of the source', async () => {
-      const found = { finds: [find('/b'), find('/a'), find('/c')], maxRows: 2 }
+      const found = { finds: [foundAddress('/b'), foundAddress('/a'), foundAddress('/c')], maxRows: 2 }
       expect(await index('/a', 'one', found)).toMatchObject({
         state: 'indexed',
         finds: ['admitted', 'known', 'overflow'],
@@ -979,9 +1042,9 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('requires content as indexed, and writes nothing without it', async () => {
-      await offer([find('/a')])
+      await offer([foundAddress('/a')])
       const first = await leaseOne('/a')
-      await expect(settle(first, { state: 'indexed', finds: [find('/b')] })).rejects.toThrow(TypeError)
+      await expect(settle(first, { state: 'indexed', finds: [foundAddress('/b')] })).rejects.toThrow(TypeError)
       expect(await row('/b')).toBeUndefined()
       expect(await row('/a')).toMatchObject({ state: 'leased', checkedAt: null })
     })
@@ -1027,8 +1090,8 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('is taken from a pending row without moving it', async () => {
       await index('/a/b', 'same')
-      await offer([find('/a/b')], 'c2')
-      await offer([find('/a')], 'c2')
+      await offer([foundAddress('/a/b')], 'c2')
+      await offer([foundAddress('/a')], 'c2')
       await settle(await leaseOne('/a'), { state: 'indexed', record: record('/a', 'same'), crawlId: 'c2' })
       expect(await row('/a/b')).toMatchObject({ state: 'pending', hasPage: false })
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
@@ -1055,7 +1118,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/a', 'same')
       await index('/a/b', 'own', { etag: '"own"' })
       await index('/a/b', 'same', { crawlId: 'c2', etag: '"same"' })
-      await offer([find('/a/b')], 'c3')
+      await offer([foundAddress('/a/b')], 'c3')
       const again = await leaseOne('/a/b')
       expect(again).toMatchObject({ hasPage: true, contentHash: sha('own'), etag: null, lastModified: null })
       await settle(again, { state: 'indexed', record: record('/a/b', 'own'), crawlId: 'c3' })
@@ -1076,7 +1139,7 @@ export function describeStore(open: () => Promise<Store>): void {
     test('is stored separately in another source', async () => {
       await index('/a', 'same')
       await store.addSource(source('two'))
-      await store.offer('two', 'c9', [find('/a/b')], 1)
+      await store.offer('two', 'c9', [foundAddress('/a/b')], 1)
       const [other] = await lease({ sourceId: 'two' })
       if (other === undefined) throw new Error('nothing was leased')
       expect(await settle(other, { state: 'indexed', record: record('/a/b', 'same') })).toMatchObject({
@@ -1088,8 +1151,8 @@ export function describeStore(open: () => Promise<Store>): void {
   describe('an adoption', () => {
     const adopt = (path: string, text: string, more: { crawlId?: string; now?: number; links?: string[] } = {}) => {
       const { crawlId = 'c1', now = 400, links = [] } = more
-      const found = find(path, { discovery: 'llms-full', foundOn: at('/llms-full.txt') })
-      const finds = [find('/found')]
+      const found = foundAddress(path, { discovery: 'llms-full', foundOn: at('/llms-full.txt') })
+      const finds = [foundAddress('/found')]
       return store.adopt({ sourceId: 'docs', crawlId, now, find: found, record: record(path, text, { links }), finds })
     }
 
@@ -1154,9 +1217,9 @@ export function describeStore(open: () => Promise<Store>): void {
           sourceId: 'docs',
           crawlId: 'c2',
           now: 400,
-          find: find(path),
+          find: foundAddress(path),
           record: record(path, text),
-          finds: [find('/a'), find('/found')],
+          finds: [foundAddress('/a'), foundAddress('/found')],
           maxRows,
         })
       expect(await adoptUpTo(1, '/b', 'two')).toEqual({
@@ -1174,7 +1237,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('invalidates the lease of a process that fetches the page', async () => {
-      await offer([find('/a')])
+      await offer([foundAddress('/a')])
       const first = await leaseOne('/a')
       await adopt('/a', 'one')
       expect(await settle(first, { state: 'failed', reason: 'timeout' })).toMatchObject({
@@ -1188,9 +1251,9 @@ export function describeStore(open: () => Promise<Store>): void {
   describe('bulk changes', () => {
     test('skipping removes pending rows from the frontier, and keeps pages', async () => {
       await index('/page', 'one')
-      await offer([find('/a'), find('/leased', { depth: 0 })])
+      await offer([foundAddress('/a'), foundAddress('/leased', { depth: 0 })])
       await lease({ limit: 1 })
-      await offer([find('/page')], 'c2')
+      await offer([foundAddress('/page')], 'c2')
       expect(await store.skipPending('docs', 'page-cap', '2', 500)).toBe(2)
       expect(await row('/a')).toMatchObject({ state: 'skipped', reason: 'page-cap', pattern: '2', hasPage: false })
       expect(await row('/page')).toMatchObject({ state: 'unchanged', reason: null, pattern: null, hasPage: true })
@@ -1204,32 +1267,32 @@ export function describeStore(open: () => Promise<Store>): void {
       const listed = { discovery: 'sitemap', foundOn: list } as const
       await index('/page', 'one')
       await offer([
-        find('/a', listed),
-        find('/link', { foundOn: list }),
-        find('/other', { ...listed, foundOn: '/b.xml' }),
+        foundAddress('/a', listed),
+        foundAddress('/link', { foundOn: list }),
+        foundAddress('/other', { ...listed, foundOn: '/b.xml' }),
       ])
-      await offer([find('/page', listed)], 'c2')
+      await offer([foundAddress('/page', listed)], 'c2')
       const [first] = await lease({ limit: 1 })
       expect(first).toMatchObject({ foundOn: expect.any(String) })
       await store.release(first === undefined ? [] : [first])
-      await offer([find('/spared', { ...listed, host: 'other.test' })])
+      await offer([foundAddress('/spared', { ...listed, host: 'other.test' })])
       const rows = { list, exceptHosts: ['other.test', 'third.test'] }
       expect(await store.skipPending('docs', 'stale-list', list, 500, undefined, rows)).toBe(1)
       expect(await row('/a')).toMatchObject({ state: 'skipped', reason: 'stale-list', pattern: list })
       for (const path of ['/page', '/link', '/other', '/spared'])
         expect(await row(path)).toMatchObject({ state: 'pending' })
       // A page that links to it is another matter.
-      expect(await offer([find('/a', listed)])).toEqual(['admitted'])
+      expect(await offer([foundAddress('/a', listed)])).toEqual(['admitted'])
     })
 
     test('parking a host fails its pending rows, and keeps pages', async () => {
       await index('/page', 'one')
-      await offer([find('/page')], 'c2')
-      await offer([find('/leased', { depth: 0 })])
+      await offer([foundAddress('/page')], 'c2')
+      await offer([foundAddress('/leased', { depth: 0 })])
       await lease({ limit: 1 })
       await visit('/due', { state: 'pending', reason: 'timeout', dueAt: 900 })
       await visit('/gone', { state: 'pending', reason: 'not-found', awaitsConfirmation: true })
-      await offer([find('/other', { host: 'other.test' })])
+      await offer([foundAddress('/other', { host: 'other.test' })])
       const before = await row('/due')
       expect(await store.failPending('docs', 'c2', 'docs.test', 'host-parked', 'Retry-After 900')).toBe(3)
       const failed = { state: 'failed', reason: 'host-parked', pattern: 'Retry-After 900', target: null, dueAt: null }
@@ -1251,7 +1314,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('parking a host is left to the running crawl', async () => {
       await store.beginCrawl(crawl('c1', 100), 1000)
-      await offer([find('/a')])
+      await offer([foundAddress('/a')])
       await store.endCrawl('c1', null, 200)
       expect(await store.failPending('docs', 'c1', 'docs.test', 'host-parked', null)).toBe(0)
       expect(await row('/a')).toMatchObject({ state: 'pending' })
@@ -1273,10 +1336,10 @@ export function describeStore(open: () => Promise<Store>): void {
       const redirected = { depth: 0, discovery: 'redirect' } as const
       await index('/page', 'one')
       await offer([
-        find('/target', redirected),
-        find('/deep', { depth: 2 }),
-        find('/listed', { depth: 0, discovery: 'sitemap' }),
-        find('/given', { depth: 0, discovery: 'manual' }),
+        foundAddress('/target', redirected),
+        foundAddress('/deep', { depth: 2 }),
+        foundAddress('/listed', { depth: 0, discovery: 'sitemap' }),
+        foundAddress('/given', { depth: 0, discovery: 'manual' }),
       ])
       for (const path of ['/target', '/deep', '/listed', '/given'])
         await settle(await leaseOne(path), { state: 'indexed', record: record(path, path) })
@@ -1361,7 +1424,7 @@ export function describeStore(open: () => Promise<Store>): void {
       const again = await leaseOne('/a')
       expect(again).toMatchObject({ isFinal: true })
       await settle(again, { state: 'indexed', record: record('/a', 'one') })
-      await offer([find('/a')], 'c2')
+      await offer([foundAddress('/a')], 'c2')
       expect(await leaseOne('/a')).toMatchObject({ isFinal: false })
     })
 
@@ -1435,7 +1498,7 @@ export function describeStore(open: () => Promise<Store>): void {
     test('is undone by a find', async () => {
       await index('/a', 'one', { etag: '"1"' })
       await store.removeProven('docs', 'c2', true, 900)
-      expect(await offer([find('/a')], 'c3')).toEqual(['admitted'])
+      expect(await offer([foundAddress('/a')], 'c3')).toEqual(['admitted'])
       const again = await leaseOne('/a')
       expect(again).toMatchObject({ hasPage: false, etag: null, contentHash: null })
       expect(await settle(again, { state: 'indexed', record: record('/a', 'one'), crawlId: 'c3' })).toMatchObject({
@@ -1451,7 +1514,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await visit('/b', { state: 'failed', reason: 'timeout' })
       await visit('/c', { state: 'skipped', reason: 'noindex' })
       await visit('/d', { state: 'skipped', reason: 'noindex' })
-      await offer([find('/e'), find('/f', { depth: 0 })])
+      await offer([foundAddress('/e'), foundAddress('/f', { depth: 0 })])
       await lease({ limit: 1 })
       expect(await store.countLedger('docs')).toEqual({
         total: 6,
@@ -1479,7 +1542,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test('is listed by state and reason, in the order of keys, page by page', async () => {
-      await offer(['/b', '/z', '/a', '/\u{ff01}', '/\u{1f600}'].map((path) => find(path)))
+      await offer(['/b', '/z', '/a', '/\u{ff01}', '/\u{1f600}'].map((path) => foundAddress(path)))
       await visit('/c', { state: 'skipped', reason: 'noindex' })
       await visit('/d', { state: 'skipped', reason: 'empty' })
       const list = async (filter: {
@@ -1514,7 +1577,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('gives the state of the targets of aliases after they were checked', async () => {
       const taught = ['page', 'lost', 'away', 'odd', 'wait', 'shut'].map((name) => stripped(`/${name}`))
-      await offer([find('/wait'), find('/shut', { refusal: BLOCKED })])
+      await offer([foundAddress('/wait'), foundAddress('/shut', { refusal: BLOCKED })])
       await store.offer('docs', 'c1', [], 100, [...taught, stripped('/never'), stripped('/page', '?key=2')])
       const classified = { ...record('/page', 'words'), classification: classificationOf('article') }
       await visit('/page', { state: 'indexed', record: classified, status: 200 })
@@ -1555,7 +1618,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('checks all aliases, however many there are', async () => {
       const paths = Array.from({ length: 1203 }, (_, i) => `/${i}`)
-      await offer(paths.map((path) => find(path)))
+      await offer(paths.map((path) => foundAddress(path)))
       await store.offer(
         'docs',
         'c1',
@@ -1586,7 +1649,7 @@ export function describeStore(open: () => Promise<Store>): void {
     await store.writeList('docs', 'c1', { ...list, etag: null })
     expect(await store.readList('docs', url)).toEqual({ ...list, etag: null })
     const adopt = (path: string, foundOn: string | null) => {
-      const found = find(path, { discovery: 'llms-full', foundOn, depth: 0 })
+      const found = foundAddress(path, { discovery: 'llms-full', foundOn, depth: 0 })
       const text = record(path, `text of ${path}`)
       return store.adopt({ sourceId: 'docs', crawlId: 'c1', now: 400, find: found, record: text, finds: [] })
     }
@@ -1599,7 +1662,7 @@ export function describeStore(open: () => Promise<Store>): void {
     expect(await store.listPagesOf('docs', url, url)).toEqual(held)
     expect(await store.confirmPagesOf('docs', 'c1', url, url, 500)).toBe(3)
     expect(await row('/a')).toMatchObject({ state: 'indexed', crawlId: 'c1', checkedAt: 500 })
-    await offer([find('/a')], 'c2')
+    await offer([foundAddress('/a')], 'c2')
     const lost = await leaseOne('/a')
     expect(await store.confirmPagesOf('docs', 'c2', url, url, 600)).toBe(3)
     expect(await row('/a')).toMatchObject({
@@ -1617,8 +1680,8 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   test('lists are known that named addresses with content that were not seen again', async () => {
-    const on = (path: string, list: string, discovery: Find['discovery'] = 'sitemap') =>
-      find(path, { discovery, foundOn: at(list) })
+    const on = (path: string, list: string, discovery: FoundAddress['discovery'] = 'sitemap') =>
+      foundAddress(path, { discovery, foundOn: at(list) })
     await offer([
       on('/a', '/b.xml'),
       on('/b', '/b.xml'),
@@ -1662,7 +1725,7 @@ export function describeStore(open: () => Promise<Store>): void {
     await setPause(store, 'a.test', 1e11, 0)
     await reserveSlot(store, 'a.test', 2000)
     expect(await reserveSlot(store, 'a.test', 2000)).toBe(2000)
-    await offer([find('/a', { host: 'a.test' })])
+    await offer([foundAddress('/a', { host: 'a.test' })])
     expect(await store.countOpen('docs', 3000)).toMatchObject({ nextAt: 3000 })
     expect(await lease({ now: 3000, horizon: 4000 })).toMatchObject([{ notBefore: 3000 }])
   })
@@ -1709,13 +1772,13 @@ export function describeStore(open: () => Promise<Store>): void {
   describe('content', () => {
     test('is listed in the order of keys, while it changes', async () => {
       const paths = Array.from({ length: 70 }, (_, i) => `/p${String(i).padStart(2, '0')}`)
-      await offer([...paths].reverse().map((path) => find(path)))
+      await offer([...paths].reverse().map((path) => foundAddress(path)))
       for (const taken of await lease()) {
         await settle(taken, { state: 'indexed', record: record(taken.key.slice(17), `text of ${taken.key}`) })
       }
       const seen: string[] = []
       for await (const { key, page, sourceId } of store.listPages('docs')) {
-        if (seen.length === 0) await offer([find('/later')], 'c2')
+        if (seen.length === 0) await offer([foundAddress('/later')], 'c2')
         seen.push(key)
         expect([sourceId, page.markdown]).toEqual(['docs', `text of ${key}`])
       }
@@ -1803,15 +1866,15 @@ export function describeStore(open: () => Promise<Store>): void {
       ]
       const page = { ...base.page, language: 'en', fingerprint: '00ff00ff00ff00ff', alternates }
       await visit('/a', { state: 'indexed', record: { ...base, page } })
-      const likeness = likenessOf(page)
+      const likeness = createPageSignature(page)
       expect(likeness).toEqual({ fingerprint: '00ff00ff00ff00ff', language: 'en', family: expect.any(String) })
       const places = ['/nowhere', '/a'].map((path) => ({ sourceId: 'docs', key: at(path) }))
-      expect(await store.readLikenesses(places)).toEqual([undefined, likeness])
-      expect(await store.readLikenesses([{ sourceId: 'nobody', key: at('/a') }])).toEqual([undefined])
-      expect(await store.readLikenesses([])).toEqual([])
+      expect(await store.readPageSignatures(places)).toEqual([undefined, likeness])
+      expect(await store.readPageSignatures([{ sourceId: 'nobody', key: at('/a') }])).toEqual([undefined])
+      expect(await store.readPageSignatures([])).toEqual([])
       const listed = async () => {
         const found: unknown[] = []
-        for await (const one of store.listRelated('docs')) found.push(one)
+        for await (const one of store.listPageSignatures('docs')) found.push(one)
         return found
       }
       expect(await listed()).toEqual([
@@ -1819,9 +1882,9 @@ export function describeStore(open: () => Promise<Store>): void {
       ])
       const said = { ...page, language: 'fr', alternates: [] }
       await visit('/a', { state: 'unchanged', record: { ...base, page: said }, now: 900 }, 'c2')
-      expect(await store.readLikenesses(places)).toEqual([undefined, { ...likeness, language: 'fr', family: null }])
+      expect(await store.readPageSignatures(places)).toEqual([undefined, { ...likeness, language: 'fr', family: null }])
       await store.removeSource('docs')
-      expect([await store.readLikenesses(places), await listed()]).toEqual([[undefined, undefined], []])
+      expect([await store.readPageSignatures(places), await listed()]).toEqual([[undefined, undefined], []])
     })
 
     test('has an excerpt with its current anchors', async () => {
@@ -1887,7 +1950,7 @@ export function describeStore(open: () => Promise<Store>): void {
     test('is limited to sources', async () => {
       await index('/a', 'shared words')
       await store.addSource(source('two'))
-      await store.offer('two', 'c9', [find('/b')], 1)
+      await store.offer('two', 'c9', [foundAddress('/b')], 1)
       const [other] = await lease({ sourceId: 'two' })
       if (other === undefined) throw new Error('nothing was leased')
       await settle(other, { state: 'indexed', record: record('/b', 'shared words'), crawlId: 'c9' })
@@ -2043,7 +2106,7 @@ export function describeStore(open: () => Promise<Store>): void {
 
     test('finds everything once the index has been maintained', async () => {
       const progress = async () => {
-        await store.tendIndex()
+        await store.indexMissingChunks()
         return store.readIndexState()
       }
       expect(await progress()).toEqual({ chunks: 0, indexed: 0 })
@@ -2051,7 +2114,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/b', 'apples pears')
       expect(await progress()).toEqual({ chunks: 2, indexed: 2 })
       await index('/b', 'cherries', { crawlId: 'c2' })
-      await store.tendIndex(AbortSignal.abort())
+      await store.indexMissingChunks(AbortSignal.abort())
       expect(await progress()).toEqual({ chunks: 2, indexed: 2 })
       expect(await find9('apples')).toEqual(['/a'])
       await store.removeSource('docs')
@@ -2081,7 +2144,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await visit('/b', { state: 'failed', reason: 'http-client-error' })
       await visit('/a', { state: 'skipped', reason: 'login' })
       await visit('/0', { state: 'failed', reason: 'not-found' })
-      await offer([find('/1')])
+      await offer([foundAddress('/1')])
       await expect(findUnread()).resolves.toBe(at('/a'))
       await expect(findUnread('c2')).resolves.toBeUndefined()
       await expect(store.findUnread('docs', 'c1', ['timeout'])).resolves.toBeUndefined()
@@ -2113,11 +2176,11 @@ export function describeStore(open: () => Promise<Store>): void {
 
   test('a visit names the address that gave the content, until another one does', async () => {
     await index('/a', 'words', { etag: '"1"', contentUrl: at('/a.md') })
-    await offer([find('/a')], 'c2')
+    await offer([foundAddress('/a')], 'c2')
     const again = await leaseOne('/a')
     expect(again).toMatchObject({ etag: '"1"', contentUrl: at('/a.md') })
     await settle(again, { state: 'unchanged', crawlId: 'c2' })
-    await offer([find('/a')], 'c3')
+    await offer([foundAddress('/a')], 'c3')
     expect(await leaseOne('/a')).toMatchObject({ contentUrl: at('/a.md') })
   })
 }
@@ -2192,7 +2255,7 @@ function states(more: Partial<Record<string, number>> = {}) {
   return { pending: 0, leased: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0, gone: 0, ...more }
 }
 
-function find(path: string, more: Partial<Find> = {}): Find {
+function foundAddress(path: string, more: Partial<FoundAddress> = {}): FoundAddress {
   const url = at(path)
   return { key: url, url, host: 'docs.test', depth: 1, foundOn: at('/'), discovery: 'link', refusal: null, ...more }
 }

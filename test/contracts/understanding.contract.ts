@@ -2,23 +2,23 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PlaceHub } from '../../src/analysis/page-analysis.ts'
 import type { Classification } from '../../src/core/model.ts'
 import type { Settlement } from '../../src/crawl/ledger.ts'
-import type { LibraryStore, UnderstandingStore } from '../../src/library/library-store.ts'
-import { milestonesMet } from '../../src/library/operations/milestones-met.ts'
+import type { AnalysisStore, LibraryStore } from '../../src/library/library-store.ts'
+import { splitMilestones } from '../../src/library/operations/split-milestones.ts'
 import type { HubVerdict, LearnedPattern } from '../../src/plan/plan-memory.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { classificationOf } from './classifications.ts'
 
 /** Reads the stored rows over a connection of its own, with SQL that every store understands. */
-export interface Look {
+export interface SqlAccess {
   all(text: string): Promise<readonly unknown[]>
   run(text: string): Promise<unknown>
   close(): unknown
 }
 
 /** A library of its own, and a look into it. */
-export interface Understanding {
-  readonly store: LibraryStore & UnderstandingStore
-  readonly look: Look
+export interface UnderstandingLibrary {
+  readonly store: LibraryStore & AnalysisStore
+  readonly sql: SqlAccess
 }
 
 const HOST = 'docs.test'
@@ -69,11 +69,11 @@ const patternOf = (pattern: string, more: Partial<LearnedPattern> = {}): Learned
 })
 
 /** Contract for the analysis data of a store, and for its removal together with pages and sources. */
-export function describeUnderstanding(open: () => Promise<Understanding>): void {
-  let store: LibraryStore & UnderstandingStore
-  let look: Look
+export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>): void {
+  let store: LibraryStore & AnalysisStore
+  let look: SqlAccess
   beforeEach(async () => {
-    ;({ store, look } = await open())
+    ;({ store, sql: look } = await open())
     await addSourceTo(store, 'docs')
   })
   afterEach(async () => {
@@ -91,7 +91,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       now: 20,
       until: 90,
       horizon: 1e6,
-      isLevelled: false,
+      isBreadthFirst: false,
     })
     if (visit === undefined) throw new Error(`${page} was not leased`)
     return store.settle({ visit, crawlId, now: 30, ...answer })
@@ -408,10 +408,10 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
     })
 
     test('holds the milestones of a crawl, each once', async () => {
-      await store.planMemory.writeReached('c1', ['b', 'a'])
-      await store.planMemory.writeReached('c1', ['b', 'c'])
-      expect(await store.planMemory.readReached('c1')).toEqual(['a', 'b', 'c'])
-      expect(await store.planMemory.readReached('c2')).toEqual([])
+      await store.planMemory.writeMilestones('c1', ['b', 'a'])
+      await store.planMemory.writeMilestones('c1', ['b', 'c'])
+      expect(await store.planMemory.readMilestones('c1')).toEqual(['a', 'b', 'c'])
+      expect(await store.planMemory.readMilestones('c2')).toEqual([])
     })
   })
 
@@ -421,19 +421,19 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
     const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
     const common = { kind: 'add', state: 'running', endedAt: null, summary: null, runner: null, options } as const
     await store.beginCrawl({ ...common, id: 'c1', sourceId: 'docs', startedAt: 1, heartbeatAt: 1 }, 1000)
-    await store.planMemory.writeReached('c1', ['patterns-learned'])
+    await store.planMemory.writeMilestones('c1', ['patterns-learned'])
     const { jobLog, planMemory } = store
     const kinds = ['patterns-learned', 'full-understanding']
     const answer = { met: ['patterns-learned'], unmet: ['full-understanding'] }
-    expect(await milestonesMet({ store, jobLog, planMemory }, host, kinds)).toEqual(answer)
-    expect(await milestonesMet({ store, jobLog, planMemory }, 'more.test', kinds)).toEqual({ met: [], unmet: kinds })
+    expect(await splitMilestones({ store, jobLog, planMemory }, host, kinds)).toEqual(answer)
+    expect(await splitMilestones({ store, jobLog, planMemory }, 'more.test', kinds)).toEqual({ met: [], unmet: kinds })
   })
 
   test('milestones of a removed site do not count when it is added again', async () => {
     const { jobLog, planMemory } = store
     const data = { kind: 'full-understanding', scope: HOST, target: null, message: null, details: null }
     await jobLog.append([{ jobId: 'a', at: 5, type: 'milestone', data }])
-    const met = async () => (await milestonesMet({ store, jobLog, planMemory }, HOST, [data.kind])).met
+    const met = async () => (await splitMilestones({ store, jobLog, planMemory }, HOST, [data.kind])).met
     expect(await met()).toEqual([data.kind])
     const [source] = await store.listSources()
     if (source === undefined) throw new Error('it was added')
@@ -451,7 +451,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
     await store.planMemory.writePatterns(HOST, [patternOf('/world/{country}')], 10)
     await store.planMemory.writePatterns('other.test', [patternOf('/kept')], 10)
     await store.planMemory.writeVerdicts(HOST, [verdictOf('/world/chad')])
-    await store.planMemory.writeReached('c1', ['patterns-learned'])
+    await store.planMemory.writeMilestones('c1', ['patterns-learned'])
     const url = at('/b')
     const find = { key: url, url, host: HOST, depth: 0, foundOn: null, discovery: 'link', refusal: null } as const
     const record = recordWith('/b', 'more', classificationOf('article'))
@@ -460,7 +460,7 @@ export function describeUnderstanding(open: () => Promise<Understanding>): void 
       patterns: (await store.planMemory.readPatterns(HOST)).length,
       verdicts: (await store.planMemory.readVerdicts(HOST)).length,
       hubs: (await store.placeHubs.list({ host: HOST, offset: 0, limit: 9 })).total,
-      reached: (await store.planMemory.readReached('c1')).length,
+      reached: (await store.planMemory.readMilestones('c1')).length,
       classes: await count('page_analyses'),
     })
     expect(await left()).toEqual({ patterns: 1, verdicts: 1, hubs: 1, reached: 1, classes: 2 })

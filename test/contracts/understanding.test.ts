@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { lookAt } from './sqlite-look.ts'
+import { openSqlAccess } from './sqlite-access.ts'
 import { describeUnderstanding } from './understanding.contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-understanding-'))
@@ -13,6 +13,6 @@ let files = 0
 describe('the SQLite store', () => {
   describeUnderstanding(async () => {
     const path = join(folder, `${files++}.db`)
-    return { store: await openSqliteStore(path), look: lookAt(path) }
+    return { store: await openSqliteStore(path), sql: openSqlAccess(path) }
   })
 })

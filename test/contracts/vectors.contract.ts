@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Page } from '../../src/core/model.ts'
 import { searchHits } from '../../src/library/hits.ts'
 import type { ChunkFilter } from '../../src/library/store.ts'
-import type { ChunkName, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
+import type { ChunkRef, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
 import { addSourceTo, recordOf, writePage } from '../embed/filled-store.ts'
 
 const SPACE: VectorSpace = { model: 'four', fingerprint: 'f'.repeat(64), dimensions: 4 }
@@ -13,12 +13,12 @@ const EAST = Float32Array.of(0, 1, 0, 0)
 const NORTH_EAST = Float32Array.of(0.8, 0.6, 0, 0)
 
 /** Settles a page of `docs` as unchanged with other metadata. */
-async function readAgain(store: VectorStore, path: string, text: string, said: Partial<Page>): Promise<void> {
+async function storeAgain(store: VectorStore, path: string, text: string, said: Partial<Page>): Promise<void> {
   const url = `https://docs.test${path}`
   const crawlId = `crawl after ${path}, ${JSON.stringify(said)}`
   const find = { key: url, url, host: 'docs.test', depth: 1, foundOn: null, discovery: 'link', refusal: null } as const
   await store.offer('docs', crawlId, [find], 10)
-  const request = { sourceId: 'docs', limit: 1, now: 20, until: 1000, horizon: 1_000_000, isLevelled: false }
+  const request = { sourceId: 'docs', limit: 1, now: 20, until: 1000, horizon: 1_000_000, isBreadthFirst: false }
   const [visit] = await store.lease(request)
   if (visit === undefined) throw new Error(`${url} is not to be visited`)
   const { page, ...record } = recordOf(url, text, {})
@@ -113,7 +113,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
       for (const id of [first, second, other]) await write('docs', id, NORTH)
       const names = [first, second, other].map((chunkId) => ({ sourceId: 'docs', chunkId }))
       await store.vectors.markCopied('here', SPACE, names)
-      await readAgain(store, '/a', 'one\n---\ntwo', said)
+      await storeAgain(store, '/a', 'one\n---\ntwo', said)
       const { embedded } = await store.vectors.count()
       expect(embedded - (await store.vectors.countUncopied('here'))).toBe(1)
     },
@@ -145,7 +145,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     const docs = await writePage(store, 'docs', '/a', parts.join('\n---\n'))
     const more = await writePage(store, 'more', '/b', 'four\n---\nfive')
     const seen: string[] = []
-    let after: ChunkName | undefined
+    let after: ChunkRef | undefined
     do {
       const some = await store.vectors.listMissing(2, undefined, after)
       // A vector or a removal in between does not affect the following chunks.
@@ -344,7 +344,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     for (const id of docs.slice(1)) await write('docs', id, NORTH_EAST)
     for (const id of more) await write('more', id, EAST)
     const seen: string[] = []
-    let after: ChunkName | undefined
+    let after: ChunkRef | undefined
     for (;;) {
       const some = await store.vectors.list(2, after)
       if (some.length === 0) break
@@ -436,7 +436,7 @@ function testNearest(store: () => VectorStore): void {
 }
 
 /** Contract of stores whose library other processes can open too. */
-export function describeKeptVectors(
+export function describeSharedVectors(
   makePlace: () => Promise<string>,
   openAt: (place: string) => Promise<VectorStore>,
 ): void {
@@ -465,12 +465,12 @@ export function describeKeptVectors(
     const [id = ''] = await writePage(store, 'docs', '/a', 'one')
     await store.vectors.write(SPACE, [{ sourceId: 'docs', chunkId: id, vector: NORTH }])
     await store.vectors.markCopied('here', SPACE, [{ sourceId: 'docs', chunkId: id }])
-    await readAgain(store, '/a', 'one', { generator: 'another' })
+    await storeAgain(store, '/a', 'one', { generator: 'another' })
     expect(await store.vectors.countUncopied('here')).toBe(0)
-    await readAgain(store, '/a', 'one', linkTo('/b'))
+    await storeAgain(store, '/a', 'one', linkTo('/b'))
     await store.vectors.markCopied('here', SPACE, [{ sourceId: 'docs', chunkId: id }])
     // A copy contains the number of links, not their targets.
-    await readAgain(store, '/a', 'one', linkTo('/c'))
+    await storeAgain(store, '/a', 'one', linkTo('/c'))
     expect(await store.vectors.countUncopied('here')).toBe(0)
     await store.close()
   })

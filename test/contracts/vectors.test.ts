@@ -5,7 +5,7 @@ import { afterAll, describe } from 'vitest'
 import type { VectorStore } from '../../src/library/vectors.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { describeKeptVectors, describeVectors } from './vectors.contract.ts'
+import { describeSharedVectors, describeVectors } from './vectors.contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-vectors-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -22,5 +22,5 @@ describe.each(Object.entries(STORES))('the vectors of %s', (_name, open) => {
 })
 
 describe('the vectors of SQLite', () => {
-  describeKeptVectors(makePlace, (place) => openSqliteStore(place))
+  describeSharedVectors(makePlace, (place) => openSqliteStore(place))
 })

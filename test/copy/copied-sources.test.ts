@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { run } from '../../src/cli/run.ts'
-import { SOURCES } from '../../src/library/held-tables.ts'
+import { SOURCES_TABLE } from '../../src/library/copy-tables.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { copyLibrary } from '../../src/library/operations/copy-library.ts'
 import { openLibrary } from '../../src/open-library.ts'
@@ -36,11 +36,11 @@ test('a copy whose sources have changed is refused, and an unchanged one is not'
 test('a moving view holds no snapshot of a file, which would make its log grow', async () => {
   const { to } = await openTwo()
   const look = (isMoving: boolean) =>
-    to.holdings.view(
+    to.libraryCopy.view(
       async (view) => {
-        const before = await view.count(SOURCES)
+        const before = await view.count(SOURCES_TABLE)
         await addSource(to, { url: `https://${isMoving}.example/` })
-        return (await view.count(SOURCES)) - before
+        return (await view.count(SOURCES_TABLE)) - before
       },
       { isMoving },
     )

@@ -4,13 +4,13 @@ import { analyse } from '../analysis/runs.contract.ts'
 import { importPlaces } from '../analysis/some-places.ts'
 import { storeNews } from '../analysis/stored-news.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
-import { fillLog, fillRows } from '../http/filled.ts'
+import { fillLog, fillRows } from '../http/fill-library.ts'
 
 const NEWS = 'news.example.uk'
 const SPACE = { model: 'four', fingerprint: 'f'.repeat(64), dimensions: 4 }
 
 /** The amount of data in a library. */
-export interface Filling {
+export interface FillOptions {
   /** @default 'docs' */
   readonly name?: string
   /** Pages with two chunks each. @default 30 with data of every kind, otherwise 6 */
@@ -20,7 +20,7 @@ export interface Filling {
 }
 
 /** Fills a library as crawls, analyses, servers and models do: with pages and chunks, or with data of every kind. */
-export async function fillLibrary(library: OpenLibrary, filling: Filling = {}): Promise<void> {
+export async function fillLibrary(library: OpenLibrary, filling: FillOptions = {}): Promise<void> {
   const { name = 'docs', isWhole = false, pages = isWhole ? 30 : 6 } = filling
   const { store } = library
   await addSourceTo(store, name)
@@ -54,7 +54,7 @@ async function fillVectors(
   })
   await vectors?.write(SPACE, written)
   await vectors?.refuse(SPACE, [{ sourceId, chunkId: refused, problem: 'too long' }])
-  await store.tendIndex()
+  await store.indexMissingChunks()
 }
 
 async function fillCrawlFacts({ store, planMemory }: OpenLibrary, sourceId: string): Promise<void> {
@@ -82,7 +82,7 @@ async function fillCrawlFacts({ store, planMemory }: OpenLibrary, sourceId: stri
     { url: `https://${host}/p1`, aliasUrl: find.url, classification: 'session-id', reason: 'b' },
   ])
   await store.checkAliases(sourceId, 60)
-  await planMemory.writeReached(crawlId, ['patterns-learned'])
+  await planMemory.writeMilestones(crawlId, ['patterns-learned'])
 }
 
 async function fillUnderstanding(library: OpenLibrary): Promise<void> {

@@ -17,16 +17,16 @@ export async function listCases(): Promise<string[]> {
 }
 
 /** Where a file of a case is. */
-export function placeOf(name: string, file: string): string {
+export function casePath(name: string, file: string): string {
   return join(CASES, name, file)
 }
 
 /** The page that a case becomes. Its document stands in a tree as `docs/guide/input.md`. */
 export async function readCase(name: string): Promise<Page> {
-  const file = existsSync(placeOf(name, 'input.mdx')) ? 'input.mdx' : 'input.md'
-  const body = await readFile(placeOf(name, file), 'utf8')
+  const file = existsSync(casePath(name, 'input.mdx')) ? 'input.mdx' : 'input.md'
+  const body = await readFile(casePath(name, file), 'utf8')
   const includes = await readIncludes(body, `docs/guide/${file}`, (path) =>
-    readFile(placeOf(name, join('tree', path)), 'utf8').catch(() => undefined),
+    readFile(casePath(name, join('tree', path)), 'utf8').catch(() => undefined),
   )
   const url = `https://example.org/docs/guide/${file}`
   const extraction = extractPage({ url, body, includes, headers: { 'content-type': 'text/plain' } })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { strToU8, zipSync } from 'fflate'
 import type { Page } from '../../src/core/model.ts'
 import { findAnchor, withAnchor } from '../../src/core/retrieval/anchored-url.ts'
-import type { Convert, Converted, TextDocument } from '../../src/documents/document.ts'
+import type { ConversionResult, Converter, TextDocument } from '../../src/documents/document.ts'
 import { convertDocument } from '../../src/documents/formats.ts'
 import { extractDocument } from '../../src/jobs/read-document.ts'
 
@@ -17,13 +17,13 @@ export function archive(members: Readonly<Record<string, string>>): Uint8Array {
 }
 
 /** Makes pages in the way the library does with files; any error counts as a refusal. */
-export function convertWith(convert: Convert, bytes: Uint8Array, path = 'docs/file'): Promise<Converted> {
-  const load = async (): Promise<Convert> => convert
+export function convertWith(convert: Converter, bytes: Uint8Array, path = 'docs/file'): Promise<ConversionResult> {
+  const load = async (): Promise<Converter> => convert
   return convertDocument({ name: 'document', extensions: '', mediaTypes: [], form: 'data', load }, bytes, path)
 }
 
 /** The page of a document. Throws when there is none, or several. */
-export async function pageOf(convert: Convert, bytes: Uint8Array, path?: string): Promise<Page> {
+export async function pageOf(convert: Converter, bytes: Uint8Array, path?: string): Promise<Page> {
   const converted = await convertWith(convert, bytes, path)
   if (converted.type !== 'document')
     throw new Error(`Expected a document, got ${JSON.stringify(converted).slice(0, 300)}`)
@@ -31,7 +31,7 @@ export async function pageOf(convert: Convert, bytes: Uint8Array, path?: string)
 }
 
 /** The Markdown of a document. */
-export async function markdownOf(convert: Convert, bytes: Uint8Array, path?: string): Promise<string> {
+export async function markdownOf(convert: Converter, bytes: Uint8Array, path?: string): Promise<string> {
   return (await pageOf(convert, bytes, path)).markdown
 }
 

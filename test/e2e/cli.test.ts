@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import * as fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { NO_BROWSER, PROGRAM, Workshop } from './program.ts'
+import { NO_BROWSER, PROGRAM, ProgramSandbox } from './program.ts'
 
-let shop: Workshop
+let shop: ProgramSandbox
 
 /** Runs a command line without quotes. */
 function pharos(line: string, environment?: Readonly<Record<string, string>>) {
-  return shop.runHere(line.split(' ').filter(Boolean), environment)
+  return shop.runInProcess(line.split(' ').filter(Boolean), environment)
 }
 
 /** Runs the program as a separate process, once per verb and for behaviour that only a process has. */
@@ -23,7 +23,7 @@ async function json(line: string, environment?: Readonly<Record<string, string>>
 
 beforeAll(async () => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new Workshop()
+  shop = new ProgramSandbox()
   shop.write({
     'docs/guide.md': '# Guide\n\nWelcome.\n\n## Retry\n\nWait for Retry-After before the next visit.\n',
     'docs/code.py': 'def visit(url):\n    return fetch(url)\n\n\nclass Frontier:\n    def take(self):\n        pass\n',

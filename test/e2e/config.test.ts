@@ -4,16 +4,16 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   type ConfigInput,
+  canShowHyperlinks,
   flagName,
-  folderOf,
   isDumbTerminal,
-  isLinkingTerminal,
+  libraryDataFolder,
   readConfig,
   readGitAccess,
   readRegistryTokens,
+  redactValue,
   SETTINGS,
   type SettingName,
-  shownValue,
   variableName,
   writeEnvironment,
   writeValue,
@@ -223,7 +223,7 @@ describe('a setting', () => {
     const proxy = 'http://me:s3cret@proxy.example:3128/'
     const { values } = read({ proxy })
     expect(values.proxy).toBe(proxy)
-    expect([shownValue('proxy', values.proxy), writeValue('proxy', values.proxy)]).toEqual(
+    expect([redactValue('proxy', values.proxy), writeValue('proxy', values.proxy)]).toEqual(
       Array(2).fill('http://…@proxy.example:3128/'),
     )
     expect(writeValue('proxy', 'http://proxy.example:3128/')).toBe('http://proxy.example:3128/')
@@ -255,7 +255,11 @@ describe('a setting', () => {
 
   test.each(['embedKey', 'rerankKey', 'qdrantKey', 'crawl4aiToken'] as const)('%s is never shown', (name) => {
     const { values } = read({}, { environment: { [variableName(name)]: ' s3cret ' } })
-    expect([values[name], shownValue(name, values[name]), writeValue(name, values[name])]).toEqual(['s3cret', '…', '…'])
+    expect([values[name], redactValue(name, values[name]), writeValue(name, values[name])]).toEqual([
+      's3cret',
+      '…',
+      '…',
+    ])
     expect(SETTINGS[name].hasFlag).toBe(false)
   })
 
@@ -318,7 +322,7 @@ describe('a setting', () => {
   test('token is never shown', () => {
     const { values } = read({}, { environment: { PHAROS_TOKEN: 's3cret-s3cret-s3cret' } })
     expect(values.token).toBe('s3cret-s3cret-s3cret')
-    expect([shownValue('token', values.token), writeValue('token', values.token)]).toEqual(['…', '…'])
+    expect([redactValue('token', values.token), writeValue('token', values.token)]).toEqual(['…', '…'])
     expect(writeValue('token', '')).toBe('none')
   })
 
@@ -457,7 +461,7 @@ describe('the environment of a child process', () => {
     }
     const { values } = read({ library: address })
     expect(values.library).toBe(address)
-    expect(shownValue('library', values.library)).toBe('postgres://me@db.example/pharos?schema=docs')
+    expect(redactValue('library', values.library)).toBe('postgres://me@db.example/pharos?schema=docs')
     expect(writeValue('library', values.library)).toBe('postgres://me@db.example/pharos?schema=docs')
     expect(read(undefined, { environment: writeEnvironment(values, {}) }).values.library).toBe(address)
     expect(read({ cacheFolder: address }).values.cacheFolder).toContain(folder)
@@ -525,12 +529,12 @@ test.each([
   [{ FORCE_HYPERLINK: '1' }, true],
   [{ FORCE_HYPERLINK: '0', TERM: 'xterm-kitty' }, false],
 ])('a terminal of %o makes links clickable: %s', (environment, isLinking) => {
-  expect(isLinkingTerminal(environment)).toBe(isLinking)
+  expect(canShowHyperlinks(environment)).toBe(isLinking)
 })
 
 describe('folderOf', () => {
   test('the data of a library is beside its file, or in a separate folder for each database', () => {
-    const place = (library: string) => folderOf(library, { XDG_DATA_HOME: '/data' })
+    const place = (library: string) => libraryDataFolder(library, { XDG_DATA_HOME: '/data' })
     expect(place('/libraries/a.db')).toBe('/libraries')
     expect(place('postgres://me:s3cret@h/d')).toMatch(/\/pharos\/postgres\/[0-9a-f]{16}$/)
     expect(place('postgres://me:s3cret@h/d')).toBe(place('postgresql://you@h:5432/d?sslmode=require'))

@@ -2,11 +2,11 @@ import * as fs from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { zeroTable } from '../damage-library.ts'
 import { LocalSite, manyPages, writePage } from './local-site.ts'
-import { NO_BROWSER, PROGRAM, Workshop } from './program.ts'
+import { NO_BROWSER, PROGRAM, ProgramSandbox } from './program.ts'
 
 const SIGNALS: readonly NodeJS.Signals[] = process.env['TEST_LONG'] === undefined ? ['SIGKILL'] : ['SIGINT', 'SIGKILL']
 
-let shop: Workshop
+let shop: ProgramSandbox
 let site: LocalSite
 
 const PAGES = {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => site.close())
 
 beforeEach(() => {
-  shop = new Workshop()
+  shop = new ProgramSandbox()
   site.serve(PAGES)
 })
 
@@ -34,7 +34,7 @@ afterEach(() => shop.remove())
 /** Runs the program on this shop's library with loopback allowed. `{}` stands for the origin of the site. */
 function pharos(line: string, ...more: string[]) {
   const args = [...line.split(' ').filter(Boolean), ...more].map((arg) => arg.replace('{}', site.origin))
-  return shop.runHere(args, environment())
+  return shop.runInProcess(args, environment())
 }
 
 function environment(): Record<string, string> {
@@ -172,11 +172,11 @@ describe('add', () => {
   })
 
   test('does not fetch private addresses, and says how to allow them', async () => {
-    const blocked = await shop.runHere(['add', `${site.origin}/docs/`, '--name', 'guide'])
+    const blocked = await shop.runInProcess(['add', `${site.origin}/docs/`, '--name', 'guide'])
     expect({ code: blocked.code, stdout: blocked.stdout }).toEqual({ code: 3, stdout: '' })
     expect(blocked.stderr).toMatch(/^pharos: nothing could be indexed: .* – .*--allow-private.*\n$/)
-    expect(site.asked).toEqual([])
-    const allowed = await shop.runHere(['add', '--allow-private', `${site.origin}/docs/`, '--name', 'guide'])
+    expect(site.requests).toEqual([])
+    const allowed = await shop.runInProcess(['add', '--allow-private', `${site.origin}/docs/`, '--name', 'guide'])
     expect(allowed).toMatchObject({ code: 0, stderr: '' })
     expect(fs.existsSync(shop.path('.local/share/pharos/library.db'))).toBe(true)
   })
@@ -214,8 +214,8 @@ describe('add', () => {
     // Each port counts as a separate host, so only the scope of the domain reaches both.
     const secret = 'Bearer s3cr3t-t0ken'
     const { stdout, stderr } = await pharos(`${ADD} --scope domain --verbose`, '--header', `Authorization: ${secret}`)
-    expect(site.asked.every(({ headers }) => headers.authorization === secret)).toBe(true)
-    expect(other.asked.some(({ headers }) => headers.authorization !== undefined)).toBe(false)
+    expect(site.requests.every(({ headers }) => headers.authorization === secret)).toBe(true)
+    expect(other.requests.some(({ headers }) => headers.authorization !== undefined)).toBe(false)
     expect(stdout + stderr).not.toContain('s3cr3t')
     const kept = fs.readdirSync(shop.folder).filter((name) => name.startsWith('library.db'))
     for (const name of kept) expect(fs.readFileSync(shop.path(name)).includes('s3cr3t')).toBe(false)
@@ -245,7 +245,7 @@ describe('add', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(problem)
     expect(stderr).not.toContain('s3cret')
-    expect(site.asked).toEqual([])
+    expect(site.requests).toEqual([])
   })
 
   test('shows the built-in defaults in its help', async () => {
@@ -344,7 +344,7 @@ describe('an existing source', () => {
   let crawled: Buffer
 
   beforeAll(async () => {
-    shop = new Workshop()
+    shop = new ProgramSandbox()
     expect(await pharos(ADD)).toMatchObject({ code: 0 })
     expect(fs.readdirSync(shop.folder).filter((name) => name.startsWith('library'))).toEqual(['library.db'])
     crawled = fs.readFileSync(shop.path('library.db'))
@@ -387,26 +387,26 @@ describe('an existing source', () => {
 
   test('a refresh skips pages that were checked recently', async () => {
     expect(await pharos('refresh guide --max-age 1h')).toMatchObject({ code: 0 })
-    expect(site.asked.filter(({ path }) => path.startsWith('/docs/'))).toEqual([])
+    expect(site.requests.filter(({ path }) => path.startsWith('/docs/'))).toEqual([])
   })
 
   test('retry fetches failed pages again', async () => {
     site.pages.set('/docs/broken', writePage('Mended'))
     expect((await pharos('retry guide')).stdout).toContain('this run: 1 indexed, ')
-    expect(site.asked.map(({ path }) => path).filter((path) => path !== '/robots.txt')).toEqual(['/docs/broken'])
+    expect(site.requests.map(({ path }) => path).filter((path) => path !== '/robots.txt')).toEqual(['/docs/broken'])
     expect(await balance()).toMatchObject({ failed: 0, pages: 5 })
   })
 
   test('retry has nothing to do when nothing failed', async () => {
     site.pages.set('/docs/broken', writePage('Mended'))
     await pharos('retry guide')
-    site.asked.length = 0
+    site.requests.length = 0
     expect(await pharos('retry guide')).toMatchObject({ code: 0, stdout: 'guide: nothing to retry\n' })
     expect(JSON.parse((await pharos('retry guide --json')).stdout)).toMatchObject({
       kind: 'retry',
       run: { visited: 0 },
     })
-    expect(site.asked.filter(({ path }) => path.startsWith('/docs/'))).toEqual([])
+    expect(site.requests.filter(({ path }) => path.startsWith('/docs/'))).toEqual([])
   })
 
   test('sources that share a start or a name are listed separately', async () => {
@@ -586,10 +586,10 @@ describe('a host that asks to be left alone', () => {
     expect(JSON.parse(error ?? '')).toMatchObject({ error: { code: 'CRAWL_PARKED' } })
     expect(JSON.parse(parked.stdout)).toMatchObject({ end: 'completed', failed: expect.any(Number) })
     expect((await pharos('status guide')).stdout).toContain(`Not asked any more: ${host}, Retry-After 3600\n`)
-    site.asked.length = 0
+    site.requests.length = 0
     const again = await pharos('retry guide')
     expect(again).toMatchObject({ code: 5, stderr: expect.stringContaining('it asked to wait until 20') })
-    expect(site.asked).toEqual([])
+    expect(site.requests).toEqual([])
     expect((await pharos('explain guide /docs/p30')).stdout).toContain(
       'Why: its host asked to be left alone, or kept failing',
     )
@@ -629,7 +629,7 @@ describe('a running crawl', () => {
   async function start(line: string, requests: number) {
     const args = [PROGRAM, ...line.split(' ')].map((arg) => arg.replace('{}', site.origin))
     const { child, ended } = shop.start(process.execPath, args, environment())
-    while (site.asked.length < requests && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 10))
+    while (site.requests.length < requests && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 10))
     return { child, ended }
   }
 
@@ -687,18 +687,18 @@ describe('a running crawl', () => {
       `PARTIAL: interrupted: ${pending} addresses not read; complete it with: pharos`,
     )
     site.delayMs = 0
-    const before = site.asked.length
+    const before = site.requests.length
     const resumed = await pharos('recrawl guide')
     expect(resumed).toMatchObject({ code: 0, stderr: 'going on with the interrupted crawl of guide\n' })
     expect(await balance()).toMatchObject({ pages: 61, pending: 0, failed: 0 })
-    expect(site.asked.slice(before).filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(
+    expect(site.requests.slice(before).filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(
       61 - Number(pages),
     )
   })
 
   test('a stopped crawl does not resume with other settings', async () => {
     await interrupt(`${ADD} --concurrency 4 --block /docs/p1`, 20)
-    const asked = site.asked.length
+    const asked = site.requests.length
     expect(await pharos(`${ADD} --block /docs/p2 --library`, shop.path('library.db'))).toMatchObject({
       code: 2,
       stdout: '',
@@ -707,7 +707,7 @@ describe('a running crawl', () => {
       ),
     })
     expect(await pharos(`${ADD} --crawl-type basic`)).toMatchObject({ code: 2 })
-    expect(site.asked.length).toBe(asked)
+    expect(site.requests.length).toBe(asked)
     site.delayMs = 0
     expect(await pharos(`${ADD} --block /docs/p1`)).toMatchObject({ code: 0 })
     expect(await balance()).toMatchObject({ pages: 60, pending: 0 })
@@ -716,12 +716,12 @@ describe('a running crawl', () => {
   test('hints can be copied for any library path and any allowed hosts', async () => {
     const flags = ['--library', shop.path('library.db'), '--allow-private']
     const { ended, child } = await start(`${ADD} --concurrency 2 ${flags.join(' ')}`, 12)
-    const again = await shop.runHere(['add', `${site.origin}/docs/`, '--name', 'guide', ...flags])
+    const again = await shop.runInProcess(['add', `${site.origin}/docs/`, '--name', 'guide', ...flags])
     expect(again.stderr).toContain(`\`pharos status guide --library ${shop.path('library.db')}\` shows how far`)
     child.kill('SIGINT')
     const goOn = `pharos recrawl guide --allow-private --library ${shop.path('library.db')}\n`
     expect((await ended).stderr).toContain(`go on with: ${goOn}`)
-    const status = await shop.runHere(['status', 'guide', '--library', shop.path('library.db')])
+    const status = await shop.runInProcess(['status', 'guide', '--library', shop.path('library.db')])
     // The earlier permission is not stored, so the hint allows the host of the source and no other.
     const narrow = goOn.replace('--allow-private', '--allow-private=127.0.0.1')
     expect(status.stdout).toContain(`complete it with: ${narrow}`)
@@ -778,12 +778,12 @@ describe('a library', () => {
       [shop.path('a-folder'), `${shop.path('a-folder')} is a folder`],
       [shop.path('a-file/deep/library.db'), `${shop.path('a-file')} is a file, not a folder`],
     ] as const) {
-      expect(await shop.runHere(['list', '--library', place])).toMatchObject({
+      expect(await shop.runInProcess(['list', '--library', place])).toMatchObject({
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(`^pharos: the library ${place} cannot be used: ${problem} – `),
       })
-      expect(await shop.runHere(['doctor', '--library', place], NO_BROWSER)).toMatchObject({
+      expect(await shop.runInProcess(['doctor', '--library', place], NO_BROWSER)).toMatchObject({
         code: 1,
         stdout: expect.stringContaining(`FAIL  library: ${problem}; use another with --library\n`),
       })
@@ -792,10 +792,10 @@ describe('a library', () => {
 
   test('a damaged library is neither shown as empty nor reported as sound by doctor', async () => {
     const place = shop.path('library.db')
-    expect(await shop.runHere(['list', '--library', place])).toMatchObject({ code: 0 })
+    expect(await shop.runInProcess(['list', '--library', place])).toMatchObject({ code: 0 })
     zeroTable(place, 'sources')
     for (const verb of ['list', 'status', 'stats']) {
-      expect(await shop.runHere([verb, '--library', place])).toMatchObject({
+      expect(await shop.runInProcess([verb, '--library', place])).toMatchObject({
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(
@@ -803,7 +803,7 @@ describe('a library', () => {
         ),
       })
     }
-    expect(await shop.runHere(['doctor', '--library', place], NO_BROWSER)).toMatchObject({
+    expect(await shop.runInProcess(['doctor', '--library', place], NO_BROWSER)).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
         `FAIL  library: the library ${place} cannot be used: it is damaged: .+; restore a copy`,
@@ -813,10 +813,10 @@ describe('a library', () => {
 
   test('a missing library is created with its folders, but not by doctor', async () => {
     const place = shop.path('new/deep/library.db')
-    const { stdout } = await shop.runHere(['doctor', '--library', place], NO_BROWSER)
+    const { stdout } = await shop.runInProcess(['doctor', '--library', place], NO_BROWSER)
     expect(stdout).toContain(`ok    library: ${place} will be made`)
     expect(fs.existsSync(shop.path('new'))).toBe(false)
-    expect(await shop.runHere(['list', '--library', place])).toMatchObject({ code: 0 })
+    expect(await shop.runInProcess(['list', '--library', place])).toMatchObject({ code: 0 })
     expect(fs.statSync(shop.path('new/deep')).mode & 0o777).toBe(0o700)
     expect(fs.statSync(place).mode & 0o777).toBe(0o600)
   })

@@ -1,11 +1,11 @@
 import * as fs from 'node:fs'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { PROGRAM, Workshop } from './program.ts'
+import { PROGRAM, ProgramSandbox } from './program.ts'
 
-let workshop: Workshop
+let workshop: ProgramSandbox
 
 beforeEach(() => {
-  workshop = new Workshop()
+  workshop = new ProgramSandbox()
   fs.mkdirSync(workshop.path('tmp'))
 })
 

@@ -1,15 +1,15 @@
 import * as fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LocalSite, writePage } from './local-site.ts'
-import { PROGRAM, Workshop } from './program.ts'
+import { PROGRAM, ProgramSandbox } from './program.ts'
 
-let shop: Workshop
+let shop: ProgramSandbox
 let site: LocalSite
 
 /** A library with two versions of a guide; every test only reads it. */
 beforeAll(async () => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new Workshop()
+  shop = new ProgramSandbox()
   site = await LocalSite.open({
     '/docs/': writePage('Guide', ['/docs/kiln', '/docs/glaze', '/docs/clay']),
     '/docs/kiln': writePage('Kiln', [], 'Fire the kiln slowly, and let it cool overnight.'),
@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 function pharos(...args: string[]) {
-  return shop.runHere(args, { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+  return shop.runInProcess(args, { PHAROS_LIBRARY: shop.path('library.db'), PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
 interface Answer {

@@ -1,18 +1,18 @@
 import * as fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readSample } from '../documents/convert.ts'
-import { PROGRAM, Workshop } from './program.ts'
+import { PROGRAM, ProgramSandbox } from './program.ts'
 
-let shop: Workshop
+let shop: ProgramSandbox
 
 /** Runs a command line that holds no quotes. */
 function pharos(line: string) {
-  return shop.runHere(line.split(' ').filter(Boolean))
+  return shop.runInProcess(line.split(' ').filter(Boolean))
 }
 
 beforeAll(() => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new Workshop()
+  shop = new ProgramSandbox()
   shop.write({
     'page.html': `<title>Tides</title><nav><a href="/">Home</a></nav><main><h1>Tides</h1>
       <p>High at <a href="times">six</a>.</p><p hidden>secret \x1b[31m</p></main>`,
@@ -84,7 +84,7 @@ describe('extract', () => {
   })
 
   test('needs the name of a file', async () => {
-    const { code, stderr } = await shop.runHere(['extract', ''])
+    const { code, stderr } = await shop.runInProcess(['extract', ''])
     expect(code).toBe(2)
     expect(stderr).toContain('expected the name of a file, got an empty one')
   })

@@ -1,14 +1,14 @@
 import * as fs from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { stageRepository } from '../trees/git-stage.ts'
-import { PROGRAM, Workshop } from './program.ts'
+import { createRepository } from '../trees/git-fixture.ts'
+import { PROGRAM, ProgramSandbox } from './program.ts'
 
-let shop: Workshop
+let shop: ProgramSandbox
 
 beforeEach(() => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new Workshop()
+  shop = new ProgramSandbox()
 })
 
 afterEach(() => {
@@ -22,7 +22,7 @@ function pharos(line: string) {
 
 /** The same inside this process, for cases whose process behaviour another test covers. */
 function runHere(line: string, ...more: string[]) {
-  return shop.runHere([...line.split(' '), ...more], { PHAROS_LIBRARY: shop.path('library.db') })
+  return shop.runInProcess([...line.split(' '), ...more], { PHAROS_LIBRARY: shop.path('library.db') })
 }
 
 async function statusOf(source: string): Promise<Record<string, unknown>> {
@@ -136,7 +136,7 @@ describe('a folder', () => {
 })
 
 test('a repository is added at a tag by its path, and named by its address', async () => {
-  const repository = stageRepository({ 'docs/horn.md': '# Horn\n\nSound it every minute.\n', 'lamp.md': '# Lamp\n' })
+  const repository = createRepository({ 'docs/horn.md': '# Horn\n\nSound it every minute.\n', 'lamp.md': '# Lamp\n' })
   repository.git('tag', 'v1.0')
   repository.commit({ 'docs/horn.md': '# Horn\n\nSound it twice.\n' })
   const added = await runHere(`add ${repository.folder} --ref v1.0 --path docs --json`)

@@ -3,19 +3,19 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** One request that a site received. */
-interface Asked {
+interface ReceivedRequest {
   readonly path: string
   readonly headers: IncomingHttpHeaders
 }
 
 /** The response for a path: a body, a status code or a redirect target. */
-type Served = string | number | URL
+type PageResponse = string | number | URL
 
 /** A real site on this machine. Its pages may be changed while it runs. */
 export class LocalSite {
   /** Path → body of a page, status code of a failure, or target of a redirect. */
-  readonly pages: Map<string, Served> = new Map()
-  readonly asked: Asked[] = []
+  readonly pages: Map<string, PageResponse> = new Map()
+  readonly requests: ReceivedRequest[] = []
   /** Delay of each response. */
   delayMs = 0
   /** Value of the Retry-After header of refused requests, in seconds. */
@@ -24,7 +24,7 @@ export class LocalSite {
 
   private constructor() {
     this.#server = createServer(({ url: path = '/', headers }, response) => {
-      this.asked.push({ path, headers })
+      this.requests.push({ path, headers })
       const found = this.pages.get(path) ?? 404
       const isPage = typeof found === 'string'
       const type = path.endsWith('.txt') ? 'text/plain' : 'text/html; charset=utf-8'
@@ -38,7 +38,7 @@ export class LocalSite {
     })
   }
 
-  static async open(pages: Readonly<Record<string, Served>>): Promise<LocalSite> {
+  static async open(pages: Readonly<Record<string, PageResponse>>): Promise<LocalSite> {
     const site = new LocalSite()
     site.serve(pages)
     site.#server.listen(0, '127.0.0.1')
@@ -52,17 +52,17 @@ export class LocalSite {
   }
 
   /** Replaces all pages, removes the delay and clears the recorded requests. */
-  serve(pages: Readonly<Record<string, Served>>): void {
+  serve(pages: Readonly<Record<string, PageResponse>>): void {
     this.pages.clear()
     for (const [path, page] of Object.entries(pages)) this.pages.set(path, page)
-    this.asked.length = 0
+    this.requests.length = 0
     this.delayMs = 0
     this.retryAfter = undefined
   }
 
   /** Number of requests for a path. */
   countOf(path: string): number {
-    return this.asked.filter((one) => one.path === path).length
+    return this.requests.filter((one) => one.path === path).length
   }
 
   async close(): Promise<void> {

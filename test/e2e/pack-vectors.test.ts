@@ -8,11 +8,11 @@ import { readPack } from '../../src/ingest/pack-input.ts'
 import { createPackMcp } from '../../src/mcp/pack-server.ts'
 import { BUILT_IN_FOLDER } from '../embed/built-in-model.ts'
 import { textOf } from '../mcp/connect.ts'
-import { PROGRAM, Workshop } from './program.ts'
+import { PROGRAM, ProgramSandbox } from './program.ts'
 
 /* Tests packs with vectors, written by the command line and searched by agents. */
 
-const shop = new Workshop()
+const shop = new ProgramSandbox()
 
 /** None of the files contains a word of this question. */
 const QUESTION = 'automobile repair garage'
@@ -36,7 +36,7 @@ beforeAll(async () => {
     'pack docs --out meant --vectors',
     'pack docs --out again.zip --vectors',
   ]) {
-    expect(await shop.runHere(line.split(' '))).toMatchObject({ code: 0 })
+    expect(await shop.runInProcess(line.split(' '))).toMatchObject({ code: 0 })
   }
 })
 
@@ -47,7 +47,7 @@ async function search(pack: string, ...flags: string[]) {
 }
 
 async function ask(query: string, pack: string, ...flags: string[]) {
-  const { stdout, stderr } = await shop.runHere(['search', query, '--pack', pack, '--json', ...flags])
+  const { stdout, stderr } = await shop.runInProcess(['search', query, '--pack', pack, '--json', ...flags])
   return { ...(JSON.parse(stdout) as Answer), stderr }
 }
 
@@ -79,7 +79,7 @@ test('vectors of another model are ignored with a notice, and only words are sea
   expect(found.notices).toEqual([
     expect.stringContaining('vectors of another model (pharos-embed-1) than the built-in one'),
   ])
-  const { stderr } = await shop.runHere(['search', QUESTION, '--pack', 'other'])
+  const { stderr } = await shop.runInProcess(['search', QUESTION, '--pack', 'other'])
   expect(stderr).toContain('answered by words alone')
 })
 
@@ -90,7 +90,7 @@ test('says how well the hits fit the question', async () => {
     relevance: 'weak',
     uncovered: ['zyxomat'],
   })
-  const { stdout } = await shop.runHere(['search', 'broken engines of the zyxomat', '--pack', 'plain'])
+  const { stdout } = await shop.runInProcess(['search', 'broken engines of the zyxomat', '--pack', 'plain'])
   expect(stdout).toMatch(/^Weak match: nothing found mentions "zyxomat"\.\n\n/)
 })
 
@@ -153,6 +153,6 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
 })
 
 test('library flags are refused for a server of a pack', async () => {
-  const { code, stderr } = await shop.runHere(['mcp', '--pack', 'again.zip', '--tools', 'ask'])
+  const { code, stderr } = await shop.runInProcess(['mcp', '--pack', 'again.zip', '--tools', 'ask'])
   expect([code, stderr]).toEqual([2, expect.stringContaining('--tools is for the library, not for a pack')])
 })

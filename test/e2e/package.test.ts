@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PROGRAM, Workshop } from './program.ts'
+import { PROGRAM, ProgramSandbox } from './program.ts'
 
 /* The package as npm packs it, unpacked beside the packages that it depends on. */
 
 const ROOT = join(import.meta.dirname, '../..')
 const MAX_PACKED_BYTES = 15_000_000
 
-const shop = new Workshop()
+const shop = new ProgramSandbox()
 let packed: { readonly filename: string; readonly size: number; readonly files: readonly { readonly path: string }[] }
 
 beforeAll(() => {

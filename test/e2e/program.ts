@@ -24,7 +24,7 @@ export interface Outcome {
 }
 
 /** A temporary folder in which the program runs. */
-export class Workshop {
+export class ProgramSandbox {
   readonly folder: string = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-e2e-')))
   readonly #lifeMs: number
 
@@ -60,7 +60,7 @@ export class Workshop {
    * Runs the program to its end inside this process, which saves the start: same code, same output, same exit code. Only for tests that are
    * not about the process itself. One run at a time, because the folder and the environment belong to the process.
    */
-  async runHere(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  async runInProcess(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
     const { run } = (await import(RUN)) as { run(args: readonly string[], streams: Streams): Promise<number> }
     const before = { folder: process.cwd(), environment: { ...process.env } }
     const output = { stdout: '', stderr: '' }

@@ -1,11 +1,11 @@
 import * as fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openLibrary } from '../../src/open-library.ts'
-import { placeLibrary } from '../library-place.ts'
+import { locateLibrary } from '../library-place.ts'
 import { LocalSite } from './local-site.ts'
-import { PROGRAM, Workshop } from './program.ts'
+import { PROGRAM, ProgramSandbox } from './program.ts'
 
-let shop: Workshop
+let shop: ProgramSandbox
 let site: LocalSite
 let library: string
 
@@ -46,8 +46,8 @@ const PAGES = {
 
 beforeAll(async () => {
   if (!fs.existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new Workshop()
-  library = await placeLibrary(shop.path('library.db'))
+  shop = new ProgramSandbox()
+  library = await locateLibrary(shop.path('library.db'))
   site = await LocalSite.open(PAGES)
   expect(await start('add', `${site.origin}/docs/`, '--name', 'guide', '--version', '2')).toMatchObject({ code: 0 })
 })
@@ -64,7 +64,7 @@ function start(...args: string[]) {
 
 /** The same inside this process, which takes a tenth of the time. */
 function pharos(...args: string[]) {
-  return shop.runHere([...args, '--library', library])
+  return shop.runInProcess([...args, '--library', library])
 }
 
 async function json(...args: string[]): Promise<unknown> {

@@ -3,14 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { LocalSite, manyPages } from './local-site.ts'
-import { NO_BROWSER, PROGRAM, Workshop } from './program.ts'
+import { NO_BROWSER, PROGRAM, ProgramSandbox } from './program.ts'
 import { type ServerProcess, startServer, until } from './server.ts'
 
-let workshop: Workshop
+let workshop: ProgramSandbox
 const servers: ServerProcess[] = []
 
 beforeEach(() => {
-  workshop = new Workshop()
+  workshop = new ProgramSandbox()
 })
 
 afterEach(async () => {
@@ -44,7 +44,7 @@ describe('serve', () => {
     const port = Number(new URL(origin).port)
     expect(port).toBeGreaterThanOrEqual(41_000)
     expect(port).toBeLessThanOrEqual(61_000)
-    expect(server.places).toEqual({
+    expect(server.printed).toEqual({
       origin,
       dashboard: `${origin}/`,
       api: `${origin}/api`,
@@ -98,7 +98,7 @@ describe('serve', () => {
 
   test('a second server on the same library is refused until the first has ended', async () => {
     const first = await serve()
-    const refused = await workshop.runHere(['serve', '--library', workshop.path('library.db')])
+    const refused = await workshop.runInProcess(['serve', '--library', workshop.path('library.db')])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toContain(
       `already, at ${first.origin} – use that one, or end it first: it is process ${first.pid}`,
@@ -111,15 +111,15 @@ describe('serve', () => {
   })
 
   test('needs a token when other machines can reach it, and never prints the token', async () => {
-    const open = await workshop.runHere(['serve', '--host', '0.0.0.0'])
+    const open = await workshop.runInProcess(['serve', '--host', '0.0.0.0'])
     expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('so a token is demanded')])
-    const short = await workshop.runHere(['serve', '--host', '0.0.0.0'], { PHAROS_TOKEN: 'short' })
+    const short = await workshop.runInProcess(['serve', '--host', '0.0.0.0'], { PHAROS_TOKEN: 'short' })
     expect([short.code, short.stderr]).toEqual([2, expect.stringContaining('expected at least 16 characters')])
     expect(short.stderr).not.toContain('short')
 
     workshop.write({ token: `${TOKEN}\n` })
     const server = await serve(['--host', '0.0.0.0', '--token-file', 'token'])
-    expect(server.places).toMatchObject({ isTokenDemanded: true })
+    expect(server.printed).toMatchObject({ isTokenDemanded: true })
     const statusOf = async (token: string) => {
       const headers = token === '' ? {} : { authorization: `Bearer ${token}` }
       const response = await server.ask('/api/crawls', { headers })
@@ -127,7 +127,7 @@ describe('serve', () => {
       return response.status
     }
     expect([await statusOf(''), await statusOf(`${TOKEN}x`), await statusOf(TOKEN)]).toEqual([401, 401, 200])
-    const doctor = await workshop.runHere(['doctor', '--json'], { ...NO_BROWSER, PHAROS_TOKEN: TOKEN })
+    const doctor = await workshop.runInProcess(['doctor', '--json'], { ...NO_BROWSER, PHAROS_TOKEN: TOKEN })
     expect(doctor.stdout).toContain('{"name":"token","value":"…","origin":"environment"}')
     server.kill('SIGTERM')
     const { stdout, stderr } = await server.ended
@@ -136,9 +136,9 @@ describe('serve', () => {
 
   test('refuses a file that is not a library and invalid origins', async () => {
     workshop.write({ 'notes.txt': 'this is no library, and it is long enough to be looked at. '.repeat(20) })
-    const file = await workshop.runHere(['serve', '--library', 'notes.txt'])
+    const file = await workshop.runInProcess(['serve', '--library', 'notes.txt'])
     expect([file.code, file.stderr]).toEqual([1, expect.stringContaining('notes.txt cannot be used')])
-    const origin = await workshop.runHere(['serve', '--allowed-origins', 'https://example.com/'])
+    const origin = await workshop.runInProcess(['serve', '--allowed-origins', 'https://example.com/'])
     expect([origin.code, origin.stderr]).toEqual([2, expect.stringContaining('expected origins such as https')])
     expect(fs.readdirSync(workshop.folder).filter((name) => name.startsWith('notes'))).toEqual(['notes.txt'])
   })
@@ -148,7 +148,7 @@ describe('serve', () => {
     await new Promise((resolve) => busy.once('listening', resolve))
     // The server listens on a port, so the address is an object.
     const { port } = busy.address() as AddressInfo
-    const refused = await workshop.runHere(['serve'], { PORT: String(port) })
+    const refused = await workshop.runInProcess(['serve'], { PORT: String(port) })
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`--port ${port}: it is in use`)])
     await new Promise((resolve) => busy.close(resolve))
     const server = await serve([], { PORT: String(port) })
@@ -161,14 +161,14 @@ describe('a crawl that is delegated to the server', () => {
     const site = await LocalSite.open(manyPages(5))
     try {
       const library = ['--library', workshop.path('library.db')]
-      const alone = await workshop.runHere(['add', `${site.origin}/docs/`, '--detach', ...library])
+      const alone = await workshop.runInProcess(['add', `${site.origin}/docs/`, '--detach', ...library])
       expect([alone.code, alone.stdout]).toEqual([1, ''])
       expect(alone.stderr).toContain(`start one with \`pharos serve --library ${workshop.path('library.db')}\``)
       expect(fs.existsSync(workshop.path('library.db'))).toBe(false)
 
       const server = await serve(['--allow-private', '--json-logs'])
       const leave = async (...words: string[]) => {
-        const { code, stdout, stderr } = await workshop.runHere([...words, '--detach', '--json', ...library])
+        const { code, stdout, stderr } = await workshop.runInProcess([...words, '--detach', '--json', ...library])
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
         // The JSON that the verb prints.
         const { jobId, watch } = JSON.parse(stdout) as { jobId: string; watch: string }
@@ -194,7 +194,7 @@ describe('a crawl that is delegated to the server', () => {
         [['refresh', 'kilns', '--concurrency', '3'], 2, `--concurrency cannot be given with --detach: ${setting}`],
         [['add', '.'], 2, '--detach is for web sites'],
       ] as const) {
-        const refused = await workshop.runHere([...words, '--detach', ...library])
+        const refused = await workshop.runInProcess([...words, '--detach', ...library])
         expect([refused.code, refused.stderr]).toEqual([code, expect.stringContaining(problem)])
       }
       server.kill('SIGTERM')

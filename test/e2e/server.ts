@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Outcome, Workshop } from './program.ts'
+import type { Outcome, ProgramSandbox } from './program.ts'
 import { PROGRAM } from './program.ts'
 
 /** A `pharos serve` as a separate process. */
@@ -7,7 +7,7 @@ export interface ServerProcess {
   readonly pid: number
   readonly origin: string
   /** The line it printed. */
-  readonly places: Readonly<Record<string, unknown>>
+  readonly printed: Readonly<Record<string, unknown>>
   readonly ended: Promise<Outcome>
   ask(path: string, init?: RequestInit): Promise<Response>
   /** Posts JSON, and returns the JSON of a successful response. */
@@ -18,7 +18,7 @@ export interface ServerProcess {
 
 /** Starts `pharos serve` and waits until it has printed its address. */
 export async function startServer(
-  workshop: Workshop,
+  workshop: ProgramSandbox,
   flags: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ServerProcess> {
@@ -43,7 +43,7 @@ export async function startServer(
   return {
     pid,
     origin,
-    places: { ...places },
+    printed: { ...places },
     ended,
     ask,
     get: (path) => read(ask(path)),

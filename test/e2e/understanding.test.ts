@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { shellWord } from '../../src/cli/terminal.ts'
 import { copyCountries } from '../gazetteer/world.ts'
-import { placeLibrary } from '../library-place.ts'
+import { locateLibrary } from '../library-place.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
-import { Workshop } from './program.ts'
+import { ProgramSandbox } from './program.ts'
 
 /** Countries with a hub on the site: enough to learn the pattern of their addresses. */
 const THERE = ['france', 'japan', 'brazil', 'kenya', 'peru', 'norway']
@@ -11,15 +11,15 @@ const THERE = ['france', 'japan', 'brazil', 'kenya', 'peru', 'norway']
 const NAMED = 'chad mali niger togo benin ghana gabon sudan egypt libya qatar oman'.split(' ')
 const STORIES = ['/story-one', '/story-two', '/story-three', '/story-four', '/story-five']
 
-const shop = new Workshop()
+const shop = new ProgramSandbox()
 let bare: string
 let world: string
 let site: Site
 let host = ''
 
 beforeAll(async () => {
-  bare = await placeLibrary(shop.path('bare.db'))
-  world = await placeLibrary(shop.path('world.db'))
+  bare = await locateLibrary(shop.path('bare.db'))
+  world = await locateLibrary(shop.path('world.db'))
   const hubs = THERE.map((slug) => `/world/${slug}`)
   const named = NAMED.map((slug) => `/world/${slug}`)
   site = await openSite({
@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 
 function pharos(library: string, ...args: readonly string[]) {
-  return shop.runHere([...args, '--library', library])
+  return shop.runInProcess([...args, '--library', library])
 }
 
 const add = (library: string, ...args: readonly string[]) =>
@@ -66,7 +66,7 @@ test('a refused history crawl leaves no source behind, so the advised crawl work
 })
 
 test('a forced history crawl is of that type for one run, and its source is stored as intelligent', async () => {
-  const library = await placeLibrary(shop.path('forced.db'))
+  const library = await locateLibrary(shop.path('forced.db'))
   const forced = await add(library, '--crawl-type', 'history', '--force', '--json')
   expect(forced.code, forced.stderr).toBe(0)
   const { stdout } = await pharos(library, 'list', '--json')

@@ -1,12 +1,12 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Outcome, PROGRAM, Workshop } from './program.ts'
+import { type Outcome, PROGRAM, ProgramSandbox } from './program.ts'
 
-let workshop: Workshop
+let workshop: ProgramSandbox
 
 beforeEach(() => {
-  workshop = new Workshop()
+  workshop = new ProgramSandbox()
 })
 
 afterEach(() => {
@@ -62,7 +62,7 @@ function watch(...args: string[]): Watcher {
 const LIBRARY = ['--library', 'library.db']
 
 async function search(words: string): Promise<string> {
-  return (await workshop.runHere(['search', words, '--json', ...LIBRARY])).stdout
+  return (await workshop.runInProcess(['search', words, '--json', ...LIBRARY])).stdout
 }
 
 function readFailures(): Line[] {
@@ -152,7 +152,7 @@ describe('pharos watch', () => {
     watcher.kill('SIGTERM')
     expect((await watcher.ended).code).toBe(0)
     expect(told.map((line) => line['path']).filter((path) => /jsonl|lib/.test(String(path)))).toEqual([])
-    const status = await workshop.runHere(['status', '--json', '--all', ...LIBRARY])
+    const status = await workshop.runInProcess(['status', '--json', '--all', ...LIBRARY])
     expect(status.stdout).toContain('"pages":4')
   })
 
@@ -165,11 +165,11 @@ describe('pharos watch', () => {
     [['docs', '--block', '/x/**'], 'is in the library with other settings'],
   ])('%j is refused', async (args, problem) => {
     workshop.write({ 'a.md': '# A\n', 'docs/b.md': '# B\n' })
-    await workshop.runHere(['add', './docs', '--quiet', ...LIBRARY])
-    const { code, stderr } = await workshop.runHere(['watch', ...args, ...LIBRARY])
+    await workshop.runInProcess(['add', './docs', '--quiet', ...LIBRARY])
+    const { code, stderr } = await workshop.runInProcess(['watch', ...args, ...LIBRARY])
     expect(code).toBeGreaterThan(0)
     expect(stderr).toContain(problem)
-    const { stdout } = await workshop.runHere(['list', '--json', ...LIBRARY])
+    const { stdout } = await workshop.runInProcess(['list', '--json', ...LIBRARY])
     expect(stdout).not.toContain('a.md')
   })
 })

@@ -40,23 +40,23 @@ export async function writePage(
   const url = `https://${sourceId}.test${path}`
   const record = recordOf(url, text, traits)
   const crawlId = `crawl of ${sourceId}`
-  await store.offer(sourceId, crawlId, [findOf(url)], 1)
+  await store.offer(sourceId, crawlId, [foundAddressOf(url)], 1)
   const visits = await store.lease({
     sourceId,
     limit: 1000,
     now: 2,
     until: 1000,
     horizon: 1_000_000,
-    isLevelled: false,
+    isBreadthFirst: false,
   })
   const visit = visits.find(({ key }) => key === url)
   if (visit === undefined) {
-    await store.adopt({ sourceId, crawlId: `${crawlId} again`, now: 3, find: findOf(url), record, finds: [] })
+    await store.adopt({ sourceId, crawlId: `${crawlId} again`, now: 3, find: foundAddressOf(url), record, finds: [] })
   } else await store.settle({ visit, crawlId, now: 3, state: 'indexed', record })
   return record.chunks.map(({ id }) => id)
 }
 
-function findOf(url: string) {
+function foundAddressOf(url: string) {
   return {
     key: url,
     url,

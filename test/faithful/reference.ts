@@ -23,9 +23,9 @@ type DomNode = ReturnType<typeof parseDocument>['childNodes'][number]
 type DomElement = Parameters<typeof DomUtils.getAttributeValue>[0]
 
 /** Where the content of a page is, by the markup of the generator alone. */
-export type Maker = 'sphinx' | 'docbook' | 'mdbook' | 'rustdoc' | 'javadoc' | 'apache' | 'gtk-doc'
+export type DocGenerator = 'sphinx' | 'docbook' | 'mdbook' | 'rustdoc' | 'javadoc' | 'apache' | 'gtk-doc'
 
-const MAINS: Readonly<Record<Maker, (element: DomElement) => boolean>> = {
+const MAIN_SELECTORS: Readonly<Record<DocGenerator, (element: DomElement) => boolean>> = {
   sphinx: ({ attribs }) => attribs['role'] === 'main',
   docbook: ({ name }) => name === 'body',
   mdbook: ({ name }) => name === 'main',
@@ -36,11 +36,11 @@ const MAINS: Readonly<Record<Maker, (element: DomElement) => boolean>> = {
 }
 
 /** Links to other pages and places, line and formula numbers, and controls. */
-const FURNITURE =
+const NON_CONTENT_CLASSES =
   `navheader navfooter headerlink copybtn fn-backref backrefs viewcode-link prev-next-area prev-next-footer
   linenos eqno`.split(/\s+/)
 /** The same by the name of the class or id that a generator gives it. */
-const OWN_FURNITURE: Readonly<Partial<Record<Maker, readonly string[]>>> = {
+const GENERATOR_NON_CONTENT: Readonly<Partial<Record<DocGenerator, readonly string[]>>> = {
   mdbook: ['boring', 'buttons'],
   rustdoc: [
     'srclink',
@@ -71,21 +71,21 @@ export function wordsOf(text: string): string[] {
 }
 
 /** Whether a page has content at all. */
-export function hasContent(html: string, maker: Maker): boolean {
-  return DomUtils.findOne(MAINS[maker], parseDocument(html).childNodes) !== null
+export function hasContent(html: string, maker: DocGenerator): boolean {
+  return DomUtils.findOne(MAIN_SELECTORS[maker], parseDocument(html).childNodes) !== null
 }
 
 /** The content of a page of documentation. */
-export function readDocument(html: string, maker: Maker): Content {
+export function readHtml(html: string, maker: DocGenerator): Content {
   const document = parseDocument(html)
-  for (const name of OWN_FURNITURE[maker] ?? []) {
+  for (const name of GENERATOR_NON_CONTENT[maker] ?? []) {
     const own = DomUtils.filter(
       (node) => 'attribs' in node && (hasClass(node, name) || node.attribs['id'] === name),
       document.childNodes,
     )
     for (const node of own) DomUtils.removeElement(node)
   }
-  const main = DomUtils.findOne(MAINS[maker], document.childNodes)
+  const main = DomUtils.findOne(MAIN_SELECTORS[maker], document.childNodes)
   if (main === null) throw new Error('the page has no main content')
   const code = find(main, 'pre').filter((pre) => !isInside(pre, main, ['td', 'th']))
   // Layout tables have no rows to keep.
@@ -150,15 +150,15 @@ function isInside(element: DomElement, root: DomElement, names: readonly string[
 }
 
 /** Elements inside the main content that do not belong to it. */
-function isFurniture(element: DomElement): boolean {
+function isNonContent(element: DomElement): boolean {
   if (['script', 'style', 'template', 'head', 'noscript'].includes(element.name)) return true
   if (/display:\s*none/.test(element.attribs['style'] ?? '')) return true
-  return FURNITURE.some((name) => hasClass(element, name))
+  return NON_CONTENT_CLASSES.some((name) => hasClass(element, name))
 }
 
 function isLeftOut(element: DomElement, root: DomElement): boolean {
   for (let at: DomElement['parent'] | DomElement = element; at !== null && at !== root; at = at.parent) {
-    if ('attribs' in at && isFurniture(at)) return true
+    if ('attribs' in at && isNonContent(at)) return true
   }
   return false
 }
@@ -167,7 +167,7 @@ function isLeftOut(element: DomElement, root: DomElement): boolean {
 function readText(node: DomNode, isExact = false): string {
   if (node.type === 'text') return node.data
   if (!('attribs' in node)) return ''
-  if (isFurniture(node)) return ''
+  if (isNonContent(node)) return ''
   if (node.name === 'br') return isExact ? '\n' : ' '
   if (node.name === 'img') return isExact ? `(${node.attribs['alt'] ?? ''})` : ` ${node.attribs['alt'] ?? ''} `
   const text = node.children.map((child) => readText(child, isExact)).join('')
@@ -254,6 +254,6 @@ export function missingWords(all: readonly string[], some: readonly string[]): s
 }
 
 /** Item numbers, box titles and task marks are written as text where a page draws them. */
-export function isOurs(word: string): boolean {
+export function isAddedWord(word: string): boolean {
   return /^(?:\d+|note|tip|important|warning|caution|x)$/.test(word)
 }

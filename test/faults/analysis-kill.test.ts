@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { analyseLibrary } from '../../src/library/operations/analyse-library.ts'
 import { openLibrary } from '../../src/open-library.ts'
+import { type AnalysisDump, readAnalysisDump } from '../analysis/analysis-dump.ts'
 import { importPlaces } from '../analysis/some-places.ts'
 import { storeNews } from '../analysis/stored-news.ts'
-import { readUnderstood, type Understood } from '../analysis/understood.ts'
 import { type Child, startNode } from '../sites/children.ts'
 import { isLong } from './bounded.ts'
 
@@ -22,7 +22,7 @@ const CHILD = fileURLToPath(new URL('../analysis/run-child.ts', import.meta.url)
 const folder = mkdtempSync(join(tmpdir(), 'pharos-analysis-'))
 const filled = join(folder, 'filled.db')
 /** The result of a run that is not killed. */
-let whole: Understood
+let whole: AnalysisDump
 
 beforeAll(async () => {
   const library = await openLibrary({ path: filled, version: '0' })
@@ -35,7 +35,7 @@ beforeAll(async () => {
   // The batch size must not affect the result.
   for await (const _ of analyseLibrary(copy, { batch: 64 }));
   await copy.close()
-  whole = readUnderstood(path)
+  whole = readAnalysisDump(path)
 })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -43,7 +43,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** Kills a process after the given number of steps, or lets it end. */
 async function killAfter(child: Child, steps: number): Promise<void> {
   // It may end before.
-  await child.told('progress', steps).catch(() => undefined)
+  await child.waitForEvents('progress', steps).catch(() => undefined)
   child.process.kill('SIGKILL')
   await child.ended
 }
@@ -55,7 +55,7 @@ async function breakOff(path: string, moments: readonly number[]): Promise<'brok
     const child = startNode([CHILD, path, String(BATCH)])
     await killAfter(child, steps)
     expect(child.lines[0]).toMatchObject({ type: 'started', isResumed: kill > 0 })
-    const [run] = readUnderstood(path)['runs'] ?? []
+    const [run] = readAnalysisDump(path)['runs'] ?? []
     if ((run as { readonly status: string }).status === 'completed') return undefined
     expect(run).toMatchObject({ status: 'running' })
   }
@@ -74,7 +74,7 @@ test(`a run that is killed ${KILLS} times resumes, and gives the same result as 
   const told = `killed after ${moments} steps`
   expect({ code, stderr }, told).toEqual({ code: 0, stderr: '' })
   expect(last.lines[0], told).toMatchObject({ type: 'started', isResumed: true })
-  const left = readUnderstood(path)
+  const left = readAnalysisDump(path)
   for (const [name, rows] of Object.entries(whole)) expect(left[name], `${told}: ${name}`).toEqual(rows)
   expect(left['pages']).toHaveLength(PAGES)
   expect(left['places']?.length).toBeGreaterThan(PAGES)

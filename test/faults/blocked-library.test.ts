@@ -11,15 +11,15 @@ import { run } from '../../src/cli/run.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { closeLater } from '../close-later.ts'
-import { PROGRAM, Workshop } from '../e2e/program.ts'
+import { PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { startServer, until } from '../e2e/server.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { type Child, expectCompleted, startChild } from '../sites/children.ts'
 import type { ChildOptions } from '../sites/crawl-child.ts'
-import { type Dump, readDump, readUninterrupted, stagePath } from '../sites/library-file.ts'
+import { createLibraryPath, type Dump, readDump, readUninterrupted } from '../sites/file-fixture.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
 import { openSite, type Site } from '../sites/site.ts'
-import { goOn } from './go-on.ts'
+import { resumeCrawl } from './resume-crawl.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
 const SIZE = LONG ? 300 : 24
@@ -49,7 +49,7 @@ async function expectSameEnd(child: Child, path: string): Promise<void> {
 
 /** Goes on with a crawl and expects the same. */
 async function expectToGoOn(path: string, options: ChildOptions = QUICK): Promise<void> {
-  const { summary, events } = await goOn(path, site, options)
+  const { summary, events } = await resumeCrawl(path, site, options)
   expect(summary.end).toBe('completed')
   expect(events[0]).toMatchObject({ type: 'started', isResumed: true })
   await expect(readDump(path, site.origin)).resolves.toEqual(whole)
@@ -72,16 +72,16 @@ describe('a disk that is full', () => {
   test('is waited for', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path)
-    await child.told('settled', 5)
+    await child.waitForEvents('settled', 5)
     disk.fill()
-    await child.told('paused')
+    await child.waitForEvents('paused')
     expect(child.lines.find(({ type }) => type === 'paused')).toMatchObject({
       cause: 'disk-full',
       detail: expect.stringContaining('the disk is full'),
     })
     await expectToWait(child)
     disk.free()
-    await child.told('resumed')
+    await child.waitForEvents('resumed')
     expect(child.lines.find(({ type }) => type === 'resumed')).toMatchObject({ cause: 'disk-full' })
     await expectSameEnd(child, disk.path)
   })
@@ -89,9 +89,9 @@ describe('a disk that is full', () => {
   test('loses nothing if the process is killed meanwhile', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path)
-    await child.told('settled', 5)
+    await child.waitForEvents('settled', 5)
     disk.fill()
-    await child.told('paused')
+    await child.waitForEvents('paused')
     child.process.kill('SIGKILL')
     await child.ended
     const refused = crawl(disk.path)
@@ -104,7 +104,7 @@ describe('a disk that is full', () => {
   test('ends the crawl after the time limit, and the crawl can be resumed later', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path, { ...QUICK, limits: { fullMs: 3000 } })
-    await child.told('settled', 5)
+    await child.waitForEvents('settled', 5)
     disk.fill()
     await expect(child.ended).resolves.toEqual({ code: 0, stderr: '' })
     expect(child.lines.at(-1)).toMatchObject({
@@ -182,11 +182,11 @@ test('the command line gives up when the disk has been full for `fullDiskTime`, 
 describe('a server whose disk stays full', () => {
   const environment = { PHAROS_FULL_DISK_TIME: '1s' }
   const problem = expect.stringContaining('the disk has been full for 1 second')
-  let workshop: Workshop
+  let workshop: ProgramSandbox
   let disk: Disk
 
   beforeEach(() => {
-    workshop = new Workshop()
+    workshop = new ProgramSandbox()
     disk = mountDisk()
     fillDuringCrawl(disk)
   })
@@ -236,20 +236,20 @@ function fillDuringCrawl(disk: Disk): void {
 
 describe('a library that another process keeps locked', () => {
   test('is waited for', async () => {
-    const path = await stagePath()
+    const path = await createLibraryPath()
     const child = crawl(path)
-    await child.told('settled', 5)
+    await child.waitForEvents('settled', 5)
     const other = new Sqlite(path, { timeout: 10_000 })
     try {
       other.exec('BEGIN EXCLUSIVE')
-      await child.told('paused')
+      await child.waitForEvents('paused')
       expect(child.lines.find(({ type }) => type === 'paused')).toMatchObject({ cause: 'locked' })
       await expectToWait(child)
       other.exec('COMMIT')
     } finally {
       other.close()
     }
-    await child.told('resumed')
+    await child.waitForEvents('resumed')
     await expectSameEnd(child, path)
   })
 })
@@ -258,7 +258,7 @@ describe('a library on a disk that can only be read', () => {
   test('gives a clear error, and continues when it can be written again', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path)
-    await child.told('settled', 5)
+    await child.waitForEvents('settled', 5)
     child.process.kill('SIGKILL')
     await child.ended
     disk.remount('ro')
@@ -275,7 +275,7 @@ describe('a library on a disk that can only be read', () => {
     const store = await openSqliteStore(disk.path)
     await addSourceTo(store, 'docs')
     await writePage(store, 'docs', '/a', 'a lighthouse')
-    await store.tendIndex()
+    await store.indexMissingChunks()
     for (const ending of ['', '-wal', '-shm']) copyFileSync(disk.path + ending, at('killed') + ending)
     for (const ending of ['', '-wal']) copyFileSync(disk.path + ending, at('moved') + ending)
     await store.close()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
-import type { Outcome, Workshop } from '../e2e/program.ts'
+import type { Outcome, ProgramSandbox } from '../e2e/program.ts'
 import { watchMemory } from '../tree-memory.ts'
 import type { BoundedRun } from './bounded-child.ts'
 
@@ -16,7 +16,7 @@ export const isLong: boolean = process.env['TEST_LONG'] !== undefined
 const reportFile = process.env['TEST_REPORT']
 
 /** Timeout of a hanging run, even on a busy machine. */
-const SECONDS = isLong ? 600 : 250
+const RUN_TIMEOUT_SECONDS = isLong ? 600 : 250
 
 /** Limit for the CPU time of a run, which depends little on other load. */
 const MAX_CPU_SECONDS = 60
@@ -24,8 +24,8 @@ const MAX_CPU_SECONDS = 60
 const SCRIPT = fileURLToPath(new URL('./bounded-child.ts', import.meta.url))
 
 /** Sets the test timeout to twice the time limit of the program, so that the program fails first and its error is reported. */
-export function allowTime(): void {
-  vi.setConfig({ testTimeout: 2 * SECONDS * 1000 })
+export function extendTestTimeout(): void {
+  vi.setConfig({ testTimeout: 2 * RUN_TIMEOUT_SECONDS * 1000 })
 }
 
 /**
@@ -33,27 +33,27 @@ export function allowTime(): void {
  * them breaks a bound: the next is judged by itself. With TEST_LONG every run has a new one.
  */
 export class BoundedProgram {
-  readonly #shop: Workshop
+  readonly #shop: ProgramSandbox
   readonly #maxRssMb: number
   #child: ChildProcess | undefined
   /** Output of the process outside of a run. */
   #stray = ''
 
-  constructor(shop: Workshop, maxRssMb: number) {
+  constructor(shop: ProgramSandbox, maxRssMb: number) {
     this.#shop = shop
     this.#maxRssMb = maxRssMb
   }
 
   /** Runs the program, expects success within its limits, and returns its output. */
   async run(args: readonly string[]): Promise<string> {
-    const { code, signal, stdout, stderr } = await this.tryOut(args)
+    const { code, signal, stdout, stderr } = await this.tryRun(args)
     if (code !== 0) await this.end()
     expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: '' })
     return stdout
   }
 
   /** Runs the program, which may fail, and checks its limits. */
-  async tryOut(args: readonly string[]): Promise<Outcome> {
+  async tryRun(args: readonly string[]): Promise<Outcome> {
     let isSpent = true
     try {
       const started = performance.now()
@@ -87,7 +87,7 @@ export class BoundedProgram {
     // Documents are read in a child process, so its memory is watched too.
     const endWatch = watchMemory(child.pid ?? 0)
     return new Promise((resolve) => {
-      const timer = setTimeout(() => child.kill('SIGKILL'), SECONDS * 1000)
+      const timer = setTimeout(() => child.kill('SIGKILL'), RUN_TIMEOUT_SECONDS * 1000)
       const settle = (run: BoundedRun, signal: NodeJS.Signals | null) => {
         clearTimeout(timer)
         child.removeAllListeners()

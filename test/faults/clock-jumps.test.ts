@@ -3,7 +3,7 @@ import { crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { reportSource } from '../../src/library/operations/source-status.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { runCrawl } from '../sites/crawl.ts'
-import { comparable, type Dump, readUninterrupted, stageOn } from '../sites/library-file.ts'
+import { createFixtureOn, type Dump, readUninterrupted, toComparable } from '../sites/file-fixture.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
 import { openSite, type Site } from '../sites/site.ts'
 
@@ -24,13 +24,13 @@ afterAll(() => site.close())
 
 /** A library whose clock can be set. */
 async function stageClock() {
-  const { library, source, holds } = await stageOn(site, '/', { scope: SCOPE }, { concurrency: 4 })
+  const { library, source, readContent } = await createFixtureOn(site, '/', { scope: SCOPE }, { concurrency: 4 })
   let offset = 0
   const clock = { ...library.clock, now: () => library.clock.now() + offset }
   const jump = (ms: number) => {
     offset += ms
   }
-  const dump = async () => comparable(await holds(), site.origin)
+  const dump = async () => toComparable(await readContent(), site.origin)
   return { source, dump, jump, library: { ...library, clock } }
 }
 

@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { zipSync } from 'fflate'
 import { docx } from '../documents/written.ts'
-import { endOfContent, type RawMember, writeDirectory, writeTar, writeZip } from '../trees/archive-bytes.ts'
+import { type RawMember, readDirectoryOffset, writeDirectory, writeTar, writeZip } from '../trees/archive-bytes.ts'
 import { isLong } from './bounded.ts'
 
 /** A malicious archive. */
@@ -21,7 +21,7 @@ const RATIO = 'unpacked it is more than 200 times as large as packed'
 
 /** Archives by their names. */
 export function hostileArchives(): Readonly<Record<string, HostileArchive>> {
-  return { ...bombs(), ...nested(), ...names(), ...liars(), ...mistaken(), ...(isLong ? crowds() : {}) }
+  return { ...bombs(), ...nested(), ...names(), ...falseHeaders(), ...wrongExtensions(), ...(isLong ? crowds() : {}) }
 }
 
 function bombs(): Record<string, HostileArchive> {
@@ -45,7 +45,7 @@ function bombs(): Record<string, HostileArchive> {
 function overlapping(): HostileArchive {
   const kernel = { name: '0.md', content: 'x'.repeat(2000) }
   const zip = writeZip([GOOD, kernel])
-  const start = endOfContent(zip)
+  const start = readDirectoryOffset(zip)
   const offset = zip.indexOf(kernel.name) - 30
   const members = Array.from({ length: 100 }, (_, i) => ({ ...kernel, name: `${i}.md`, offset }))
   return {
@@ -147,9 +147,9 @@ function names(): Record<string, HostileArchive> {
 }
 
 /** Archives with false headers. */
-function liars(): Record<string, HostileArchive> {
+function falseHeaders(): Record<string, HostileArchive> {
   const zip = writeZip([GOOD])
-  const start = endOfContent(zip)
+  const start = readDirectoryOffset(zip)
   // The end record of a large archive that claims a million members.
   const many = writeDirectory(
     Array.from({ length: 65_536 }, () => ({ name: '', content: '' })),
@@ -178,7 +178,7 @@ function liars(): Record<string, HostileArchive> {
 }
 
 /** Files whose content differs from their extension. */
-function mistaken(): Record<string, HostileArchive> {
+function wrongExtensions(): Record<string, HostileArchive> {
   const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), Buffer.alloc(2000, 7)])
   return {
     'png.zip': { write: () => png, outcome: 'it is no zip archive' },

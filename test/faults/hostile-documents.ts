@@ -32,7 +32,7 @@ const LAUGHS = Array.from({ length: 9 }, (_, i) => `<!ENTITY e${i + 1} "${`&e${i
 
 /** Documents of every format, by their paths. */
 export function hostileDocuments(bait: Bait): Readonly<Record<string, HostileFile>> {
-  return { ...office(bait), ...pdfs(bait), ...markup(bait), ...data(bait), ...mistaken() }
+  return { ...office(bait), ...pdfs(bait), ...markup(bait), ...data(bait), ...wrongExtensions() }
 }
 
 function office({ url, file }: Bait): Record<string, HostileFile> {
@@ -209,7 +209,7 @@ function data({ url, file, program }: Bait): Record<string, HostileFile> {
 }
 
 /** Files whose content differs from their extension. */
-function mistaken(): Record<string, HostileFile> {
+function wrongExtensions(): Record<string, HostileFile> {
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
   const tar = writeTar([{ name: 'a.md', content: '# A\n' }])
   const word = docx(docxParagraph('x'))

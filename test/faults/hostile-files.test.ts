@@ -4,8 +4,8 @@ import { extname } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { readPack } from '../../src/ingest/pack-input.ts'
-import { Workshop } from '../e2e/program.ts'
-import { allowTime, BoundedProgram, isLong } from './bounded.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
+import { BoundedProgram, extendTestTimeout, isLong } from './bounded.ts'
 
 /*
  * Malicious files, packed by the built program in a separate process, beside two good files. Each of them must give chunks or a warning, in
@@ -18,11 +18,11 @@ const MB = 2 ** 20
 /** Resident memory of the program at its worst moment. */
 const MAX_RSS_MB = isLong ? 4000 : 900
 
-allowTime()
+extendTestTimeout()
 
 const GOOD = '# Good\n\nThe neighbour that must not be lost.\n'
 
-const shop = new Workshop()
+const shop = new ProgramSandbox()
 const program = new BoundedProgram(shop, MAX_RSS_MB)
 
 beforeEach(() => {

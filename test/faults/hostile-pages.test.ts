@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { extractPage } from '../../src/core/extract/extract-page.ts'
-import { Workshop } from '../e2e/program.ts'
-import { allowTime, BoundedProgram, isLong } from './bounded.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
+import { BoundedProgram, extendTestTimeout, isLong } from './bounded.ts'
 
 /*
  * Malicious pages, extracted by the built program in a separate process. Each must give Markdown with its words, or a reason why there is
@@ -16,9 +16,9 @@ const SCALE = isLong ? 10 : 0.25
 const DEPTH = isLong ? 100_000 : 10_000
 const MAX_RSS_MB = isLong ? 3500 : 1000
 
-allowTime()
+extendTestTimeout()
 
-const shop = new Workshop()
+const shop = new ProgramSandbox()
 const program = new BoundedProgram(shop, MAX_RSS_MB)
 
 afterAll(async () => {
@@ -94,7 +94,7 @@ test.each(Object.keys(PAGES))(
   'the paragraph is extracted from a page with %s, or its size is the reason',
   async (name) => {
     shop.write({ 'page.html': `<!doctype html><title>T</title><body>${PAGES[name]?.() ?? ''}</body>` })
-    const { code, stdout, stderr } = await program.tryOut([
+    const { code, stdout, stderr } = await program.tryRun([
       'extract',
       'page.html',
       '--url',

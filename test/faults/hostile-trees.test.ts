@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openLibrary } from '../../src/open-library.ts'
-import { Workshop } from '../e2e/program.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
 import { type Canary, openCanary } from '../sites/canary.ts'
-import { type Holdings, readHoldings } from '../sites/library-file.ts'
+import { readSourceContent, type SourceContent } from '../sites/file-fixture.ts'
 import { writeTar } from '../trees/archive-bytes.ts'
-import { stageRepository } from '../trees/git-stage.ts'
-import { openRegistry } from '../trees/registry-stage.ts'
-import { allowTime, BoundedProgram, isLong } from './bounded.ts'
+import { createRepository } from '../trees/git-fixture.ts'
+import { openRegistry } from '../trees/registry-fixture.ts'
+import { BoundedProgram, extendTestTimeout, isLong } from './bounded.ts'
 import { GOOD, hostileArchives, wholeArchives } from './hostile-archives.ts'
 import { type Bait, hostileDocuments, SCRIPT } from './hostile-documents.ts'
 
@@ -25,10 +25,10 @@ const MAX_RSS_MB = isLong ? 1200 : 600
 
 const SECRET = 'the-word-that-nobody-may-read'
 
-allowTime()
+extendTestTimeout()
 
 /** A workshop whose temporary files can be counted, and whose programs may contact this machine. */
-class WatchedWorkshop extends Workshop {
+class WatchedWorkshop extends ProgramSandbox {
   readonly variables: Record<string, string> = {}
 
   override get environment(): Record<string, string> {
@@ -71,7 +71,7 @@ function commandOf(name: string, library: string): string[] {
 }
 
 /** Adds a tree, expects success, and returns its content in the library. */
-async function add(name: string): Promise<Holdings> {
+async function add(name: string): Promise<SourceContent> {
   const path = shop.path(`library/${libraries++}.db`)
   await program.run(commandOf(name, path))
   expectNoTrace()
@@ -79,7 +79,7 @@ async function add(name: string): Promise<Holdings> {
   try {
     const [source] = await library.store.listSources()
     if (source === undefined) throw new Error('the library has no source')
-    const holdings = await readHoldings(path, library, source, '')
+    const holdings = await readSourceContent(path, library, source, '')
     for (const [page, { markdown }] of holdings.pages) {
       expect(markdown, page).not.toContain(SECRET)
       expect(markdown, page).not.toContain(SCRIPT)
@@ -92,7 +92,7 @@ async function add(name: string): Promise<Holdings> {
 
 /** Takes a tree in that is refused, and gives why. */
 async function refusalOf(name: string): Promise<string> {
-  const { code, stderr } = await program.tryOut(commandOf(name, shop.path('library/refused.db')))
+  const { code, stderr } = await program.tryRun(commandOf(name, shop.path('library/refused.db')))
   expectNoTrace()
   expect(code).not.toBe(0)
   const { error } = JSON.parse(stderr) as { error: { code: string; message: string } }
@@ -109,7 +109,7 @@ function expectNoTrace(): void {
 }
 
 /** `skipped damaged its content is damaged`, by paths */
-function statesOf({ rows }: Holdings): Record<string, string> {
+function statesOf({ rows }: SourceContent): Record<string, string> {
   return Object.fromEntries(
     [...rows].map(([path, { state, reason, pattern, detail }]) => {
       return [path, [state, reason, pattern ?? detail].filter((word) => word !== null).join(' ')]
@@ -164,7 +164,7 @@ describe('an archive that is cut off', () => {
 })
 
 test('a repository that would have programs run and other repositories fetched', async () => {
-  const repository = stageRepository({ 'good.md': GOOD.content })
+  const repository = createRepository({ 'good.md': GOOD.content })
   const script = join(repository.folder, '.git/run.sh')
   fs.writeFileSync(script, `#!/bin/sh\n${bait.program}\n`, { mode: 0o755 })
   for (const hook of ['post-checkout', 'pre-auto-gc', 'reference-transaction']) {

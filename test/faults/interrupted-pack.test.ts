@@ -3,14 +3,14 @@ import * as fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readPack } from '../../src/ingest/pack-input.ts'
-import { PROGRAM, Workshop } from '../e2e/program.ts'
+import { PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 
 /* An interrupted run must leave the previous pack complete, and no other files. */
 
-let shop: Workshop
+let shop: ProgramSandbox
 
 beforeEach(async () => {
-  shop = new Workshop()
+  shop = new ProgramSandbox()
   shop.write({ 'first/a.md': '# First\n\nThe pack that was there before.\n', 'next/b.md': '# Next\n' })
   // Enough to be met at work.
   const words = Array.from({ length: 40_000 }, (_, i) => `word${(i * i) % 997}`).join(' ')
@@ -21,7 +21,7 @@ afterEach(() => shop.remove())
 
 /** Packs the source over the existing pack, up to the moment at which the new one is being written. */
 async function startWriting(out: string) {
-  await shop.runHere(['pack', 'first', '--out', out])
+  await shop.runInProcess(['pack', 'first', '--out', out])
   const run = shop.start(process.execPath, [PROGRAM, 'pack', 'source', '--out', out, '--no-cache'], {})
   while (shop.leftovers().length === 0 && run.child.exitCode === null) await sleep(2)
   return run
@@ -60,7 +60,7 @@ describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
     child.kill('SIGKILL')
     expect((await ended).signal).toBe('SIGKILL')
     expectFirstPack(out)
-    expect(await shop.runHere(['pack', 'next', '--out', out])).toMatchObject({ code: 0, stdout: `${out}\n` })
+    expect(await shop.runInProcess(['pack', 'next', '--out', out])).toMatchObject({ code: 0, stdout: `${out}\n` })
     expect(readPack(shop.path(out)).files).toMatchObject([{ path: 'b.md' }])
     expect(shop.leftovers()).toEqual([])
   })
@@ -84,7 +84,7 @@ describe('a disk that is full', () => {
     // A small disk of its own if mounting is allowed. Otherwise a file size limit fails in the same way.
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0
     try {
-      await shop.runHere(['pack', 'first', '--out', `disk/${out}`])
+      await shop.runInProcess(['pack', 'first', '--out', `disk/${out}`])
       const limit = isMounted ? '' : 'ulimit -f 300; '
       const { code, stdout, stderr } = await shop.shell(`${limit}pharos pack source --out disk/${out} --no-cache`)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -106,7 +106,10 @@ describe('a disk that is full', () => {
     // The cache does not store files that were modified a moment ago.
     await sleep(2100)
     try {
-      expect(await shop.runHere(['pack', 'source', '--out', 'out.zip'])).toMatchObject({ code: 0, stdout: 'out.zip\n' })
+      expect(await shop.runInProcess(['pack', 'source', '--out', 'out.zip'])).toMatchObject({
+        code: 0,
+        stdout: 'out.zip\n',
+      })
       expect(fs.readdirSync(disk, { recursive: true }).filter((name) => String(name).includes('jsonl'))).toEqual([])
     } finally {
       if (isMounted) spawnSync('umount', [disk])

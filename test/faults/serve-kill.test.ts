@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Workshop } from '../e2e/program.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
 import { type ServerProcess, startServer, until } from '../e2e/server.ts'
-import { type Dump, readDump, readUninterrupted } from '../sites/library-file.ts'
+import { type Dump, readDump, readUninterrupted } from '../sites/file-fixture.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
 import { type Answer, openSite, type Site } from '../sites/site.ts'
 import { isLong } from './bounded.ts'
@@ -22,7 +22,7 @@ const DELAY_MS = 25
 let site: Site
 /** The result of an undisturbed crawl. */
 let whole: Dump
-let workshop: Workshop
+let workshop: ProgramSandbox
 let server: ServerProcess
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => site.close())
 
 beforeEach(async () => {
-  workshop = new Workshop()
+  workshop = new ProgramSandbox()
   server = await start()
 })
 

@@ -46,7 +46,7 @@ export interface Sample {
 }
 
 /** The result of one crawl. */
-export interface Crawled {
+export interface CrawlReport {
   readonly type: 'crawled'
   readonly url: string
   readonly kind: CrawlKind
@@ -60,12 +60,12 @@ export interface Crawled {
   readonly events: Readonly<Record<string, number>>
 }
 
-const SAMPLE_MS = 5000
+const SAMPLE_INTERVAL_MS = 5000
 /** Connections take a moment to close. */
-const CLOSING_MS = 250
+const CLOSE_GRACE_MS = 250
 /** Every ninth crawl is cancelled after a delay. */
 const CANCEL_EVERY = 9
-const CANCEL_MS = 400
+const CANCEL_DELAY_MS = 400
 const KINDS: readonly CrawlKind[] = ['recrawl', 'refresh', 'recrawl', 'retry']
 const QUERIES = ['heron marsh', 'about willow', 'quartz', 'nothing of the kind', 'section']
 const MB = 2 ** 20
@@ -77,10 +77,10 @@ const crawls = new Map<string, number>()
 
 process.stdin.on('end', () => lasting.abort())
 process.stdin.resume()
-const timer = setInterval(() => tellSample('working'), SAMPLE_MS)
+const timer = setInterval(() => writeSample('working'), SAMPLE_INTERVAL_MS)
 // The runtime starts its own threads with the first work for them, and keeps them.
 await promisify(gzip)('')
-tellSample('closed')
+writeSample('closed')
 let library = await open()
 for (;;) {
   const until = performance.now() + roundMs
@@ -88,7 +88,7 @@ for (;;) {
   // A round that was broken off is like no other.
   if (lasting.signal.aborted) break
   await sleep(restMs)
-  tellSample('resting')
+  writeSample('resting')
   if (!isReopening) continue
   await close()
   library = await open()
@@ -107,8 +107,8 @@ function open(): Promise<OpenLibrary> {
 
 async function close(): Promise<void> {
   await library.close()
-  await sleep(CLOSING_MS)
-  tellSample('closed')
+  await sleep(CLOSE_GRACE_MS)
+  writeSample('closed')
 }
 
 async function crawlAgain(url: string, until: number): Promise<void> {
@@ -126,7 +126,7 @@ async function crawlOnce(source: Source): Promise<void> {
   const next = KINDS[count % KINDS.length] ?? 'recrawl'
   const kind = crawl === null ? 'add' : isInterrupted ? crawl.kind : next
   const isBrief = count % CANCEL_EVERY === CANCEL_EVERY - 1
-  const signal = isBrief ? AbortSignal.timeout(CANCEL_MS) : lasting.signal
+  const signal = isBrief ? AbortSignal.timeout(CANCEL_DELAY_MS) : lasting.signal
   const events: Record<string, number> = {}
   let isResumed = false
   let last: CrawlEvent | undefined
@@ -141,7 +141,18 @@ async function crawlOnce(source: Source): Promise<void> {
   await checkBalance(source, end === 'completed')
   const { url } = source
   const isCancelled = signal.aborted
-  say({ type: 'crawled', url, kind, isResumed, isCancelled, end, problem, visited, requests, events } satisfies Crawled)
+  say({
+    type: 'crawled',
+    url,
+    kind,
+    isResumed,
+    isCancelled,
+    end,
+    problem,
+    visited,
+    requests,
+    events,
+  } satisfies CrawlReport)
 }
 
 /** Every address is in the ledger once, in one state, and after a crawl that was completed nothing is left to do. */
@@ -169,7 +180,7 @@ async function search(until: number): Promise<void> {
   }
 }
 
-function tellSample(point: Sample['point']): void {
+function writeSample(point: Sample['point']): void {
   // Garbage and reserve space of the heap do not count as a leak.
   void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: point === 'working' ? 'regular' : 'last-resort' })
   const { rss, heapUsed, arrayBuffers } = process.memoryUsage()

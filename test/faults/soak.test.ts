@@ -4,12 +4,12 @@ import { afterEach, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { findSource } from '../../src/node.ts'
 import { type Child, startNode } from '../sites/children.ts'
-import { runCrawl, stageLibrary } from '../sites/crawl.ts'
-import { expectSound, stagePath } from '../sites/library-file.ts'
-import { quicken } from '../sites/quicken.ts'
+import { openTestLibrary, runCrawl } from '../sites/crawl.ts'
+import { withFastClock } from '../sites/fast-clock.ts'
+import { createLibraryPath, expectSound } from '../sites/file-fixture.ts'
 import { isLong, report } from './bounded.ts'
-import type { Crawled, Sample, SoakOptions } from './soak-child.ts'
-import { openTroubledSite, type TroubledSite, type TroubledSiteOptions } from './troubled-site.ts'
+import { type FaultySite, type FaultySiteOptions, openFaultySite } from './faulty-site.ts'
+import type { CrawlReport, Sample, SoakOptions } from './soak-child.ts'
 
 const MINUTE_MS = 60_000
 const SOAK_MS = isLong ? Number(process.env['SOAK_MINUTES'] ?? 30) * MINUTE_MS : 3300
@@ -24,12 +24,12 @@ const SCRIPT = fileURLToPath(new URL('./soak-child.ts', import.meta.url))
 const LARGE_BYTES = isLong ? 1_200_000 : 300_000
 
 /** The sites. Shares of "too busy" responses are small, because each slows down the crawl for minutes. */
-const SITES: readonly Omit<TroubledSiteOptions, 'largeBytes'>[] = [
-  { address: '127.0.0.1', size: isLong ? 200 : 40, troubles: { error: 0.03 } },
-  { address: '127.0.0.2', size: isLong ? 200 : 40, troubles: { error: 0.02, reset: 0.01, slow: 0.01 } },
-  { address: '127.0.0.3', size: isLong ? 100 : 20, troubles: { slow: 0.1, silent: isLong ? 0.003 : 0 } },
-  { address: '127.0.0.4', size: isLong ? 40 : 20, troubles: { busy: 0.004, limited: 0.004, error: 0.02 } },
-  { address: '127.0.0.5', size: isLong ? 40 : 20, troubles: { slow: 0.05, reset: 0.02, busy: 0.002 } },
+const SITES: readonly Omit<FaultySiteOptions, 'largeBytes'>[] = [
+  { address: '127.0.0.1', size: isLong ? 200 : 40, faultRates: { error: 0.03 } },
+  { address: '127.0.0.2', size: isLong ? 200 : 40, faultRates: { error: 0.02, reset: 0.01, slow: 0.01 } },
+  { address: '127.0.0.3', size: isLong ? 100 : 20, faultRates: { slow: 0.1, silent: isLong ? 0.003 : 0 } },
+  { address: '127.0.0.4', size: isLong ? 40 : 20, faultRates: { busy: 0.004, limited: 0.004, error: 0.02 } },
+  { address: '127.0.0.5', size: isLong ? 40 : 20, faultRates: { slow: 0.05, reset: 0.02, busy: 0.002 } },
 ]
 
 /** One process never restarts and never closes its library, so every leak is visible. */
@@ -55,21 +55,21 @@ const MOST_REST_MB = 8
 const WARM_UP_SHARE = 1 / 3
 const WARM_UP_MS = Math.min(MINUTE_MS, SOAK_MS / 6)
 
-let sites: readonly TroubledSite[] = []
+let sites: readonly FaultySite[] = []
 
 afterEach(async () => {
   for (const site of sites) await site.close()
 })
 
 test('continuous crawls use no growing amount of any resource', { timeout: SOAK_MS + 2 * MARGIN_MS }, async () => {
-  sites = await Promise.all(SITES.map((site) => openTroubledSite({ ...site, largeBytes: LARGE_BYTES })))
-  const path = await stagePath()
+  sites = await Promise.all(SITES.map((site) => openFaultySite({ ...site, largeBytes: LARGE_BYTES })))
+  const path = await createLibraryPath()
   const urls = sites.map(({ origin }) => `${origin}/`)
   const steady = startSoak({ ...STEADY, path, urls: urls.slice(0, 3) })
   const mortal = { ...MORTAL, path, urls: urls.slice(3) }
   const mortals = [startSoak(mortal)]
   const turning = setInterval(() => {
-    for (const site of sites) site.turn()
+    for (const site of sites) site.changePages()
   }, TURN_MS)
   try {
     for (const deadline = performance.now() + SOAK_MS; ; ) {
@@ -78,17 +78,17 @@ test('continuous crawls use no growing amount of any resource', { timeout: SOAK_
       if (left <= 0 || current === undefined) break
       await endsWithin(Math.min(LIFE_MS, left), [steady, current])
       // However busy the machine is, something is done in every life.
-      await current.told('crawled')
+      await current.waitForEvents('crawled')
       if (left <= LIFE_MS) break
       current.process.kill('SIGKILL')
       await current.ended
       mortals.push(startSoak(mortal))
     }
-    await steady.told('crawled')
+    await steady.waitForEvents('crawled')
   } finally {
     clearInterval(turning)
   }
-  for (const site of sites) site.calm()
+  for (const site of sites) site.clearFaults()
   for (const child of [steady, ...mortals.slice(-1)]) await expectEnd(child)
 
   const children = [steady, ...mortals]
@@ -134,8 +134,8 @@ async function expectEnd(child: Child): Promise<void> {
   expect(end).toEqual({ code: 0, stderr: '' })
 }
 
-function crawlsOf(child: Child): Crawled[] {
-  return child.lines.filter(({ type }) => type === 'crawled') as unknown as Crawled[]
+function crawlsOf(child: Child): CrawlReport[] {
+  return child.lines.filter(({ type }) => type === 'crawled') as unknown as CrawlReport[]
 }
 
 function samplesOf(child: Child, point?: Sample['point']): Sample[] {
@@ -250,7 +250,7 @@ function tellFigures(children: readonly Child[], memory: readonly Sample[]): voi
 /** After the end of all faults, a crawl of each source must find exactly the pages of its site. */
 async function expectWhole(path: string): Promise<void> {
   expectSound(path)
-  const library = quicken(await stageLibrary(path))
+  const library = withFastClock(await openTestLibrary(path))
   for (const site of sites) {
     const source = await findSource(library, `${site.origin}/`)
     const input = { kind: 'recrawl', acceptLoss: true, isFresh: true } as const

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { searchHits } from '../../src/library/hits.ts'
 import { type Child, expectCompleted, startChild } from '../sites/children.ts'
 import type { ChildOptions } from '../sites/crawl-child.ts'
-import { type Dump, readDump, readUninterrupted, stageOn, stagePath } from '../sites/library-file.ts'
+import { createFixtureOn, createLibraryPath, type Dump, readDump, readUninterrupted } from '../sites/file-fixture.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
 import { openSite, type Site } from '../sites/site.ts'
-import { goOn } from './go-on.ts'
+import { resumeCrawl } from './resume-crawl.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
 const SIZE = LONG ? 300 : 18
@@ -28,7 +28,7 @@ beforeAll(async () => {
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   whole = await readUninterrupted(site, {}, false)
   const began = performance.now()
-  await expectCompleted(crawl(await stagePath()))
+  await expectCompleted(crawl(await createLibraryPath()))
   wholeMs = performance.now() - began
 })
 
@@ -46,7 +46,7 @@ async function kill(child: Child): Promise<void> {
 /** Goes on with a library whose crawl was broken off, and compares it with one whose was not. */
 async function expectSameEnd(path: string, broken: Child): Promise<void> {
   const isOver = broken.lines.some(({ type }) => type === 'ended')
-  const { summary, events } = await goOn(path, site, QUICK)
+  const { summary, events } = await resumeCrawl(path, site, QUICK)
   expect(summary.end).toBe('completed')
   const dump = await readDump(path, site.origin)
   expect(dump.pages).toEqual(whole.pages)
@@ -61,7 +61,7 @@ describe('a killed process', { timeout: LONG ? 300_000 : 60_000 }, () => {
   // The title contains the random moment, so that a failure report names it.
   const moments = Array.from({ length: KILLS }, () => Math.random())
   test.each(moments)('loses nothing when it is killed after %f of its time', async (moment) => {
-    const path = await stagePath()
+    const path = await createLibraryPath()
     const child = crawl(path)
     await sleep(moment * wholeMs)
     await kill(child)
@@ -69,10 +69,10 @@ describe('a killed process', { timeout: LONG ? 300_000 : 60_000 }, () => {
   })
 
   test('gives the same result after many kills', async () => {
-    const path = await stagePath()
+    const path = await createLibraryPath()
     let child = crawl(path)
     for (let i = 0; i < (LONG ? 20 : 2); i++) {
-      await child.told('settled', 3)
+      await child.waitForEvents('settled', 3)
       await kill(child)
       child = crawl(path)
     }
@@ -81,10 +81,10 @@ describe('a killed process', { timeout: LONG ? 300_000 : 60_000 }, () => {
   })
 
   test('leaves a usable library when it is killed during its start', async () => {
-    const path = await stagePath()
+    const path = await createLibraryPath()
     const began = performance.now()
     const first = crawl(path)
-    await first.told('started')
+    await first.waitForEvents('started')
     const startMs = performance.now() - began
     await kill(first)
     for (let i = 0; i < (LONG ? 20 : 2); i++) {
@@ -100,15 +100,15 @@ describe('a process that is killed while it removes a source', () => {
   test.each(Array.from({ length: LONG ? 20 : 1 }, () => Math.random()))(
     '(%f) leaves the source complete or invisible, and the next process finishes the removal',
     async (moment) => {
-      const { path, library, source, ...staged } = await stageOn(site, '/', {}, { concurrency: 4 })
+      const { path, library, source, ...staged } = await createFixtureOn(site, '/', {}, { concurrency: 4 })
       await staged.crawl()
-      const before = await staged.holds()
+      const before = await staged.readContent()
       const child = startChild('remove', path, source.url)
-      await child.told('removing')
+      await child.waitForEvents('removing')
       await sleep(moment * 20)
       await kill(child)
       const left = await library.store.listSources()
-      if (left.length > 0) expect(await staged.holds()).toEqual(before)
+      if (left.length > 0) expect(await staged.readContent()).toEqual(before)
       else expect(await searchHits(library.store, { query: 'grebe', limit: 10 })).toEqual([])
       await library.store.removeSource(source.id)
       const db = new Sqlite(path, { readonly: true })
@@ -135,10 +135,10 @@ describe('a power loss', () => {
   test.each(Array.from({ length: IMAGES }, () => Math.random()))(
     'leaves a library that continues, with %f of the log on disk',
     async (share) => {
-      const path = await stagePath()
-      const image = await stagePath()
+      const path = await createLibraryPath()
+      const image = await createLibraryPath()
       const child = crawl(path)
-      await child.told('settled', 3 + Math.floor(Math.random() * SIZE))
+      await child.waitForEvents('settled', 3 + Math.floor(Math.random() * SIZE))
       child.process.kill('SIGSTOP')
       await untilStopped(child)
       const isOver = child.lines.some(({ type }) => type === 'ended')
@@ -161,9 +161,9 @@ describe('a frozen process', () => {
   const options: ChildOptions = { limits: { leaseMs: 1000, aliveMs: 1500 } }
 
   test('continues normally after more than the time of its leases', async () => {
-    const path = await stagePath()
+    const path = await createLibraryPath()
     const child = crawl(path, options)
-    await child.told('settled', 5)
+    await child.waitForEvents('settled', 5)
     child.process.kill('SIGSTOP')
     await sleep(2500)
     child.process.kill('SIGCONT')
@@ -172,9 +172,9 @@ describe('a frozen process', () => {
   })
 
   test('leaves its crawl to another process that has taken it over', async () => {
-    const path = await stagePath()
+    const path = await createLibraryPath()
     const first = crawl(path, options)
-    await first.told('settled', 5)
+    await first.waitForEvents('settled', 5)
     first.process.kill('SIGSTOP')
     await untilStopped(first)
     await sleep(1600)
@@ -194,10 +194,10 @@ describe('a frozen process', () => {
 })
 
 test('all pages of a server that disappears and returns are read', async () => {
-  const path = await stagePath()
+  const path = await createLibraryPath()
   const port = Number(new URL(site.origin).port)
   const child = crawl(path, { speed: 25 })
-  await child.told('settled', 8)
+  await child.waitForEvents('settled', 8)
   await site.close()
   try {
     await sleep(1000)

@@ -6,10 +6,10 @@ import type { Fetcher } from '../../src/crawl/ports.ts'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
 import type { Store } from '../../src/library/store.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { runCrawl, type StageInput, stage } from '../sites/crawl.ts'
-import { comparable, readUninterrupted, stageOn } from '../sites/library-file.ts'
+import { type CrawlFixtureInput, createCrawlFixture, runCrawl } from '../sites/crawl.ts'
+import { withFastClock } from '../sites/fast-clock.ts'
+import { createFixtureOn, readUninterrupted, toComparable } from '../sites/file-fixture.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
-import { quicken } from '../sites/quicken.ts'
 import { type Answer, page } from '../sites/site.ts'
 
 /** Ten minutes take a second. */
@@ -33,9 +33,9 @@ function holdUp(fetcher: Fetcher, isHeld: (path: string) => boolean) {
 }
 
 /** A stage with a fast clock for all its crawls, because times stored for hosts must fit the next crawl. */
-async function stageQuick(pages: Readonly<Record<string, Answer>>, input: StageInput = {}, speed = SPEED) {
-  const { site, source, library } = await stage(pages, input)
-  const quick = quicken(library, speed)
+async function stageQuick(pages: Readonly<Record<string, Answer>>, input: CrawlFixtureInput = {}, speed = SPEED) {
+  const { site, source, library } = await createCrawlFixture(pages, input)
+  const quick = withFastClock(library, speed)
   const crawl = (given: Partial<OpenLibrary> = {}, kind: CrawlKind = 'add', signal?: AbortSignal) =>
     runCrawl({ ...quick, ...given }, source, { kind }, site.origin, signal)
   return { site, source, library: quick, crawl }
@@ -207,10 +207,10 @@ describe('a crawl with a failing store', () => {
   })
 
   test('gives the same result after temporary failures of every write', async () => {
-    const { site } = await stage(messySite(40))
+    const { site } = await createCrawlFixture(messySite(40))
     site.pages.set('/sitemap.xml', sitemapOf(site.origin))
     const scope = { maxDepth: 50 }
-    const { library, source, holds } = await stageOn(site, '/', { scope }, { concurrency: 4 })
+    const { library, source, readContent } = await createFixtureOn(site, '/', { scope }, { concurrency: 4 })
     const failed = new Map<PropertyKey, number>()
     /** The first calls of each writing method fail. Methods that begin a crawl or read do not fail. */
     const store = new Proxy(library.store, {
@@ -231,7 +231,7 @@ describe('a crawl with a failing store', () => {
     expect(told.length).toBeGreaterThan(6)
     expect(told).toEqual(told.map((_, i) => (i % 2 === 0 ? 'paused' : 'resumed')))
     expect(failed.get('endCrawl')).toBe(3)
-    expect(comparable(await holds(), site.origin)).toEqual(await readUninterrupted(site, scope))
+    expect(toComparable(await readContent(), site.origin)).toEqual(await readUninterrupted(site, scope))
   })
 
   test('stops with a message after the time limit, and can be resumed', async () => {

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installData } from '../../src/gazetteer/install-data.ts'
-import { Workshop } from '../e2e/program.ts'
+import { ProgramSandbox } from '../e2e/program.ts'
 import { DATA_FOLDER } from './world.ts'
 
-const workshop = new Workshop()
+const workshop = new ProgramSandbox()
 const library = ['--library', workshop.path('library.db')]
 
 /** Runs the verb inside this process. */
 function runHere(...args: readonly string[]) {
-  return workshop.runHere(['gazetteer', ...args, ...library])
+  return workshop.runInProcess(['gazetteer', ...args, ...library])
 }
 
 beforeAll(() => installData('countries', { folder: DATA_FOLDER }))

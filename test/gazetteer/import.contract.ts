@@ -7,10 +7,10 @@ import { importWorld } from '../../src/gazetteer/import-world.ts'
 import { installData } from '../../src/gazetteer/install-data.ts'
 import { DATA_PACKAGES } from '../../src/gazetteer/packages.ts'
 import type { Gazetteer, GazetteerSource } from '../../src/library/gazetteer.ts'
-import type { LibraryStore, UnderstandingStore } from '../../src/library/library-store.ts'
-import type { Look } from '../contracts/understanding.contract.ts'
+import type { AnalysisStore, LibraryStore } from '../../src/library/library-store.ts'
+import type { SqlAccess } from '../contracts/understanding.contract.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
-import { chooseLength } from '../library-place.ts'
+import { chooseRepetitions } from '../library-place.ts'
 import { DATA_FOLDER } from './world.ts'
 
 /** Creates libraries for imports of places. */
@@ -19,8 +19,8 @@ export interface PlaceLibraries {
   newPlace(): Promise<string>
   /** Path of a library with all countries. */
   newCountries(): Promise<string>
-  open(place: string): Promise<LibraryStore & UnderstandingStore>
-  look(place: string): Promise<Look>
+  open(place: string): Promise<LibraryStore & AnalysisStore>
+  look(place: string): Promise<SqlAccess>
 }
 
 /** All places, as exported. */
@@ -205,10 +205,10 @@ export function describeImport(of: PlaceLibraries): void {
 
     test('a killed import resumes and has the same result as an uninterrupted one, while others write', async () => {
       const file = await installData('cities', { folder: DATA_FOLDER })
-      const lines = chooseLength(200_000, 2700, 1700)
+      const lines = chooseRepetitions(200_000, 2700, 1700)
       const [killed, whole] = [await of.newPlace(), await of.newPlace()]
       // After the first batch; the batch size depends on the store.
-      await runWriter(killed, file, lines, chooseLength(40_000, 2500, 1500))
+      await runWriter(killed, file, lines, chooseRepetitions(40_000, 2500, 1500))
       const half = await withGazetteer(killed, (gazetteer) => gazetteer.summary())
       // Some cities are stored, but the name index does not exist yet.
       expect(half.cities).toBeGreaterThan(0)

@@ -8,7 +8,7 @@ import type { PlaceQuery } from '../../src/library/gazetteer.ts'
 import { writeTo } from '../../src/store/sqlite/database.ts'
 import { createGazetteer } from '../../src/store/sqlite/gazetteer.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { lookAt } from '../contracts/sqlite-look.ts'
+import { openSqlAccess } from '../contracts/sqlite-access.ts'
 import { describeImport, expectNothing, OWN, placeWith } from './import.contract.ts'
 import { copyCountries, indexOfWorld, worldGazetteer, worldNames } from './world.ts'
 
@@ -182,7 +182,7 @@ describeImport({
     return path
   },
   open: (path) => openSqliteStore(path),
-  look: async (path) => lookAt(path),
+  look: async (path) => openSqlAccess(path),
 })
 
 test('every query returns nothing when the tables are missing too', async () => {

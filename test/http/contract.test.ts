@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import type { Crawl } from '../../src/library/store.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
-import { EVENTS, fillLog, fillRows, JOB, MILESTONES, OTHER, ROWS } from './filled.ts'
+import { EVENT_COUNT, FAILED_JOB, fillLog, fillRows, JOB, MILESTONES, ROW_COUNT } from './fill-library.ts'
 import { type Answer, openTestServer, type TestServer, until } from './server.ts'
 import * as shapes from './shapes.ts'
 
@@ -56,8 +56,8 @@ describe('the history', () => {
   test('lists jobs with their numbers of events, newest first', async () => {
     const { total, items } = await get('/api/queues', shapes.queues)
     expect(total).toBe(3)
-    expect(items.find(({ id }) => id === JOB)).toMatchObject({ pid: 4242, events: EVENTS, status: 'done' })
-    expect(items.find(({ id }) => id === OTHER)?.status).toBe('failed')
+    expect(items.find(({ id }) => id === JOB)).toMatchObject({ pid: 4242, events: EVENT_COUNT, status: 'done' })
+    expect(items.find(({ id }) => id === FAILED_JOB)?.status).toBe('failed')
     expect((await get('/api/queues?limit=1', shapes.queues)).items).toHaveLength(1)
     // A limit above the maximum is lowered to the maximum.
     expect((await get('/api/queues?limit=100000', shapes.queues)).items).toHaveLength(3)
@@ -72,7 +72,7 @@ describe('the history', () => {
       seen.push(...part.items.map(({ id }) => id))
       before = part.cursors.nextBefore
     } while (before !== null)
-    expect(seen).toHaveLength(EVENTS)
+    expect(seen).toHaveLength(EVENT_COUNT)
     expect(seen).toEqual([...seen].sort((a, b) => b - a))
     const oldest = seen.at(-1) ?? 0
     const newer = await get(`/api/queues/${JOB}/events?limit=300&after=${oldest}`, shapes.queueEvents)
@@ -85,7 +85,7 @@ describe('the history', () => {
       const { items } = await get(`/api/queues/${JOB}/events${query}`, shapes.queueEvents)
       return items.length
     })
-    expect(await Promise.all(sizes)).toEqual([200, 500, EVENTS / 10])
+    expect(await Promise.all(sizes)).toEqual([200, 500, EVENT_COUNT / 10])
   })
 
   test('returns problems with their severity, and milestones, by kind, scope and job', async () => {
@@ -96,7 +96,7 @@ describe('the history', () => {
     ])
     expect((await get('/api/problems?kind=missing-hub', shapes.problems)).items).toHaveLength(1)
     expect((await get('/api/problems?scope=elsewhere', shapes.problems)).items).toEqual([])
-    expect((await get(`/api/problems?job=${OTHER}`, shapes.problems)).items).toEqual([])
+    expect((await get(`/api/problems?job=${FAILED_JOB}`, shapes.problems)).items).toEqual([])
     const part = await get('/api/problems?limit=2', shapes.problems)
     const rest = await get(`/api/problems?limit=200&before=${part.cursors.nextBefore}`, shapes.problems)
     expect([...part.items, ...rest.items]).toEqual(all.items)
@@ -107,7 +107,7 @@ describe('the history', () => {
   })
 
   test('knows jobs that ended long ago', async () => {
-    const job = await get(`/api/crawls/${OTHER}`, shapes.jobDetail)
+    const job = await get(`/api/crawls/${FAILED_JOB}`, shapes.jobDetail)
     expect(job).toMatchObject({ status: 'failed', problem: 'it broke', startUrl: 'https://docs.example/', pid: 4242 })
     expect((await get('/api/crawls', shapes.crawls)).items).toEqual([])
   })
@@ -137,13 +137,13 @@ describe('addresses', () => {
         `/api/urls?source=${sourceId}&limit=300&cursor=${encodeURIComponent(cursor)}`,
         shapes.urls,
       )
-      expect(part.total).toBe(ROWS)
+      expect(part.total).toBe(ROW_COUNT)
       seen.push(...part.items.map(({ url }) => url))
       firsts.push(part.items[0]?.url ?? '')
       if (cursor !== '') last = cursor
       cursor = part.cursor
     }
-    expect(new Set(seen).size).toBe(ROWS)
+    expect(new Set(seen).size).toBe(ROW_COUNT)
     expect(firsts).toHaveLength(4)
     const { ts, url } = JSON.parse(Buffer.from(last, 'base64').toString())
     expect([typeof ts, url]).toEqual(['number', seen[899]])
@@ -158,10 +158,10 @@ describe('addresses', () => {
 
   test('are filtered by host, state, reason, time, words and text', async () => {
     const totals = async (query: string) => (await get(`/api/urls?${query}`, shapes.urls)).total
-    expect(await totals('host=www.many.example')).toBe(ROWS / 2)
-    expect(await totals('host=many.example&includeSubdomains=1')).toBe(ROWS)
-    expect(await totals(`source=${sourceId}&state=skipped&reason=blocked`)).toBe(ROWS / 5)
-    expect(await totals('from=2026-02-01T00:01:00Z&to=2026-02-01T00:02:00Z')).toBe(ROWS / 2)
+    expect(await totals('host=www.many.example')).toBe(ROW_COUNT / 2)
+    expect(await totals('host=many.example&includeSubdomains=1')).toBe(ROW_COUNT)
+    expect(await totals(`source=${sourceId}&state=skipped&reason=blocked`)).toBe(ROW_COUNT / 5)
+    expect(await totals('from=2026-02-01T00:01:00Z&to=2026-02-01T00:02:00Z')).toBe(ROW_COUNT / 2)
     expect(await totals('status=404')).toBe(1)
     expect(await totals('minWordCount=5')).toBe(3)
     expect(await totals('q=P0-0001')).toBe(1)
@@ -223,9 +223,9 @@ describe('sources', () => {
       seen.push(...body.items.map(({ url }: { url: string }) => url))
       after = body.nextAfter
     }
-    expect(new Set(seen).size).toBe(ROWS)
+    expect(new Set(seen).size).toBe(ROW_COUNT)
     const { body } = await server.ask('/api/sources/many/urls?state=skipped&reason=blocked&limit=1000')
-    expect(body.items).toHaveLength(ROWS / 5)
+    expect(body.items).toHaveLength(ROW_COUNT / 5)
     await refused(server.ask('/api/sources/many/urls?state=lost'), 400, 'USAGE')
   })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pageFolder } from '../../src/cli/assets.ts'
-import { writePagePolicy } from '../../src/core/page-policy.ts'
+import { writeContentSecurityPolicy } from '../../src/core/content-security-policy.ts'
 import { openTestServer, type TestServer } from './server.ts'
 
 /* The local search page as the server delivers it. */
@@ -120,7 +120,11 @@ describe('a file of the page', () => {
     for (const [host, place] of Object.entries(hosts)) {
       for (const path of Object.keys(FILES)) {
         const { headers } = await ask(path, { host })
-        expect([host, path, headers['content-security-policy']]).toEqual([host, path, writePagePolicy(place)])
+        expect([host, path, headers['content-security-policy']]).toEqual([
+          host,
+          path,
+          writeContentSecurityPolicy(place),
+        ])
       }
     }
   })
@@ -224,7 +228,7 @@ describe('the built page', () => {
     const page = readFileSync(join(built, 'index.html'), 'utf8')
     const [, policy] = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(page) ?? []
     // A page cannot set `frame-ancestors` itself.
-    expect(policy).toBe(writePagePolicy("'self'").replace(/; frame-ancestors.*/, ''))
+    expect(policy).toBe(writeContentSecurityPolicy("'self'").replace(/; frame-ancestors.*/, ''))
     // The page contains nothing that the policy would block.
     expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]* src=)/)
     expect([...page.matchAll(/(?:src|href)="(?!\.\/)([^"]*)/g)].map(([, address]) => address)).toEqual([])

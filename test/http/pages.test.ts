@@ -6,18 +6,18 @@ import { TOKENS_CSS } from '../../src/http/pages/tokens.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { page } from '../sites/site.ts'
-import { jobOf, MOMENT, openPageStage, type PageStage, queueNote } from './page-stage.ts'
+import { jobOf, MOMENT, openPageFixture, type PageFixture, queueNote } from './page-fixture.ts'
 
 const FIRST = '11111111-1111-4111-8111-111111111111'
 const SECOND = '22222222-2222-4222-8222-222222222222'
 const ACTIONS = ['enqueued', 'dequeued', 'retry', 'drop'] as const
 const blocked = Array.from({ length: 230 }, (_, i) => `/blocked/${String(i).padStart(3, '0')}`)
 
-let stage: PageStage
+let stage: PageFixture
 let http: HttpApp
 
 beforeAll(async () => {
-  stage = await openPageStage({
+  stage = await openPageFixture({
     pages: {
       '/': page('Start', ['/install', '/missing', ...blocked]),
       '/install': page('Install the thing', []),
@@ -419,7 +419,7 @@ describe('the colour schemes', () => {
 })
 
 test('an empty library gives pages that say where to begin', async () => {
-  const empty = await openPageStage({ pages: {} })
+  const empty = await openPageFixture({ pages: {} })
   const app = createHttp(empty.ports)
   try {
     expect((await ask('/queues/latest', app)).headers.get('location')).toBe('/queues/ssr')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createLazyAssets, pageFolder } from '../../src/cli/assets.ts'
 import { listen } from '../../src/cli/listen.ts'
-import { openPackShelf } from '../../src/cli/pack-shelf.ts'
+import { openPackDownloads } from '../../src/cli/pack-downloads.ts'
 import { openSystemProbe } from '../../src/cli/system-probe.ts'
 import { PharosError } from '../../src/core/errors.ts'
 import { isPostgres } from '../../src/core/url/postgres-address.ts'
@@ -24,7 +24,7 @@ import { createHttpHandler } from '../../src/mcp/http.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { PROGRAM } from '../e2e/program.ts'
-import { hideLibrary, placeLibrary, showLibrary } from '../library-place.ts'
+import { hideLibrary, locateLibrary, showLibrary } from '../library-place.ts'
 
 /** Options of a server under test. */
 export interface TestServerOptions {
@@ -80,7 +80,7 @@ export interface Answer {
 /** Opens a server that is removed after the test, unless several tests share it. */
 export async function openTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? fs.mkdtempSync(join(tmpdir(), 'pharos-http-'))
-  const path = await placeLibrary(join(folder, 'library.db'))
+  const path = await locateLibrary(join(folder, 'library.db'))
   const lines: string[] = []
   const note = (message: string, fields?: object) =>
     void lines.push(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`)
@@ -141,7 +141,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     newId: randomUUID,
     now: Date.now,
   })
-  const packs = openPackShelf(library, join(folder, 'packs'))
+  const packs = openPackDownloads(library, join(folder, 'packs'))
   const app = createHttp(
     {
       version: '0.0.0',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { zeroTable } from '../damage-library.ts'
-import { fillLog, fillRows, OTHER, ROWS } from './filled.ts'
+import { FAILED_JOB, fillLog, fillRows, ROW_COUNT } from './fill-library.ts'
 import { openTestServer, type TestServer } from './server.ts'
 import * as shapes from './shapes.ts'
 
@@ -47,7 +47,7 @@ test('a server without its library stays up, answers what it can, and recovers w
   await fillRows(library)
   const asked = ['/api/queues', '/api/sources', '/api/urls'] as const
   const before = await Promise.all(asked.map(async (path) => (await server.ask(path)).body.total))
-  expect(before).toEqual([2, 1, ROWS])
+  expect(before).toEqual([2, 1, ROW_COUNT])
 
   await server.hideStore()
   for (const [path, body] of [...EMPTY, ['/api/status', { store: 'unavailable' }] as const]) {
@@ -83,7 +83,7 @@ test('a server without its library stays up, answers what it can, and recovers w
   expect(after).toEqual(before)
   expect(await statusOf(server, '/api/search?q=x')).toBe(200)
   expect(await statusOf(server, '/ready')).toBe(200)
-  expect(shapes.jobDetail.parse((await server.ask(`/api/crawls/${OTHER}`)).body).status).toBe('failed')
+  expect(shapes.jobDetail.parse((await server.ask(`/api/crawls/${FAILED_JOB}`)).body).status).toBe('failed')
 })
 
 /** Routes that return data of a library. */

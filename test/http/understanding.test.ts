@@ -6,10 +6,10 @@ import type { z } from 'zod'
 import type { PlaceRecord } from '../../src/analysis/place.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
-import { isOnPostgres, placeLibrary } from '../library-place.ts'
+import { isOnPostgres, locateLibrary } from '../library-place.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import type { Site } from '../sites/site.ts'
-import { ARTICLE, COUNTRIES, fillNews } from './news-stage.ts'
+import { ARTICLE, COUNTRIES, fillNews } from './news-fixture.ts'
 import { type Answer, openStream, openTestServer, type TestServer, until } from './server.ts'
 import * as shapes from './shapes.ts'
 
@@ -550,7 +550,7 @@ describe('addresses', () => {
 
   test('an address of several sources is shown for each source, with the analysis of the one that has it', async () => {
     const url = `${site.origin}${ARTICLE}`
-    const path = await placeLibrary(join(server.folder, 'library.db'))
+    const path = await locateLibrary(join(server.folder, 'library.db'))
     const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], limits: UNPACED })
     try {
       const source = await addSource(library, { url, name: 'again', settings: { crawlType: 'basic' } })

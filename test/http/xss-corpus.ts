@@ -6,7 +6,7 @@ import { analyseLibrary } from '../../src/library/operations/analyse-library.ts'
 import { beginRun } from '../../src/library/operations/begin-run.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import type { Answer } from '../sites/site.ts'
-import { jobOf, MOMENT, openPageStage, type PageStage, queueNote } from './page-stage.ts'
+import { jobOf, MOMENT, openPageFixture, type PageFixture, queueNote } from './page-fixture.ts'
 
 /* Texts that a hostile site can store in the library. Each sets a global or opens a dialog if a page renders it as markup. */
 
@@ -46,8 +46,8 @@ export const HOSTILE_ENDED_JOB = '44444444-4444-4444-8444-444444444444'
 export const HOSTILE_RUN = '55555555-5555-4555-8555-555555555555'
 
 /** A library that a hostile site has filled as far as possible, with its history. */
-export async function openHostileStage(): Promise<PageStage> {
-  const stage = await openPageStage({
+export async function openHostileFixture(): Promise<PageFixture> {
+  const stage = await openPageFixture({
     pages: PAGES,
     block: ['/blocked/"><script>globalThis.pwned=1<!script>/**', '/b/**'],
     jobs: [JOB, ENDED_JOB],
@@ -169,7 +169,7 @@ async function addHostileRows({ store, newId, clock }: OpenLibrary): Promise<voi
     now,
     until: now + 60_000,
     horizon: now + 60_000,
-    isLevelled: false,
+    isBreadthFirst: false,
   })
   if (visit === undefined) throw new Error('nothing was leased')
   await store.settle({
@@ -321,7 +321,7 @@ export function hostilePaths(origin: string): readonly (readonly [path: string, 
 }
 
 /** Views of the dashboard with texts of the corpus, and a text that proves that they are there. */
-export function hostilePlaces(sourceId: string): readonly (readonly [hash: string, shows: string])[] {
+export function hostileViews(sourceId: string): readonly (readonly [hash: string, shows: string])[] {
   const explain = (address: string) => `#/sources/${sourceId}?explain=${encodeURIComponent(address)}`
   return [
     ['#/', '<script>globalThis.pwned="problem of the job"</script>'],
@@ -348,7 +348,7 @@ export function hostilePlaces(sourceId: string): readonly (readonly [hash: strin
 }
 
 /** Events that a hostile site makes its crawl emit. */
-export function tellHostileJob({ dispatcher: { feed } }: PageStage, jobId: string): void {
+export function emitHostileEvents({ dispatcher: { feed } }: PageFixture, jobId: string): void {
   const url = `https://docs.example/${attackOn('card url')}`
   const host = attackOn('card host')
   const now = new Date().toISOString()

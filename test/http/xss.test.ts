@@ -2,16 +2,16 @@ import { Parser } from 'htmlparser2'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttp } from '../../src/http/app.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
-import type { PageStage } from './page-stage.ts'
-import { hostilePaths, openHostileStage } from './xss-corpus.ts'
+import type { PageFixture } from './page-fixture.ts'
+import { hostilePaths, openHostileFixture } from './xss-corpus.ts'
 
 /* All texts that a hostile site can store are shown as text on every page, under a policy that would block scripts as well. */
 
-let stage: PageStage
+let stage: PageFixture
 let http: HttpApp
 
 beforeAll(async () => {
-  stage = await openHostileStage()
+  stage = await openHostileFixture()
   http = createHttp(stage.ports)
 })
 

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { CrawlEvent } from '../../src/crawl/events.ts'
-import { createSwitches, type Switches } from '../../src/jobs/crawl-switches.ts'
+import { type CrawlCommands, createCrawlCommands } from '../../src/jobs/crawl-commands.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { type CrawlInput, crawlSource } from '../../src/library/operations/crawl-source.ts'
 import type { Source } from '../../src/library/source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { stage, stageLibrary, stageSite } from '../sites/crawl.ts'
+import { createCrawlFixture, openTestLibrary, openTestSite } from '../sites/crawl.ts'
 import { page, type SeenRequest, type Site } from '../sites/site.ts'
 
 const SIZE = 40
@@ -61,21 +61,21 @@ async function collect(events: AsyncIterable<CrawlEvent>): Promise<CrawlEvent[]>
   return all
 }
 
-function crawlWith(library: OpenLibrary, source: Source, switches: Switches, more: Partial<CrawlInput> = {}) {
+function crawlWith(library: OpenLibrary, source: Source, switches: CrawlCommands, more: Partial<CrawlInput> = {}) {
   const input: CrawlInput = { kind: 'add', control: switches.control, ...more }
   return collect(crawlSource(library, source, input, new AbortController().signal))
 }
 
 describe('a paused crawl', () => {
   test('sends no request, does not count as stalled, and continues', async () => {
-    const { site, library, source } = await stage(slowSite(20), {
+    const { site, library, source } = await createCrawlFixture(slowSite(20), {
       limits: { concurrency: 4, stallMs: 600, aliveMs: 600 },
     })
-    const switches = createSwitches()
+    const switches = createCrawlCommands()
     const reached = askedFor(site, 8)
     const crawling = crawlWith(library, source, switches)
     await reached
-    switches.obey('PAUSE')
+    switches.execute('PAUSE')
     const pausedAt = Date.now()
     // Waits longer than the stall limit and the heartbeat limit.
     const asked = await untilStill(() => site.requests.length, 400)
@@ -85,7 +85,7 @@ describe('a paused crawl', () => {
     expect(running).toMatchObject({ state: 'running' })
     expect(running?.heartbeatAt).toBeGreaterThan(pausedAt + 600)
     expect((await library.store.countLedger(source.id)).states).toMatchObject({ leased: 0 })
-    switches.obey('RESUME')
+    switches.execute('RESUME')
     const events = await crawling
     expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: SIZE + 1 } })
     const told = events.filter(({ type }) => type === 'paused' || type === 'resumed')
@@ -100,9 +100,9 @@ describe('a paused crawl', () => {
   })
 
   test('sends no request if it is paused from the beginning, and can be stopped', async () => {
-    const { site, library, source } = await stage(slowSite(0))
-    const switches = createSwitches()
-    switches.obey('PAUSE')
+    const { site, library, source } = await createCrawlFixture(slowSite(0))
+    const switches = createCrawlCommands()
+    switches.execute('PAUSE')
     const stop = new AbortController()
     const input: CrawlInput = { kind: 'add', control: switches.control }
     const crawling = collect(crawlSource(library, source, input, stop.signal))
@@ -116,11 +116,11 @@ describe('a paused crawl', () => {
     const folder = mkdtempSync(join(tmpdir(), 'pharos-paused-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     for (const path of PATHS) writeFileSync(join(folder, `${path}.md`), `# About ${path}\n\nSome words on ${path}.\n`)
-    const library = await stageLibrary()
+    const library = await openTestLibrary()
     const url = (await library.trees?.open(pathToFileURL(`${folder}/`).href))?.url ?? ''
     const source = await addSource(library, { url, isOwnFolder: true })
-    const switches = createSwitches()
-    switches.obey('CONCURRENCY 2')
+    const switches = createCrawlCommands()
+    switches.execute('CONCURRENCY 2')
     let settled = 0
     let most = 0
     let under = 0
@@ -134,7 +134,7 @@ describe('a paused crawl', () => {
         if (event.type !== 'settled') continue
         under--
         if (++settled !== 5) continue
-        switches.obey('PAUSE')
+        switches.execute('PAUSE')
         paused.resolve()
       }
     })()
@@ -142,7 +142,7 @@ describe('a paused crawl', () => {
     const still = await untilStill(() => settled, 200)
     expect(still).toBeGreaterThanOrEqual(5)
     expect(still).toBeLessThan(SIZE)
-    switches.obey('RESUME')
+    switches.execute('RESUME')
     await crawling
     expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: SIZE } })
     expect(most).toBeLessThanOrEqual(2)
@@ -153,7 +153,7 @@ test('the concurrency can be lower than the limit, and change while a crawl runs
   const delayMs = 40
   let under = 0
   let most = 0
-  const site = await stageSite({})
+  const site = await openTestSite({})
   const answer = (body: string) => () => {
     most = Math.max(most, ++under)
     setTimeout(() => under--, delayMs)
@@ -161,22 +161,22 @@ test('the concurrency can be lower than the limit, and change while a crawl runs
   }
   for (const path of PATHS) site.pages.set(path, answer(page(`Page ${path}`)))
   site.pages.set('/', page('Start', PATHS))
-  const library = await stageLibrary(':memory:', { concurrency: 8 })
+  const library = await openTestLibrary(':memory:', { concurrency: 8 })
   const source = await addSource(library, { url: `${site.origin}/` })
-  const switches = createSwitches()
-  switches.obey('CONCURRENCY 1')
+  const switches = createCrawlCommands()
+  switches.execute('CONCURRENCY 1')
   const half = askedFor(site, SIZE / 2)
   const crawling = crawlWith(library, source, switches)
   await half
   expect(most).toBe(1)
-  switches.obey('CONCURRENCY 4')
+  switches.execute('CONCURRENCY 4')
   expect((await crawling).at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: SIZE + 1 } })
   expect(most).toBeGreaterThan(1)
   expect(most).toBeLessThanOrEqual(4)
 })
 
 test('lines that are not commands change nothing', () => {
-  const { control, obey } = createSwitches()
+  const { control, execute } = createCrawlCommands()
   for (const line of [
     '',
     'pause',
@@ -186,7 +186,7 @@ test('lines that are not commands change nothing', () => {
     'CONCURRENCY 1.5',
     'CONCURRENCY x',
   ]) {
-    obey(line)
+    execute(line)
   }
   expect({ isPaused: control.isPaused, maxVisits: control.maxVisits }).toEqual({ isPaused: false, maxVisits: Infinity })
 })

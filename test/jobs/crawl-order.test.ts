@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { addJobOptions, type CrawlJob, readJob } from '../../src/cli/crawl-job.ts'
 import type { PharosError } from '../../src/core/errors.ts'
-import { readCrawlOrder } from '../../src/library/dispatch/crawl-order.ts'
+import { parseCrawlRequest } from '../../src/library/dispatch/crawl-request.ts'
 import { isSameStart } from '../../src/library/dispatch/tracked-job.ts'
 
 const DEFAULTS = { libraryPath: '/data/library.db' }
@@ -18,7 +18,7 @@ function readArgs(args: readonly string[]): CrawlJob {
 
 /** The job that results from a request body. */
 function readBody(body: Readonly<Record<string, unknown>>): CrawlJob {
-  return readArgs(readCrawlOrder({ startUrl: 'https://docs.example/', ...body }, DEFAULTS).args)
+  return readArgs(parseCrawlRequest({ startUrl: 'https://docs.example/', ...body }, DEFAULTS).args)
 }
 
 function askOf(body: Readonly<Record<string, unknown>>) {
@@ -35,7 +35,7 @@ function changesOf(body: Readonly<Record<string, unknown>>): Record<string, unkn
 
 describe('a request body for a crawl', () => {
   test('gives a job without options if it has only a start', () => {
-    expect(readCrawlOrder({ startUrl: ' https://docs.example/a#b ', mode: 'fast', unknown: 1 }, DEFAULTS)).toEqual({
+    expect(parseCrawlRequest({ startUrl: ' https://docs.example/a#b ', mode: 'fast', unknown: 1 }, DEFAULTS)).toEqual({
       url: 'https://docs.example/a',
       args: ['https://docs.example/a'],
     })
@@ -101,8 +101,8 @@ describe('a request body for a crawl', () => {
   ]
 
   test('requests an interval that applies on this machine too', () => {
-    expect(readBody({ slow: true }).leastPauseMs).toBe(1000)
-    expect(readBody({}).leastPauseMs).toBe(0)
+    expect(readBody({ slow: true }).minDelayMs).toBe(1000)
+    expect(readBody({}).minDelayMs).toBe(0)
   })
 
   test.each(settings)('%j changes the settings %j', (body, expected) => {
@@ -125,7 +125,7 @@ describe('a request body for a crawl', () => {
     }
     const spelt = askOf({ crawlType: 'intelligent', ...PLANNER, intTargetHosts: ' A.example, b.example,' })
     expect(spelt.input.planner).toEqual(expected)
-    expect(readCrawlOrder({ startUrl: 'https://docs.example/', ...PLANNER }, DEFAULTS).args).toHaveLength(1)
+    expect(parseCrawlRequest({ startUrl: 'https://docs.example/', ...PLANNER }, DEFAULTS).args).toHaveLength(1)
     expect(askOf({ crawlType: 'basic', ...PLANNER }).input).not.toHaveProperty('planner')
     expect(askOf({ crawlType: 'history', force: true }).input.force).toBe(true)
     expect(askOf({ crawlType: 'history' }).input).not.toHaveProperty('force')
@@ -163,7 +163,7 @@ describe('a request body for a crawl', () => {
   test.each(refused)('%j is refused for its %s', (body, what) => {
     const isBody = typeof body === 'object' && !Array.isArray(body) && what !== 'startUrl'
     const given = isBody ? { startUrl: 'https://docs.example/', ...body } : body
-    const failure = catchError(() => readCrawlOrder(given, DEFAULTS))
+    const failure = catchError(() => parseCrawlRequest(given, DEFAULTS))
     expect(['USAGE', 'URL_INVALID']).toContain(failure.code)
     expect(failure.message).toContain(what)
     expect(failure.message).not.toContain('secret')
@@ -172,20 +172,20 @@ describe('a request body for a crawl', () => {
   test('cannot name another library if the server uses PostgreSQL', () => {
     const defaults = { libraryPath: 'postgres://me@db.example/pharos' }
     const start = { startUrl: 'https://docs.example/' }
-    expect(readCrawlOrder({ ...start, dbPath: defaults.libraryPath }, defaults).args).toEqual([start.startUrl])
+    expect(parseCrawlRequest({ ...start, dbPath: defaults.libraryPath }, defaults).args).toEqual([start.startUrl])
     for (const dbPath of ['other.db', '/data/library.db', 'postgres://me@db.example/other']) {
-      const failure = catchError(() => readCrawlOrder({ ...start, dbPath }, defaults))
+      const failure = catchError(() => parseCrawlRequest({ ...start, dbPath }, defaults))
       expect(failure).toMatchObject({ code: 'USAGE', message: expect.stringContaining('dbPath') })
     }
   })
 
   test('uses the default start of the server if it has none', () => {
-    const order = readCrawlOrder(undefined, { ...DEFAULTS, defaultStartUrl: 'https://home.example/' })
+    const order = parseCrawlRequest(undefined, { ...DEFAULTS, defaultStartUrl: 'https://home.example/' })
     expect(order.url).toBe('https://home.example/')
   })
 
   test('has values that cannot be taken for flags', () => {
-    const { args } = readCrawlOrder({ startUrl: 'https://docs.example/?--library=/x', crawlType: 'docs' }, DEFAULTS)
+    const { args } = parseCrawlRequest({ startUrl: 'https://docs.example/?--library=/x', crawlType: 'docs' }, DEFAULTS)
     expect(args).toEqual(['https://docs.example/?--library=/x', '--crawl-type=docs'])
     expect(readArgs(args).config.values.library).toBe('/data/library.db')
   })
@@ -234,7 +234,7 @@ test.each([
   ['https://docs.example/guides', false],
   ['http://docs.example/guide', false],
 ])('isSameStart compares starts by the address of their source: %s', (startUrl, isSame) => {
-  const order = readCrawlOrder({ startUrl: 'https://docs.example/guide' }, DEFAULTS)
-  const other = readCrawlOrder({ startUrl }, DEFAULTS)
-  expect(isSameStart(order, { order: other, sourceId: null })).toBe(isSame)
+  const order = parseCrawlRequest({ startUrl: 'https://docs.example/guide' }, DEFAULTS)
+  const other = parseCrawlRequest({ startUrl }, DEFAULTS)
+  expect(isSameStart(order, { request: other, sourceId: null })).toBe(isSame)
 })

@@ -6,11 +6,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { runCrawlProcess } from '../../src/jobs/crawl-process.ts'
 import { parseFinalStats, parseFrame } from '../../src/library/dispatch/frames.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
-import { takeUpStart } from '../../src/library/operations/take-up-start.ts'
+import { prepareStart } from '../../src/library/operations/prepare-start.ts'
 import type { Crawl } from '../../src/library/store.ts'
 import { openLibrary } from '../../src/open-library.ts'
-import { runCrawl, stageLibrary, stageSite } from '../sites/crawl.ts'
-import { comparable, readHoldings, stagePath } from '../sites/library-file.ts'
+import { openTestLibrary, openTestSite, runCrawl } from '../sites/crawl.ts'
+import { createLibraryPath, readSourceContent, toComparable } from '../sites/file-fixture.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
 import { type Answer, page, type Site, sitemap } from '../sites/site.ts'
 import { CRAWL_JOB, startProcess } from './processes.ts'
@@ -42,7 +42,7 @@ const PLAIN_SITE: Readonly<Record<string, Answer>> = {
 
 /** A site whose start links to many slow pages. */
 async function stageMany(delayMs: number): Promise<Site> {
-  const site = await stageSite({ '/': page('Start', PATHS) })
+  const site = await openTestSite({ '/': page('Start', PATHS) })
   for (const path of PATHS) site.pages.set(path, { body: page(`Page ${path}`), delayMs })
   return site
 }
@@ -80,11 +80,11 @@ async function readOnly<T>(path: string, read: (library: Awaited<ReturnType<type
 }
 
 test('the frames of a crawl balance with its ledger', async () => {
-  const site = await stageSite(PLAIN_SITE)
+  const site = await openTestSite(PLAIN_SITE)
   let failures = 0
   site.pages.set('/shaky', () => (failures++ === 0 ? { status: 500, body: 'no' } : page('Shaky')))
   site.pages.set('/sitemap.xml', sitemap(['/mapped', '/a'].map((path) => site.origin + path)))
-  const path = await stagePath()
+  const path = await createLibraryPath()
   const child = startProcess([`${site.origin}/`, '--crawl-type=intelligent', '--int-max-seeds=7', `--library=${path}`])
   expect(await child.ended).toEqual({ code: 0, signal: null, problem: null })
   expect(child.errors).toEqual([])
@@ -141,10 +141,10 @@ test('the frames of a crawl balance with its ledger', async () => {
 
 test('a crawl obeys PAUSE and RESUME', async () => {
   const site = await stageMany(5)
-  const child = startProcess([`${site.origin}/`, '--concurrency=4', `--library=${await stagePath()}`])
+  const child = startProcess([`${site.origin}/`, '--concurrency=4', `--library=${await createLibraryPath()}`])
   await untilAsked(site, 10)
   expect(child.process.send('PAUSE')).toBe(true)
-  await child.said((frame) => frame.type === 'PROGRESS' && frame.data.paused)
+  await child.waitForFrame((frame) => frame.type === 'PROGRESS' && frame.data.paused)
   await pass(100)
   const asked = site.requests.length
   await pass(400)
@@ -157,7 +157,7 @@ test('a crawl obeys PAUSE and RESUME', async () => {
 
 test('a crawl stops at SIGTERM', async () => {
   const site = await stageMany(10)
-  const path = await stagePath()
+  const path = await createLibraryPath()
   const child = startProcess([`${site.origin}/`, '--concurrency=2', `--library=${path}`])
   await untilAsked(site, 6)
   const since = Date.now()
@@ -171,7 +171,7 @@ test('a crawl stops at SIGTERM', async () => {
 
 test.each(['stdin', 'stdout'] as const)('a crawl stops when its %s is closed', async (stream) => {
   const site = await stageMany(10)
-  const path = await stagePath()
+  const path = await createLibraryPath()
   const { command, args, env } = CRAWL_JOB
   const child = spawn(command, [...args, `${site.origin}/`, '--concurrency=2', `--library=${path}`], { env })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -184,48 +184,50 @@ test.each(['stdin', 'stdout'] as const)('a crawl stops when its %s is closed', a
 })
 
 test('the next process with the same library resumes and ends a killed crawl', async () => {
-  const site = await stageSite(messySite(12))
+  const site = await openTestSite(messySite(12))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   // A temporary failure would be retried after a pause.
   site.pages.delete('/broken')
   for (const [key, answer] of site.pages)
     if (typeof answer === 'string') site.pages.set(key, { body: answer, delayMs: 10 })
-  const path = await stagePath()
+  const path = await createLibraryPath()
   const args = [`${site.origin}/`, '--depth=6', '--max-age=1h', '--concurrency=4', `--library=${path}`]
   const child = startProcess(args)
-  await child.said((frame) => frame.type === 'QUEUE' && frame.data.action === 'dequeued' && frame.data.depth === 2)
+  await child.waitForFrame(
+    (frame) => frame.type === 'QUEUE' && frame.data.action === 'dequeued' && frame.data.depth === 2,
+  )
   child.process.kill('SIGKILL')
   expect(await child.ended).toMatchObject({ code: null, signal: 'SIGKILL' })
   const next = startProcess(args)
   expect((await next.ended).code).toBe(0)
   expect(next.all('PROGRESS')[0]?.crawlId).toBe(child.all('PROGRESS')[0]?.crawlId)
-  const whole = await stageLibrary(await stagePath())
+  const whole = await openTestLibrary(await createLibraryPath())
   const wholeSource = await addSource(whole, {
     url: `${site.origin}/`,
     scope: { reach: 'hostname', maxDepth: 6 },
     settings: { crawlType: 'basic-with-sitemap' },
   })
   await runCrawl(whole, wholeSource, { kind: 'add' }, site.origin)
-  const expected = await readHoldings(whole.store.location, whole, wholeSource, site.origin)
+  const expected = await readSourceContent(whole.store.location, whole, wholeSource, site.origin)
   const found = await readOnly(path, async (library) => {
     const [source] = await library.store.listSources()
     if (source === undefined) throw new Error('there is no source')
-    return readHoldings(path, library, source, site.origin)
+    return readSourceContent(path, library, source, site.origin)
   })
-  expect(comparable(found, site.origin)).toEqual(comparable(expected, site.origin))
+  expect(toComparable(found, site.origin)).toEqual(toComparable(expected, site.origin))
 })
 
 test('a client that does not read output does not block a crawl', async () => {
   const links = (name: string) =>
     Array.from({ length: 400 }, (_, n) => `https://${name}.example/${'long-'.repeat(200)}${n}`)
-  const site = await stageSite({ '/': page('Start', ['/a', ...links('one')]), '/a': page('More', links('two')) })
-  const library = await stageLibrary()
+  const site = await openTestSite({ '/': page('Start', ['/a', ...links('one')]), '/a': page('More', links('two')) })
+  const library = await openTestLibrary()
   const stdout = new PassThrough()
   const stop = new AbortController()
   const { summary } = await runCrawlProcess({
     library,
-    takeUp: () => takeUpStart(library, { url: `${site.origin}/`, scope: {} }),
-    note: () => undefined,
+    resolveCrawl: () => prepareStart(library, { url: `${site.origin}/`, scope: {} }),
+    onEvent: () => undefined,
     stdin: new PassThrough(),
     stdout,
     signal: stop.signal,
@@ -243,7 +245,7 @@ test('a client that does not read output does not block a crawl', async () => {
 })
 
 test('a crawl that cannot start reports why, once', async () => {
-  const child = startProcess(['http://10.0.0.1/', `--library=${await stagePath()}`])
+  const child = startProcess(['http://10.0.0.1/', `--library=${await createLibraryPath()}`])
   expect(await child.ended).toMatchObject({ code: 3, signal: null })
   expect(child.errors).toHaveLength(1)
   expect(child.errors[0]).toContain('nothing could be indexed')

@@ -23,7 +23,7 @@ export interface TestProcess {
   /** Data of all frames of a kind. */
   all<T extends FrameType>(type: T): Extract<Frame, { type: T }>['data'][]
   /** Resolves when the process has written a matching frame. */
-  said(isIt: (frame: Frame) => boolean): Promise<void>
+  waitForFrame(isIt: (frame: Frame) => boolean): Promise<void>
   readonly ended: Promise<ProcessEnd>
 }
 
@@ -50,7 +50,7 @@ export function startProcess(args: readonly string[]): TestProcess {
     errors,
     // The type of a frame determines the type of its data.
     all: (type) => frames.filter((frame) => frame.type === type).map(({ data }) => data as never),
-    said: (isIt) =>
+    waitForFrame: (isIt) =>
       new Promise((resolve, reject) => {
         const look = () => {
           if (!frames.some(isIt)) return

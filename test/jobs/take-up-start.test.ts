@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { addSource } from '../../src/library/operations/add-source.ts'
-import { takeUpStart } from '../../src/library/operations/take-up-start.ts'
-import { runCrawl, stage, stageLibrary, statesOf } from '../sites/crawl.ts'
+import { prepareStart } from '../../src/library/operations/prepare-start.ts'
+import { createCrawlFixture, openTestLibrary, runCrawl, statesOf } from '../sites/crawl.ts'
 import { page, sitemap } from '../sites/site.ts'
 
 const URL_OF_SITE = 'https://docs.example/guide/'
 
 test('a new start becomes a source of its whole host, two links deep', async () => {
-  const library = await stageLibrary()
-  const { source, input } = await takeUpStart(library, { url: URL_OF_SITE, scope: { maxPages: 9 }, maxAgeMs: 5 })
+  const library = await openTestLibrary()
+  const { source, input } = await prepareStart(library, { url: URL_OF_SITE, scope: { maxPages: 9 }, maxAgeMs: 5 })
   expect(source).toMatchObject({
     name: 'docs.example/guide',
     url: URL_OF_SITE,
@@ -19,47 +19,47 @@ test('a new start becomes a source of its whole host, two links deep', async () 
 })
 
 test('a known start keeps its source, and different options apply to this crawl only', async () => {
-  const library = await stageLibrary()
+  const library = await openTestLibrary()
   const known = await addSource(library, { url: URL_OF_SITE, name: 'guide', scope: { maxPages: 9 } })
   const asked = { url: `${URL_OF_SITE}#top`, scope: { maxPages: 9, maxDepth: 1 }, crawlType: 'basic' as const }
-  const { source, input } = await takeUpStart(library, { ...asked, maxAgeMsOf: { hub: 1 } })
+  const { source, input } = await prepareStart(library, { ...asked, maxAgeMsOf: { hub: 1 } })
   expect(source).toEqual(known)
   expect(input).toEqual({ kind: 'recrawl', scope: { maxDepth: 1 }, crawlType: 'basic', maxAgeMsOf: { hub: 1 } })
-  expect((await takeUpStart(library, { url: URL_OF_SITE, scope: {} })).input).toEqual({ kind: 'recrawl', scope: {} })
+  expect((await prepareStart(library, { url: URL_OF_SITE, scope: {} })).input).toEqual({ kind: 'recrawl', scope: {} })
   expect(await library.store.listSources()).toEqual([known])
 })
 
 test('a name that is taken does not prevent adding a start', async () => {
-  const library = await stageLibrary()
+  const library = await openTestLibrary()
   for (const url of [URL_OF_SITE, 'http://docs.example/guide/', 'https://docs.example/guide/?v=2']) {
-    await takeUpStart(library, { url, scope: {} })
+    await prepareStart(library, { url, scope: {} })
   }
   const names = (await library.store.listSources()).map(({ name }) => name)
   expect(new Set(names)).toEqual(new Set(['docs.example/guide', 'docs.example/guide-2', 'docs.example/guide-3']))
 })
 
 test('a history crawl of an unprepared site is refused without leaving a source, and a forced one applies to one crawl only', async () => {
-  const library = await stageLibrary()
+  const library = await openTestLibrary()
   const asked = { url: URL_OF_SITE, scope: {}, crawlType: 'history' } as const
-  await expect(takeUpStart(library, asked)).rejects.toMatchObject({ code: 'CRAWL_UNPREPARED' })
+  await expect(prepareStart(library, asked)).rejects.toMatchObject({ code: 'CRAWL_UNPREPARED' })
   expect(await library.store.listSources()).toEqual([])
-  const forced = await takeUpStart(library, { ...asked, force: true })
+  const forced = await prepareStart(library, { ...asked, force: true })
   expect(forced.source.settings.crawlType).toBe('intelligent')
   expect(forced.input).toEqual({ kind: 'add', crawlType: 'history', force: true })
   // The forced type does not become the default of an existing source either.
-  const again = await takeUpStart(library, { ...asked, force: true })
+  const again = await prepareStart(library, { ...asked, force: true })
   expect(again.input).toEqual({ kind: 'recrawl', scope: {}, crawlType: 'history', force: true })
 })
 
 test('another crawl type applies to one run only, and that run removes nothing', async () => {
-  const { site, library, source, crawl } = await stage(
+  const { site, library, source, crawl } = await createCrawlFixture(
     { '/': page('Start', ['/linked']), '/linked': page('Linked') },
     { settings: { crawlType: 'basic' } },
   )
   site.pages.set('/sitemap.xml', sitemap([`${site.origin}/mapped`]))
   site.pages.set('/mapped', page('Mapped'))
   expect(Object.keys(statesOf(await crawl()))).toEqual(['/', '/linked'])
-  const { input } = await takeUpStart(library, { url: `${site.origin}/`, scope: {}, crawlType: 'sitemap-only' })
+  const { input } = await prepareStart(library, { url: `${site.origin}/`, scope: {}, crawlType: 'sitemap-only' })
   const crawled = await runCrawl(library, source, input, site.origin)
   expect(statesOf(crawled)).toMatchObject({ '/': 'unchanged', '/linked': 'indexed', '/mapped': 'indexed' })
   expect(crawled.summary.removed).toBe(0)

@@ -72,13 +72,17 @@ test('the server has exactly the tools of the contract, each described and annot
 })
 
 test('read-only mode has no tool that writes or fetches', async () => {
-  const { client, call, say } = await connect({ isReadOnly: true })
+  const { client, call, callForText } = await connect({ isReadOnly: true })
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(ALL.filter((name) => !WRITING.includes(name)))
   await expect(call('add_source', { url: 'https://docs.invalid/' })).rejects.toThrow('Tool add_source disabled')
   const instructions = client.getInstructions() ?? ''
   expect(instructions).toContain('read-only')
-  const told = [instructions, await say('read_page', { url: 'https://docs.invalid/' }), await say('list_sources')]
+  const told = [
+    instructions,
+    await callForText('read_page', { url: 'https://docs.invalid/' }),
+    await callForText('list_sources'),
+  ]
   const described = JSON.stringify(tools)
   for (const name of WRITING) expect([...told, described].join('\n'), name).not.toContain(name)
   const { resourceTemplates } = await client.listResourceTemplates()
@@ -110,7 +114,7 @@ const ALIASES: readonly (readonly [string, readonly string[], Record<string, unk
 
 describe('parameters with two names', () => {
   test.each(ALIASES)('%s treats %s as synonyms', async (tool, names, others) => {
-    const { call, say } = shared
+    const { call, callForText } = shared
     const isNumber = names.includes('limit')
     const value = (n: number) => (isNumber ? n : `${tool === 'add_source' ? '@' : ''}${'a'.repeat(11 + n)}`)
     const answers = []
@@ -124,7 +128,7 @@ describe('parameters with two names', () => {
       (await call(tool, { ...others, ...Object.fromEntries(names.map((name) => [name, value(1)])) })).content,
     ).toEqual(answers[names.includes('sourceId') ? names.indexOf('sourceId') : 0]?.content)
     const [one = '', two = ''] = names
-    expect(await say(tool, { ...others, [one]: value(1), [two]: value(2) })).toBe(
+    expect(await callForText(tool, { ...others, [one]: value(1), [two]: value(2) })).toBe(
       `Error (USAGE): ${one} and ${two} are the same parameter, and say ${JSON.stringify(value(1))} and ${JSON.stringify(value(2))}: give one of them – correct the arguments; the schema of the tool lists them`,
     )
   })
@@ -202,13 +206,15 @@ test('a blank filter of a search counts as not given', async () => {
 })
 
 test('an unknown source is answered with the nearest name, and null counts as not given', async () => {
-  const { call, say, library } = await connect()
+  const { call, callForText, library } = await connect()
   const { addSource } = await import('../../src/library/operations/add-source.ts')
   await addSource(await library(), { url: 'https://docs.invalid/', name: 'guide' })
-  expect(await say('search_docs', { query: 'kiln', source: 'giude' })).toMatch(
+  expect(await callForText('search_docs', { query: 'kiln', source: 'giude' })).toMatch(
     /no source giude .*did you mean guide\?.*list_sources/,
   )
-  expect(await say('remove_source', { sourceId: 'giude' })).toMatch(/invalid source ID format.*did you mean guide\?/)
+  expect(await callForText('remove_source', { sourceId: 'giude' })).toMatch(
+    /invalid source ID format.*did you mean guide\?/,
+  )
   const answer = await call('search_docs', { query: 'kiln', source: null, limit: null })
   expect(answer.isError).toBeUndefined()
 })
@@ -223,7 +229,7 @@ test('numbers out of range are clamped', async () => {
 })
 
 test('a source with a comma in its name can be searched, and commas still separate names', async () => {
-  const { call, say, library } = await connect()
+  const { call, callForText, library } = await connect()
   const { addSource } = await import('../../src/library/operations/add-source.ts')
   const opened = await library()
   await addSource(opened, { url: 'https://docs.invalid/1/', name: 'pots, pans', version: '1.0' })
@@ -231,16 +237,20 @@ test('a source with a comma in its name can be searched, and commas still separa
   for (const source of ['pots, pans', 'pots, pans@1.0', 'pots, pans@1.x', ['pots, pans', 'guide'], 'guide,guide']) {
     expect((await call('search_docs', { query: 'kiln', source })).isError, String(source)).toBeUndefined()
   }
-  expect(await say('search_docs', { query: 'kiln', source: 'guide,pots' })).toMatch(/no source pots /)
+  expect(await callForText('search_docs', { query: 'kiln', source: 'guide,pots' })).toMatch(/no source pots /)
 })
 
 test('an unknown source is answered with several near names', async () => {
-  const { say, library } = await connect()
+  const { callForText, library } = await connect()
   const { addSource } = await import('../../src/library/operations/add-source.ts')
   const names = ['guide', 'guid', 'guides', 'python3.11-doc', 'kiln']
   for (const name of names) await addSource(await library(), { url: `https://docs.invalid/${name}/`, name })
-  expect(await say('search_docs', { query: 'kiln', source: 'guids' })).toMatch(/did you mean guide, guid or guides\?/)
-  expect(await say('search_docs', { query: 'kiln', source: 'python' })).toMatch(/did you mean python3\.11-doc\?/)
+  expect(await callForText('search_docs', { query: 'kiln', source: 'guids' })).toMatch(
+    /did you mean guide, guid or guides\?/,
+  )
+  expect(await callForText('search_docs', { query: 'kiln', source: 'python' })).toMatch(
+    /did you mean python3\.11-doc\?/,
+  )
 })
 
 test('parameters of another program are accepted when their values need no action', async () => {
@@ -250,11 +260,11 @@ test('parameters of another program are accepted when their values need no actio
 })
 
 test('an empty version counts as not given, so that a tool never picks another version of the source', async () => {
-  const { say, library } = await connect()
+  const { callForText, library } = await connect()
   const { addSource } = await import('../../src/library/operations/add-source.ts')
   await addSource(await library(), { url: 'https://docs.invalid/', name: 'lib' })
   await addSource(await library(), { url: 'https://docs.invalid/2/', name: 'lib', version: '2.1.0' })
-  expect(await say('remove_source', { source: 'lib', version: '' })).toMatch(/^Removed lib:/)
+  expect(await callForText('remove_source', { source: 'lib', version: '' })).toMatch(/^Removed lib:/)
   const left = await (await library()).store.listSources()
   expect(left.map(({ version }) => version)).toEqual(['2.1.0'])
 })

@@ -1,9 +1,9 @@
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { PROGRAM, Workshop } from '../e2e/program.ts'
+import { PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { startServer } from '../e2e/server.ts'
-import { stageSite } from '../sites/crawl.ts'
+import { openTestSite } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 import { textOf, until } from './connect.ts'
 
@@ -23,7 +23,7 @@ interface Served {
 }
 
 /** Starts the program and creates a transport to it. */
-const WAYS: Readonly<Record<string, (workshop: Workshop) => Promise<Served>>> = {
+const WAYS: Readonly<Record<string, (workshop: ProgramSandbox) => Promise<Served>>> = {
   // Each client gets its own process.
   stdio: async (workshop) => ({
     connect: () =>
@@ -65,7 +65,7 @@ describe.each(Object.entries(WAYS).map(([way, open], i) => [way, open, erasOf(i)
     let served: Served
 
     beforeAll(async () => {
-      const workshop = new Workshop()
+      const workshop = new ProgramSandbox()
       served = await open(workshop)
       return async () => {
         await served.close()
@@ -75,7 +75,7 @@ describe.each(Object.entries(WAYS).map(([way, open], i) => [way, open, erasOf(i)
 
     test.each(eras)('adds a site, waits, searches, reads and cites (%s)', async (mode) => {
       const name = `pottery-${mode}`
-      const site = await stageSite({
+      const site = await openTestSite({
         '/docs/': page('Start', ['/docs/kiln']),
         '/docs/kiln': page('Kiln', [], '<meta name="description" content="Firing">'),
       })

@@ -5,7 +5,7 @@ import type { McpPorts } from '../../src/mcp/ports.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
-import { IMPATIENT } from '../sites/crawl.ts'
+import { SHORT_BACKOFF } from '../sites/crawl.ts'
 
 /** A client of a server that runs in this process. */
 export interface Connection {
@@ -13,7 +13,7 @@ export interface Connection {
   /** Calls a tool. */
   call(name: string, args?: Record<string, unknown>): Promise<CallToolResult>
   /** Calls a tool, and returns the text of its first block. */
-  say(name: string, args?: Record<string, unknown>): Promise<string>
+  callForText(name: string, args?: Record<string, unknown>): Promise<string>
   /** Number of times the library was opened. */
   readonly opened: () => number
   readonly library: () => Promise<OpenLibrary>
@@ -37,7 +37,7 @@ export async function openConnection(
       path: ':memory:',
       version: '0.0.0',
       allowPrivate: ['127.0.0.0/8'],
-      limits: IMPATIENT,
+      limits: SHORT_BACKOFF,
     })
     return library
   }
@@ -67,7 +67,7 @@ export async function openConnection(
   const connection: Connection = {
     client,
     call,
-    say: async (name, args) => textOf(await call(name, args)),
+    callForText: async (name, args) => textOf(await call(name, args)),
     opened: () => opened,
     library: open,
   }

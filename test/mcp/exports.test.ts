@@ -28,7 +28,7 @@ function stageExporter() {
 
 test('packs are written one at a time, equal requests share one pack, and the queue is limited', async () => {
   const stage = stageExporter()
-  const { call, say, client, library } = await connect({ exportPack: stage.exportPack })
+  const { call, callForText, client, library } = await connect({ exportPack: stage.exportPack })
   const opened = await library()
   for (let i = 0; i < 30; i++) await addSource(opened, { url: `https://docs.invalid/${i}/`, name: `s${i}` })
   const start = async (source: string, compact = false) => {
@@ -44,7 +44,7 @@ test('packs are written one at a time, equal requests share one pack, and the qu
   expect((await start('s1', true)).packId).not.toBe(second.packId)
 
   const answers = []
-  for (let i = 2; i < 30; i++) answers.push(await say('export_pack', { source: `s${i}` }))
+  for (let i = 2; i < 30; i++) answers.push(await callForText('export_pack', { source: `s${i}` }))
   expect(answers.filter((text) => text.startsWith('Error (JOBS_FULL): ')).length).toBeGreaterThan(0)
   expect(answers.at(-1)).toMatch(/^Error \(JOBS_FULL\): 20 packs are .*wait/)
 

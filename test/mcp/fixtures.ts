@@ -21,8 +21,8 @@ const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA='
 export function addFixtures(server: McpServer): void {
   server.server.registerCapabilities({ logging: {} })
   addContentTools(server)
-  addTellingTools(server)
-  addAskingTools(server)
+  addNotifyingTools(server)
+  addRequestingTools(server)
   addFixtureResources(server)
   addPrompts(server)
 }
@@ -39,7 +39,7 @@ function addContentTools(server: McpServer): void {
     text: '{"test":"data","value":123}',
   }
   server.registerTool('test_simple_text', { description: 'Simple text.' }, () =>
-    say('This is a simple text response for testing.'),
+    textResult('This is a simple text response for testing.'),
   )
   server.registerTool('test_image_content', { description: 'An image.' }, () => ({
     content: [{ type: 'image', data: PNG, mimeType: 'image/png' }],
@@ -68,17 +68,17 @@ function addContentTools(server: McpServer): void {
     properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' } },
     additionalProperties: false,
   })
-  server.registerTool('json_schema_2020_12_tool', { description: 'A schema.', inputSchema }, () => say('done'))
+  server.registerTool('json_schema_2020_12_tool', { description: 'A schema.', inputSchema }, () => textResult('done'))
 }
 
 /** Tools that send notifications while they work. */
-function addTellingTools(server: McpServer): void {
+function addNotifyingTools(server: McpServer): void {
   server.registerTool('test_tool_with_logging', { description: 'Logs.' }, async ({ mcpReq }: ServerContext) => {
     for (const message of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
       await mcpReq.log('info', message)
       await pause()
     }
-    return say('logged')
+    return textResult('logged')
   })
   server.registerTool('test_tool_with_progress', { description: 'Progresses.' }, async ({ mcpReq }: ServerContext) => {
     const progressToken = mcpReq._meta?.progressToken
@@ -88,12 +88,12 @@ function addTellingTools(server: McpServer): void {
       }
       await pause()
     }
-    return say('progressed')
+    return textResult('progressed')
   })
   server.registerTool('test_reconnection', { description: 'Closes its stream.' }, async ({ http }: ServerContext) => {
     http?.closeSSE?.()
     await pause()
-    return say('Reconnection test completed')
+    return textResult('Reconnection test completed')
   })
 }
 
@@ -103,12 +103,12 @@ function elicit({ send }: ServerContext['mcpReq'], params: Record<string, unknow
 }
 
 /** Tools that send requests to the client. */
-function addAskingTools(server: McpServer): void {
+function addRequestingTools(server: McpServer): void {
   const prompt = z.object({ prompt: z.string() })
   server.registerTool('test_sampling', { description: 'Samples.', inputSchema: prompt }, async (args, { mcpReq }) => {
     const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: args.prompt } }]
     const { content } = await mcpReq.send({ method: 'sampling/createMessage', params: { messages, maxTokens: 100 } })
-    return say(`LLM response: ${JSON.stringify(content)}`)
+    return textResult(`LLM response: ${JSON.stringify(content)}`)
   })
   const message = z.object({ message: z.string() })
   server.registerTool('test_elicitation', { description: 'Asks.', inputSchema: message }, async (args, { mcpReq }) => {
@@ -123,7 +123,7 @@ function addAskingTools(server: McpServer): void {
         required: ['username', 'email'],
       },
     })
-    return say(`User response: <action: ${result.action}, content: ${JSON.stringify(result.content)}>`)
+    return textResult(`User response: <action: ${result.action}, content: ${JSON.stringify(result.content)}>`)
   })
   server.registerTool(
     'test_elicitation_sep1034_defaults',
@@ -142,7 +142,7 @@ function addAskingTools(server: McpServer): void {
           },
         },
       })
-      return say(`Elicitation completed: action=${result.action}, content=${JSON.stringify(result.content)}`)
+      return textResult(`Elicitation completed: action=${result.action}, content=${JSON.stringify(result.content)}`)
     },
   )
   server.registerTool('test_elicitation_sep1330_enums', { description: 'Asks.' }, async ({ mcpReq }: ServerContext) => {
@@ -165,7 +165,7 @@ function addAskingTools(server: McpServer): void {
         },
       },
     })
-    return say(`Elicitation completed: action=${result.action}, content=${JSON.stringify(result.content)}`)
+    return textResult(`Elicitation completed: action=${result.action}, content=${JSON.stringify(result.content)}`)
   })
 }
 
@@ -211,11 +211,11 @@ function addFixtureResources(server: McpServer): void {
 
 function addPrompts(server: McpServer): void {
   server.registerPrompt('test_simple_prompt', { description: 'Simple.' }, () =>
-    ask('This is a simple prompt for testing.'),
+    promptResult('This is a simple prompt for testing.'),
   )
   const two = z.object({ arg1: completable(z.string(), () => ['paris', 'park']), arg2: z.string() })
   server.registerPrompt('test_prompt_with_arguments', { description: 'Two.', argsSchema: two }, ({ arg1, arg2 }) =>
-    ask(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`),
+    promptResult(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`),
   )
   const uri = z.object({ resourceUri: z.string() })
   server.registerPrompt(
@@ -230,23 +230,23 @@ function addPrompts(server: McpServer): void {
             resource: { uri: resourceUri, mimeType: 'text/plain', text: 'Embedded resource content for testing.' },
           },
         },
-        ...ask('Please process the embedded resource above.').messages,
+        ...promptResult('Please process the embedded resource above.').messages,
       ],
     }),
   )
   server.registerPrompt('test_prompt_with_image', { description: 'An image.' }, () => ({
     messages: [
       { role: 'user', content: { type: 'image', data: PNG, mimeType: 'image/png' } },
-      ...ask('Please analyze the image above.').messages,
+      ...promptResult('Please analyze the image above.').messages,
     ],
   }))
 }
 
-function say(text: string) {
+function textResult(text: string) {
   return { content: [{ type: 'text' as const, text }] }
 }
 
-function ask(text: string) {
+function promptResult(text: string) {
   return { messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] }
 }
 

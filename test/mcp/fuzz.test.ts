@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { stageSite } from '../sites/crawl.ts'
+import { openTestSite } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 import { type Connection, connect, until } from './connect.ts'
 
@@ -105,17 +105,17 @@ async function dump({ library }: Connection): Promise<string> {
 test('no input crashes a tool, fails outside of its answer, or leaves a partial write', {
   timeout: 300_000,
 }, async () => {
-  const site = await stageSite({ '/': page('Start', ['/a']), '/a': page('Kiln'), '/two/': page('Two') })
+  const site = await openTestSite({ '/': page('Start', ['/a']), '/a': page('Kiln'), '/two/': page('Two') })
   const connection = await connect({
     exportPack: async () => ({ path: '/nowhere', bytes: 0, files: 0, chunks: 0, tokens: 0 }),
   })
-  const { client, call, say } = connection
+  const { client, call, callForText } = connection
   await call('add_source', { url: `${site.origin}/`, name: 'docs', version: '1.0' })
   // A second source, whose name the first must not take.
   await call('add_source', { url: `${site.origin}/two/`, name: 'two', version: '1.0' })
   for (const source of ['docs', 'two']) {
     await until(
-      () => say('crawl_status', { source }),
+      () => callForText('crawl_status', { source }),
       (text) => text.includes('INDEXED'),
     )
   }
@@ -145,7 +145,7 @@ test('no input crashes a tool, fails outside of its answer, or leaves a partial 
     )
   }
   expect(refused).toBeGreaterThan(tools.length)
-  expect(await say('index_statistics')).toMatch(/^Sources: \d/)
+  expect(await callForText('index_statistics')).toMatch(/^Sources: \d/)
 })
 
 /** Waits for the work that a successful call has started, so that the next comparison does not see it. */

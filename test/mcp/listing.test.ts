@@ -86,10 +86,10 @@ describe('the tool set for searching', () => {
   })
 
   test('answers a call of another tool with the way to enable it', async () => {
-    const { call, say } = await connect({ exportPack, toolSet: 'ask' })
+    const { call, callForText } = await connect({ exportPack, toolSet: 'ask' })
     for (const name of ['remove_source', 'get_chunk', 'export_pack']) {
       expect((await call(name)).isError).toBe(true)
-      expect(await say(name)).toBe(
+      expect(await callForText(name)).toBe(
         `Error (USAGE): this server leaves out ${name} – its owner can start it with --tools all`,
       )
     }
@@ -97,11 +97,11 @@ describe('the tool set for searching', () => {
   })
 
   test('has no tool that writes or fetches in read-only mode', async () => {
-    const { client, call, say } = await connect({ toolSet: 'ask', isReadOnly: true })
+    const { client, call, callForText } = await connect({ toolSet: 'ask', isReadOnly: true })
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['search_docs', 'read_page', 'list_sources', 'crawl_status'])
     await expect(call('add_source')).rejects.toThrow('Tool add_source disabled')
-    expect(await say('get_chunk')).toContain('--tools all')
+    expect(await callForText('get_chunk')).toContain('--tools all')
   })
 })
 

@@ -8,7 +8,7 @@ import { guardHandler } from '../../src/http/guard-handler.ts'
 import { createHttpHandler } from '../../src/mcp/http.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { LocalSite, writePage } from '../e2e/local-site.ts'
-import { type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
+import { type Outcome, PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { until } from './connect.ts'
 import { addFixtures } from './fixtures.ts'
 import type { InspectorRun } from './inspector-child.ts'
@@ -44,7 +44,7 @@ const NEED_FIXTURES = [
   'prompts-get-with-image',
 ]
 
-const workshop = new Workshop()
+const workshop = new ProgramSandbox()
 const closing: (() => Promise<unknown>)[] = []
 
 beforeAll(() => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stageSite } from '../sites/crawl.ts'
+import { openTestSite } from '../sites/crawl.ts'
 import { markdown, page, text } from '../sites/site.ts'
 import { connect, textOf, until } from './connect.ts'
 
@@ -22,11 +22,11 @@ test.each([
   ['read_page', 'text'],
   ['fetch_url', 'markdown'],
 ])('%s stays within its budget inside a line, and continues where it ended', async (tool, field) => {
-  const { origin } = await stageSite(SITE)
-  const { call, say } = await connect()
+  const { origin } = await openTestSite(SITE)
+  const { call, callForText } = await connect()
   await call('add_source', { url: `${origin}/`, name: 'docs' })
   await until(
-    () => say('crawl_status', { source: 'docs' }),
+    () => callForText('crawl_status', { source: 'docs' }),
     (status) => status.includes('INDEXED'),
   )
   const url = `${origin}/long`
@@ -54,7 +54,7 @@ test.each([
   expect(whole).toContain('The end.')
 
   const long = whole.split('\n').indexOf(LONG) + 1
-  expect(await say(tool, { url, startLine: long, startColumn: 2_000_000 })).toMatch(
+  expect(await callForText(tool, { url, startLine: long, startColumn: 2_000_000 })).toMatch(
     /^Error \(USAGE\): startColumn: expected a whole number from 1 to \d+, got 2000000/,
   )
 })

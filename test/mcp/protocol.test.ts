@@ -16,8 +16,8 @@ import { createHttpHandler } from '../../src/mcp/http.ts'
 import type { McpPorts } from '../../src/mcp/ports.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { openLibrary } from '../../src/open-library.ts'
-import { PROGRAM, Workshop } from '../e2e/program.ts'
-import { stageLibrary, stageSite } from '../sites/crawl.ts'
+import { PROGRAM, ProgramSandbox } from '../e2e/program.ts'
+import { openTestLibrary, openTestSite } from '../sites/crawl.ts'
 import { page } from '../sites/site.ts'
 import { connect, until } from './connect.ts'
 
@@ -31,7 +31,7 @@ afterEach(async () => {
 async function serve(ports: Partial<McpPorts> = {}): Promise<string> {
   const mcp = createMcp({
     version: '0.0.0',
-    openLibrary: () => stageLibrary(),
+    openLibrary: () => openTestLibrary(),
     openJobs: () => Promise.reject(new Error('nothing is crawled here')),
     ...ports,
   })
@@ -99,7 +99,7 @@ describe('over HTTP', () => {
   })
 
   test('the program refuses foreign hosts and origins too', async () => {
-    const shop = new Workshop()
+    const shop = new ProgramSandbox()
     closing.push(() => shop.remove())
     const child = spawn(process.execPath, [PROGRAM, 'mcp', '--http', '--port', '0', '--library', shop.path('l.db')], {
       env: shop.environment,
@@ -114,7 +114,7 @@ describe('over HTTP', () => {
   })
 
   test('a client gets progress notifications, and can cancel a long call', async () => {
-    const site = await stageSite({ '/': page('Start'), '/slow': { body: page('Slow'), delayMs: 20_000 } })
+    const site = await openTestSite({ '/': page('Start'), '/slow': { body: page('Slow'), delayMs: 20_000 } })
     const origin = await serve()
     const client = new Client({ name: 'test', version: '0' })
     await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`)))
@@ -132,7 +132,7 @@ describe('over HTTP', () => {
     const slow = call(`${site.origin}/slow`, stop.signal)
     const failed = expect(slow).rejects.toThrow('enough')
     await until(
-      async () => site.asked(),
+      async () => site.requestedPaths(),
       (paths) => paths.includes('/slow'),
     )
     stop.abort(new Error('enough'))
@@ -144,9 +144,9 @@ describe('over HTTP', () => {
 })
 
 test("cancelling a call aborts the server's own request", async () => {
-  const site = await stageSite({ '/slow': { body: page('Slow'), delayMs: 20_000 } })
+  const site = await openTestSite({ '/slow': { body: page('Slow'), delayMs: 20_000 } })
   let aborted = 0
-  const library = await stageLibrary()
+  const library = await openTestLibrary()
   const { client } = await connect({
     openLibrary: async () => ({
       ...library,
@@ -166,7 +166,7 @@ test("cancelling a call aborts the server's own request", async () => {
   )
   const failed = expect(call).rejects.toThrow('enough')
   await until(
-    async () => site.asked(),
+    async () => site.requestedPaths(),
     (paths) => paths.includes('/slow'),
   )
   stop.abort(new Error('enough'))
@@ -228,7 +228,7 @@ test('the program names its sources to a client, and offers only the tools for s
 })
 
 test('invalid flags are refused before anything is served', async () => {
-  const workshop = new Workshop()
+  const workshop = new ProgramSandbox()
   closing.push(() => workshop.remove())
   const busy = await listen(async () => new Response(), 0)
   closing.push(busy.close)
@@ -242,7 +242,7 @@ test('invalid flags are refused before anything is served', async () => {
     'mcp --allow-private=nonsense/99 --http --port x': /expected/,
   }
   for (const [line, message] of Object.entries(refused)) {
-    const { code, stdout, stderr } = await workshop.runHere(line.split(' '))
+    const { code, stdout, stderr } = await workshop.runInProcess(line.split(' '))
     expect({ line, code, stdout }).toEqual({ line, code: 2, stdout: '' })
     expect(stderr).toMatch(message)
   }

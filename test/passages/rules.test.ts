@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import type { Section } from '../../src/core/model.ts'
 import { findDefinitions } from '../../src/core/retrieval/definitions.ts'
+import { writeCitation } from '../../src/library/display-text.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import type { Passage } from '../../src/library/search.ts'
 import type { Source, SourceSettings } from '../../src/library/source.ts'
-import { writeCitation } from '../../src/library/words.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { runCrawl, stageLibrary, stageSite } from '../sites/crawl.ts'
+import { openTestLibrary, openTestSite, runCrawl } from '../sites/crawl.ts'
 import type { Answer } from '../sites/site.ts'
 import { checkAnswer, type ReadPage, readPage } from './rules.ts'
 
@@ -53,7 +53,7 @@ async function crawlSite(
   pages: Record<string, Answer>,
   settings: Partial<SourceSettings> = {},
 ): Promise<Source> {
-  const site = await stageSite(pages)
+  const site = await openTestSite(pages)
   const source = await addSource(library, { url: `${site.origin}/`, name, settings })
   const { summary } = await runCrawl(library, source, { kind: 'add' }, site.origin)
   expect(summary.end).toBe('completed')
@@ -198,7 +198,7 @@ describe('passages of small sites', () => {
     ['modern', 'library', /^(?:docusaurus|mkdocs|vitepress|starlight|rustdoc|typedoc)/],
     ['sphinx', 'tokens', /^(?:sphinx|texinfo|docbook)/],
   ] as const)('passages of %s sites with %s chunks satisfy every rule', async (name, chunks, makers) => {
-    const library = await stageLibrary()
+    const library = await openTestLibrary()
     const source = await crawlSite(library, name, corpusSite(makers), { chunks })
     const queries = await writeQueries(library, source, 30)
     const { problems, ...figures } = await checkQueries(library, source, queries)
@@ -218,7 +218,7 @@ test.each(isLong ? SITES : [])(
   { timeout: 1_800_000 },
   async ({ title, folder }) => {
     if (!existsSync(folder)) throw new Error(`the pages are not there: apt-get install ${title}`)
-    const library = await stageLibrary()
+    const library = await openTestLibrary()
     const source = await crawlSite(library, title, folderSite(folder))
     const queries = await writeQueries(library, source, 250)
     const { problems, ...figures } = await checkQueries(library, source, queries)

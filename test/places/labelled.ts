@@ -42,7 +42,7 @@ export function readLabelled(file: LabelledFile): readonly LabelledText[] {
 }
 
 /** Finds the words as whole words, or else anywhere, because scripts without spaces have no word boundaries. */
-function whereIs(words: string, text: string, from: number): number {
+function findOffset(words: string, text: string, from: number): number {
   const edged = new RegExp(`(?<!\\p{L})${words.replace(/[.()]/g, '\\$&')}(?!\\p{L})`, 'gu')
   edged.lastIndex = from
   return edged.exec(text)?.index ?? text.indexOf(words, from)
@@ -58,7 +58,7 @@ function parseLine(line: string): LabelledText {
       const isArguable = label.startsWith('?')
       const at = label.lastIndexOf('=')
       const words = label.slice(isArguable ? 1 : 0, at)
-      const start = whereIs(words, text, from)
+      const start = findOffset(words, text, from)
       if (start < 0) throw new Error(`${words} is not in: ${text}`)
       from = start + words.length
       return { words, start, end: from, reference: label.slice(at + 1), isArguable }

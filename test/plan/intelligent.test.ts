@@ -3,14 +3,14 @@ import { compareUtf8 } from '../../src/core/text/order.ts'
 import type { CrawlEvent } from '../../src/crawl/events.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { startNode } from '../sites/children.ts'
-import { type Crawled, stageLibrary } from '../sites/crawl.ts'
-import { stagePath } from '../sites/library-file.ts'
+import { type Crawled, openTestLibrary } from '../sites/crawl.ts'
+import { createLibraryPath } from '../sites/file-fixture.ts'
 import type { SeenRequest } from '../sites/site.ts'
+import { createNewsFixture, openWorld, serveNews, type World } from './fixture.ts'
 import { OTHERS } from './grammars.ts'
 import type { ServedNews } from './news-site.ts'
 import { expectMilestonesInTime, milestonesOf, missingOf, problemsOf } from './replay.ts'
 import { createContinental, createMeridian, createOther, createTagesbote, type MadeSite, openManual } from './sites.ts'
-import { openWorld, stageNews, stageNewsCrawl, type World } from './stage.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
 
@@ -75,8 +75,8 @@ describe('a newspaper with a hub for all countries but twelve', () => {
     async () => {
       const made = createMeridian(world.countries, 12, LONG ? LARGE : FEW)
       expect([world.countries.length, made.truth.hubs.size, made.missing.length]).toEqual([250, 238, 12])
-      const site = await stageNews(made)
-      const planned = await stageNewsCrawl(site, world)
+      const site = await serveNews(made)
+      const planned = await createNewsFixture(site, world)
       const crawled = await planned.crawl()
       expect(crawled.summary.end).toBe('completed')
       expect(foundHubs(crawled, site)).toHaveLength(238)
@@ -124,10 +124,10 @@ describe('a newspaper with a hub for all countries but twelve', () => {
 
       // The short form shows this on a smaller newspaper: the one that is planned with one request at a time.
       if (!LONG) return
-      site.forget()
+      site.clearRequests()
       const stop = new AbortController()
       const twice = 2 * (requests ?? 0)
-      const plain = await stageNewsCrawl(site, world, { crawlType: 'basic' })
+      const plain = await createNewsFixture(site, world, { crawlType: 'basic' })
       stopAfter(site, twice, stop)
       await plain.crawl({}, stop.signal)
       // The crawl stops at double the requests of the plan; by then it may have found some hubs, never all.
@@ -139,8 +139,8 @@ describe('a newspaper with a hub for all countries but twelve', () => {
 
   test('is not understood when thirteen are missing, also one request at a time', async () => {
     const made = createMeridian(world.countries, 13, LONG ? FEW : NONE)
-    const site = await stageNews(made)
-    const { crawl } = await stageNewsCrawl(site, world, { concurrency: 1 })
+    const site = await serveNews(made)
+    const { crawl } = await createNewsFixture(site, world, { concurrency: 1 })
     const crawled = await crawl()
     expect(crawled.summary.end).toBe('completed')
     expect(foundHubs(crawled, site)).toHaveLength(237)
@@ -157,8 +157,8 @@ describe('a newspaper with a hub for all countries but twelve', () => {
 describe('a newspaper with hubs for forty countries, whose lists name five more', () => {
   test.each(LONG ? [1, 2, 4, 8, 16] : [1])('is planned with %i requests at once', async (concurrency) => {
     const made = createContinental(world.countries, LONG ? {} : { articlesPerHub: [2, 3], articlesPerSection: 5 })
-    const site = await stageNews(made)
-    const { crawl } = await stageNewsCrawl(site, world, { concurrency })
+    const site = await serveNews(made)
+    const { crawl } = await createNewsFixture(site, world, { concurrency })
     expectPlanned(await crawl(), site, made, concurrency)
     if (concurrency === 1) await expectHalf(site)
   })
@@ -181,8 +181,8 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
   /** Expects that a link-following crawl needs at least double the requests to find all hubs. */
   async function expectHalf(site: ServedNews): Promise<void> {
     const requests = site.requestsUntil(site.truth.hubs.values())
-    site.forget()
-    const plain = await stageNewsCrawl(site, world, { concurrency: 1, crawlType: 'basic' })
+    site.clearRequests()
+    const plain = await createNewsFixture(site, world, { concurrency: 1, crawlType: 'basic' })
     await plain.crawl()
     const late = site.requestsUntil(site.truth.hubs.values())
     expect(late ?? 0, `${requests} requests by plan`).toBeGreaterThanOrEqual(2 * (requests ?? Number.NaN))
@@ -190,8 +190,8 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
 
   test('a plan with 8 requests at once is remembered: missing hubs are not requested again, and hubs come first', async () => {
     const made = createContinental(world.countries, SMALL)
-    const site = await stageNews(made)
-    const { crawl, library } = await stageNewsCrawl(site, world, { concurrency: 8 })
+    const site = await serveNews(made)
+    const { crawl, library } = await createNewsFixture(site, world, { concurrency: 8 })
     const first = await crawl()
     expectPlanned(first, site, made, 8)
     const { host } = new URL(site.origin)
@@ -202,7 +202,7 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
     expect(missed.length).toBeGreaterThan(0)
     expect(missed.filter((path) => stateOf(path) !== 'missing')).toEqual([])
 
-    site.forget()
+    site.clearRequests()
     const second = await crawl({ kind: 'recrawl' })
     expect(second.summary.end).toBe('completed')
     const asked = new Set(site.requests.map(({ path }) => path))
@@ -218,8 +218,8 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
   })
 
   test('is crawled completely without any places', async () => {
-    const site = await stageNews(createContinental(world.countries, SMALL))
-    const { crawl, library } = await stageNewsCrawl(site, undefined)
+    const site = await serveNews(createContinental(world.countries, SMALL))
+    const { crawl, library } = await createNewsFixture(site, undefined)
     const crawled = await crawl()
     expect(crawled.summary.end).toBe('completed')
     expect(foundHubs(crawled, site)).toHaveLength(40)
@@ -237,8 +237,8 @@ describe('a newspaper with hubs for forty countries, whose lists name five more'
 
 test('another language and other words are learnt as well', async () => {
   const made = createTagesbote(world.countries)
-  const site = await stageNews(made)
-  const { crawl, library } = await stageNewsCrawl(site, world)
+  const site = await serveNews(made)
+  const { crawl, library } = await createNewsFixture(site, world)
   const crawled = await crawl()
   expect(crawled.summary.end).toBe('completed')
   expect(missingOf(crawled, site.origin)).toEqual([])
@@ -252,8 +252,8 @@ test('another language and other words are learnt as well', async () => {
 
 test.each(LONG ? Object.keys(OTHERS) : ['codes'])('hubs are learnt where addresses have %s', async (name) => {
   const made = createOther(world.countries, name)
-  const site = await stageNews(made)
-  const { crawl, library } = await stageNewsCrawl(site, world)
+  const site = await serveNews(made)
+  const { crawl, library } = await createNewsFixture(site, world)
   const crawled = await crawl()
   expect(crawled.summary.end).toBe('completed')
   expect(missingOf(crawled, site.origin)).toEqual([...made.missing].sort(compareUtf8))
@@ -265,7 +265,7 @@ test.each(LONG ? Object.keys(OTHERS) : ['codes'])('hubs are learnt where address
 test('a site without hubs of places gets no guesses', async () => {
   const site = await openManual()
   onTestFinished(() => site.close())
-  const { crawl } = await stageNewsCrawl(site, world)
+  const { crawl } = await createNewsFixture(site, world)
   const crawled = await crawl()
   expect(crawled.summary.end).toBe('completed')
   expect(missingOf(crawled, site.origin)).toEqual([])
@@ -278,12 +278,12 @@ test('a site without hubs of places gets no guesses', async () => {
 describe('a killed crawl', () => {
   test.each(KILLS)('a crawl killed after %i pages resumes and reports nothing twice', async (pages) => {
     const made = createContinental(world.countries, SMALL)
-    const site = await stageNews(made)
-    const path = await stagePath()
+    const site = await serveNews(made)
+    const path = await createLibraryPath()
     world.copyTo(path)
     const script = new URL('./plan-child.ts', import.meta.url).pathname
     const child = startNode([script, path, `${site.origin}/`])
-    await child.told('settled', pages)
+    await child.waitForEvents('settled', pages)
     child.process.kill('SIGKILL')
     await child.ended
     const again = startNode([script, path, `${site.origin}/`])
@@ -298,10 +298,10 @@ describe('a killed crawl', () => {
     expect(told).toEqual([...new Set(told)])
     expect(told.filter((one) => !made.missing.includes(one))).toEqual([])
 
-    const interrupted = await stageLibrary(path)
+    const interrupted = await openTestLibrary(path)
     const { host } = new URL(site.origin)
     const crawlId = String(again.lines[0]?.['crawlId'])
-    expect([...(await interrupted.planMemory.readReached(crawlId))].sort(compareUtf8)).toEqual(USUAL)
+    expect([...(await interrupted.planMemory.readMilestones(crawlId))].sort(compareUtf8)).toEqual(USUAL)
     expect(await verdictsOf(interrupted, host, 'confirmed')).toEqual([...site.truth.hubs.values()].sort(compareUtf8))
     expect(await verdictsOf(interrupted, host, 'missing')).toEqual(expect.arrayContaining([...made.missing]))
     expect(await verdictsOf(interrupted, host, 'rejected')).toEqual([])

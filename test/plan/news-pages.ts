@@ -2,7 +2,7 @@ import type { NewsInput, SiteArticle, SiteCountry } from './news-site.ts'
 import { createRandom, writeParagraphs, writeSentence } from './news-text.ts'
 
 /** The input of the page writer. */
-interface Material extends Pick<NewsInput, 'grammar' | 'moreLinks' | 'countries'> {
+interface PageWriterInput extends Pick<NewsInput, 'grammar' | 'moreLinks' | 'countries'> {
   /** The newest first. */
   readonly articles: readonly SiteArticle[]
   /** Countries that the home page links to, and those in the list of all. */
@@ -26,7 +26,7 @@ export interface NewsPages {
   tag(tag: string): Series
   article(article: SiteArticle): string
   /** A page about the site itself. */
-  small(title: string): string
+  aboutPage(title: string): string
   /** A page of links. */
   links(title: string, paths: readonly string[]): string
 }
@@ -35,10 +35,10 @@ export interface NewsPages {
 const TEASERS = 20
 const COUNTRIES = 20
 /** Minimum number of teasers of a hub: one with fewer own articles shows others below them. */
-const FEWEST = 15
+const MIN_HUB_TEASERS = 15
 
 /** Creates the page writer of a site. */
-export function createNewsPages(material: Material): NewsPages {
+export function createNewsPages(material: PageWriterInput): NewsPages {
   const { grammar, articles, navigated, listed, countries, hubOf } = material
   const { words, language } = grammar
   const byCountry = Map.groupBy(articles, ({ country }) => country?.code ?? '')
@@ -58,7 +58,7 @@ export function createNewsPages(material: Material): NewsPages {
       count,
       write: (n: number) => {
         const shown = items.slice((n - 1) * TEASERS, n * TEASERS)
-        const others = rest.slice(0, Math.max(0, FEWEST - shown.length))
+        const others = rest.slice(0, Math.max(0, MIN_HUB_TEASERS - shown.length))
         const below =
           others.length === 0
             ? ''
@@ -109,7 +109,7 @@ export function createNewsPages(material: Material): NewsPages {
     },
     hub(country) {
       const at = positions.get(country.code) ?? 0
-      const near = Array.from({ length: 2 * FEWEST }, (_, i) => countries[(at + i + 1) % countries.length])
+      const near = Array.from({ length: 2 * MIN_HUB_TEASERS }, (_, i) => countries[(at + i + 1) % countries.length])
       const rest = near.flatMap((one) => byCountry.get(one?.code ?? '')?.slice(0, 1) ?? [])
       const neighbours = grammar.hasNeighbours
         ? [1, 7, 13].flatMap((step) => countries[(at + step) % countries.length] ?? [])
@@ -135,7 +135,7 @@ ${paragraphs.map((paragraph) => `<p>${paragraph}</p>`).join('\n')}</article>
 <footer class="tags">${linkList(tags)}</footer><aside><h2>${words.mostRead}</h2>${related.map((one) => teaser(language, one, '?ref=related')).join('')}</aside>`
       return frame(article.title, main, writeHead(material, article))
     },
-    small: (title) =>
+    aboutPage: (title) =>
       frame(
         title,
         `<h1>${title}</h1><p>${writeParagraphs(createRandom(title), language, grammar.title, 60).join('</p><p>')}</p>`,
@@ -163,7 +163,7 @@ function day(date: Date): string {
 }
 
 /** The metadata in the head of an article. */
-function writeHead({ grammar }: Material, { title, date, author, section }: SiteArticle): string {
+function writeHead({ grammar }: PageWriterInput, { title, date, author, section }: SiteArticle): string {
   const data = {
     '@context': 'https://schema.org',
     '@type': 'NewsArticle',
@@ -179,7 +179,7 @@ function writeHead({ grammar }: Material, { title, date, author, section }: Site
 }
 
 /** Wraps a page in header, navigation and footer. */
-function writeFrame({ grammar }: Material, title: string, main: string, head: string): string {
+function writeFrame({ grammar }: PageWriterInput, title: string, main: string, head: string): string {
   const sections = grammar.sections.map(({ slug, label }): Anchor => [grammar.section(slug), label])
   return `<!doctype html><html lang="${grammar.language}"><head><meta charset="utf-8"><title>${title} | ${grammar.title}</title>${head}</head><body>
 <header class="masthead"><a href="/" class="logo">${grammar.title}</a><nav aria-label="main">${linkList(sections)}</nav></header>

@@ -107,7 +107,7 @@ export interface ServedNews extends Site {
 
 /** Serves a news site on loopback. */
 export async function openNewsSite(news: NewsSite, options: SiteOptions = {}): Promise<ServedNews> {
-  const site = await openSite(news.pages, { endless: LOST, ...options })
+  const site = await openSite(news.pages, { fallback: NOT_FOUND, ...options })
   const order = (paths: Iterable<string>) => {
     const wanted = new Set(paths)
     const found: { path: string; after: number }[] = []
@@ -129,7 +129,7 @@ export async function openNewsSite(news: NewsSite, options: SiteOptions = {}): P
 }
 
 /** The response of a real site for unknown addresses: a page that says so, with its navigation. */
-const LOST: Answer = {
+const NOT_FOUND: Answer = {
   status: 404,
   body: `<!doctype html><html lang="en"><head><title>Page not found</title></head><body><header><nav><a href="/">Home</a></nav></header>
 <main><h1>Page not found</h1><p>The page you are looking for has been moved or was never there.</p></main></body></html>`,
@@ -157,7 +157,7 @@ export function createNewsSite(input: NewsInput): NewsSite {
   for (const country of countries) addSeries(answers, grammar, hubOf(country), pages.hub(country))
   for (const tag of grammar.tags) addSeries(answers, grammar, grammar.tag(tag), pages.tag(tag))
   for (const article of articles) answers[article.path] = () => pages.article(article)
-  for (const path of FOOTER) answers[path] = () => pages.small(path.slice(1))
+  for (const path of FOOTER) answers[path] = () => pages.aboutPage(path.slice(1))
   for (const [path, write] of Object.entries(input.more ?? {})) answers[path] = () => write(pages)
   for (const [path, location] of Object.entries(input.redirects ?? {})) {
     answers[path] = { status: 301, headers: { location } }

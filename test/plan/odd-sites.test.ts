@@ -3,10 +3,10 @@ import { slugOf } from '../../src/analysis/place.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { type Crawled, stageSite } from '../sites/crawl.ts'
+import { type Crawled, openTestSite } from '../sites/crawl.ts'
 import { type Answer, page, redirect, type Site, text } from '../sites/site.ts'
+import { createNewsFixture, openWorld, type World } from './fixture.ts'
 import { milestonesOf, missingOf } from './replay.ts'
-import { openWorld, stageNewsCrawl, type World } from './stage.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
 
@@ -49,8 +49,8 @@ async function plan(
   endless?: Answer,
   input: Partial<CrawlInput> = {},
 ): Promise<Planned> {
-  const site = await stageSite({ ...GAZETTE, ...pages }, endless === undefined ? {} : { endless })
-  const { crawl, library } = await stageNewsCrawl(site, world)
+  const site = await openTestSite({ ...GAZETTE, ...pages }, endless === undefined ? {} : { fallback: endless })
+  const { crawl, library } = await createNewsFixture(site, world)
   const crawled = await crawl(input)
   expect(crawled.summary.end).toBe('completed')
   const verdicts = await readVerdicts(library, site)
@@ -137,7 +137,7 @@ describe('limits of a crawl', () => {
     'no page more than %i links away is read, except guesses',
     async (maxDepth) => {
       const planned = await plan(lists, undefined, { scope: { maxDepth } })
-      const plain = await stageNewsCrawl(planned.site, undefined, { crawlType: 'basic' })
+      const plain = await createNewsFixture(planned.site, undefined, { crawlType: 'basic' })
       const supposed = maxDepth === 0 ? [] : ['/world/nigeria']
       const expected = read(await plain.crawl({ scope: { maxDepth } }))
       expect(read(planned)).toEqual([...expected, ...supposed].sort(compareUtf8))

@@ -4,16 +4,16 @@ import type { CrawlEvent } from '../../src/crawl/events.ts'
 import type { Crawled } from '../sites/crawl.ts'
 
 /** An event of a plan. */
-export type Told = Extract<CrawlEvent, { type: 'problem' | 'milestone' }>
+export type PlanEvent = Extract<CrawlEvent, { type: 'problem' | 'milestone' }>
 
 /** Milestones in the order in which they were reached. */
-export function milestonesOf({ events }: Pick<Crawled, 'events'>): Told[] {
-  return events.filter((event): event is Told => event.type === 'milestone')
+export function milestonesOf({ events }: Pick<Crawled, 'events'>): PlanEvent[] {
+  return events.filter((event): event is PlanEvent => event.type === 'milestone')
 }
 
 /** Problems of a kind, in order. */
-export function problemsOf({ events }: Pick<Crawled, 'events'>, kind: string): Told[] {
-  return events.filter((event): event is Told => event.type === 'problem' && event.kind === kind)
+export function problemsOf({ events }: Pick<Crawled, 'events'>, kind: string): PlanEvent[] {
+  return events.filter((event): event is PlanEvent => event.type === 'problem' && event.kind === kind)
 }
 
 /** Paths of hubs that were reported as missing, sorted, with duplicates. */

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { openStream, openTestServer, type StreamEvent, type TestServer } from '../http/server.ts'
 import * as shapes from '../http/shapes.ts'
+import { openWorld, type World } from './fixture.ts'
 import { openNewsSite, type ServedNews, type SiteArticle } from './news-site.ts'
 import { createContinental, type MadeSite } from './sites.ts'
-import { openWorld, type World } from './stage.ts'
 
 /** Countries of the site: only some, so that it is small. */
 const SOME = 45

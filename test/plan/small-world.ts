@@ -1,6 +1,6 @@
 import type { KnownCountry, KnownPlace } from '../../src/analysis/matcher.ts'
 import { slugOf } from '../../src/analysis/place.ts'
-import type { PlanPlaces } from '../../src/plan/places.ts'
+import type { PlannerGazetteer } from '../../src/plan/place-names.ts'
 
 const NAMES: readonly (readonly [code: string, name: string, slugs?: readonly string[]])[] = [
   ['CN', 'China'],
@@ -33,7 +33,7 @@ const STATES: readonly KnownPlace[] = ['Texas', 'Florida', 'Ohio', 'Georgia', 'N
 }))
 
 /** A small gazetteer. */
-export const PLACES: PlanPlaces = {
+export const PLACES: PlannerGazetteer = {
   countries: () => COUNTRIES,
   regionsOf: (code) => (code === 'US' ? STATES : []),
   bySlug: (slug) => {

@@ -3,13 +3,13 @@ import { openDatabase } from '../../src/store/postgres/database.ts'
 import { closeLater } from '../close-later.ts'
 import { createLibrary } from './databases.ts'
 import { connect } from './ledgers.ts'
-import { openLossyWay } from './lossy-way.ts'
+import { openLossyProxy } from './lossy-proxy.ts'
 import { addSource, openStore } from './stores.ts'
 
 test('a committed write is not repeated if the server is unreachable right after the commit', async () => {
-  const way = await openLossyWay(await createLibrary())
+  const way = await openLossyProxy(await createLibrary())
   const store = await openStore(way.address, 'one')
-  way.loseCommit(500)
+  way.loseCommitResponse(500)
   await addSource(store, 'docs')
   expect(way.lost()).toBe(1)
   expect(await store.listSources()).toHaveLength(1)
@@ -17,11 +17,11 @@ test('a committed write is not repeated if the server is unreachable right after
 
 test('a transaction that the server is still running is not started a second time', async () => {
   const address = await createLibrary()
-  const way = await openLossyWay(address)
-  const db = await openDatabase(way.address, { patienceMs: 500 })
+  const way = await openLossyProxy(address)
+  const db = await openDatabase(way.address, { lockTimeoutMs: 500 })
   closeLater(() => db.close())
   let runs = 0
-  way.leaveBeforeCommit()
+  way.abandonBeforeCommit()
   const written = db.transaction((sql) => {
     runs++
     return sql.run(`INSERT INTO hosts (host) VALUES ('a.test')`)

@@ -7,19 +7,19 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { CopyInput, CopyProgress } from '../../src/library/copy-input.ts'
-import { HELD_TABLES } from '../../src/library/held-tables.ts'
+import { COPY_TABLES } from '../../src/library/copy-tables.ts'
 import { searchHits } from '../../src/library/hits.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
-import { comparePages } from '../../src/library/operations/compare-pages.ts'
 import { type CopyResult, copyLibrary } from '../../src/library/operations/copy-library.ts'
-import { discardCopy } from '../../src/library/operations/plan-arrival.ts'
+import { fillPageSignatures } from '../../src/library/operations/fill-page-signatures.ts'
+import { discardCopy } from '../../src/library/operations/open-copy-session.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { importPlaces } from '../analysis/some-places.ts'
 import { type Dump, dumpDatabase, dumpFile } from '../copy/dump.ts'
-import { type Filling, fillLibrary } from '../copy/filled-library.ts'
-import { NO_BROWSER, Workshop } from '../e2e/program.ts'
+import { type FillOptions, fillLibrary } from '../copy/filled-library.ts'
+import { NO_BROWSER, ProgramSandbox } from '../e2e/program.ts'
 import { writePage } from '../embed/filled-store.ts'
-import { runCrawl, stageSite, UNPACED } from '../sites/crawl.ts'
+import { openTestSite, runCrawl, UNPACED } from '../sites/crawl.ts'
 import { addressOf, createLibrary } from './databases.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-copies-'))
@@ -45,7 +45,7 @@ async function open(path: string): Promise<OpenLibrary> {
 }
 
 /** A library with something in it. */
-async function filled(path: string, filling?: Filling): Promise<string> {
+async function filled(path: string, filling?: FillOptions): Promise<string> {
   const library = await openLibrary({ path, version: '0.0.0' })
   await fillLibrary(library, filling)
   await library.close()
@@ -82,9 +82,9 @@ function makeOlder(path: string): void {
 /** Looks how the pages of a library are related, and lists it. */
 async function fill(path: string): Promise<unknown[]> {
   const { store } = await open(path)
-  expect([await comparePages({ store }), await comparePages({ store })]).toEqual([4, 0])
+  expect([await fillPageSignatures({ store }), await fillPageSignatures({ store })]).toEqual([4, 0])
   const found: unknown[] = []
-  for (const { id } of await store.listSources()) for await (const one of store.listRelated(id)) found.push(one)
+  for (const { id } of await store.listSources()) for await (const one of store.listPageSignatures(id)) found.push(one)
   expect(found).toHaveLength(4)
   return found
 }
@@ -112,10 +112,10 @@ describe('a copy', () => {
 
   test('the tested libraries have rows in every table', async () => {
     for (const path of [file, database]) {
-      const { holdings } = await open(path)
-      const empty = await holdings.view(async (view) => {
+      const { libraryCopy } = await open(path)
+      const empty = await libraryCopy.view(async (view) => {
         const names: string[] = []
-        for (const table of HELD_TABLES) if ((await view.count(table)) === 0) names.push(table.name)
+        for (const table of COPY_TABLES) if ((await view.count(table)) === 0) names.push(table.name)
         return names
       })
       expect(empty).toEqual([])
@@ -146,7 +146,7 @@ describe('a copy', () => {
   })
 
   test('keeps the hash of every page of a crawled site, from a file of an older version and back', async () => {
-    const site = await stageSite(
+    const site = await openTestSite(
       Object.fromEntries(
         ['', 'a', 'b', 'c'].map((path) => [
           `/${path}`,
@@ -241,7 +241,7 @@ describe('a copy', () => {
     const now = 1_900_000_000_000
     const running = { ...last, id: randomUUID(), state: 'running', startedAt: now, heartbeatAt: now } as const
     await library.store.beginCrawl({ ...running, endedAt: null, summary: null }, 1000)
-    const request = { sourceId: many, limit: 5, now, until: now + 60_000, horizon: now * 2, isLevelled: false }
+    const request = { sourceId: many, limit: 5, now, until: now + 60_000, horizon: now * 2, isBreadthFirst: false }
     expect(await library.store.lease(request)).toHaveLength(5)
     const to = await createLibrary()
     expect((await copy(from, to)).running).toBe(1)
@@ -376,15 +376,15 @@ describe('an interrupted copy', () => {
     const steps = new Set<string>()
     let at = ''
     let now = Date.now()
-    const { arrivals } = library.holdings
-    const touch: typeof arrivals.touch = (claim) => {
+    const { sessions } = library.libraryCopy
+    const touch: typeof sessions.touch = (claim) => {
       steps.add(at)
-      return arrivals.touch(claim)
+      return sessions.touch(claim)
     }
-    const holdings = { ...library.holdings, arrivals: { ...arrivals, touch } }
+    const holdings = { ...library.libraryCopy, arrivals: { ...sessions, touch } }
     const { written } = await copyLibrary({
       from: await open(from),
-      to: { ...library, holdings, clock: { ...library.clock, now: () => (now += 10_000) } },
+      to: { ...library, libraryCopy: holdings, clock: { ...library.clock, now: () => (now += 10_000) } },
       onProgress: ({ step }) => {
         at = step
       },
@@ -469,16 +469,16 @@ async function breakOff(from: string, to: string, label: string, add = false): P
 }
 
 describe('pharos copy', () => {
-  let shop: Workshop
+  let shop: ProgramSandbox
   beforeAll(() => {
-    shop = new Workshop()
+    shop = new ProgramSandbox()
   })
   afterAll(() => shop.remove())
 
   test('reports what was copied and verified, and the target', async () => {
     const from = await filled(newFile())
     const to = await createLibrary()
-    const { code, stdout } = await shop.runHere(['copy', from, to.replace('//pharos@', '//pharos:wintergreen@')])
+    const { code, stdout } = await shop.runInProcess(['copy', from, to.replace('//pharos@', '//pharos:wintergreen@')])
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(
@@ -486,7 +486,7 @@ describe('pharos copy', () => {
       ),
     ])
     expect(stdout).not.toContain('wintergreen')
-    const again = await shop.runHere(['copy', from, '--json'], { PHAROS_LIBRARY: to })
+    const again = await shop.runInProcess(['copy', from, '--json'], { PHAROS_LIBRARY: to })
     expect(JSON.parse(again.stdout)).toMatchObject({
       copied_before: true,
       rows_written: 0,
@@ -496,18 +496,18 @@ describe('pharos copy', () => {
   })
 
   test('refuses a missing library, and a target that is not empty without the option to add', async () => {
-    const missing = await shop.runHere(['copy', shop.path('nothing.db'), shop.path('new.db')])
+    const missing = await shop.runInProcess(['copy', shop.path('nothing.db'), shop.path('new.db')])
     expect([missing.code, missing.stderr]).toEqual([3, expect.stringContaining('there is no file at')])
-    const nothing = await shop.runHere(['copy', `${addressOf('postgres')}&schema=unused`, shop.path('new.db')])
+    const nothing = await shop.runInProcess(['copy', `${addressOf('postgres')}&schema=unused`, shop.path('new.db')])
     expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining('there is no library in it')])
     expect(existsSync(shop.path('new.db'))).toBe(false)
     const to = await filled(newFile(), { name: 'other' })
-    const refused = await shop.runHere(['copy', await filled(newFile()), to])
+    const refused = await shop.runInProcess(['copy', await filled(newFile()), to])
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringContaining('it has 1 source already – name an empty one, or give --add'),
     ])
-    const added = await shop.runHere(['copy', await filled(newFile()), to, '--add'])
+    const added = await shop.runInProcess(['copy', await filled(newFile()), to, '--add'])
     expect(added.code).toBe(0)
   })
 
@@ -516,17 +516,17 @@ describe('pharos copy', () => {
     await breakOff(gone, to, 'chunk')
     for (const library of opened.splice(0)) await library.close()
     rmSync(gone)
-    const refused = await shop.runHere(['copy', other, to])
+    const refused = await shop.runInProcess(['copy', other, to])
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringMatching(/: a copy of \S+ into it, begun at \S+, has not ended/),
     ])
     expect(refused.stderr).toContain(gone)
-    const looked = await shop.runHere(['doctor', '--library', to], NO_BROWSER)
+    const looked = await shop.runInProcess(['doctor', '--library', to], NO_BROWSER)
     expect(looked.stdout).toMatch(/^WARN {2}library: .*; a copy of .* into it has not ended/m)
-    const wrong = await shop.runHere(['copy', other, to, '--discard'])
+    const wrong = await shop.runInProcess(['copy', other, to, '--discard'])
     expect(wrong.stdout).toContain(`one of ${gone} was`)
-    const discarded = await shop.runHere(['copy', gone, to, '--discard'])
+    const discarded = await shop.runInProcess(['copy', gone, to, '--discard'])
     expect([discarded.code, discarded.stdout]).toEqual([0, expect.stringMatching(/^removed what was copied from /)])
   })
 })

@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { openQueue } from '../../src/jobs/open-queue.ts'
+import { parseConnectionAddress } from '../../src/store/postgres/connection-address.ts'
 import { type DatabaseOptions, openDatabase } from '../../src/store/postgres/database.ts'
 import { lockSource } from '../../src/store/postgres/lock-source.ts'
 import { LOCKS, lock } from '../../src/store/postgres/locks.ts'
-import { parsePlace } from '../../src/store/postgres/place.ts'
 import { closeLater } from '../close-later.ts'
 import { expectRenamed, OLDER_CONTENT, writeOlderRows } from '../contracts/older-keys.ts'
 import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
-import { findOf, recordOf } from './ledgers.ts'
-import { openLossyWay } from './lossy-way.ts'
-import { ALIVE_MS, addSource, crawlOf, NOW, openStore } from './stores.ts'
+import { foundAddressOf, recordOf } from './ledgers.ts'
+import { openLossyProxy } from './lossy-proxy.ts'
+import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, NOW, openStore } from './stores.ts'
 
 async function open(address: string, options: DatabaseOptions = {}) {
   const db = await openDatabase(address, options)
@@ -72,17 +72,17 @@ test('gives each row of an older library the key of its address', async () => {
 
 describe('a connection on which nothing passes any more', () => {
   test('is given up, and the question asked again on another', async () => {
-    const way = await openLossyWay(await createLibrary())
-    const db = await open(way.address, { quietMs: 100 })
-    const store = await openStore(way.address, 'one', { quietMs: 100 })
-    way.fallSilent()
+    const way = await openLossyProxy(await createLibrary())
+    const db = await open(way.address, { probeDelayMs: 100 })
+    const store = await openStore(way.address, 'one', { probeDelayMs: 100 })
+    way.dropAllData()
     expect(await db.get('SELECT 1 AS one')).toEqual({ one: 1 })
     await addSource(store, 'docs')
     expect(await store.listSources()).toHaveLength(1)
   })
 
   test('is told from one whose server takes its time', async () => {
-    const db = await open(await createLibrary(), { quietMs: 50 })
+    const db = await open(await createLibrary(), { probeDelayMs: 50 })
     let runs = 0
     await db.transaction(async (sql) => {
       runs++
@@ -100,8 +100,8 @@ describe('a transaction', () => {
     const [one] = stores
     if (one === undefined) throw new Error('no library was opened')
     await addSource(one, 'docs')
-    await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
-    const finds = Array.from({ length: 40 }, (_, at) => findOf(`/${at}`))
+    await one.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
+    const finds = Array.from({ length: 40 }, (_, at) => foundAddressOf(`/${at}`))
     await Promise.all([...stores, ...stores].map((store) => store.offer('docs', 'crawl of docs', finds, NOW)))
     expect((await one.countLedger('docs')).states.pending).toBe(40)
   })
@@ -125,7 +125,7 @@ describe('a transaction', () => {
     const patient = await open(address, { connections: 1 })
     const [, found] = await Promise.all([busy(patient), patient.get('SELECT 1 AS one')])
     expect(found).toEqual({ one: 1 })
-    const hasty = await open(address, { connections: 1, patienceMs: 50 })
+    const hasty = await open(address, { connections: 1, lockTimeoutMs: 50 })
     const [, refused] = await Promise.allSettled([busy(hasty), hasty.get('SELECT 1 AS one')])
     expect(refused).toMatchObject({ reason: { code: 'LIBRARY_LOCKED' } })
   })
@@ -147,9 +147,9 @@ describe('two libraries in one database', () => {
       for (const name of LOCKS) await lock(sql, name)
       await lockSource(sql, 1)
       await addSource(store, 'more')
-      await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
-      await store.workers?.passOn('worker', 'body')
-      await store.tendIndex()
+      await store.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
+      await store.workers?.relay('worker', 'body')
+      await store.indexMissingChunks()
     })
     expect(await store.listSources()).toHaveLength(2)
   })
@@ -158,8 +158,8 @@ describe('two libraries in one database', () => {
     const address = await createLibrary()
     for (const schema of ['user', 'order', 'x'.repeat(58)]) {
       const store = await openStore(`${address}&schema=${schema}`, 'one')
-      await store.workers?.passOn('worker', 'body')
-      expect(await store.workers?.listPassedOn(undefined)).toHaveLength(1)
+      await store.workers?.relay('worker', 'body')
+      expect(await store.workers?.listRelayed(undefined)).toHaveLength(1)
       const heard = new Promise<void>((resolve) => {
         closeLater(store.workers?.listen(() => resolve()) ?? (() => undefined))
       })
@@ -184,7 +184,7 @@ describe('a role', () => {
     await execute('GRANT USAGE, CREATE ON SCHEMA pharos TO tenant', name)
     const db = await open(address)
     expect(await db.get('SELECT count(*) AS n FROM sources')).toEqual({ n: 0 })
-    const place = { ...parsePlace(address), warn: () => undefined }
+    const place = { ...parseConnectionAddress(address), warn: () => undefined }
     await expect(openQueue(place)).rejects.toMatchObject({
       details: { advice: expect.stringContaining('CREATE SCHEMA "pharos_jobs" AUTHORIZATION "tenant"') },
     })

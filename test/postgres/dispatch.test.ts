@@ -11,13 +11,13 @@ import type { AnalysisWorker } from '../../src/library/dispatch/analysis-runner.
 import { createFeed } from '../../src/library/dispatch/create-feed.ts'
 import { createSharedDispatcher } from '../../src/library/dispatch/create-shared-dispatcher.ts'
 import { createWorker, type WorkerOptions } from '../../src/library/dispatch/create-worker.ts'
-import type { CrawlOrder, Dispatcher } from '../../src/library/dispatch/dispatcher.ts'
+import type { CrawlRequest, Dispatcher } from '../../src/library/dispatch/dispatcher.ts'
 import type { FeedEvent } from '../../src/library/dispatch/feed.ts'
 import { NO_PROGRESS } from '../../src/library/dispatch/frames.ts'
-import type { JobQueue, QueuedWork } from '../../src/library/dispatch/queue.ts'
+import type { QueuedWork, WorkQueue } from '../../src/library/dispatch/queue.ts'
 import type { JobNote } from '../../src/library/job-log.ts'
 import type { Workers } from '../../src/library/workers.ts'
-import { parsePlace } from '../../src/store/postgres/place.ts'
+import { parseConnectionAddress } from '../../src/store/postgres/connection-address.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { createFilled, createLibrary } from './databases.ts'
 
@@ -38,7 +38,7 @@ afterEach(async () => {
 })
 
 /** A connection of its own to a library, as every process has one. */
-async function connect(address: string): Promise<{ workers: Workers; queue: JobQueue }> {
+async function connect(address: string): Promise<{ workers: Workers; queue: WorkQueue }> {
   const store = await openPostgresStore(address, { connections: 4 })
   closing.push(() => store.close())
   const queue = await openQueue(placeOf(address))
@@ -50,7 +50,7 @@ async function connect(address: string): Promise<{ workers: Workers; queue: JobQ
 
 /** Where the queue of a library is. */
 function placeOf(address: string): Parameters<typeof openQueue>[0] {
-  return { ...parsePlace(address), warn: () => undefined }
+  return { ...parseConnectionAddress(address), warn: () => undefined }
 }
 
 interface Server {
@@ -95,11 +95,11 @@ async function openWorker(
   const id = randomUUID()
   const worker = createWorker({
     ...{ workers, queue, runner, clock: systemClock, newId: randomUUID, random: Math.random },
-    about: { id, name: `test/${id.slice(0, 4)}`, version: '0', isServer: false, slots },
+    identity: { id, name: `test/${id.slice(0, 4)}`, version: '0', isServer: false, slots },
     runnerOf: (pid) => `test/${pid}`,
     libraryPath: 'postgres://db/library',
     maxRequests: 8,
-    restartPausesMs: [10, 20, 30],
+    restartDelaysMs: [10, 20, 30],
     ...further,
   })
   let isGone = false
@@ -121,7 +121,7 @@ const nothing = {
 let orders = 0
 
 /** Creates an order for a fake crawl process with the given behaviour. Each order has another start. */
-function order(behaviour: string, ...args: string[]): CrawlOrder {
+function order(behaviour: string, ...args: string[]): CrawlRequest {
   return { url: `https://site.example/${orders++}`, args: [behaviour, ...args] }
 }
 
@@ -278,18 +278,18 @@ test('a worker that lost a job cannot change it any more', async () => {
   const server = await openServer(address)
   const { id } = await server.dispatcher.enqueue(order('run'))
   expect(await workers.take(id, 'slow')).toMatchObject({ worker: null, lastHolder: null, end: null })
-  await workers.hold(id, 'slow', 'machine/1')
+  await workers.recordHolder(id, 'slow', 'machine/1')
   expect(await workers.take(id, 'quick')).toMatchObject({ worker: 'slow', lastHolder: 'machine/1' })
   await workers.logOf('slow').change(id, { status: 'failed', endedAt: 1, problem: 'late' })
-  await workers.hold(id, 'slow', 'machine/2')
+  await workers.recordHolder(id, 'slow', 'machine/2')
   await workers.giveBack(id, 'slow')
   await workers.logOf('quick').change(id, { restarts: 7 })
   const [job] = await workers.listJobs(0)
   expect(job).toMatchObject({ worker: 'quick', record: { status: 'running', restarts: 7, problem: null } })
   const seen = await until(() => server.dispatcher.find(id)?.restarts === 7 && server.dispatcher.find(id))
   const tell = (visited: number) => ['progress', id, { visited }]
-  await workers.passOn('slow', JSON.stringify({ views: [{ ...seen, restarts: 8 }], events: [tell(88)] }))
-  await workers.passOn('quick', JSON.stringify({ views: [{ ...seen, pid: 9 }], events: [tell(9)] }))
+  await workers.relay('slow', JSON.stringify({ views: [{ ...seen, restarts: 8 }], events: [tell(88)] }))
+  await workers.relay('quick', JSON.stringify({ views: [{ ...seen, pid: 9 }], events: [tell(9)] }))
   await until(() => server.told('progress').length > 0)
   expect(server.told('progress')).toMatchObject([{ visited: 9 }])
   expect(server.dispatcher.find(id)).toMatchObject({ restarts: 7, pid: 9 })
@@ -343,14 +343,14 @@ async function openGiven(
   further: Partial<WorkerOptions> = {},
 ): Promise<(work: QueuedWork) => Promise<boolean>> {
   const taken: ((work: QueuedWork) => Promise<boolean>)[] = []
-  const queue: Partial<JobQueue> = {
+  const queue: Partial<WorkQueue> = {
     take: async (_, __, work) => void taken.push(work),
     stopTaking: async () => undefined,
     isOpen: async () => true,
     send: async () => undefined,
     close: async () => undefined,
   }
-  await openWorker(address, 1, { queue: queue as JobQueue, ...further })
+  await openWorker(address, 1, { queue: queue as WorkQueue, ...further })
   const [take] = taken
   if (take === undefined) throw new Error('it takes nothing')
   return take
@@ -366,7 +366,7 @@ test('a job whose crawl has ended does not run again', async () => {
     await workers.logOf('copy').add({ ...asked, ...order('run'), id: `job-${crawlId}`, crawlId })
   }
   const take = await openGiven(address, {
-    findEnd: async (_, crawlId) => ({ summary, problem: problems[crawlId] ?? null }),
+    findEndedCrawl: async (_, crawlId) => ({ summary, problem: problems[crawlId] ?? null }),
   })
   const { signal } = new AbortController()
   const log = workers.logOf('nobody')
@@ -519,7 +519,7 @@ test('work that the queue considers done is sent once, however many servers find
   })
   await until(async () => taken.length === 1 && !(await queue.isOpen('crawl', id)))
   goOn = Promise.all(
-    [1, 2, 3].map(() => workers.inTurn((run) => queue.sendAgain('crawl', { id, key: 'k' }, run))),
+    [1, 2, 3].map(() => workers.runExclusively((run) => queue.sendAgain('crawl', { id, key: 'k' }, run))),
   ).then(() => undefined)
   await goOn
   // Work with the same key runs after all of these.
@@ -535,7 +535,7 @@ test('an analysis run that was recorded but not sent is found, and a running one
   const analysis: AnalysisWorker = {
     start: () => Promise.reject(new Error('not asked for')),
     recover: async () => undefined,
-    findLeft: async () => left,
+    findAbandoned: async () => left,
     take: async (runId) => {
       events.push(`takes ${runId === left}`)
       await new Promise((resolve) => setTimeout(resolve, 200))
@@ -563,9 +563,11 @@ test('notes of one job are written while another job is locked', async () => {
   })
   for (const id of ['a', 'b']) await log.add({ ...nothing, ...order('run'), id, status: 'queued' })
   const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: parsePlace(address).address })
+  const client = new pg.Client({ connectionString: parseConnectionAddress(address).address })
   await client.connect()
-  await client.query(`BEGIN; SELECT 1 FROM ${parsePlace(address).schema}.crawl_jobs WHERE id = 'a' FOR UPDATE`)
+  await client.query(
+    `BEGIN; SELECT 1 FROM ${parseConnectionAddress(address).schema}.crawl_jobs WHERE id = 'a' FOR UPDATE`,
+  )
   const held = log.append([noteOf('a')])
   await log.append([noteOf('b')])
   expect(await log.listQueueEvents('b', { limit: 9 })).toHaveLength(1)

@@ -1,16 +1,16 @@
-import { PROGRAM, type Workshop } from '../e2e/program.ts'
+import { PROGRAM, type ProgramSandbox } from '../e2e/program.ts'
 import { childrenOf, signal } from './server.ts'
 
 /** Worker processes that share a library, and that a test can kill and freeze. */
 export class Fleet {
-  readonly #shop: Workshop
+  readonly #shop: ProgramSandbox
   readonly #flags: readonly string[]
   readonly #environment: Readonly<Record<string, string>>
   readonly #ended = new Map<number, Promise<unknown>>()
   readonly #frozen = new Set<number>()
   #said = ''
 
-  constructor(shop: Workshop, flags: readonly string[], environment: Readonly<Record<string, string>>) {
+  constructor(shop: ProgramSandbox, flags: readonly string[], environment: Readonly<Record<string, string>>) {
     this.#shop = shop
     this.#flags = flags
     this.#environment = environment
@@ -34,7 +34,7 @@ export class Fleet {
   }
 
   /** Log output of all workers so far. */
-  get said(): string {
+  get log(): string {
     return this.#said
   }
 
@@ -53,7 +53,7 @@ export class Fleet {
   }
 
   /** Kills a worker, its crawls, or both. A new worker replaces a killed one. */
-  async kill(pid: number, victim: Victim): Promise<void> {
+  async kill(pid: number, victim: KillTarget): Promise<void> {
     const crawls = victim === 'worker' ? [] : childrenOf(pid)
     const ended = this.#ended.get(pid)
     // The worker is killed first, because it would report the end of its crawls.
@@ -83,4 +83,4 @@ export class Fleet {
 }
 
 /** The processes to kill. */
-export type Victim = 'worker' | 'crawls' | 'both'
+export type KillTarget = 'worker' | 'crawls' | 'both'

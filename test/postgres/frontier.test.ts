@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { setFloor } from '../../src/crawl/host-clock.ts'
-import type { Find } from '../../src/crawl/ledger.ts'
+import type { FoundAddress } from '../../src/crawl/ledger.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import type { Database, Sql } from '../../src/store/postgres/database.ts'
-import { offer } from '../../src/store/postgres/finds.ts'
+import { recordFoundAddresses } from '../../src/store/postgres/found-addresses.ts'
 import { countOpen, failPending, lease, listHeldHosts, release } from '../../src/store/postgres/frontier.ts'
-import { HostHolder, type Leased } from '../../src/store/postgres/host-holder.ts'
+import { HostHolder, type LeaseResult } from '../../src/store/postgres/host-holder.ts'
 import { lockHosts, readHosts, writeHosts } from '../../src/store/postgres/hosts.ts'
 import { lockSource } from '../../src/store/postgres/lock-source.ts'
 import { adopt, settle } from '../../src/store/postgres/settle.ts'
@@ -15,14 +15,14 @@ import {
   addLedger,
   askingOf,
   connect,
-  findOf,
+  foundAddressOf,
   ledgerOver,
   listMiscounts,
   recordOf,
   type TestLedger,
 } from './ledgers.ts'
 import { recordPlans } from './query-plans.ts'
-import { ALIVE_MS, addSource, crawlOf, NOW, openStore, untilWaiting } from './stores.ts'
+import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, NOW, openStore, untilWaiting } from './stores.ts'
 
 /** However many hosts, addresses and links there are. */
 const MOST_STATEMENTS = {
@@ -63,7 +63,7 @@ test('a crawl does not end during a concurrent write to its source', async () =>
   const address = await createLibrary()
   const [db, store] = [await connect(address), await openStore(address, 'one')]
   await addSource(store, 'docs')
-  await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
+  await store.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
   const ending = await db.transaction(async (sql) => {
     await lockSource(sql, 1)
     const end = store.endCrawl('crawl of docs', null, NOW, 'one').then(() => 'ended')
@@ -198,7 +198,7 @@ test('a connection that is killed during a settlement leaves no rows', async () 
     state: 'indexed',
     record: recordOf(visit.url, 'new words', ['https://x.test/l']),
     aliases: [{ url: visit.url, aliasUrl: 'https://x.test/z', classification: 'redirect', reason: null }],
-    finds: [findOf('/c'), findOf('/a')],
+    finds: [foundAddressOf('/c'), foundAddressOf('/a')],
   } as const
   const killed = two.write(async (sql) => {
     const { pid } = (await sql.get<{ pid: number }>('SELECT pg_backend_pid() AS pid')) ?? { pid: 0 }
@@ -231,20 +231,20 @@ test('several finds of one address in one call have the same effect as consecuti
   const store = createMemoryStore()
   await store.addSource({ id: 's' } as Parameters<typeof store.addSource>[0])
   const refusal = { reason: 'blocked', pattern: '/x', target: null } as const
-  const finds: Find[] = [
-    findOf('/a', { refusal }),
-    findOf('/b', { depth: 5, weight: 7 }),
-    findOf('/a', { discovery: 'sitemap', foundOn: 'https://x.test/map' }),
-    findOf('/b', { depth: 2, weight: 9 }),
-    findOf('/a', { depth: 0 }),
-    findOf('/b', { refusal: { ...refusal, reason: 'covered', target: 'https://x.test/a' } }),
-    findOf('/c', { refusal }),
-    findOf('/c', { refusal: { ...refusal, reason: 'max-depth' } }),
-    findOf('/d'),
-    findOf('/c'),
-    findOf('/b'),
+  const finds: FoundAddress[] = [
+    foundAddressOf('/a', { refusal }),
+    foundAddressOf('/b', { depth: 5, weight: 7 }),
+    foundAddressOf('/a', { discovery: 'sitemap', foundOn: 'https://x.test/map' }),
+    foundAddressOf('/b', { depth: 2, weight: 9 }),
+    foundAddressOf('/a', { depth: 0 }),
+    foundAddressOf('/b', { refusal: { ...refusal, reason: 'covered', target: 'https://x.test/a' } }),
+    foundAddressOf('/c', { refusal }),
+    foundAddressOf('/c', { refusal: { ...refusal, reason: 'max-depth' } }),
+    foundAddressOf('/d'),
+    foundAddressOf('/c'),
+    foundAddressOf('/b'),
   ]
-  const offered = await one.write((sql) => offer(sql, one.source, one.crawl, finds, 100, 3))
+  const offered = await one.write((sql) => recordFoundAddresses(sql, one.source, one.crawl, finds, 100, 3))
   expect(offered).toEqual(await store.offer('s', one.crawl.id, finds, 100, [], 3))
   const expected = await store.listRows('s', { limit: 10 })
   const rows = await db.all(
@@ -270,8 +270,8 @@ test('leases from many hosts are ordered by weight, depth and age, and skip busy
   const { db, one } = await open()
   const hosts = Array.from({ length: 30 }, (_, number) => `h${number}.test`)
   await one.write((sql) => offerAll(sql, one, hosts, 3))
-  const keysOf = async (limit: number, isLevelled: boolean, now = 200) => {
-    const visits = await one.lease({ limit, isLevelled, now, horizon: now })
+  const keysOf = async (limit: number, isBreadthFirst: boolean, now = 200) => {
+    const visits = await one.lease({ limit, isBreadthFirst: isBreadthFirst, now, horizon: now })
     await one.release(visits)
     return visits.map(({ key }) => key.slice('https://'.length))
   }
@@ -294,9 +294,17 @@ test('a process with a low host limit does not scan all hosts', async () => {
   const { db, one } = await open()
   await fill(db, one, 3000)
   const holder = new HostHolder('capped')
-  const request = { sourceId: 'any', limit: 4, now: 1000, until: 10_000, horizon: 1100, isLevelled: false, maxHosts: 3 }
+  const request = {
+    sourceId: 'any',
+    limit: 4,
+    now: 1000,
+    until: 10_000,
+    horizon: 1100,
+    isBreadthFirst: false,
+    maxHosts: 3,
+  }
   const texts: string[] = []
-  const ask = (): Promise<Leased> =>
+  const ask = (): Promise<LeaseResult> =>
     one.write(async (sql) => {
       const heard: Sql = {
         ...sql,
@@ -305,16 +313,16 @@ test('a process with a low host limit does not scan all hosts', async () => {
           return sql.all(text, values)
         },
       }
-      holder.begin(request)
+      holder.beginRequest(request)
       const leased = await lease(heard, one.source, askingOf({ ...request }, holder))
-      holder.end(leased, undefined)
-      holder.conclude()
+      holder.recordResult(leased, undefined)
+      holder.endRequest()
       return leased
     })
   for (let i = 0; i < 3; i++) {
     const { visits } = await ask()
     expect(visits.length).toBeGreaterThan(0)
-    holder.leave(visits)
+    holder.endVisits(visits)
   }
   expect(holder.hosts.length).toBeLessThanOrEqual(3)
   expect(texts.filter((text) => /FROM open_hosts .*ORDER BY host/s.test(text))).toEqual([])
@@ -332,8 +340,10 @@ describe('with many rows', () => {
       SELECT 'h' || n || '.test', CASE WHEN n < 200 THEN 5000 ELSE 0 END, 10, 10 FROM generate_series(0, 99999) AS n`)
     await db.run('ANALYZE')
     const now = 1_000
-    const request = { sourceId: 'any', limit: 4, now, until: 10_000, horizon: now + 100, isLevelled: false }
-    const finds = Array.from({ length: 100 }, (_, number) => findOf(number < 50 ? `/${number}` : `/new/${number}`))
+    const request = { sourceId: 'any', limit: 4, now, until: 10_000, horizon: now + 100, isBreadthFirst: false }
+    const finds = Array.from({ length: 100 }, (_, number) =>
+      foundAddressOf(number < 50 ? `/${number}` : `/new/${number}`),
+    )
     await one.write(async (sql) => {
       const plans = recordPlans(sql)
       const counts: Record<string, number> = {}
@@ -345,18 +355,18 @@ describe('with many rows', () => {
       }
       const free = { ...request, limit: 40, now: 6_000, horizon: 6_100 }
       await counted('lease', () => lease(plans.sql, few.source, askingOf(free)))
-      await counted('lease by level', () => lease(plans.sql, few.source, askingOf({ ...free, isLevelled: true })))
+      await counted('lease by level', () => lease(plans.sql, few.source, askingOf({ ...free, isBreadthFirst: true })))
       const first = await counted('lease from many hosts', () => lease(plans.sql, one.source, askingOf(request)))
       await counted('lease from many hosts by level', () =>
-        lease(plans.sql, one.source, askingOf({ ...request, isLevelled: true })),
+        lease(plans.sql, one.source, askingOf({ ...request, isBreadthFirst: true })),
       )
       await sql.run('UPDATE ledger SET due_at = NULL WHERE source = $1 AND due_at IS NOT NULL', [one.source])
       await sql.run('UPDATE hosts SET next_at = 0')
       await counted('lease of the first', () => lease(plans.sql, one.source, askingOf(request)))
       await counted('lease of the first by level', () =>
-        lease(plans.sql, one.source, askingOf({ ...request, isLevelled: true })),
+        lease(plans.sql, one.source, askingOf({ ...request, isBreadthFirst: true })),
       )
-      await counted('offer', () => offer(plans.sql, one.source, one.crawl, finds, now, 1_000_000))
+      await counted('offer', () => recordFoundAddresses(plans.sql, one.source, one.crawl, finds, now, 1_000_000))
       const [visit, second, third, fourth] = first.visits
       if (visit === undefined || second === undefined || third === undefined || fourth === undefined) {
         throw new Error('nothing was leased')
@@ -395,7 +405,7 @@ describe('with many rows', () => {
           sourceId: 'any',
           crawlId: one.crawl.id,
           now,
-          find: findOf('/adopted'),
+          find: foundAddressOf('/adopted'),
           record: recordOf('https://x.test/adopted', 'others'),
           finds: [],
           maxRows: 1_000_000,
@@ -432,16 +442,16 @@ async function changeClock(db: Database, host: string, pauseMs: number, nextAt =
 
 /** Five addresses on each host; the depth of each is its path, unless all are of one. */
 function offerAll(
-  sql: Parameters<typeof offer>[0],
+  sql: Parameters<typeof recordFoundAddresses>[0],
   { source, crawl }: TestLedger,
   hosts: readonly string[],
   perHost: number,
 ): Promise<unknown> {
   const paths = Array.from({ length: perHost === 0 ? 5 : perHost }, (_, number) => number)
   const finds = hosts.flatMap((host) =>
-    paths.map((number) => findOf(`/${number}`, { host, depth: perHost === 0 ? 1 : number })),
+    paths.map((number) => foundAddressOf(`/${number}`, { host, depth: perHost === 0 ? 1 : number })),
   )
-  return offer(sql, source, crawl, finds, 100)
+  return recordFoundAddresses(sql, source, crawl, finds, 100)
 }
 
 /** Some pages have the content of others, some lead further, and some fail. */
@@ -449,7 +459,9 @@ function settlementOf(url: string, place: number) {
   if (place === 0) return { state: 'failed', reason: 'timeout' } as const
   const { host } = new URL(url)
   const finds =
-    url.length < 'https://h10.test/0/more/more'.length ? [findOf(`${new URL(url).pathname}/more`, { host })] : []
+    url.length < 'https://h10.test/0/more/more'.length
+      ? [foundAddressOf(`${new URL(url).pathname}/more`, { host })]
+      : []
   return { state: 'indexed', record: recordOf(url, `content ${url.length * place}`), finds } as const
 }
 

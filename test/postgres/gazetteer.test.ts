@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/store/postgres/database.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { isLong } from '../faults/bounded.ts'
-import { askAll, importStrange } from '../gazetteer/compared.ts'
+import { importOddRecords, queryAll } from '../gazetteer/compare-gazetteers.ts'
 import { describeImport } from '../gazetteer/import.contract.ts'
 import { describeOwnFiles } from '../gazetteer/own-file.contract.ts'
 import { copyCountries, DATA_FOLDER } from '../gazetteer/world.ts'
@@ -38,7 +38,7 @@ describe('PostgreSQL and SQLite', () => {
   ): Promise<void> {
     const stores = [await openSqliteStore(file), await openPostgresStore(address)]
     const answers: unknown[] = []
-    for (const { gazetteer } of stores) answers.push([await work(gazetteer), await askAll(gazetteer)])
+    for (const { gazetteer } of stores) answers.push([await work(gazetteer), await queryAll(gazetteer)])
     for (const store of stores) await store.close()
     expect(answers[1]).toEqual(answers[0])
   }
@@ -57,6 +57,6 @@ describe('PostgreSQL and SQLite', () => {
   })
 
   test.each(isLong ? [1, 2, 3, 4, 5, 6] : [1])('store and refuse the same strange records (%i)', async (seed) =>
-    compare([':memory:', await createLibrary()], (gazetteer) => importStrange(gazetteer, seed)),
+    compare([':memory:', await createLibrary()], (gazetteer) => importOddRecords(gazetteer, seed)),
   )
 })

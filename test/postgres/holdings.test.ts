@@ -1,16 +1,16 @@
 import { describe } from 'vitest'
 import { openDatabase } from '../../src/store/postgres/database.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { describeHoldings } from '../contracts/holdings.contract.ts'
+import { describeLibraryCopy } from '../contracts/library-copy.contract.ts'
 import { createLibrary } from './databases.ts'
 
 describe('the PostgreSQL store', () => {
-  describeHoldings(async () => {
+  describeLibraryCopy(async () => {
     const address = await createLibrary()
     const look = await openDatabase(address)
     return {
       store: await openPostgresStore(address),
-      look,
+      sql: look,
       listColumns: async () => {
         const found = await look.all<{ name: string }>(
           `SELECT table_name || '.' || column_name AS name FROM information_schema.columns WHERE table_schema = current_schema()`,

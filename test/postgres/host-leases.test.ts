@@ -1,16 +1,26 @@
 import { describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { setFloor } from '../../src/crawl/host-clock.ts'
-import { TURN_MS } from '../../src/crawl/host-lease.ts'
+import { CONTESTED_LEASE_MS } from '../../src/crawl/host-lease.ts'
 import type { Visit } from '../../src/crawl/ledger.ts'
 import { Pacer } from '../../src/crawl/pacer.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { isLong } from '../faults/bounded.ts'
 import { createLibrary } from './databases.ts'
-import { connect, findOf } from './ledgers.ts'
-import { openLossyWay } from './lossy-way.ts'
-import { ALIVE_MS, addSource, crawlOf, lease, NOW, openStore, type Store, settle, untilWaiting } from './stores.ts'
+import { connect, foundAddressOf } from './ledgers.ts'
+import { openLossyProxy } from './lossy-proxy.ts'
+import {
+  addSource,
+  crawlOf,
+  LIVENESS_TIMEOUT_MS,
+  lease,
+  NOW,
+  openStore,
+  type Store,
+  settle,
+  untilWaiting,
+} from './stores.ts'
 
 /** Two processes on one library, with sources of the given names. */
 async function openTwo(...sources: readonly string[]) {
@@ -22,7 +32,7 @@ async function openTwo(...sources: readonly string[]) {
 
 /** Offers some addresses of each host. */
 async function offer(store: Store, source: string, hosts: readonly string[], count = 3): Promise<void> {
-  const finds = hosts.flatMap((host) => Array.from({ length: count }, (_, at) => findOf(`/${at}`, { host })))
+  const finds = hosts.flatMap((host) => Array.from({ length: count }, (_, at) => foundAddressOf(`/${at}`, { host })))
   await store.offer(source, `crawl of ${source}`, finds, NOW)
 }
 
@@ -66,18 +76,18 @@ describe('two processes on one library', () => {
 
   test('take over the hosts of a dead process when its lease expires, and refuse its late results', async () => {
     const { one, two, db } = await openTwo('docs')
-    await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    await one.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
     await offer(one, 'docs', ['a.test'], 2)
     const visits = await lease(one, 'docs', NOW)
     const [visit] = visits
     if (visit === undefined) throw new Error('nothing was leased')
     expect(visits).toHaveLength(2)
-    expect(await lease(two, 'docs', NOW + ALIVE_MS - 1)).toEqual([])
-    const again = await lease(two, 'docs', NOW + ALIVE_MS)
+    expect(await lease(two, 'docs', NOW + LIVENESS_TIMEOUT_MS - 1)).toEqual([])
+    const again = await lease(two, 'docs', NOW + LIVENESS_TIMEOUT_MS)
     expect(again.map(({ key }) => key)).toEqual(visits.map(({ key }) => key))
     // It has been frozen, and wakes up.
     const before = await db.all('SELECT * FROM ledger ORDER BY id')
-    const late = await settle(one, visit, { finds: [findOf('/late')] })
+    const late = await settle(one, visit, { finds: [foundAddressOf('/late')] })
     expect(late).toMatchObject({ type: 'lost', finds: [] })
     await one.release(visits)
     expect(await db.all('SELECT * FROM ledger ORDER BY id')).toEqual(before)
@@ -91,33 +101,33 @@ describe('two processes on one library', () => {
     await offer(one, 'blog', ['a.test'], 1)
     const [visit] = await lease(one, 'docs', NOW)
     if (visit === undefined) throw new Error('nothing was leased')
-    expect(await lease(two, 'blog', NOW + ALIVE_MS)).toHaveLength(1)
+    expect(await lease(two, 'blog', NOW + LIVENESS_TIMEOUT_MS)).toHaveLength(1)
     expect(await settle(one, visit)).toMatchObject({ type: 'lost' })
     // The address is pending again, for the next holder of the host.
-    expect(await lease(one, 'docs', NOW + ALIVE_MS + 1)).toEqual([])
-    expect(await one.countOpen('docs', NOW + ALIVE_MS + 2)).toMatchObject({ pending: 1, leased: 0 })
+    expect(await lease(one, 'docs', NOW + LIVENESS_TIMEOUT_MS + 1)).toEqual([])
+    expect(await one.countOpen('docs', NOW + LIVENESS_TIMEOUT_MS + 2)).toMatchObject({ pending: 1, leased: 0 })
   })
 
   test('keep a host as long as they send heartbeats, and lose none with requests under way', async () => {
     const { one, two } = await openTwo('docs', 'blog')
-    await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    await one.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
     await offer(one, 'docs', ['a.test'], 1)
     await offer(one, 'blog', ['a.test'], 1)
     const [visit] = await lease(one, 'docs', NOW)
     if (visit === undefined) throw new Error('nothing was leased')
-    for (let now = NOW; now < NOW + 3 * ALIVE_MS; now += ALIVE_MS / 6) {
+    for (let now = NOW; now < NOW + 3 * LIVENESS_TIMEOUT_MS; now += LIVENESS_TIMEOUT_MS / 6) {
       expect(await one.touchCrawl('crawl of docs', now, 'one')).toBe(true)
       expect(await lease(two, 'blog', now + 1)).toEqual([])
     }
     expect(await settle(one, visit)).toMatchObject({ type: 'settled' })
     // With the next sign of life it has no use for it any more.
-    await one.touchCrawl('crawl of docs', NOW + 3 * ALIVE_MS, 'one')
-    expect(await lease(two, 'blog', NOW + 3 * ALIVE_MS)).toHaveLength(1)
+    await one.touchCrawl('crawl of docs', NOW + 3 * LIVENESS_TIMEOUT_MS, 'one')
+    expect(await lease(two, 'blog', NOW + 3 * LIVENESS_TIMEOUT_MS)).toHaveLength(1)
   })
 
   test('keep a host that a concurrent lease takes during a heartbeat', async () => {
     const { one, two, db } = await openTwo('docs')
-    await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    await one.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
     await offer(one, 'docs', ['a.test'], 4)
     const [first] = await lease(one, 'docs', NOW, { limit: 1 })
     if (first === undefined) throw new Error('nothing was leased')
@@ -143,7 +153,7 @@ describe('two processes on one library', () => {
     await offer(one, 'docs', ['a.test'], 40)
     await offer(one, 'blog', ['a.test'], 40)
     const turns: string[] = []
-    for (let now = NOW; now < NOW + 12 * TURN_MS; now += 500) {
+    for (let now = NOW; now < NOW + 12 * CONTESTED_LEASE_MS; now += 500) {
       for (const [name, store, source] of [
         ['one', one, 'docs'],
         ['two', two, 'blog'],
@@ -173,7 +183,7 @@ describe('two processes on one library', () => {
 
   test('ignore a lease that ends further in the future than any valid lease', async () => {
     const { one, two, db } = await openTwo('docs')
-    await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    await one.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
     await one.shareCrawl?.('crawl of docs', { siteUrl: 'https://x.test/', isFullKnown: false }, 'one')
     const many = Array.from({ length: 9 }, (_, at) => `h${at}.test`)
     await offer(one, 'docs', many, 2)
@@ -198,7 +208,7 @@ describe('two processes on one library', () => {
     await offer(one, 'blog', ['a.test'], 5)
     const [first, second] = await lease(one, 'docs', NOW, { limit: 2 })
     if (first === undefined || second === undefined) throw new Error('nothing was leased')
-    const later = NOW + TURN_MS
+    const later = NOW + CONTESTED_LEASE_MS
     expect(await lease(two, 'blog', later)).toEqual([])
     expect(await lease(one, 'docs', later)).toEqual([])
     await settle(one, first)
@@ -214,11 +224,11 @@ describe('two processes on one library', () => {
     const { one, two, db } = await openTwo('docs')
     await offer(one, 'docs', ['a.test'], 5)
     await lease(one, 'docs', NOW, { limit: 1 })
-    expect(await lease(two, 'docs', NOW + TURN_MS)).toEqual([])
+    expect(await lease(two, 'docs', NOW + CONTESTED_LEASE_MS)).toEqual([])
     expect(await db.get('SELECT wanted_at AS "wantedAt" FROM hosts')).toEqual({ wantedAt: 0 })
     // A process that has to wait does not poll without a pause.
-    const { nextAt } = await two.countOpen('docs', NOW + TURN_MS)
-    expect(nextAt).toBe(NOW + TURN_MS + 500)
+    const { nextAt } = await two.countOpen('docs', NOW + CONTESTED_LEASE_MS)
+    expect(nextAt).toBe(NOW + CONTESTED_LEASE_MS + 500)
   })
 })
 
@@ -274,7 +284,7 @@ describe('a process', () => {
     async (how) => {
       const { address, two } = await openTwo('docs', 'blog')
       const store = await openPostgresStore(address)
-      await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
+      await store.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
       await offer(store, 'docs', ['a.test'], 1)
       await offer(store, 'blog', ['a.test'], 1)
       const visits = await lease(store, 'docs', NOW)
@@ -289,10 +299,10 @@ describe('a process', () => {
 
   test('leaves no orphaned lease if the response to its lease is lost', async () => {
     const { address, db } = await openTwo('docs')
-    const way = await openLossyWay(address)
+    const way = await openLossyProxy(address)
     const store = await openStore(way.address, 'far')
     await offer(store, 'docs', ['a.test'], 3)
-    way.loseCommit()
+    way.loseCommitResponse()
     const visits = await lease(store, 'docs', NOW)
     expect(way.lost()).toBe(1)
     expect(visits).toHaveLength(3)
@@ -332,18 +342,18 @@ describe('a process', () => {
     const [visit] = await lease(one, 'docs', now, { limit: 1 })
     if (visit === undefined) throw new Error('nothing was leased')
     const ask = async (who: string, pacer: Pacer, slot: number, lease?: string) => {
-      expect(await pacer.enter('a.test', slot, undefined, lease)).toMatchObject({ host: 'a.test' })
+      expect(await pacer.enterSlot('a.test', slot, undefined, lease)).toMatchObject({ host: 'a.test' })
       asked.push({ who, at: now })
     }
     // The other process takes over the host and sends a request every second.
-    now = NOW + 4 * ALIVE_MS
+    now = NOW + 4 * LIVENESS_TIMEOUT_MS
     const awake = pacerOf(two)
     for (const next of await lease(two, 'docs', now, { limit: 3, horizon: now + 3000 })) {
       await ask('two', awake, next.notBefore, next.lease)
     }
     // The first process resumes with an old slot. It sends no request for its visit, because another process holds the host.
-    const woken = pacerOf(one, 4 * ALIVE_MS)
-    expect(await woken.enter('a.test', visit.notBefore, undefined, visit.lease)).toBe('later')
+    const woken = pacerOf(one, 4 * LIVENESS_TIMEOUT_MS)
+    expect(await woken.enterSlot('a.test', visit.notBefore, undefined, visit.lease)).toBe('later')
     // For a list, which belongs to no lease, it takes another slot. It freezes once more while it waits for that slot.
     naps = 0
     const asking = ask('one', woken, visit.notBefore)

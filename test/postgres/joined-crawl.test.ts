@@ -3,7 +3,7 @@ import { PharosError } from '../../src/core/errors.ts'
 import type { CrawlEvent, CrawlSummary } from '../../src/crawl/events.ts'
 import type { CrawlLimits } from '../../src/crawl/run.ts'
 import { systemClock } from '../../src/fetch/clock.ts'
-import { createSwitches } from '../../src/jobs/crawl-switches.ts'
+import { createCrawlCommands } from '../../src/jobs/crawl-commands.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { type CrawlInput, crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { findJoinable, joinCrawl } from '../../src/library/operations/join-crawl.ts'
@@ -13,12 +13,12 @@ import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
 import { isLong } from '../faults/bounded.ts'
 import { startChild } from '../sites/children.ts'
-import { stageOnce, stageSite } from '../sites/crawl.ts'
-import { comparable, type Dump, readHoldings } from '../sites/library-file.ts'
-import { quicken } from '../sites/quicken.ts'
+import { openTestSite, shareFixture } from '../sites/crawl.ts'
+import { withFastClock } from '../sites/fast-clock.ts'
+import { type Dump, readSourceContent, toComparable } from '../sites/file-fixture.ts'
 import { openSite, page, redirect, type Site, sitemap } from '../sites/site.ts'
 import { createLibrary } from './databases.ts'
-import { findOf } from './ledgers.ts'
+import { foundAddressOf } from './ledgers.ts'
 
 const LIMITS: Partial<CrawlLimits> = { concurrency: 4, memoryBytes: 4 * 2 ** 30 }
 
@@ -57,7 +57,7 @@ async function openFarm(hosts: number, delayMs: number): Promise<Farm> {
   for (let host = 1; host <= hosts; host++) {
     const answer = (path: string) => ({ delayMs, body: page(`Page ${path} of host ${host}`, ['/']) })
     const pages = Object.fromEntries(['/', ...FARMED].map((path) => [path, answer(path)]))
-    sites.push(await stageSite(pages, { address: `127.0.0.${host}` }))
+    sites.push(await openTestSite(pages, { address: `127.0.0.${host}` }))
   }
   const start = `${sites[0]?.origin}/`
   const all = sites.flatMap((site) => FARMED.map((path) => ({ path, site })))
@@ -68,7 +68,7 @@ async function openFarm(hosts: number, delayMs: number): Promise<Farm> {
       const source = await addSource(library, { url: start })
       const finds = all.map(({ path, site: { origin } }) => {
         const url = `${origin}${path}`
-        return findOf(path, { key: url, url, host: new URL(origin).host, discovery: 'manual' })
+        return foundAddressOf(path, { key: url, url, host: new URL(origin).host, discovery: 'manual' })
       })
       await library.store.offer(source.id, 'somebody', finds, library.clock.now())
       return source
@@ -83,8 +83,8 @@ async function openFarm(hosts: number, delayMs: number): Promise<Farm> {
 }
 
 /** Comparable content of a source in a library. */
-async function dump(path: string, library: OpenLibrary, source: Source, isLevelled = false): Promise<Dump> {
-  return comparable(await readHoldings(path, library, source, NOWHERE), NOWHERE, isLevelled)
+async function dump(path: string, library: OpenLibrary, source: Source, isBreadthFirst = false): Promise<Dump> {
+  return toComparable(await readSourceContent(path, library, source, NOWHERE), NOWHERE, isBreadthFirst)
 }
 
 /** Addresses are compared as they are. */
@@ -100,7 +100,7 @@ async function crawlAlone(farm: Farm): Promise<{ readonly dump: Dump; readonly s
 }
 
 /** A farm that no test changes, and the content that a single process crawled from it. */
-const stageKnown = stageOnce(async () => {
+const stageKnown = shareFixture(async () => {
   const farm = await openFarm(6, 80)
   return { farm, alone: await crawlAlone(farm) }
 })
@@ -108,7 +108,7 @@ const stageKnown = stageOnce(async () => {
 /** The shared farm, with its recorded requests cleared. */
 async function stageFarm(): ReturnType<typeof stageKnown> {
   const staged = await stageKnown()
-  for (const site of staged.farm.sites) site.forget()
+  for (const site of staged.farm.sites) site.clearRequests()
   return staged
 }
 
@@ -185,11 +185,11 @@ async function openListed() {
   const dead = Array.from({ length: 400 }, (_, at) => `/dead/${at}`)
   const good = Array.from({ length: 40 }, (_, at) => `/good/${at}`)
   const none = good.map((_, at) => `/none/${at}`)
-  const to = await stageSite({
+  const to = await openTestSite({
     '/': page('Home'),
     ...Object.fromEntries(good.map((path) => [path, page(`Good ${path}`)])),
   })
-  const from = await stageSite({ '/': redirect(`${to.origin}/`, 302) })
+  const from = await openTestSite({ '/': redirect(`${to.origin}/`, 302) })
   const named = [...good, ...none].map((path) => to.origin + path)
   to.pages.set('/sitemap.xml', sitemap([...named, ...dead.map((path) => from.origin + path)]))
   return { from, dead, good, none }
@@ -236,14 +236,14 @@ async function helpByChild() {
   const path = await createLibrary()
   const beginner = await open(path, { ...SHORT_LIVED, hosts: 1 })
   const source = await farm.plant(beginner)
-  const { control, obey } = createSwitches()
+  const { control, execute } = createCrawlCommands()
   const begun = crawl(beginner, source, { control })
   const id = await findSharable(beginner)
-  obey('PAUSE')
+  execute('PAUSE')
   const child = startChild('join', path, id, JSON.stringify({ limits: SHORT_LIVED }))
-  await child.told('settled', 5)
+  await child.waitForEvents('settled', 5)
   const ending = (): Promise<Ran> => {
-    obey('RESUME')
+    execute('RESUME')
     return begun
   }
   return { farm, alone, path, beginner, source, child, ending }
@@ -329,15 +329,15 @@ describe('a crawl that further processes join', () => {
     const limits = { hosts: 1, intervalMs: 1, startIntervalMs: 1, jitterMs: [0, 0] } as const
     const [beginner, helper] = [await open(path, limits), await open(path, limits)]
     const source = await addSource(beginner, { url: `${from.origin}/`, scope: { reach: 'hostname' } })
-    const { control, obey } = createSwitches()
-    const begun = run(pauseWhenListed(crawlSource(beginner, source, { kind: 'add', control }, NEVER), obey))
+    const { control, execute } = createCrawlCommands()
+    const begun = run(pauseWhenListed(crawlSource(beginner, source, { kind: 'add', control }, NEVER), execute))
     await expect.poll(() => control.isPaused, { timeout: 60_000 }).toBe(true)
     const joined = await join(helper, await findSharable(beginner))
     const countDead = () => from.requests.filter(({ path: at }) => dead.includes(at)).length
     const missing = countDead()
     expect(joined.summary.failed).toBeGreaterThanOrEqual(300)
     expect(missing).toBeLessThan(dead.length)
-    obey('RESUME')
+    execute('RESUME')
     const { summary } = await begun
     expect(countDead()).toBe(missing)
     const failed = missing + none.length
@@ -406,7 +406,7 @@ describe('a crawl that further processes join', () => {
     const child = startChild('crawl', path, farm.start, JSON.stringify({ limits }))
     const told: CrawlEvent[] = []
     const joined = join(helper, await findSharable(helper), told)
-    await child.told('settled', 4)
+    await child.waitForEvents('settled', 4)
     while (!told.some(({ type }) => type === 'begun')) await helper.clock.sleep(10)
     child.process.kill('SIGKILL')
     await child.ended
@@ -430,7 +430,7 @@ describe('a crawl that further processes join', () => {
     const library = await open(path, SHORT_LIVED)
     const source = await farm.plant(library)
     const child = startChild('crawl', path, farm.start, JSON.stringify({ limits: SHORT_LIVED }))
-    await child.told('settled', 6)
+    await child.waitForEvents('settled', 6)
     child.process.kill('SIGSTOP')
     const { events, summary } = await crawlWhenFree(library, source)
     expect(events[0]).toMatchObject({ type: 'started', isResumed: true })
@@ -478,7 +478,7 @@ test('two crawls of one host take turns, and both complete', async () => {
   const began = Date.now()
   const begin = async (start: string): Promise<CrawlSummary> => {
     // A turn is a second of theirs.
-    const library = quicken(await open(path, { concurrency: 2 }), 5, began)
+    const library = withFastClock(await open(path, { concurrency: 2 }), 5, began)
     const source = await addSource(library, { url: `${site.origin}${start}`, name: start })
     return (await crawl(library, source)).summary
   }

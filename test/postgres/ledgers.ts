@@ -1,9 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Find, LeaseRequest, PageRecord, Settled, Settlement, Visit } from '../../src/crawl/ledger.ts'
-import type { CrawlOf } from '../../src/store/common/crawl-of.ts'
+import type {
+  FoundAddress,
+  LeaseRequest,
+  PageRecord,
+  Settlement,
+  SettlementResult,
+  Visit,
+} from '../../src/crawl/ledger.ts'
+import type { CrawlRef } from '../../src/store/common/crawl-ref.ts'
 import { type Database, openDatabase, type Sql } from '../../src/store/postgres/database.ts'
-import { offer } from '../../src/store/postgres/finds.ts'
-import { type Asking, countOpen, lease, release } from '../../src/store/postgres/frontier.ts'
+import { recordFoundAddresses } from '../../src/store/postgres/found-addresses.ts'
+import { countOpen, type HolderRequest, lease, release } from '../../src/store/postgres/frontier.ts'
 import { HostHolder } from '../../src/store/postgres/host-holder.ts'
 import { lockSource } from '../../src/store/postgres/lock-source.ts'
 import { settle } from '../../src/store/postgres/settle.ts'
@@ -20,19 +27,19 @@ export async function connect(address: string): Promise<Database> {
 const HOLDER = new HostHolder('tests')
 
 /** A request for visits, as a process makes it. */
-export function askingOf(request: LeaseRequest, holder: HostHolder = HOLDER): Asking {
+export function askingOf(request: LeaseRequest, holder: HostHolder = HOLDER): HolderRequest {
   return { request, holder, id: randomUUID() }
 }
 
 /** A source with a crawl of it, over one of the connections that know it. */
 export interface TestLedger {
   readonly source: number
-  readonly crawl: CrawlOf
+  readonly crawl: CrawlRef
   /** Runs work in a transaction like every write to a source, and counts in `runs` how often it started and completed. */
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>
-  offer(paths: readonly string[], more?: Partial<Find>): Promise<unknown>
+  offer(paths: readonly string[], more?: Partial<FoundAddress>): Promise<unknown>
   lease(more?: Partial<LeaseRequest>): Promise<Visit[]>
-  settle(visit: Visit, more: Partial<Settlement> & Pick<Settlement, 'state'>): Promise<Settled>
+  settle(visit: Visit, more: Partial<Settlement> & Pick<Settlement, 'state'>): Promise<SettlementResult>
   release(visits: readonly Visit[]): Promise<void>
   isDone(): Promise<boolean>
   readonly runs: { begun: number; done: number }
@@ -54,7 +61,7 @@ export async function addLedger(db: Database, name: string): Promise<TestLedger>
 }
 
 /** The same source over another connection. */
-export function ledgerOver(db: Database, source: number, crawl: CrawlOf): TestLedger {
+export function ledgerOver(db: Database, source: number, crawl: CrawlRef): TestLedger {
   const runs = { begun: 0, done: 0 }
   const write = async <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
     const result = await db.transaction(async (sql) => {
@@ -72,17 +79,24 @@ export function ledgerOver(db: Database, source: number, crawl: CrawlOf): TestLe
     write,
     offer: (paths, more) =>
       write((sql) =>
-        offer(
+        recordFoundAddresses(
           sql,
           source,
           crawl,
-          paths.map((path) => findOf(path, more)),
+          paths.map((path) => foundAddressOf(path, more)),
           100,
         ),
       ),
     lease: (more) =>
       write(async (sql) => {
-        const request = { sourceId: 'any', limit: 10, now: 200, until: 10_000, horizon: 1_000_000, isLevelled: false }
+        const request = {
+          sourceId: 'any',
+          limit: 10,
+          now: 200,
+          until: 10_000,
+          horizon: 1_000_000,
+          isBreadthFirst: false,
+        }
         return (await lease(sql, source, askingOf({ ...request, ...more }))).visits
       }),
     settle: (visit, more) =>
@@ -95,7 +109,7 @@ export function ledgerOver(db: Database, source: number, crawl: CrawlOf): TestLe
   }
 }
 
-export function findOf(path: string, more: Partial<Find> = {}): Find {
+export function foundAddressOf(path: string, more: Partial<FoundAddress> = {}): FoundAddress {
   const { host = 'x.test' } = more
   const url = `https://${host}${path}`
   return { key: url, url, host, depth: 1, foundOn: null, discovery: 'link', refusal: null, ...more }

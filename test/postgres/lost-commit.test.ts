@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { JobRecord } from '../../src/library/job-log.ts'
 import { createLibrary } from './databases.ts'
-import { connect, findOf } from './ledgers.ts'
-import { openLossyWay } from './lossy-way.ts'
-import { ALIVE_MS, addSource, crawlOf, lease, NOW, openStore, type Store, settle } from './stores.ts'
+import { connect, foundAddressOf } from './ledgers.ts'
+import { openLossyProxy } from './lossy-proxy.ts'
+import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, lease, NOW, openStore, type Store, settle } from './stores.ts'
 
 const JOB: JobRecord = {
   id: 'job',
@@ -24,15 +24,15 @@ const JOB: JobRecord = {
 /** Opens a library over a connection that can lose the response to a COMMIT. */
 async function open() {
   const address = await createLibrary()
-  const way = await openLossyWay(address)
+  const way = await openLossyProxy(address)
   const store = await openStore(way.address, 'one')
   return { way, store, db: await connect(address) }
 }
 
 async function prepareVisit(store: Store) {
   await addSource(store, 'docs')
-  await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
-  await store.offer('docs', 'crawl of docs', [findOf('/0')], NOW)
+  await store.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
+  await store.offer('docs', 'crawl of docs', [foundAddressOf('/0')], NOW)
   const [visit] = await lease(store, 'docs', NOW)
   if (visit === undefined) throw new Error('nothing was leased')
   return visit
@@ -41,10 +41,10 @@ async function prepareVisit(store: Store) {
 describe('a transaction whose COMMIT response is lost', () => {
   test('adds a source once, and begins a crawl once', async () => {
     const { way, store } = await open()
-    way.loseCommit()
+    way.loseCommitResponse()
     await addSource(store, 'docs')
-    way.loseCommit()
-    await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    way.loseCommitResponse()
+    await store.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
     expect(way.lost()).toBe(2)
     expect(await store.listCrawls('docs', 5)).toMatchObject([{ state: 'running', runner: 'one' }])
   })
@@ -52,7 +52,7 @@ describe('a transaction whose COMMIT response is lost', () => {
   test('settles a visit once', async () => {
     const { way, store } = await open()
     const visit = await prepareVisit(store)
-    way.loseCommit()
+    way.loseCommitResponse()
     expect(await settle(store, visit)).toMatchObject({ type: 'settled', state: 'indexed' })
     expect(way.lost()).toBe(1)
   })
@@ -61,7 +61,7 @@ describe('a transaction whose COMMIT response is lost', () => {
     const { way, store, db } = await open()
     const { workers, jobLog } = store
     let checks = 0
-    way.loseCommit()
+    way.loseCommitResponse()
     await workers?.admit(
       JOB,
       false,
@@ -70,12 +70,12 @@ describe('a transaction whose COMMIT response is lost', () => {
       },
       async () => undefined,
     )
-    way.loseCommit()
+    way.loseCommitResponse()
     await jobLog.add({ ...JOB, id: 'other' })
     const data = { action: 'enqueued', url: 'u', depth: 0, host: 'h', reason: null, queueSize: 1, alias: null } as const
-    way.loseCommit()
+    way.loseCommitResponse()
     await jobLog.append([{ jobId: 'job', at: NOW, type: 'queue', data }])
-    way.loseCommit()
+    way.loseCommitResponse()
     await store.analyses.addEvent({ runId: 'run', at: NOW, stage: 'pages', message: 'm', details: null })
     expect(way.lost()).toBe(4)
     expect(await jobLog.listQueueEvents('job', { limit: 10 })).toHaveLength(1)

@@ -6,18 +6,18 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
-import { PROGRAM, Workshop } from '../e2e/program.ts'
+import { PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { type ServerProcess, startServer } from '../e2e/server.ts'
 import { isLong, report } from '../faults/bounded.ts'
 import { createRandom } from '../seeded.ts'
 import { runCrawl } from '../sites/crawl.ts'
-import { comparable, type Dump, readHoldings } from '../sites/library-file.ts'
+import { withFastClock } from '../sites/fast-clock.ts'
+import { type Dump, readSourceContent, toComparable } from '../sites/file-fixture.ts'
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
-import { arrivals, expectPaced, gapsOf } from '../sites/polite.ts'
-import { quicken } from '../sites/quicken.ts'
+import { arrivalTimes, expectPaced, gapsOf } from '../sites/polite.ts'
 import { type Answer, openSite, page, redirect, type Site, text } from '../sites/site.ts'
-import { Fleet, type Victim } from './fleet.ts'
-import { OUTLIVES_KILLS, type PostgresServer, startPostgres } from './server.ts'
+import { Fleet, type KillTarget } from './fleet.ts'
+import { DURABLE_SETTINGS, type PostgresServer, startPostgres } from './server.ts'
 import { until } from './until.ts'
 
 /* Many sites crawled at once by workers that are killed or frozen at random moments, on a database that is killed too. */
@@ -53,12 +53,12 @@ interface Known {
   readonly asked: readonly string[]
 }
 
-let shop: Workshop
+let shop: ProgramSandbox
 let known: readonly Known[] = []
 
 beforeAll(async () => {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new Workshop(2 * PATIENCE_MS)
+  shop = new ProgramSandbox(2 * PATIENCE_MS)
   const sites = await Promise.all(Array.from({ length: SITES }, (_, at) => openPacedSite(`127.0.0.${at + 1}`)))
   known = await readAlone(sites)
 }, PATIENCE_MS)
@@ -70,7 +70,7 @@ afterAll(async () => {
 })
 
 beforeEach(() => {
-  for (const { site } of known) site.forget()
+  for (const { site } of known) site.clearRequests()
 })
 
 async function openPacedSite(address: string): Promise<Site> {
@@ -116,13 +116,13 @@ async function readAlone(sites: readonly Site[]): Promise<Known[]> {
   const allowPrivate = ['127.0.0.0/8']
   const opened = await openLibrary({ path, version: '0', allowPrivate, limits: { memoryBytes: 4 * 2 ** 30 } })
   try {
-    const library = quicken(opened, 25)
+    const library = withFastClock(opened, 25)
     const read = async (site: Site): Promise<Known> => {
       const source = await addSource(library, { url: `${site.origin}/` })
       const { summary } = await runCrawl(library, source, { kind: 'add' }, site.origin)
       expect(summary).toMatchObject({ end: 'completed', problem: null })
-      const dump = comparable(await readHoldings(path, library, source, site.origin), site.origin, false)
-      return { site, dump, asked: site.asked() }
+      const dump = toComparable(await readSourceContent(path, library, source, site.origin), site.origin, false)
+      return { site, dump, asked: site.requestedPaths() }
     }
     return await Promise.all(sites.map(read))
   } finally {
@@ -154,7 +154,7 @@ async function beginReading(): Promise<BusyWorks> {
   const works = idle ?? (await startWorks())
   idle = undefined
   closeLater(() => (idle === undefined ? works.close() : undefined))
-  const saidBefore = works.fleet.said
+  const saidBefore = works.fleet.log
   const jobs: string[] = []
   for (const { site } of known) {
     // The answer of the route.
@@ -165,7 +165,7 @@ async function beginReading(): Promise<BusyWorks> {
 }
 
 async function startWorks(): Promise<Works> {
-  const postgres = startPostgres([...OUTLIVES_KILLS, 'max_connections=400'])
+  const postgres = startPostgres([...DURABLE_SETTINGS, 'max_connections=400'])
   const address = postgres.addressOf('postgres')
   const environment = {
     PHAROS_LIBRARY: address,
@@ -234,7 +234,7 @@ async function expectSameContent({ address }: Works): Promise<void> {
     for (const { site, dump } of known) {
       const source = sources.find(({ url }) => url === `${site.origin}/`)
       if (source === undefined) throw new Error(`nothing is there of ${site.origin}`)
-      const found = comparable(await readHoldings(address, library, source, site.origin), site.origin, false)
+      const found = toComparable(await readSourceContent(address, library, source, site.origin), site.origin, false)
       expect(found.pages).toEqual(dump.pages)
       expect(found.rows).toEqual(dump.rows)
       expect((await library.store.countContent(source.id)).pages).toBe(dump.pages.length)
@@ -250,12 +250,12 @@ async function expectSameContent({ address }: Works): Promise<void> {
 
 /** Expects that all processes together kept the pace of each site. */
 function expectPolite(): void {
-  for (const { site } of known) expectPaced(arrivals(site), PAUSE_MS, 25, TOLERANCE_MS)
+  for (const { site } of known) expectPaced(arrivalTimes(site), PAUSE_MS, 25, TOLERANCE_MS)
 }
 
 /** Logs the number of requests and the gaps between them. */
 function reportRequests(): void {
-  const gaps = known.flatMap(({ site }) => gapsOf(arrivals(site)))
+  const gaps = known.flatMap(({ site }) => gapsOf(arrivalTimes(site)))
   const repeated = known.flatMap(repeatedAt)
   report([`${SITES} sites`, `${gaps.length + SITES} requests`, `${repeated.length} repeated`])
   report([`shortest pause ${Math.min(...gaps)} ms of ${PAUSE_MS}`])
@@ -264,7 +264,7 @@ function reportRequests(): void {
 /** Requests of a site beyond those of an undisturbed crawl by one process. */
 function repeatedAt({ site, asked }: Known): string[] {
   const left = [...asked]
-  return site.asked().filter((path) => {
+  return site.requestedPaths().filter((path) => {
     const at = left.indexOf(path)
     if (at >= 0) left.splice(at, 1)
     return at < 0
@@ -278,13 +278,13 @@ test(`${WORKERS} workers crawl ${SITES} sites concurrently: every page once, eac
   await untilDone(works)
   reportRequests()
   expectPolite()
-  for (const { site, asked } of known) expect(site.asked()).toEqual(asked)
+  for (const { site, asked } of known) expect(site.requestedPaths()).toEqual(asked)
   await expectSameContent(works)
   await leaveIdle(works)
 })
 
 /** Kills in each round, in order. `worker.test.ts` tests the kill of a worker alone. */
-const VICTIMS: readonly Victim[] = isLong ? ['both', 'worker', 'crawls'] : ['both', 'crawls']
+const VICTIMS: readonly KillTarget[] = isLong ? ['both', 'worker', 'crawls'] : ['both', 'crawls']
 
 /** Causes all kinds of faults. */
 class Misfortune {
@@ -378,7 +378,7 @@ function listWorkers({ server }: Works): Promise<readonly WorkerItem[]> {
 function expectFewRepeats({ fleet, saidBefore }: BusyWorks): void {
   for (const one of known) {
     const { origin } = one.site
-    const processes = fleet.said.slice(saidBefore.length).split(`the crawl of ${origin}/ was started`).length - 1
+    const processes = fleet.log.slice(saidBefore.length).split(`the crawl of ${origin}/ was started`).length - 1
     // A repeated visit also repeats its request for a Markdown variant.
     const repeated = repeatedAt(one).filter((path) => !path.endsWith('.md'))
     expect(repeated.length, `${origin} in ${processes} processes: ${repeated}`).toBeLessThanOrEqual(
@@ -405,12 +405,12 @@ test(`faults of ${WORKERS} workers and their database lose no page, and no site 
     await expectSameContent(works)
     await works.fleet.close('SIGTERM')
   } catch (cause) {
-    throw new Error(`with TEST_SEED=${seed}: ${misfortune.told.join(', ')}\n${works.fleet.said}`, { cause })
+    throw new Error(`with TEST_SEED=${seed}: ${misfortune.told.join(', ')}\n${works.fleet.log}`, { cause })
   }
 })
 
 test('a crawl that starts while its database is down waits for it', { timeout: PATIENCE_MS }, async () => {
-  const postgres = startPostgres(OUTLIVES_KILLS)
+  const postgres = startPostgres(DURABLE_SETTINGS)
   closeLater(() => postgres.stop())
   postgres.crash()
   const args = [

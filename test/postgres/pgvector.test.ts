@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ChunkName, VectorIndex, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
+import type { ChunkRef, VectorIndex, VectorSpace, VectorStore } from '../../src/library/vectors.ts'
 import { connectDatabase, type Database } from '../../src/store/postgres/database.ts'
 import { openInspector } from '../../src/store/postgres/inspect.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { createNear } from '../../src/store/postgres/vectors-near.ts'
+import { createNearSearch } from '../../src/store/postgres/vectors-near.ts'
 import { describeNearest } from '../contracts/vectors.contract.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { type PgliteServer, startPglite } from './pglite.ts'
@@ -99,7 +99,7 @@ async function stageFilled(): Promise<string> {
 /** Which share of the nearest is found, of all that there are. */
 async function measureRecall(vectors: VectorIndex, filter: { sourceIds?: readonly string[] } = {}): Promise<number> {
   const all = await vectors.list(10_000, undefined, filter.sourceIds)
-  const nameOf = ({ sourceId, chunkId }: ChunkName) => `${sourceId} ${chunkId}`
+  const nameOf = ({ sourceId, chunkId }: ChunkRef) => `${sourceId} ${chunkId}`
   const next = createDirections()
   let found = 0
   for (let i = 0; i < 20; i++) {
@@ -132,7 +132,7 @@ describe('without pgvector', () => {
     expect(await ask(address, (db) => db.get(EXTENSION))).toBeUndefined()
 
     const store = await open(address)
-    await store.vectors.tendNearest?.()
+    await store.vectors.buildNearestIndex?.()
     // These vectors are written while an index exists.
     await fill(store, 'more')
     expect(await measureRecall(store.vectors)).toBeGreaterThan(0.95)
@@ -163,7 +163,7 @@ describe('with pgvector', () => {
       await db.run('ANALYZE vectors')
       return db.transaction(async (sql) => {
         const plans = recordPlans(sql)
-        const find = createNear({ ...db, ...plans.sql, snapshot: (work) => work(plans.sql) })
+        const find = createNearSearch({ ...db, ...plans.sql, snapshot: (work) => work(plans.sql) })
         expect(await find(createDirections()(), 100, undefined)).toHaveLength(200)
         return plans.listIndexes()
       })
@@ -181,7 +181,7 @@ describe('with pgvector', () => {
     expect(await listIndexes(address)).toEqual([])
     const store = await open(address)
     expect(await measureRecall(store.vectors)).toBeGreaterThan(0.99)
-    await store.vectors.tendNearest?.()
+    await store.vectors.buildNearestIndex?.()
     expect(await measureRecall(store.vectors)).toBeGreaterThan(0.95)
     await store.close()
     expect(await listIndexes(address)).toEqual([name])
@@ -193,7 +193,7 @@ describe('with pgvector', () => {
     filled = undefined
     const store = await open(address)
     await store.vectors.replaceSpace({ ...SPACE, fingerprint: 'b'.repeat(64), dimensions: 8 })
-    await store.vectors.tendNearest?.()
+    await store.vectors.buildNearestIndex?.()
     await store.close()
     expect(await listIndexes(address)).toEqual(['vectors_nearest_8'])
   })

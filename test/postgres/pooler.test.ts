@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/postgres/database.ts'
 import { addressOf, createDatabase, execute } from './databases.ts'
-import { findOf } from './ledgers.ts'
+import { foundAddressOf } from './ledgers.ts'
 import { openPooler, type PoolMode } from './pooler.ts'
-import { ALIVE_MS, addSource, crawlOf, lease, NOW, openStore, settle } from './stores.ts'
+import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, lease, NOW, openStore, settle } from './stores.ts'
 
 /** A new database behind a pooler. */
 async function open(mode: PoolMode) {
@@ -16,8 +16,8 @@ async function use(address: string): Promise<void> {
   const stores = [await openStore(address, 'one'), await openStore(address, 'two')] as const
   const [one, two] = stores
   await addSource(one, 'docs')
-  await one.beginCrawl(crawlOf('docs'), ALIVE_MS)
-  const finds = Array.from({ length: 20 }, (_, at) => findOf(`/${at}`, { host: `${at % 4}.test` }))
+  await one.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
+  const finds = Array.from({ length: 20 }, (_, at) => foundAddressOf(`/${at}`, { host: `${at % 4}.test` }))
   await Promise.all(stores.map((store) => store.offer('docs', 'crawl of docs', finds, NOW)))
   const visits = await Promise.all(stores.map((store) => lease(store, 'docs', NOW, { limit: 10 })))
   await Promise.all(visits.flatMap((some, at) => some.map((visit) => settle(at === 0 ? one : two, visit))))

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { listenBeside } from './beside.ts'
+import { openSocketProxy } from './socket-proxy.ts'
 
 /** How long a pooler assigns a session to a connection. */
 export type PoolMode = 'session' | 'transaction'
@@ -21,7 +21,7 @@ interface Session {
  */
 export async function openPooler(address: string, mode: PoolMode, goRound = false): Promise<string> {
   const free: Session[] = []
-  const beside = await listenBeside(address, (client, { sockets, server }) => {
+  const beside = await openSocketProxy(address, (client, { sockets, server }) => {
     const keep = (socket: Socket) => {
       sockets.add(socket)
       return socket.on('error', () => undefined)

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openLibrary } from '../../src/open-library.ts'
 import { LocalSite, writePage } from '../e2e/local-site.ts'
-import { NO_BROWSER, type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
+import { NO_BROWSER, type Outcome, PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { startServer, until } from '../e2e/server.ts'
 import { addressOf, createLibrary } from './databases.ts'
 
@@ -16,14 +16,14 @@ const PAGES = {
   '/blog': writePage('Blog'),
 }
 
-let shop: Workshop
+let shop: ProgramSandbox
 let site: LocalSite
 let address: string
 let file: string
 
 beforeAll(async () => {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new Workshop()
+  shop = new ProgramSandbox()
   file = shop.path('library.db')
   site = await LocalSite.open({ ...PAGES })
   site.pages.set('/docs/moved', new URL('/docs/install', site.origin))
@@ -43,7 +43,7 @@ function withPassword(plain: string, user = 'pharos'): string {
 /** Runs the program on a library, loopback allowed. `{}` stands for the origin of the site. */
 async function pharos(line: string, library = address): Promise<Outcome> {
   const args = line.split(' ').map((arg) => arg.replace('{}', site.origin))
-  const outcome = await shop.runHere(args, {
+  const outcome = await shop.runInProcess(args, {
     ...NO_BROWSER,
     PHAROS_LIBRARY: library,
     PHAROS_ALLOW_PRIVATE: '127.0.0.1',
@@ -137,7 +137,7 @@ describe('the program on a library in PostgreSQL', () => {
 
   test('reads its address from the configuration file', async () => {
     shop.write({ 'pharos.config.json': JSON.stringify({ library: address }) })
-    const { code, stdout } = await shop.runHere(['list', '--json'])
+    const { code, stdout } = await shop.runInProcess(['list', '--json'])
     shop.write({ 'pharos.config.json': '{}' })
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ library: addressShown() })
@@ -219,7 +219,7 @@ describe('a server on a library in PostgreSQL', () => {
     const settings = { ...NO_BROWSER, PHAROS_ALLOW_PRIVATE: '127.0.0.1' }
     const server = await startServer(shop, ['--library', library], settings)
     try {
-      expect(server.places['library']).toBe(library.replace(`:${PASSWORD}`, ''))
+      expect(server.printed['library']).toBe(library.replace(`:${PASSWORD}`, ''))
       site.delayMs = 200
       const job = await server.post('/api/crawl', { startUrl: `${site.origin}/docs/`, crawlType: 'docs' })
       expect(readFileSync(`/proc/${Number(job['pid'])}/cmdline`, 'utf8')).toContain('crawl-job')

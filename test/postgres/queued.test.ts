@@ -1,15 +1,15 @@
 import { chmodSync } from 'node:fs'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { LocalSite, writePage } from '../e2e/local-site.ts'
-import { type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
+import { type Outcome, PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { until } from '../e2e/server.ts'
 import { addressOf, createLibrary, execute } from './databases.ts'
 
-let shop: Workshop
+let shop: ProgramSandbox
 let site: LocalSite
 
 beforeAll(async () => {
-  shop = new Workshop()
+  shop = new ProgramSandbox()
   site = await LocalSite.open({ '/docs/': writePage('Guide', [], 'What a kiln is.') })
 })
 
@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 function pharos(address: string, ...args: string[]): Promise<Outcome> {
-  return shop.runHere(args, { PHAROS_LIBRARY: address, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
+  return shop.runInProcess(args, { PHAROS_LIBRARY: address, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
 test('a detached crawl waits for any worker if there is no server, and status reports it correctly', async () => {
@@ -79,7 +79,7 @@ test('an invalid address creates no file, and copy names the wrong argument', as
     [['copy', 'me@h/d', 'b.db'], '<from>: expected a file, or an address'],
     [['list', '--library', `postgres://me@/d?host=${folder}&schem=x`], 'it has no parameter "schem"'],
   ] as const) {
-    const { code, stderr } = await shop.runHere(args)
+    const { code, stderr } = await shop.runInProcess(args)
     expect([args, code === 0, stderr]).toEqual([args, false, expect.stringContaining(problem)])
     expect(stderr).not.toContain('secret')
     if (args[0] === 'copy') expect(stderr).not.toContain('--library')

@@ -3,9 +3,9 @@ import { expect, inject, test, vi } from 'vitest'
 import { openQueue } from '../../src/jobs/open-queue.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { openLibrary } from '../../src/open-library.ts'
+import { parseConnectionAddress } from '../../src/store/postgres/connection-address.ts'
 import { openDatabase } from '../../src/store/postgres/database.ts'
 import { openInspector } from '../../src/store/postgres/inspect.ts'
-import { parsePlace } from '../../src/store/postgres/place.ts'
 import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
 
 const role = `colleague${process.pid}`
@@ -42,11 +42,11 @@ test('errors about missing rights name the GRANT statement', async () => {
   const facts = await again.inspect().finally(() => again.close())
   expect(facts).toMatchObject({ mayWrite: false, mayQueue: false, role })
   // The role may not create the schema of the queue, nor use an existing one.
-  const queue = { ...parsePlace(mine), warn: () => undefined }
+  const queue = { ...parseConnectionAddress(mine), warn: () => undefined }
   await expect(openQueue(queue)).rejects.toMatchObject({
     entry: { advice: expect.stringContaining(`CREATE SCHEMA "pharos_jobs" AUTHORIZATION "${role}"`) },
   })
-  await (await openQueue({ ...parsePlace(address), warn: () => undefined })).close()
+  await (await openQueue({ ...parseConnectionAddress(address), warn: () => undefined })).close()
   await expect(openQueue(queue)).rejects.toMatchObject({
     entry: { advice: expect.stringContaining(`GRANT USAGE, CREATE ON SCHEMA "pharos_jobs" TO "${role}"`) },
   })

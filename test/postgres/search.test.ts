@@ -71,7 +71,7 @@ async function revisit(
   settled: Pick<Parameters<Store['settle']>[0], 'state'> & Partial<Parameters<Store['settle']>[0]>,
 ): Promise<void> {
   await store.offer(sourceId, crawlId, [findOf(url)], 10)
-  const request = { sourceId, limit: 1, now: 20, until: 1000, horizon: 1_000_000, isLevelled: false }
+  const request = { sourceId, limit: 1, now: 20, until: 1000, horizon: 1_000_000, isBreadthFirst: false }
   const [visit] = await store.lease(request)
   if (visit?.key !== url) throw new Error(`${url} is not to be visited`)
   await store.settle({ visit, crawlId, now: 30, ...settled })
@@ -163,7 +163,7 @@ describe('a search in PostgreSQL', () => {
   afterAll(() => Promise.all([sqlite, first, second].map((store) => store.close())))
 
   test('finds exactly the same as in SQLite, also from other processes', async () => {
-    await Promise.all([sqlite, first, second].map((store) => store.tendIndex()))
+    await Promise.all([sqlite, first, second].map((store) => store.indexMissingChunks()))
     const chunks = PAGES.length * CHUNKS
     expect(await second.readIndexState()).toEqual({ chunks, indexed: chunks })
     await expectSame([sqlite, first, second])
@@ -173,7 +173,7 @@ describe('a search in PostgreSQL', () => {
     await Promise.all([change(sqlite), change(first)])
     const progress = await sqlite.readIndexState()
     await expectSame([sqlite, second, first])
-    await Promise.all([first.tendIndex(), second.tendIndex(), sqlite.tendIndex()])
+    await Promise.all([first.indexMissingChunks(), second.indexMissingChunks(), sqlite.indexMissingChunks()])
     expect(await second.readIndexState()).toEqual({ chunks: progress.chunks, indexed: progress.chunks })
     await expectSame([sqlite, second])
   })
@@ -220,7 +220,7 @@ describe('the index in PostgreSQL', () => {
   test('is maintained by one process at a time, and never finds removed chunks, whichever process maintains it', async () => {
     const { store, db, close } = await open()
     for (let i = 0; i < 5; i++) await writePage(store, 'docs', `/${i}`, `lighthouse number${i}`)
-    await store.tendIndex()
+    await store.indexMissingChunks()
     // A score is a share, in which a rarer word counts more beside another.
     const query = 'lighthouse number0'
     const [before] = await searchHits(store, { query, limit: 1 })

@@ -28,7 +28,7 @@ export const SOCKET = '.s.PGSQL.5432'
 const SHARED_MEMORY = '/dev/shm'
 
 /** Committed data survives a kill of the server, as long as the machine runs. */
-export const OUTLIVES_KILLS: readonly string[] = ['full_page_writes=on', 'synchronous_commit=on']
+export const DURABLE_SETTINGS: readonly string[] = ['full_page_writes=on', 'synchronous_commit=on']
 
 /** Starts a real PostgreSQL on a socket in a temporary folder, as a user other than root. Settings override the defaults. */
 export function startPostgres(further: readonly string[] = []): PostgresServer {
@@ -88,7 +88,7 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
       for (const one of [pid, ...children]) signal(one, 'SIGKILL')
       // The server refuses to start while processes of the old one still exist.
       while ([pid, ...children].some((one) => signal(one, 0))) await sleep(20)
-      await promisify(execFile)(...asOwner(...controlled(starting)), { cwd: folder })
+      await promisify(execFile)(...asPostgresUser(...controlled(starting)), { cwd: folder })
     },
     stop: () => {
       control('-m', 'immediate', 'stop')
@@ -132,11 +132,11 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 }
 
 function runAs(program: string, args: readonly string[], cwd: string): void {
-  run(...asOwner(program, args), cwd)
+  run(...asPostgresUser(program, args), cwd)
 }
 
 /** It refuses to be run by root. */
-function asOwner(program: string, args: readonly string[]): [program: string, args: string[]] {
+function asPostgresUser(program: string, args: readonly string[]): [program: string, args: string[]] {
   return process.getuid?.() === 0 ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, [...args]]
 }
 

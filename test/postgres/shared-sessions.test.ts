@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/postgres/database.ts'
 import { closeLater } from '../close-later.ts'
 import { addressOf, createDatabase, execute } from './databases.ts'
-import { openLossyWay } from './lossy-way.ts'
+import { openLossyProxy } from './lossy-proxy.ts'
 import { openPooler } from './pooler.ts'
 
 /** Another program that uses the same pooler. */
@@ -45,10 +45,10 @@ test('shared sessions stay unchanged for other programs', async () => {
 })
 
 test('a shared session whose connection falls silent is dropped', async () => {
-  const way = await openLossyWay(await openShared())
-  const db = await openDatabase(way.address, { quietMs: 100 })
+  const way = await openLossyProxy(await openShared())
+  const db = await openDatabase(way.address, { probeDelayMs: 100 })
   closeLater(() => db.close())
-  way.fallSilent()
+  way.dropAllData()
   expect(await db.get('SELECT 1 AS one')).toEqual({ one: 1 })
   expect(await db.get('SELECT pg_sleep(0.5) IS NULL AS "isNull"')).toEqual({ isNull: false })
 })

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { openQueue } from '../../src/jobs/open-queue.ts'
-import { parsePlace } from '../../src/store/postgres/place.ts'
+import { parseConnectionAddress } from '../../src/store/postgres/connection-address.ts'
 import { closeLater } from '../close-later.ts'
 import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
-import { openLossyWay } from './lossy-way.ts'
+import { openLossyProxy } from './lossy-proxy.ts'
 
 const warn = () => undefined
 
 test('a worker on whose connections nothing passes any more takes its work by others', async () => {
   const address = await createLibrary()
-  const way = await openLossyWay(address)
+  const way = await openLossyProxy(address)
   const [sender, worker] = [
-    await openQueue({ ...parsePlace(address), warn }),
-    await openQueue({ ...parsePlace(way.address), connectMs: 2000, warn, quietMs: 1500 }),
+    await openQueue({ ...parseConnectionAddress(address), warn }),
+    await openQueue({ ...parseConnectionAddress(way.address), connectMs: 2000, warn, queryTimeoutMs: 1500 }),
   ]
   closeLater(() => sender.close())
   closeLater(() => worker.close())
@@ -24,7 +24,7 @@ test('a worker on whose connections nothing passes any more takes its work by ot
       return true
     })
   })
-  way.fallSilent()
+  way.dropAllData()
   await sender.send('crawl', { id, key: 'a' })
   expect(await taken).toBe(id)
 })
@@ -35,6 +35,6 @@ test('other errors of a queue are not reported as a missing schema', async () =>
   await execute(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA pharos_jobs AUTHORIZATION ${role}`, name)
   // A type with a name that the queue needs exists already.
   await execute(`CREATE TYPE pharos_jobs.job_state AS ENUM ('other')`, name)
-  const place = parsePlace(addressOf(name).replace('pharos@', `${role}@`))
+  const place = parseConnectionAddress(addressOf(name).replace('pharos@', `${role}@`))
   await expect(openQueue({ ...place, warn })).rejects.toThrow('create_queue')
 })

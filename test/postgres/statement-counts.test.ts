@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { easeClock } from '../../src/crawl/host-clock.ts'
-import type { Find, LeaseRequest, Visit } from '../../src/crawl/ledger.ts'
+import type { FoundAddress, LeaseRequest, Visit } from '../../src/crawl/ledger.ts'
 import type { Crawl } from '../../src/library/store.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { closeLater } from '../close-later.ts'
@@ -9,7 +9,7 @@ import { COSTS } from '../scale/costs.ts'
 import type { Operation } from '../scale/database.ts'
 import { countStatements } from './counting-proxy.ts'
 import { createLibrary } from './databases.ts'
-import { findOf, recordOf } from './ledgers.ts'
+import { foundAddressOf, recordOf } from './ledgers.ts'
 
 const SOURCE = 'docs'
 const CRAWL: Crawl = {
@@ -83,14 +83,14 @@ function requestAt(now: number): LeaseRequest {
     now,
     until,
     horizon: now + 1000,
-    isLevelled: false,
+    isBreadthFirst: false,
     maxHosts: 24,
   }
 }
 
 /** Addresses of many hosts. */
-function findsOf(name: string, count: number): Find[] {
+function findsOf(name: string, count: number): FoundAddress[] {
   return Array.from({ length: count }, (_, i) =>
-    findOf(`/${encodeURIComponent(name)}/${i}`, { host: `h${i % HOSTS}.test` }),
+    foundAddressOf(`/${encodeURIComponent(name)}/${i}`, { host: `h${i % HOSTS}.test` }),
   )
 }

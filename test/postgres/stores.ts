@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
-import type { LeaseRequest, Settled, Settlement, Visit } from '../../src/crawl/ledger.ts'
+import type { LeaseRequest, Settlement, SettlementResult, Visit } from '../../src/crawl/ledger.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import type { Crawl } from '../../src/library/store.ts'
 import type { Sql } from '../../src/store/postgres/database.ts'
@@ -14,7 +14,7 @@ export type Store = Awaited<ReturnType<typeof openPostgresStore>>
 /** When everything happens. */
 export const NOW = 1_700_000_000_000
 /** Time without a heartbeat after which a process loses its leases. */
-export const ALIVE_MS = 30_000
+export const LIVENESS_TIMEOUT_MS = 30_000
 
 /** Opens a library as a process of this name does. It closes with the test. */
 export async function openStore(address: string, runner: string, options: PostgresOptions = {}): Promise<Store> {
@@ -60,13 +60,13 @@ export function lease(store: Store, source: string, now: number, more: Partial<L
     now,
     until: now + 120_000,
     horizon: now + 1000,
-    isLevelled: false,
-    hostsUntil: now + ALIVE_MS,
+    isBreadthFirst: false,
+    hostsUntil: now + LIVENESS_TIMEOUT_MS,
     ...more,
   })
 }
 
-export function settle(store: Store, visit: Visit, more: Partial<Settlement> = {}): Promise<Settled> {
+export function settle(store: Store, visit: Visit, more: Partial<Settlement> = {}): Promise<SettlementResult> {
   const record = recordOf(visit.url, `words of ${visit.url}`)
   return store.settle({
     visit,

@@ -7,6 +7,6 @@ import { createLibrary } from './databases.ts'
 describe('the PostgreSQL store', () => {
   describeUnderstanding(async () => {
     const address = await createLibrary()
-    return { store: await openPostgresStore(address), look: await openDatabase(address) }
+    return { store: await openPostgresStore(address), sql: await openDatabase(address) }
   })
 })

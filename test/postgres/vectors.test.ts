@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/postgres/database.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { describeKeptVectors, describeVectors } from '../contracts/vectors.contract.ts'
+import { describeSharedVectors, describeVectors } from '../contracts/vectors.contract.ts'
 import { createLibrary } from './databases.ts'
-import { connect, findOf, listMiscounts } from './ledgers.ts'
-import { ALIVE_MS, addSource, crawlOf, lease, NOW, openStore, settle } from './stores.ts'
+import { connect, foundAddressOf, listMiscounts } from './ledgers.ts'
+import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, lease, NOW, openStore, settle } from './stores.ts'
 
 /** A library that is no copy of another one. */
 async function createOwnLibrary(): Promise<string> {
@@ -17,18 +17,18 @@ async function createOwnLibrary(): Promise<string> {
 
 describe('the vectors of the PostgreSQL store', () => {
   describeVectors(async () => openPostgresStore(await createOwnLibrary()))
-  describeKeptVectors(createLibrary, (place) => openPostgresStore(place))
+  describeSharedVectors(createLibrary, (place) => openPostgresStore(place))
 
   test('are counted without reading them or their chunks', async () => {
     const address = await createLibrary()
     const [db, store] = [await connect(address), await openStore(address, 'one')]
     const { vectors } = store
     await addSource(store, 'docs')
-    await store.beginCrawl(crawlOf('docs'), ALIVE_MS)
+    await store.beginCrawl(crawlOf('docs'), LIVENESS_TIMEOUT_MS)
     await store.offer(
       'docs',
       'crawl of docs',
-      [0, 1, 2].map((at) => findOf(`/${at}`)),
+      [0, 1, 2].map((at) => foundAddressOf(`/${at}`)),
       NOW,
     )
     for (const visit of await lease(store, 'docs', NOW)) await settle(store, visit)

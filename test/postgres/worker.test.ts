@@ -5,20 +5,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openQueue } from '../../src/jobs/open-queue.ts'
 import { createFeed } from '../../src/library/dispatch/create-feed.ts'
 import { createSharedDispatcher } from '../../src/library/dispatch/create-shared-dispatcher.ts'
-import type { CrawlOrder, Dispatcher } from '../../src/library/dispatch/dispatcher.ts'
-import { writeSourceOrder } from '../../src/library/dispatch/source-order.ts'
+import type { CrawlRequest, Dispatcher } from '../../src/library/dispatch/dispatcher.ts'
+import { createSourceRequest } from '../../src/library/dispatch/source-request.ts'
 import type { JobRecord } from '../../src/library/job-log.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-import { parsePlace } from '../../src/store/postgres/place.ts'
+import { parseConnectionAddress } from '../../src/store/postgres/connection-address.ts'
 import { LocalSite, writePage } from '../e2e/local-site.ts'
-import { type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
+import { type Outcome, PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { type ServerProcess, startServer } from '../e2e/server.ts'
 import { runCrawl } from '../sites/crawl.ts'
 import { openSite, page, type Site } from '../sites/site.ts'
 import { createLibrary } from './databases.ts'
-import { findOf } from './ledgers.ts'
+import { foundAddressOf } from './ledgers.ts'
 import { startPostgres } from './server.ts'
 import { until as untilLate } from './until.ts'
 
@@ -36,11 +36,11 @@ function writeSite(count: number): Record<string, string> {
   }
 }
 
-let shop: Workshop
+let shop: ProgramSandbox
 
 beforeAll(() => {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-  shop = new Workshop()
+  shop = new ProgramSandbox()
 })
 
 afterAll(() => shop?.remove())
@@ -147,7 +147,7 @@ async function createDesk(address: string, later: (work: () => Promise<void>) =>
   later(() => library.close())
   const { workers, clock, store } = library
   if (workers === undefined) throw new Error('there are no workers')
-  const queue = await openQueue({ ...parsePlace(address), warn: () => undefined })
+  const queue = await openQueue({ ...parseConnectionAddress(address), warn: () => undefined })
   later(() => queue.close())
   const log = workers.logOf('desk')
   const dispatcher = createSharedDispatcher({
@@ -188,7 +188,7 @@ async function createDesk(address: string, later: (work: () => Promise<void>) =>
 }
 
 /** An order to crawl a site with the given concurrency. */
-function orderOf({ origin }: LocalSite, concurrency: number): CrawlOrder {
+function orderOf({ origin }: LocalSite, concurrency: number): CrawlRequest {
   const url = `${origin}/docs/`
   return { url, args: [url, `--concurrency=${concurrency}`] }
 }
@@ -205,12 +205,12 @@ async function workersOf(server: ServerProcess): Promise<readonly WorkerItem[]> 
 const jobOf = (server: ServerProcess, id: unknown) => server.get(`/api/crawls/${String(id)}`)
 
 test('a worker on a library in a file explains the alternatives', async () => {
-  const outcome = await shop.runHere(['worker', '--library', shop.path('library.db')])
+  const outcome = await shop.runInProcess(['worker', '--library', shop.path('library.db')])
   expect(outcome).toMatchObject({ code: 2, stdout: '' })
   expect(outcome.stderr).toContain('workers share a library in PostgreSQL')
   expect(outcome.stderr).toContain('pharos serve')
   expect(outcome.stderr).toContain('pharos copy')
-  const served = await shop.runHere(['serve', '--workers', '0', '--library', shop.path('library.db')])
+  const served = await shop.runInProcess(['serve', '--workers', '0', '--library', shop.path('library.db')])
   expect(served).toMatchObject({ code: 2 })
   expect(served.stderr).toContain('--workers 0 is for a library in PostgreSQL')
 })
@@ -234,7 +234,7 @@ test.concurrent('another worker replaces a killed one, and nothing is lost', { t
   expect(next.said()).toContain('is done')
   expect(await desk.countPages()).toBe(COUNT + 1)
   // Only requests under way at the kill are repeated.
-  const twice = site.asked.filter(({ path }, i) => site.asked.findIndex((one) => one.path === path) < i)
+  const twice = site.requests.filter(({ path }, i) => site.requests.findIndex((one) => one.path === path) < i)
   expect(twice.filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(4)
 })
 
@@ -406,7 +406,7 @@ test.concurrent('an idle worker joins a crawl that has free hosts', {
     async () => workers.every(({ said }) => said().includes('"maxCrawls":1')),
     (areThere) => areThere,
   )
-  const { id } = await desk.dispatcher.enqueue(await writeSourceOrder(desk.library, source, { kind: 'recrawl' }))
+  const { id } = await desk.dispatcher.enqueue(await createSourceRequest(desk.library, source, { kind: 'recrawl' }))
   expect(await desk.untilEnded(id)).toMatchObject({ status: 'done', problem: null })
   const pages = sites.length * paths.length + 1
   expect(await desk.countPages()).toBe(pages)
@@ -430,7 +430,7 @@ async function plant(library: OpenLibrary, sites: readonly Site[], paths: readon
   const finds = sites.flatMap(({ origin }) =>
     paths.map((path) => {
       const url = `${origin}${path}`
-      return findOf(path, { key: url, url, host: new URL(origin).host, discovery: 'manual' })
+      return foundAddressOf(path, { key: url, url, host: new URL(origin).host, discovery: 'manual' })
     }),
   )
   await library.store.offer(source.id, 'somebody', finds, library.clock.now())

@@ -33,7 +33,7 @@ export interface DatabaseSettings {
 }
 
 /** Something that waits for its source, and since when. */
-interface Waiting {
+interface WaitingOperation {
   readonly cost: Cost
   readonly since: number
   readonly done: () => void
@@ -64,7 +64,7 @@ export class SimulatedDatabase {
   /** When each core is free. */
   readonly #cores: number[]
   /** Locked sources, with the operations that wait for each of them. */
-  readonly #sources = new Map<string, Waiting[]>()
+  readonly #sources = new Map<string, WaitingOperation[]>()
 
   constructor(time: SimulatedTime, settings: DatabaseSettings) {
     this.#time = time

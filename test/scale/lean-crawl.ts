@@ -1,22 +1,22 @@
-import { HORIZON_MS, LEAST_WAIT_MS, MOST_WAIT_MS } from '../../src/crawl/frontier.ts'
+import { MAX_POLL_INTERVAL_MS, MIN_POLL_INTERVAL_MS, RESERVATION_HORIZON_MS } from '../../src/crawl/frontier.ts'
 import type { Settlement, Visit } from '../../src/crawl/ledger.ts'
-import { isUnsent, type Leave, Pacer } from '../../src/crawl/pacer.ts'
+import { isUnsent, Pacer, type SendPermit } from '../../src/crawl/pacer.ts'
 import type { Clock, FetchOutcome } from '../../src/crawl/ports.ts'
 import { createResourceFetcher } from '../../src/crawl/resource.ts'
 import { RobotsRules } from '../../src/crawl/robots-rules.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
-import { FIRST_WAIT_MS } from '../../src/crawl/visit.ts'
-import type { Crawling, CrawlParts } from './process.ts'
+import { FIRST_RETRY_DELAY_MS } from '../../src/crawl/visit.ts'
+import type { CrawlParts, RunningCrawl } from './process.ts'
 
 /**
  * Makes visits with the pacer of the program and no other part of its engine. It implements the behaviour of the frontier and of a visit
  * that matters for order and pace, in half the time. `whole-crawl.ts` shows that the result is the same.
  */
-export function crawlLean(parts: CrawlParts): Crawling {
+export function crawlLean(parts: CrawlParts): RunningCrawl {
   return new LeanCrawl(parts)
 }
 
-class LeanCrawl implements Crawling {
+class LeanCrawl implements RunningCrawl {
   readonly done: Promise<void>
   readonly #parts: CrawlParts
   readonly #pacer: Pacer
@@ -38,7 +38,7 @@ class LeanCrawl implements Crawling {
     }
     const pacer = new Pacer({ ledger, clock, random, limits: DEFAULT_CRAWL_LIMITS })
     this.#pacer = pacer
-    const fetcher = { fetch: ({ url }: { readonly url: string }, leave: Leave) => this.#fetch(url, leave, false) }
+    const fetcher = { fetch: ({ url }: { readonly url: string }, leave: SendPermit) => this.#fetch(url, leave, false) }
     const fetchResource = createResourceFetcher({ fetcher, pacer })
     this.#robots = new RobotsRules({ fetchResource, ledger, clock, setDelay: pacer.setDelay })
     this.done = new Promise((resolve) => {
@@ -80,9 +80,9 @@ class LeanCrawl implements Crawling {
       limit: visits * 2,
       now,
       until: now + DEFAULT_CRAWL_LIMITS.leaseMs,
-      horizon: now + HORIZON_MS,
+      horizon: now + RESERVATION_HORIZON_MS,
       jitter: this.#pacer.jitter,
-      isLevelled: false,
+      isBreadthFirst: false,
       maxHosts: hosts,
       hostsUntil: now + DEFAULT_CRAWL_LIMITS.aliveMs,
     })
@@ -92,7 +92,7 @@ class LeanCrawl implements Crawling {
       for (const host of this.#pacer.parked.keys())
         await visitLedger.failPending(source, source, host, 'host-parked', null)
       if (this.#inFlight === 0 && pending + others === 0) this.#isStopped = true
-      const waitMs = Math.min(Math.max((nextAt ?? Infinity) - time.now, LEAST_WAIT_MS), MOST_WAIT_MS)
+      const waitMs = Math.min(Math.max((nextAt ?? Infinity) - time.now, MIN_POLL_INTERVAL_MS), MAX_POLL_INTERVAL_MS)
       await new Promise<void>((resolve) => time.at(time.now + waitMs, () => deliver(resolve)))
     }
     this.#isAsking = false
@@ -103,7 +103,7 @@ class LeanCrawl implements Crawling {
     const { visitLedger, source: crawlId, time } = this.#parts
     const { host, url, notBefore, lease } = visit
     if (!this.#met.has(host)) await this.#meet(visit)
-    const turn = this.#met.has(host) ? await this.#pacer.enter(host, notBefore, undefined, lease) : 'later'
+    const turn = this.#met.has(host) ? await this.#pacer.enterSlot(host, notBefore, undefined, lease) : 'later'
     const outcome = typeof turn === 'string' ? undefined : await this.#fetch(url, turn, true)
     if (outcome === undefined || isUnsent(outcome)) await visitLedger.release([visit])
     else await visitLedger.settle({ visit, crawlId, now: time.now, ...this.#conclude(visit, outcome) })
@@ -117,14 +117,14 @@ class LeanCrawl implements Crawling {
     if (permission.allowed) this.#met.add(host)
   }
 
-  async #fetch(url: string, leave: Leave, isPage: boolean): Promise<FetchOutcome> {
+  async #fetch(url: string, leave: SendPermit, isPage: boolean): Promise<FetchOutcome> {
     const { time, fetcher } = this.#parts
     let askedAt = time.now
     const outcome = await this.#pacer.send(leave, (isInTime) => {
       askedAt = time.now
       return fetcher.fetch({ url, isInTime })
     })
-    if (!isUnsent(outcome)) await this.#pacer.note(url, outcome, askedAt, isPage)
+    if (!isUnsent(outcome)) await this.#pacer.noteOutcome(url, outcome, askedAt, isPage)
     return outcome
   }
 
@@ -137,7 +137,7 @@ class LeanCrawl implements Crawling {
     const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
     const isLast = attempts + 1 >= DEFAULT_CRAWL_LIMITS.attempts && !isHostAtFault
     if (isLast || this.#pacer.parked.has(host)) return { state: 'failed' }
-    const dueAt = now + (retryAfterMs ?? heldMs + FIRST_WAIT_MS * 2 ** attempts)
+    const dueAt = now + (retryAfterMs ?? heldMs + FIRST_RETRY_DELAY_MS * 2 ** attempts)
     return { state: 'pending', dueAt, isHostAtFault }
   }
 }

@@ -1,8 +1,8 @@
 import type { Fetcher, FetchOutcome } from '../../src/crawl/ports.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
-import { between } from './random.ts'
+import { randomInteger } from './random.ts'
 import type { SimulatedTime } from './time.ts'
-import { type SimulatedHost, troubleAt, type World } from './world.ts'
+import { faultAt, type SimulatedHost, type World } from './world.ts'
 
 /** A request that came too early. */
 export interface Breach {
@@ -17,7 +17,7 @@ export interface Breach {
 }
 
 /** Totals over all hosts. */
-export interface Seen {
+export interface NetworkStats {
   requests: number
   answers: number
   failures: number
@@ -34,23 +34,23 @@ export interface Seen {
 
 const SLACK_ENDS = [25, 50, 100, 200]
 /** Breaches that are named. */
-const MOST_NAMED = 20
+const MAX_NAMED_BREACHES = 20
 /** A host that is away does not answer before this. */
-const AWAY_MS = 3000
+const DOWN_RESPONSE_MS = 3000
 /** Answers that are slower while a host is. */
 const SLOW_FACTOR = 12
 /**
  * Requests already on their way when a host asks to wait, or when its interval grows, do not count as a breach. The tolerance covers a
  * response and two statements.
  */
-const ON_ITS_WAY_MS = 100
+const IN_FLIGHT_TOLERANCE_MS = 100
 /** Idle time after which a connection closes. A new one takes this share of the response time. */
-const CONNECTION_MS = 4000
+const CONNECTION_IDLE_MS = 4000
 const CONNECT_SHARE = 0.4
 
 /** The network between processes and hosts. Each host checks the pace of its requests. */
 export class SimulatedNetwork {
-  readonly seen: Seen = {
+  readonly stats: NetworkStats = {
     requests: 0,
     answers: 0,
     failures: 0,
@@ -82,11 +82,11 @@ export class SimulatedNetwork {
             host.connectedAt = this.#time.now
             if (isInTime === undefined || isInTime()) this.#ask(host, url, (outcome) => deliver(() => resolve(outcome)))
             else {
-              this.seen.tooLate++
+              this.stats.tooLate++
               resolve(NOT_SENT)
             }
           }
-          if (host.connectedBy === deliver && this.#time.now - host.connectedAt < CONNECTION_MS) send()
+          if (host.connectedBy === deliver && this.#time.now - host.connectedAt < CONNECTION_IDLE_MS) send()
           else this.#time.at(this.#time.now + host.latencyMs * CONNECT_SHARE, () => deliver(send))
         }),
     }
@@ -113,50 +113,50 @@ export class SimulatedNetwork {
   /** Checks whether a host may get a request now. */
   #watch(host: SimulatedHost): void {
     const { now } = this.#time
-    this.seen.requests++
+    this.stats.requests++
     host.requests++
     const gapMs = now - host.askedAt
-    const leastMs = leastPause(host, now)
+    const leastMs = minPause(host, now)
     host.askedAt = now
     host.askedPauseMs = host.clock.intervalMs
     if (gapMs !== Infinity) {
       const slack = gapMs - leastMs
-      this.seen.leastSlackMs = Math.min(this.seen.leastSlackMs, slack)
+      this.stats.leastSlackMs = Math.min(this.stats.leastSlackMs, slack)
       const group = SLACK_ENDS.findIndex((end) => slack < end)
       const place = group < 0 ? SLACK_ENDS.length : group
-      this.seen.slack[place] = (this.seen.slack[place] ?? 0) + 1
+      this.stats.slack[place] = (this.stats.slack[place] ?? 0) + 1
       if (slack < 0) this.#complain({ host: host.name, at: now, kind: 'pause', gapMs, leastMs })
     }
     const { patienceFrom, patienceUntil } = host
-    if (now > patienceFrom + ON_ITS_WAY_MS && now < patienceUntil) {
+    if (now > patienceFrom + IN_FLIGHT_TOLERANCE_MS && now < patienceUntil) {
       const early = { gapMs: now - patienceFrom, leastMs: patienceUntil - patienceFrom }
       this.#complain({ host: host.name, at: now, kind: 'patience', ...early })
     }
   }
 
   #complain(breach: Breach): void {
-    this.seen.breachCount++
-    if (this.seen.breaches.length < MOST_NAMED) this.seen.breaches.push(breach)
+    this.stats.breachCount++
+    if (this.stats.breaches.length < MAX_NAMED_BREACHES) this.stats.breaches.push(breach)
   }
 
   #answer(host: SimulatedHost, isRobots: boolean): { readonly outcome: FetchOutcome; readonly afterMs: number } {
     const { now } = this.#time
-    const trouble = troubleAt(host, now)
+    const trouble = faultAt(host, now)
     const latencyMs = Math.round(host.latencyMs * (0.7 + 0.6 * this.#random())) * (trouble === 'slow' ? SLOW_FACTOR : 1)
     if (trouble === 'down') {
-      this.seen.failures++
-      return { outcome: { ...FAILED, reason: 'network', detail: 'the connection broke' }, afterMs: AWAY_MS }
+      this.stats.failures++
+      return { outcome: { ...FAILED, reason: 'network', detail: 'the connection broke' }, afterMs: DOWN_RESPONSE_MS }
     }
     if (trouble === 'busy' && !isRobots) return this.#refuse(host, latencyMs)
-    this.seen.answers++
+    this.stats.answers++
     if (isRobots) return { outcome: robotsOf(host, latencyMs), afterMs: latencyMs }
     return { outcome: { type: 'unchanged', etag: null, lastModified: null, latencyMs }, afterMs: latencyMs }
   }
 
   /** Asks the client to wait for a given time. */
   #refuse(host: SimulatedHost, latencyMs: number): { readonly outcome: FetchOutcome; readonly afterMs: number } {
-    const retryAfterMs = between(this.#random, 5, 40) * 1000
-    this.seen.refusals++
+    const retryAfterMs = randomInteger(this.#random, 5, 40) * 1000
+    this.stats.refusals++
     const told = this.#time.now + latencyMs
     if (told + retryAfterMs > host.patienceUntil) {
       host.patienceFrom = Math.max(told, host.patienceFrom)
@@ -171,8 +171,8 @@ export class SimulatedNetwork {
  * Required minimum since the previous request: the pace that the crawler promises, the pace that the host asked for, and the interval of
  * its clock.
  */
-function leastPause({ robots, crawlDelayMs, clock, askedPauseMs }: SimulatedHost, now: number): number {
-  const isTold = now - clock.slowedAt > ON_ITS_WAY_MS
+function minPause({ robots, crawlDelayMs, clock, askedPauseMs }: SimulatedHost, now: number): number {
+  const isTold = now - clock.slowedAt > IN_FLIGHT_TOLERANCE_MS
   const ownMs = isTold ? clock.intervalMs : Math.min(clock.intervalMs, askedPauseMs)
   return Math.max(robots === undefined ? 0 : (crawlDelayMs ?? 0), DEFAULT_CRAWL_LIMITS.intervalMs, ownMs)
 }

@@ -1,6 +1,6 @@
 import type { Fetcher } from '../../src/crawl/ports.ts'
 import type { SimulatedNetwork } from './network.ts'
-import type { Asker, SharedLedger, VisitLedger } from './shared-ledger.ts'
+import type { LedgerClient, SharedLedger, VisitLedger } from './shared-ledger.ts'
 import type { SimulatedTime } from './time.ts'
 
 /** Everything that a process needs. */
@@ -15,7 +15,7 @@ export interface ProcessSettings {
 }
 
 /** How a process makes the visits of a source, and how it is stopped. */
-export interface Crawling {
+export interface RunningCrawl {
   /** Resolves when nothing is left for it. */
   readonly done: Promise<void>
   stop(): void
@@ -31,10 +31,10 @@ export interface CrawlParts extends ProcessSettings {
 }
 
 /** Begins to crawl. */
-export type Crawler = (parts: CrawlParts) => Crawling
+export type Crawler = (parts: CrawlParts) => RunningCrawl
 
 /** A process that crawls one source after the other, and that can be killed and frozen. */
-export class SimulatedProcess implements Asker {
+export class SimulatedProcess implements LedgerClient {
   readonly id: string
   /** The source that the process crawls now. */
   source: string | null = null
@@ -44,7 +44,7 @@ export class SimulatedProcess implements Asker {
   #isFrozen = false
   /** Callbacks that are delayed until the process resumes. */
   #waiting: (() => void)[] = []
-  #crawling: Crawling | undefined
+  #crawling: RunningCrawl | undefined
   #visitLedger: VisitLedger | undefined
 
   constructor(id: string, settings: ProcessSettings, crawler: Crawler) {
@@ -59,7 +59,7 @@ export class SimulatedProcess implements Asker {
     else answer()
   }
 
-  get hears(): boolean {
+  get isReceiving(): boolean {
     return !this.#isGone && !this.#isFrozen
   }
 
@@ -94,18 +94,18 @@ export class SimulatedProcess implements Asker {
     this.#crawling = this.#crawler({ ...this.#settings, source, visitLedger, fetcher, deliver })
     await this.#crawling.done
     this.#visitLedger = undefined
-    await visitLedger.leave()
+    await visitLedger.releaseAll()
     this.source = null
   }
 
   /** Gives a sign of life. */
-  touch(): void {
-    void this.#visitLedger?.touch()
+  sendHeartbeat(): void {
+    void this.#visitLedger?.sendHeartbeat()
   }
 
   /** Reads the progress of the crawl, like a process that reports it. */
-  look(): void {
-    this.#visitLedger?.look()
+  pollProgress(): void {
+    this.#visitLedger?.pollProgress()
   }
 
   /** Makes the process leave its crawl in good order. */

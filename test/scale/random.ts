@@ -18,12 +18,12 @@ export function createRandom(seed: number): () => number {
 }
 
 /** A whole number from `least` up to `most`. */
-export function between(random: () => number, least: number, most: number): number {
+export function randomInteger(random: () => number, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1))
 }
 
 /** A factor around 1, as often above as below; `spread` is the standard deviation of its logarithm. */
-export function around(random: () => number, spread: number): number {
+export function logNormalFactor(random: () => number, spread: number): number {
   const angle = 2 * Math.PI * random()
   return Math.exp(spread * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(angle))
 }
@@ -31,7 +31,7 @@ export function around(random: () => number, spread: number): number {
 /** Puts values in another order, in place. */
 export function shuffle<T>(values: T[], random: () => number): T[] {
   for (let i = values.length - 1; i > 0; i--) {
-    const j = between(random, 0, i)
+    const j = randomInteger(random, 0, i)
     const value = values[i] as T
     values[i] = values[j] as T
     values[j] = value

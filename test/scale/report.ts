@@ -1,5 +1,5 @@
+import { HEARTBEATS_PER_TIMEOUT } from '../../src/crawl/observe-crawl.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
-import { BEATS } from '../../src/crawl/watch.ts'
 import { COSTS, UNCHANGED_CPU_MS } from './costs.ts'
 import type { Cost, Operation } from './database.ts'
 import { CORES, LARGE, ONE_DATABASE, ONE_SOURCE, SCARCE, SHORT } from './scenarios.ts'
@@ -96,11 +96,11 @@ ${count(visits)} visits in ${seconds(spanMs)} s: **${count((visits / spanMs) * 1
 
 ${table(
   ['from s', 'visits/s', 'what happened'],
-  shown.map((visitsOf, i) => [String(i * 10), count(visitsOf / 10), happened(i * 10_000)]),
+  shown.map((visitsOf, i) => [String(i * 10), count(visitsOf / 10), listMishaps(i * 10_000)]),
 )}`
 }
 
-function happened(from: number): string {
+function listMishaps(from: number): string {
   const { mishaps, database } = LARGE
   const isIn = (at: number): boolean => at >= from && at < from + 10_000
   const told = mishaps
@@ -159,7 +159,7 @@ function writeRecovery({ large, scarce }: Results): string {
   ]
   return `## Recovery
 
-How long it took until a host of a worker that was killed, or stood still, was another's, in seconds. A lease lasts ${seconds(aliveMs)} s from the last sign of life, which comes every ${seconds(aliveMs / BEATS)}; what was under way is visited again by whoever takes the host.
+How long it took until a host of a worker that was killed, or stood still, was another's, in seconds. A lease lasts ${seconds(aliveMs)} s from the last sign of life, which comes every ${seconds(aliveMs / HEARTBEATS_PER_TIMEOUT)}; what was under way is visited again by whoever takes the host.
 
 ${table(
   ['', 'hosts', 'least', '5 %', 'median', '95 %', 'most'],

@@ -43,7 +43,7 @@ test('a simulated host notices early requests, also after its interval has grown
   slow.clock = { ...slow.clock, intervalMs: 800 }
   for (const moment of [1000, 1799]) askAt(moment, slow.name)
   await time.run(2000, () => false)
-  expect(network.seen.breaches).toEqual([
+  expect(network.stats.breaches).toEqual([
     { host: 'h0.example', at: 1399, kind: 'pause', gapMs: 199, leastMs: 200 },
     { host: slow.name, at: 1799, kind: 'pause', gapMs: 799, leastMs: 800 },
   ])
@@ -58,7 +58,7 @@ test('a simulated request is not sent if its connection opens too late', async (
   time.at(1, () => void fetch({ url: 'https://h0.example/1', isInTime: () => false }).then((one) => outcomes.push(one)))
   await time.run(2000, () => false)
   expect(outcomes).toMatchObject([{ type: 'failed', reason: 'timeout' }])
-  expect(network.seen).toMatchObject({ requests: 0, tooLate: 1 })
+  expect(network.stats).toMatchObject({ requests: 0, tooLate: 1 })
 })
 
 test('an operation of a simulated database uses no core while it waits for its source', async () => {

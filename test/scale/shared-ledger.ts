@@ -1,37 +1,37 @@
-import { HORIZON_MS } from '../../src/crawl/frontier.ts'
-import { type HostClock, mendClock, opensAt } from '../../src/crawl/host-clock.ts'
-import { freeHost, giveHostBack, isHostHeld, judgeHost } from '../../src/crawl/host-lease.ts'
+import { RESERVATION_HORIZON_MS } from '../../src/crawl/frontier.ts'
+import { correctClock, type HostClock, nextRequestAt } from '../../src/crawl/host-clock.ts'
+import { isHostHeld, judgeHostOwnership, releaseHost, revokeHost } from '../../src/crawl/host-lease.ts'
 import type {
   LeaseRequest,
   Ledger,
   LedgerRow,
   OpenWork,
   RobotsRecord,
-  Settled,
   Settlement,
+  SettlementResult,
   Visit,
 } from '../../src/crawl/ledger.ts'
-import { type Candidate, countSlots, reserveSlots, takeOfHosts } from '../../src/store/common/slots.ts'
-import { changeHosts, isHostKept, openOf, withinCap } from '../../src/store/postgres/frontier.ts'
-import { HostHolder, type Leased } from '../../src/store/postgres/host-holder.ts'
+import { type Candidate, countSlots, pickByHost, reserveSlots } from '../../src/store/common/slots.ts'
+import { changeHosts, filterUsableHosts, isHostKept, limitHosts } from '../../src/store/postgres/frontier.ts'
+import { HostHolder, type LeaseResult } from '../../src/store/postgres/host-holder.ts'
 import type { HostState } from '../../src/store/postgres/hosts.ts'
+import { AddressGroupQueue } from './address-group-queue.ts'
 import type { Operation, SimulatedDatabase } from './database.ts'
-import { LotQueue } from './lot-queue.ts'
 import type { SimulatedTime } from './time.ts'
 import {
+  type AddressGroup,
   countPending,
   type LeasedRow,
-  type Lot,
   type SimulatedHost,
   type SimulatedSource,
   type World,
 } from './world.ts'
 
 /** A process that uses the ledger. */
-export interface Asker {
+export interface LedgerClient {
   readonly id: string
   /** Whether it hears an answer now. */
-  readonly hears: boolean
+  readonly isReceiving: boolean
   /** Delivers a response to the process. A dead process drops it, and a frozen process gets it when it resumes. */
   deliver(answer: () => void): void
 }
@@ -42,9 +42,9 @@ export interface LedgerSettings {
   readonly world: World
   readonly database: SimulatedDatabase
   /** Called when a host changes hands, with its previous holder, or null if that process released it. */
-  readonly tellTaken: (before: string | null) => void
+  readonly onHostTaken: (before: string | null) => void
   /** Called when an address is done with. */
-  readonly tellSettled: (lot: Lot, process: string, isLost: boolean) => void
+  readonly onSettled: (lot: AddressGroup, process: string, isLost: boolean) => void
 }
 
 /** The part of a ledger that visits need, plus the heartbeats of the process. */
@@ -65,16 +65,16 @@ export interface VisitLedger
     | 'writeRobots'
   > {
   /** Counts the remaining work, like a process that reports progress. */
-  look(): void
+  pollProgress(): void
   /** Sends a heartbeat: hosts with requests under way stay with the process, and it releases all others. */
-  touch(): Promise<void>
+  sendHeartbeat(): Promise<void>
   /** Releases all hosts of a process that ends in good order. */
-  leave(): Promise<void>
+  releaseAll(): Promise<void>
 }
 
 /** An address that may be leased. */
 interface OpenRow extends Candidate {
-  readonly lot: Lot
+  readonly lot: AddressGroup
   readonly number: number
   readonly attempts: number
 }
@@ -87,30 +87,30 @@ interface SimulatedVisit extends Visit {
 interface SourceState {
   readonly source: SimulatedSource
   /** Lots with pending addresses whose hosts are free. */
-  readonly free: LotQueue
+  readonly free: AddressGroupQueue
   /** Lots with something pending, and with something leased. */
-  readonly open: Set<Lot>
-  readonly visited: Set<Lot>
+  readonly open: Set<AddressGroup>
+  readonly visited: Set<AddressGroup>
   pending: number
   leased: number
 }
 
 /** A process that crawls a source. */
-interface Crawler {
-  readonly asker: Asker
+interface LedgerCrawl {
+  readonly asker: LedgerClient
   readonly holder: HostHolder
   readonly state: SourceState
 }
 
 /** A lease request. */
-interface Asked extends Crawler {
+interface LeaseContext extends LedgerCrawl {
   readonly request: LeaseRequest
   /** Hosts of the process that count towards its host limit. */
   readonly kept: ReadonlySet<string>
 }
 
-const LOST: Settled = { type: 'lost', state: 'pending', reason: null, target: null, finds: [] }
-const NOTHING: Leased = { visits: [], taken: [], until: 0, left: [] }
+const LOST: SettlementResult = { type: 'lost', state: 'pending', reason: null, target: null, finds: [] }
+const NOTHING: LeaseResult = { visits: [], taken: [], until: 0, released: [] }
 
 /**
  * The ledger of all processes. The code of the store decides about hosts: which process may hold, release or request one
@@ -135,7 +135,14 @@ export class SharedLedger {
     for (const source of settings.world.sources) {
       const pending = source.lots.reduce((sum, { backlog }) => sum + backlog, 0)
       const open = new Set(source.lots)
-      this.#sources.set(source.id, { source, free: new LotQueue(), open, visited: new Set(), pending, leased: 0 })
+      this.#sources.set(source.id, {
+        source,
+        free: new AddressGroupQueue(),
+        open,
+        visited: new Set(),
+        pending,
+        leased: 0,
+      })
       for (const lot of source.lots) this.#enqueue(lot)
     }
   }
@@ -146,17 +153,17 @@ export class SharedLedger {
   }
 
   /** How many hosts a process has. */
-  countHeld({ id }: Asker): number {
+  countHeld({ id }: LedgerClient): number {
     return this.#holders.get(id)?.hosts.length ?? 0
   }
 
   /** The ledger as one process sees it that crawls one source. */
-  open(asker: Asker, sourceId: string): VisitLedger {
+  open(asker: LedgerClient, sourceId: string): VisitLedger {
     const { database } = this.#settings
     const state = this.#stateOf(sourceId)
     const holder = this.#holders.get(asker.id) ?? new HostHolder(asker.id)
     this.#holders.set(asker.id, holder)
-    const crawler: Crawler = { asker, holder, state }
+    const crawler: LedgerCrawl = { asker, holder, state }
     const ask = <T>(operation: Operation, answer: () => T, heed?: (value: T) => void): Promise<T> =>
       new Promise((resolve) => {
         database.ask(operation, sourceId, () => {
@@ -165,16 +172,16 @@ export class SharedLedger {
             heed?.(value)
             resolve(value)
           }
-          if (asker.hears) hear()
+          if (asker.isReceiving) hear()
           else asker.deliver(hear)
         })
       })
     return {
       lease: async (request) => {
-        holder.begin(request)
-        const heed = (leased: Leased): void => {
-          holder.end(leased, sourceId)
-          holder.conclude()
+        holder.beginRequest(request)
+        const heed = (leased: LeaseResult): void => {
+          holder.recordResult(leased, sourceId)
+          holder.endRequest()
         }
         return (await ask('lease', () => this.#lease(crawler, request), heed)).visits
       },
@@ -182,7 +189,7 @@ export class SharedLedger {
         ask(
           'settle',
           () => this.#settle(crawler, settlement),
-          () => holder.leave([settlement.visit]),
+          () => holder.endVisits([settlement.visit]),
         ),
       release: (visits) =>
         visits.length === 0
@@ -190,7 +197,7 @@ export class SharedLedger {
           : ask(
               'release',
               () => this.#release(visits),
-              () => holder.leave(visits),
+              () => holder.endVisits(visits),
             ),
       countOpen: (_, now) => ask('countOpen', () => this.#countOpen(crawler, now)),
       listHeldHosts: (_, now, after) => ask('listHeldHosts', () => this.#listHeld(state, now, after)),
@@ -202,17 +209,17 @@ export class SharedLedger {
       readRobots: (origin) => ask('robots', () => this.#hostOf(new URL(origin).host).robots),
       writeRobots: (record) => ask('robots', () => this.#writeRobots(record)),
       // The result is not used, only its cost counts.
-      look: () => database.ask('countLedger', sourceId, () => undefined),
-      touch: () => this.#keep(holder, (run, heed) => ask('touch', run, heed)),
-      leave: () => {
-        holder.leaveCrawl(sourceId)
+      pollProgress: () => database.ask('countLedger', sourceId, () => undefined),
+      sendHeartbeat: () => this.#keep(holder, (run, heed) => ask('touch', run, heed)),
+      releaseAll: () => {
+        holder.endCrawl(sourceId)
         return this.#keep(holder, (run, heed) => ask('touch', run, heed))
       },
     }
   }
 
   /** Takes visits that are due, each with a slot of its host, and the hosts with them. */
-  #lease(crawler: Crawler, request: LeaseRequest): Leased {
+  #lease(crawler: LedgerCrawl, request: LeaseRequest): LeaseResult {
     const { holder, state } = crawler
     const { now, limit, until, hostsUntil = until } = request
     this.#takeBack(crawler, now)
@@ -221,36 +228,36 @@ export class SharedLedger {
     const visited = Array.from(state.visited, ({ host }) => host.name)
     const finished = idle.filter((name) => this.#pendingOf(name, state.source) === undefined)
     const kept = new Set(holder.hosts.filter((host) => !finished.includes(host)))
-    const asked: Asked = { ...crawler, request, kept }
+    const asked: LeaseContext = { ...crawler, request, kept }
     const isFew = state.open.size <= limit
     const chosen = isFew ? [...state.open] : this.#chooseLots(asked)
     // If other processes hold all hosts, some of those hosts are requested.
     const wanted = chosen.length > 0 ? chosen : [...state.open].slice(0, limit)
     const states = this.#read([...wanted.map(({ host }) => host.name), ...idle], now)
-    const open = openOf(states, asked)
+    const open = filterUsableHosts(states, asked)
     const readClock = (host: string): HostClock => this.#clockOf(host, now)
     const listed = this.#listRows(chosen, open, request)
     // With many hosts, `#chooseLots` has already applied the host limit.
-    const rows = isFew ? withinCap(listed, asked) : listed
-    const { reserved, clocks } = reserveSlots(takeOfHosts(rows, readClock, request), readClock, request)
+    const rows = isFew ? limitHosts(listed, asked) : listed
+    const { reserved, clocks } = reserveSlots(pickByHost(rows, readClock, request), readClock, request)
     const isEnough = reserved.length >= limit
-    this.#write(changeHosts(states, clocks, { asked, standing: { visited, finished }, isEnough }), holder)
+    this.#write(changeHosts(states, clocks, { context: asked, frontier: { visited, finished }, isEnough }), holder)
     const id = `${++this.#requests}`
     // The reserved rows are the same objects as the given ones.
     const visits = reserved.map(({ row, slot }, place) => this.#take(state, row as OpenRow, slot, `${id}:${place}`))
     // Lots that were found and not taken become available to other processes again.
     if (!isFew) for (const lot of chosen) this.#enqueue(lot)
     const left = idle.filter((host) => !clocks.has(host) && !isHeldBy(this.#hostOf(host), holder))
-    return { visits, taken: [...clocks.keys()], until: hostsUntil, left }
+    return { visits, taken: [...clocks.keys()], until: hostsUntil, released: left }
   }
 
   /** Makes rows pending whose hosts have changed hands. A process without heartbeats for too long loses the hosts of its rows. */
-  #takeBack({ holder, state }: Crawler, now: number): void {
+  #takeBack({ holder, state }: LedgerCrawl, now: number): void {
     for (const { host, leased } of state.visited) {
       const { lease } = host
       if (lease.leasedUntil <= now && lease.holder !== null && lease.holder !== holder.name) {
         if (lease.leasedUntil > 0) host.lostBy = lease.holder
-        host.lease = freeHost(lease)
+        host.lease = revokeHost(lease)
       }
       for (const [name, row] of leased)
         if (!isHostKept({ host: host.name, lease: name }, host)) this.#putBack(name, row)
@@ -258,13 +265,13 @@ export class SharedLedger {
   }
 
   /** Chooses the first lots with free slots among many hosts: hosts of this process, and free ones. */
-  #chooseLots({ holder, state, request, kept }: Asked): Lot[] {
+  #chooseLots({ holder, state, request, kept }: LeaseContext): AddressGroup[] {
     const { now, horizon, limit, maxHosts = Infinity } = request
-    const found: Lot[] = []
-    const passed: Lot[] = []
+    const found: AddressGroup[] = []
+    const passed: AddressGroup[] = []
     for (const name of holder.hosts) {
       const lot = this.#pendingOf(name, state.source)
-      if (lot !== undefined && opening(lot, now) <= horizon) found.push(lot)
+      if (lot !== undefined && groupOpensAt(lot, now) <= horizon) found.push(lot)
     }
     const most = found.length + Math.min(maxHosts - kept.size, limit - found.length)
     while (found.length < most) {
@@ -272,8 +279,8 @@ export class SharedLedger {
       if (lot === undefined) break
       const { name, lease } = lot.host
       // A process that released a host for others leaves it to them. An expired host may still be its own.
-      const isNone = kept.has(name) || judgeHost(lease, holder.name, now) === 'yielded'
-      if (isNone || opening(lot, now) > horizon) passed.push(lot)
+      const isNone = kept.has(name) || judgeHostOwnership(lease, holder.name, now) === 'yielded'
+      if (isNone || groupOpensAt(lot, now) > horizon) passed.push(lot)
       else found.push(lot)
     }
     for (const lot of passed) this.#enqueue(lot)
@@ -281,7 +288,7 @@ export class SharedLedger {
   }
 
   /** The first addresses of lots whose hosts may be used, as many as there are slots. */
-  #listRows(lots: readonly Lot[], open: ReadonlyMap<string, HostState>, request: LeaseRequest): OpenRow[] {
+  #listRows(lots: readonly AddressGroup[], open: ReadonlyMap<string, HostState>, request: LeaseRequest): OpenRow[] {
     const rows: OpenRow[] = []
     for (const lot of lots) {
       const clock = open.get(lot.host.name)?.clock
@@ -290,7 +297,7 @@ export class SharedLedger {
     return rows
   }
 
-  #addRows(rows: OpenRow[], lot: Lot, most: number, now: number): void {
+  #addRows(rows: OpenRow[], lot: AddressGroup, most: number, now: number): void {
     let slots = most
     for (const { number, attempts, dueAt } of lot.returned) {
       if (slots === 0) return
@@ -302,7 +309,7 @@ export class SharedLedger {
     for (let i = 0; i < rest; i++) rows.push(this.#rowOf(lot, lot.firstNumber + i, 0))
   }
 
-  #rowOf(lot: Lot, number: number, attempts: number): OpenRow {
+  #rowOf(lot: AddressGroup, number: number, attempts: number): OpenRow {
     const { host } = lot
     const id = number * this.#settings.world.hosts.length + host.index
     return { id, weight: 0, depth: depthOf(number), host: host.name, lot, number, attempts }
@@ -343,7 +350,7 @@ export class SharedLedger {
       this.#watch(holder, lease.leasedUntil)
       for (const lot of host.lots) this.#stateOf(lot.source.id).free.remove(lot)
       if (before.token === lease.token) continue
-      this.#settings.tellTaken(host.lostBy ?? (before.leasedUntil === 0 ? null : before.holder))
+      this.#settings.onHostTaken(host.lostBy ?? (before.leasedUntil === 0 ? null : before.holder))
       host.lostBy = null
     }
   }
@@ -351,7 +358,7 @@ export class SharedLedger {
   #keep(holder: HostHolder, ask: (run: () => void, heed: () => void) => Promise<void>): Promise<void> {
     const { hosts, name } = holder
     if (hosts.length === 0) return Promise.resolve()
-    const until = holder.until(this.#settings.time.now)
+    const until = holder.leaseExpiryAt(this.#settings.time.now)
     const idle = new Map(hosts.flatMap((host) => (holder.isBusy(host) ? [] : [[host, holder.heldUntil(host)]])))
     const busy = hosts.filter((host) => !idle.has(host))
     const keepOne = (host: SimulatedHost): void => {
@@ -361,12 +368,12 @@ export class SharedLedger {
         host.lease = { ...lease, leasedUntil: Math.max(lease.leasedUntil, until) }
         this.#watch(holder, host.lease.leasedUntil)
       } else if (lease.leasedUntil === idle.get(host.name)) {
-        host.lease = giveHostBack(lease)
+        host.lease = releaseHost(lease)
         this.#enqueueHost(host)
       }
     }
     const heed = (): void => {
-      holder.keep(busy, until)
+      holder.extendLeases(busy, until)
       holder.forget([...idle.keys()])
     }
     return ask(() => {
@@ -374,12 +381,12 @@ export class SharedLedger {
     }, heed)
   }
 
-  #settle({ asker, state }: Crawler, settlement: Settlement): Settled {
+  #settle({ asker, state }: LedgerCrawl, settlement: Settlement): SettlementResult {
     const { visit, state: became, dueAt, isHostAtFault, reason = null, status = null } = settlement
     const { row } = visit as SimulatedVisit
     const { lot, number, attempts } = row
     const isOurs = lot.leased.get(visit.lease) === row && isHostKept(visit, lot.host)
-    this.#settings.tellSettled(lot, asker.id, !isOurs)
+    this.#settings.onSettled(lot, asker.id, !isOurs)
     if (!isOurs) return LOST
     this.#drop(visit.lease, lot, state)
     this.#failures.delete(visit.key)
@@ -410,7 +417,7 @@ export class SharedLedger {
   }
 
   /** Says that an address is not leased any more. */
-  #drop(lease: string, lot: Lot, state: SourceState): void {
+  #drop(lease: string, lot: AddressGroup, state: SourceState): void {
     lot.leased.delete(lease)
     if (lot.leased.size === 0) state.visited.delete(lot)
     state.leased--
@@ -429,23 +436,23 @@ export class SharedLedger {
     return count
   }
 
-  #countOpen({ holder, state }: Crawler, now: number): OpenWork {
+  #countOpen({ holder, state }: LedgerCrawl, now: number): OpenWork {
     const { pending, leased, free, source } = state
     let nextAt = free.size > 0 && !holder.isFull ? now : Infinity
     for (const host of holder.hosts) {
       const lot = this.#pendingOf(host, source)
-      if (lot !== undefined) nextAt = Math.min(nextAt, opening(lot, now))
+      if (lot !== undefined) nextAt = Math.min(nextAt, groupOpensAt(lot, now))
     }
     return { pending, leased, nextAt: nextAt === Infinity ? null : nextAt }
   }
 
   #listHeld({ open }: SourceState, now: number, after: number): string[] {
-    return [...open].flatMap(({ host }) => (mendClock(host.clock, now).heldUntil > after ? [host.name] : []))
+    return [...open].flatMap(({ host }) => (correctClock(host.clock, now).heldUntil > after ? [host.name] : []))
   }
 
   #changeClock(name: string, now: number, change: (clock: HostClock) => HostClock): HostClock {
     const host = this.#hostOf(name)
-    host.clock = change(mendClock(host.clock, now))
+    host.clock = change(correctClock(host.clock, now))
     return host.clock
   }
 
@@ -456,11 +463,11 @@ export class SharedLedger {
   /** The clock of the host of a visit, unless the host is another's by now. */
   #clockFor(visit: Pick<Visit, 'host' | 'lease'>, now: number): HostClock | undefined {
     const host = this.#hostOf(visit.host)
-    return isHostKept(visit, host) ? mendClock(host.clock, now) : undefined
+    return isHostKept(visit, host) ? correctClock(host.clock, now) : undefined
   }
 
   #clockOf(name: string, now: number): HostClock {
-    return mendClock(this.#hostOf(name).clock, now)
+    return correctClock(this.#hostOf(name).clock, now)
   }
 
   #hostOf(name: string): SimulatedHost {
@@ -476,7 +483,7 @@ export class SharedLedger {
   }
 
   /** The lot of a source at a host, if it has pending addresses. */
-  #pendingOf(host: string, source: SimulatedSource): Lot | undefined {
+  #pendingOf(host: string, source: SimulatedSource): AddressGroup | undefined {
     return this.#hostOf(host).lots.find((lot) => lot.source === source && countPending(lot) > 0)
   }
 
@@ -485,11 +492,11 @@ export class SharedLedger {
   }
 
   /** Makes a lot available to leases as soon as its host can be visited, if the host is free and the lot has pending addresses. */
-  #enqueue(lot: Lot): void {
+  #enqueue(lot: AddressGroup): void {
     const { time } = this.#settings
     const { free } = this.#stateOf(lot.source.id)
     if (free.has(lot) || countPending(lot) === 0 || isHostHeld(lot.host.lease, time.now)) return
-    const opens = opening(lot, time.now) - HORIZON_MS
+    const opens = groupOpensAt(lot, time.now) - RESERVATION_HORIZON_MS
     if (opens > time.now) {
       time.at(opens, () => this.#enqueue(lot))
       return
@@ -522,9 +529,9 @@ function isHeldBy({ lease }: SimulatedHost, { name }: HostHolder): boolean {
 }
 
 /** The time from which the first address of a lot can be visited if its host is free. It may be in the past. */
-function opening({ host, backlog, returned }: Lot, now: number): number {
+function groupOpensAt({ host, backlog, returned }: AddressGroup, now: number): number {
   const due = backlog > 0 ? 0 : returned.reduce((first, { dueAt }) => Math.min(first, dueAt), Infinity)
-  return Math.max(opensAt(mendClock(host.clock, now)), due)
+  return Math.max(nextRequestAt(correctClock(host.clock, now)), due)
 }
 
 /** Depth of an address: each depth has twice as many addresses as the one before. */

@@ -1,8 +1,8 @@
+import { HEARTBEATS_PER_TIMEOUT, PROGRESS_INTERVAL_MS } from '../../src/crawl/observe-crawl.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
-import { BEATS, PROGRESS_MS } from '../../src/crawl/watch.ts'
 import { type DatabaseSettings, SimulatedDatabase } from './database.ts'
 import { crawlLean } from './lean-crawl.ts'
-import { type Seen, SimulatedNetwork } from './network.ts'
+import { type NetworkStats, SimulatedNetwork } from './network.ts'
 import { SimulatedProcess } from './process.ts'
 import { createRandom } from './random.ts'
 import { SharedLedger } from './shared-ledger.ts'
@@ -53,7 +53,7 @@ export interface Outcome {
   readonly failed: number
   /** Visits whose host had changed hands when they ended, so that nothing was written. */
   readonly lost: number
-  readonly seen: Seen
+  readonly seen: NetworkStats
   /** Concurrent requests per host, over all hosts that were requested. */
   readonly underWay: Spread
   /** Visits in each ten seconds. */
@@ -82,22 +82,22 @@ export interface Outcome {
 }
 
 /** How often a worker gives a sign of life. */
-const TOUCH_MS = DEFAULT_CRAWL_LIMITS.aliveMs / BEATS
+const HEARTBEAT_INTERVAL_MS = DEFAULT_CRAWL_LIMITS.aliveMs / HEARTBEATS_PER_TIMEOUT
 /** Time after which a worker is replaced or resumed. */
-const RESTART_MS = 15_000
+const RESTART_DELAY_MS = 15_000
 const FROZEN_MS = 45_000
 /** Interval at which an idle worker looks for work. */
-const LOOK_MS = 2000
+const POLL_INTERVAL_MS = 2000
 const WINDOW_MS = 10_000
 
 /** Lets workers crawl a world. */
 export async function simulate(scenario: Scenario): Promise<Outcome> {
-  const run = new Run(scenario)
+  const run = new Simulation(scenario)
   await run.go()
   return run.conclude()
 }
 
-class Run {
+class Simulation {
   readonly #scenario: Scenario
   readonly #time = new SimulatedTime()
   readonly #world: World
@@ -130,8 +130,8 @@ class Run {
       time: this.#time,
       world: this.#world,
       database: this.#database,
-      tellTaken: (before) => this.#noteTaken(before),
-      tellSettled: (lot, process, isLost) => this.#noteSettled(lot.source.id, process, isLost),
+      onHostTaken: (before) => this.#noteTaken(before),
+      onSettled: (lot, process, isLost) => this.#noteSettled(lot.source.id, process, isLost),
     })
   }
 
@@ -154,9 +154,9 @@ class Run {
     this.#work(worker).catch((error: unknown) => {
       this.#failure = error
     })
-    this.#time.at(this.#time.now + this.#random() * LOOK_MS, () => this.#look(worker, 0))
-    this.#repeat(worker, TOUCH_MS, () => worker.touch())
-    this.#repeat(worker, PROGRESS_MS, () => worker.look())
+    this.#time.at(this.#time.now + this.#random() * POLL_INTERVAL_MS, () => this.#look(worker, 0))
+    this.#repeat(worker, HEARTBEAT_INTERVAL_MS, () => worker.sendHeartbeat())
+    this.#repeat(worker, PROGRESS_INTERVAL_MS, () => worker.pollProgress())
   }
 
   /** Crawls one source after the other. */
@@ -164,7 +164,9 @@ class Run {
     for (;;) {
       const source = this.#choose()
       if (source !== undefined) await worker.crawl(source)
-      await new Promise<void>((resolve) => this.#time.at(this.#time.now + LOOK_MS, () => worker.deliver(resolve)))
+      await new Promise<void>((resolve) =>
+        this.#time.at(this.#time.now + POLL_INTERVAL_MS, () => worker.deliver(resolve)),
+      )
     }
   }
 
@@ -190,7 +192,7 @@ class Run {
     if (worker.isGone) return
     const isIdle = worker.source !== null && this.#ledger.countHeld(worker) === 0
     if (isIdle && idle >= 1) worker.deliver(() => worker.stop())
-    this.#time.at(this.#time.now + LOOK_MS, () => this.#look(worker, isIdle ? idle + 1 : 0))
+    this.#time.at(this.#time.now + POLL_INTERVAL_MS, () => this.#look(worker, isIdle ? idle + 1 : 0))
   }
 
   /** Has a worker do something every so often, not all of them in the same moment. */
@@ -213,7 +215,7 @@ class Run {
       if (kind === 'kill') {
         worker.kill()
         this.#workers = this.#workers.filter((other) => other !== worker)
-        this.#time.at(now + RESTART_MS, () => this.#begin())
+        this.#time.at(now + RESTART_DELAY_MS, () => this.#begin())
       } else {
         worker.freeze()
         this.#time.at(now + FROZEN_MS, () => worker.thaw())
@@ -255,7 +257,7 @@ class Run {
       visits: this.#visits,
       failed: lots.reduce((sum, { failed }) => sum + failed, 0),
       lost: this.#lost,
-      seen: this.#network.seen,
+      seen: this.#network.stats,
       underWay: spreadOf(hosts.flatMap(({ mostUnderWay }) => (mostUnderWay > 0 ? [mostUnderWay] : []))) ?? NO_SPREAD,
       windows: Array.from(this.#windows, (count) => count ?? 0),
       hostsAsked: hosts.filter(({ requests }) => requests > 0).length,
@@ -277,7 +279,7 @@ class Run {
 
   /** Finds violations: requests that came too early, and addresses that are lost or in two places. */
   #findProblems(): string[] {
-    const { breaches, breachCount } = this.#network.seen
+    const { breaches, breachCount } = this.#network.stats
     const problems = breaches.map(
       ({ host, at, kind, gapMs, leastMs }) =>
         `${host} was asked at ${at} ms, ${gapMs} ms after, not ${leastMs} (${kind})`,

@@ -37,13 +37,13 @@ export class SimulatedTime {
       this.#ring[place] = []
       for (const run of [...(far ?? []), ...due]) run()
       this.events += due.length + (far?.length ?? 0)
-      await settled()
+      await flushPromises()
     }
   }
 }
 
 /** Resolves when all pending promise callbacks have run. */
-function settled(): Promise<void> {
+function flushPromises(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })

@@ -4,10 +4,10 @@ import { Frontier } from '../../src/crawl/frontier.ts'
 import type { Ledger, Visit } from '../../src/crawl/ledger.ts'
 import { type CrawlPorts, type CrawlRun, DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
 import { visitPage } from '../../src/crawl/visit.ts'
-import type { Crawling, CrawlParts } from './process.ts'
+import type { CrawlParts, RunningCrawl } from './process.ts'
 
 /** Makes visits with the whole engine of the program: frontier, robots.txt, pacer, visits, retries. */
-export function crawlWhole(parts: CrawlParts): Crawling {
+export function crawlWhole(parts: CrawlParts): RunningCrawl {
   const { time, visitLedger, fetcher, random, visits, hosts, source, deliver } = parts
   let requests = 0
   const ports: CrawlPorts = {
@@ -42,8 +42,8 @@ async function visitOneByOne(active: ActiveCrawl, frontier: Frontier): Promise<v
     const visit = await frontier.next()
     if (visit === undefined) return
     const isPage = await visitOne(active, visit)
-    active.largeVisits.leave(visit)
-    frontier.done(isPage)
+    active.largeVisits.release(visit)
+    frontier.finishVisit(isPage)
   }
 }
 
@@ -54,7 +54,7 @@ async function visitOne(active: ActiveCrawl, visit: Visit): Promise<boolean> {
     await ledger.release([visit])
     return false
   }
-  return active.count(result.settlement, await ledger.settle(result.settlement), 0)
+  return active.countSettled(result.settlement, await ledger.settle(result.settlement), 0)
 }
 
 function createRun(source: string, concurrency: number, hosts: number): CrawlRun {

@@ -1,7 +1,7 @@
-import { FREE_CLOCK, type HostClock } from '../../src/crawl/host-clock.ts'
+import { type HostClock, NEW_HOST_CLOCK } from '../../src/crawl/host-clock.ts'
 import { FREE_LEASE, type HostLease } from '../../src/crawl/host-lease.ts'
 import type { RobotsRecord } from '../../src/crawl/ledger.ts'
-import { around, between, createRandom, shuffle } from './random.ts'
+import { createRandom, logNormalFactor, randomInteger, shuffle } from './random.ts'
 
 /** How large a world is. */
 export interface WorldSize {
@@ -14,7 +14,7 @@ export interface WorldSize {
 }
 
 /** A time in which a host does not answer as it should. */
-export interface Trouble {
+export interface HostFault {
   readonly kind: 'down' | 'busy' | 'slow'
   readonly from: number
   readonly until: number
@@ -29,7 +29,7 @@ export interface ReturnedRow {
 
 /** An address that a process has leased. */
 export interface LeasedRow {
-  readonly lot: Lot
+  readonly lot: AddressGroup
   readonly number: number
   readonly attempts: number
 }
@@ -41,9 +41,9 @@ export interface SimulatedHost {
   readonly latencyMs: number
   /** The Crawl-delay in its robots.txt, or null. */
   readonly crawlDelayMs: number | null
-  readonly troubles: readonly Trouble[]
+  readonly faults: readonly HostFault[]
   /** The addresses of each source at this host. */
-  readonly lots: Lot[]
+  readonly lots: AddressGroup[]
   clock: HostClock
   lease: HostLease
   /** The process that lost the host because it sent no heartbeats, until another process takes the host. */
@@ -66,7 +66,7 @@ export interface SimulatedHost {
 }
 
 /** The addresses of one source at a host. Addresses that were never leased are only counted. */
-export interface Lot {
+export interface AddressGroup {
   readonly host: SimulatedHost
   readonly source: SimulatedSource
   /** Number of addresses that were never leased, and the number of the first of them. */
@@ -82,11 +82,11 @@ export interface Lot {
 /** A source of the simulation. */
 export interface SimulatedSource {
   readonly id: string
-  readonly lots: Lot[]
+  readonly lots: AddressGroup[]
 }
 
 /** Number of addresses of a lot that are not leased. */
-export function countPending({ backlog, returned }: Lot): number {
+export function countPending({ backlog, returned }: AddressGroup): number {
   return backlog + returned.length
 }
 
@@ -120,10 +120,10 @@ export function createWorld(size: WorldSize, seed: number): World {
   const hosts = owners.map((owner, index) => {
     const host = createHost(index, random, size.spanMs)
     const backlog = backlogs[index] ?? 1
-    const second = chance(random, SHARED_PERCENT) ? sources[between(random, 0, size.sources - 1)] : undefined
+    const second = chance(random, SHARED_PERCENT) ? sources[randomInteger(random, 0, size.sources - 1)] : undefined
     const isShared = second !== undefined && second !== owner && backlog > 1
-    addLot(host, owner, isShared ? Math.ceil(backlog / 2) : backlog)
-    if (isShared) addLot(host, second, Math.floor(backlog / 2))
+    addGroup(host, owner, isShared ? Math.ceil(backlog / 2) : backlog)
+    if (isShared) addGroup(host, second, Math.floor(backlog / 2))
     return host
   })
   return { sources, hosts }
@@ -133,11 +133,11 @@ function createHost(index: number, random: () => number, spanMs: number): Simula
   return {
     index,
     name: `h${index}.example`,
-    latencyMs: Math.round(MEDIAN_LATENCY_MS * around(random, LATENCY_SPREAD)),
-    crawlDelayMs: chance(random, PERCENT.crawlDelay) ? between(random, 1, 10) * 1000 : null,
-    troubles: listTroubles(random, spanMs),
+    latencyMs: Math.round(MEDIAN_LATENCY_MS * logNormalFactor(random, LATENCY_SPREAD)),
+    crawlDelayMs: chance(random, PERCENT.crawlDelay) ? randomInteger(random, 1, 10) * 1000 : null,
+    faults: listFaults(random, spanMs),
     lots: [],
-    clock: FREE_CLOCK,
+    clock: NEW_HOST_CLOCK,
     lease: FREE_LEASE,
     lostBy: null,
     robots: undefined,
@@ -153,15 +153,24 @@ function createHost(index: number, random: () => number, spanMs: number): Simula
   }
 }
 
-function addLot(host: SimulatedHost, source: SimulatedSource, backlog: number): void {
-  const lot: Lot = { host, source, backlog, firstNumber: 0, returned: [], leased: new Map(), settled: 0, failed: 0 }
+function addGroup(host: SimulatedHost, source: SimulatedSource, backlog: number): void {
+  const lot: AddressGroup = {
+    host,
+    source,
+    backlog,
+    firstNumber: 0,
+    returned: [],
+    leased: new Map(),
+    settled: 0,
+    failed: 0,
+  }
   host.lots.push(lot)
   source.lots.push(lot)
 }
 
 /** The fault of a host at a time, if any. */
-export function troubleAt({ troubles }: SimulatedHost, now: number): Trouble['kind'] | undefined {
-  return troubles.find(({ from, until }) => from <= now && now < until)?.kind
+export function faultAt({ faults }: SimulatedHost, now: number): HostFault['kind'] | undefined {
+  return faults.find(({ from, until }) => from <= now && now < until)?.kind
 }
 
 /** Shares out a number unevenly, at least 1 each. */
@@ -179,16 +188,16 @@ function chance(random: () => number, percent: number): boolean {
   return random() * 100 < percent
 }
 
-function listTroubles(random: () => number, spanMs: number): Trouble[] {
-  const troubles: Trouble[] = []
-  const spell = (kind: Trouble['kind'], percent: number, lastsMs: () => number) => {
+function listFaults(random: () => number, spanMs: number): HostFault[] {
+  const troubles: HostFault[] = []
+  const spell = (kind: HostFault['kind'], percent: number, lastsMs: () => number) => {
     if (!chance(random, percent)) return
     const from = Math.floor(random() * spanMs)
     troubles.push({ kind, from, until: from + lastsMs() })
   }
   spell('down', PERCENT.gone, () => Infinity)
-  spell('down', PERCENT.down, () => between(random, 10, 90) * 1000)
-  spell('busy', PERCENT.busy, () => between(random, 20, 120) * 1000)
-  spell('slow', PERCENT.slow, () => between(random, 30, 120) * 1000)
+  spell('down', PERCENT.down, () => randomInteger(random, 10, 90) * 1000)
+  spell('busy', PERCENT.busy, () => randomInteger(random, 20, 120) * 1000)
+  spell('slow', PERCENT.slow, () => randomInteger(random, 30, 120) * 1000)
   return troubles
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { chooseLength } from '../library-place.ts'
-import { stage, statesOf } from './crawl.ts'
+import { chooseRepetitions } from '../library-place.ts'
+import { createCrawlFixture, statesOf } from './crawl.ts'
 import { type Answer, type AnswerParts, markdown, page, redirect, sitemap, text } from './site.ts'
 
 /** Concurrency of each round. */
-const CONCURRENCIES = chooseLength([1, 2, 5, 16, 16, 16], [1, 2, 5, 16, 16, 16], [1, 16])
+const CONCURRENCIES = chooseRepetitions([1, 2, 5, 16, 16, 16], [1, 2, 5, 16, 16, 16], [1, 16])
 
 /** A site with one of everything that is settled by looking at two addresses. */
 const site = (origin: string): Record<string, AnswerParts | string> => {
@@ -70,7 +70,7 @@ describe('page order', () => {
           library,
           source,
           site: server,
-        } = await stage((origin) => withDelays(site(origin), seed), {
+        } = await createCrawlFixture((origin) => withDelays(site(origin), seed), {
           scope: { maxDepth, block: ['/blocked'] },
           limits: { concurrency },
         })

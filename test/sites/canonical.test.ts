@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { stage, statesOf } from './crawl.ts'
+import { createCrawlFixture, statesOf } from './crawl.ts'
 import { type AnswerParts, page, redirect } from './site.ts'
 
 const canonical = (url: string) => `<link rel="canonical" href="${url}">`
 
 describe('canonical links', () => {
   test('a page whose canonical address is another spelling is skipped for that spelling, and the alias is recorded', async () => {
-    const { site, crawl, library, source } = await stage({
+    const { site, crawl, library, source } = await createCrawlFixture({
       '/': page('Home', ['/a.html', '/B']),
       '/a.html': page('A', ['/c'], canonical('/a')),
       '/a': page('A', ['/c'], canonical('/a')),
@@ -15,7 +15,7 @@ describe('canonical links', () => {
       '/c': page('C'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/B', '/a', '/a.html', '/b', '/c'])
+    expect(site.requestedPaths()).toEqual(['/', '/B', '/a', '/a.html', '/b', '/c'])
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
       '/a': 'indexed',
@@ -38,7 +38,7 @@ describe('canonical links', () => {
   })
 
   test('a canonical address in the Link header counts as well', async () => {
-    const { crawl } = await stage({
+    const { crawl } = await createCrawlFixture({
       '/': page('Home', ['/a/index.html']),
       '/a/index.html': { headers: { link: '</a/>; rel="canonical"' }, body: page('A') },
       '/a/': page('A'),
@@ -47,7 +47,7 @@ describe('canonical links', () => {
   })
 
   test('a canonical address that names a different page is ignored, and both pages are indexed', async () => {
-    const { crawl } = await stage({
+    const { crawl } = await createCrawlFixture({
       '/': page('Home', ['/a', '/b']),
       '/a': page('A', [], canonical('/')),
       '/b': page('B', [], canonical('/a')),
@@ -57,7 +57,7 @@ describe('canonical links', () => {
   })
 
   test('a page whose canonical address is off the site or out of scope is indexed itself', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/docs/': page('Docs', ['/docs/a', '/docs/b'], canonical('https://www.site.example/docs/')),
         '/docs/a': page('A', [], canonical('https://other.example/docs/a')),
@@ -67,7 +67,7 @@ describe('canonical links', () => {
       { start: '/docs/', scope: { block: ['*.html'] } },
     )
     expect(statesOf(await crawl())).toMatchObject({ '/docs': 'indexed', '/docs/a': 'indexed', '/docs/b': 'indexed' })
-    expect(site.asked()).toEqual(['/docs/', '/docs/a', '/docs/b'])
+    expect(site.requestedPaths()).toEqual(['/docs/', '/docs/a', '/docs/b'])
   })
 
   test.each([
@@ -75,7 +75,7 @@ describe('canonical links', () => {
     ['is closed to robots', page('A'), 'skipped robots-disallow'],
     ['is not for the index', page('A', [], '<meta name="robots" content="noindex">'), 'skipped noindex'],
   ])('a page is indexed itself if its canonical address %s', async (_, answer, state) => {
-    const { crawl } = await stage({
+    const { crawl } = await createCrawlFixture({
       '/': page('Home', ['/a']),
       '/a': page('A', [], canonical('/a.html')),
       ...(answer === undefined ? {} : { '/a.html': answer }),
@@ -87,7 +87,7 @@ describe('canonical links', () => {
   })
 
   test('a page whose canonical address redirects back to it is indexed, and a recrawl fetches it only once', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/a']),
         '/a': page('A', [], canonical('/a.html')),
@@ -96,15 +96,15 @@ describe('canonical links', () => {
       { siteOptions: { hasEtags: false } },
     )
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed', '/a.html': 'skipped redirect' })
-    site.forget()
+    site.clearRequests()
     expect(statesOf(await crawl({ kind: 'recrawl' }))['/a']).toBe('unchanged')
-    expect(site.asked().filter((path) => path === '/a')).toEqual(['/a'])
+    expect(site.requestedPaths().filter((path) => path === '/a')).toEqual(['/a'])
   })
 
   test.each([1, 16])(
     'two pages that name each other as canonical are both indexed, concurrency %i',
     async (concurrency) => {
-      const { crawl } = await stage(
+      const { crawl } = await createCrawlFixture(
         {
           '/': page('Home', ['/a', '/a.html', '/b', '/b.html']),
           '/a': page('One', [], canonical('/a.html')),
@@ -126,7 +126,7 @@ describe('canonical links', () => {
   )
 
   test('a recrawl keeps the page while its canonical address fails temporarily', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/a.html']),
         '/a.html': page('A', [], canonical('/a')),
@@ -158,7 +158,7 @@ describe('the same content at several addresses', () => {
         body: page('The same'),
         ...(path === slow ? { delayMs } : {}),
       })
-    const { site, crawl, library, source } = await stage({
+    const { site, crawl, library, source } = await createCrawlFixture({
       '/': page('Home', ['/copy/of/a', '/a']),
       '/a': answer('/a'),
       '/copy/of/a': answer('/copy/of/a'),
@@ -170,7 +170,7 @@ describe('the same content at several addresses', () => {
       '/copy/of/a': 'skipped duplicate',
     })
     expect(crawled.rows.get('/copy/of/a')?.target).toBe(`${site.origin}/a`)
-    expect(site.asked()).toEqual(['/', '/a', '/copy/of/a'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/copy/of/a'])
     expect(await library.store.countContent(source.id)).toMatchObject({ pages: 2 })
     const aliases = await library.store.listAliases(source.id, `${site.origin}/copy/of/a`)
     expect(aliases.map(({ classification }) => classification)).toContain('same-content')
@@ -179,7 +179,7 @@ describe('the same content at several addresses', () => {
   test.each([1, 16])('is kept at the best of three addresses in every order, concurrency %i', async (concurrency) => {
     const paths = ['/a?lang=en', '/copy/of/a', '/a']
     for (const links of [paths, paths.toReversed()]) {
-      const { crawl } = await stage(
+      const { crawl } = await createCrawlFixture(
         { '/': page('Home', links), ...Object.fromEntries(paths.map((path) => [path, page('The same')])) },
         { limits: { concurrency } },
       )
@@ -193,12 +193,15 @@ describe('the same content at several addresses', () => {
   })
 
   test('is indexed at the folder rather than at its index.html', async () => {
-    const { crawl } = await stage({ '/': page('Home', ['/index.html']), '/index.html': page('Home', ['/index.html']) })
+    const { crawl } = await createCrawlFixture({
+      '/': page('Home', ['/index.html']),
+      '/index.html': page('Home', ['/index.html']),
+    })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/index.html': 'skipped duplicate' })
   })
 
   test('moves to the other address at a recrawl if the page that held it changes', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a', '/long/b']),
       '/a': page('The same'),
       '/long/b': page('The same'),
@@ -215,7 +218,7 @@ describe('the same content at several addresses', () => {
   })
 
   test('moves to the other address at a recrawl if the page that held it is gone', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a', '/long/b']),
       '/a': page('The same'),
       '/long/b': page('The same'),
@@ -233,7 +236,7 @@ describe('the same content at several addresses', () => {
     const copy = (link: string) =>
       page('The same').replace('</main>', `</main><footer><a href="${link}">x</a></footer>`)
     for (const hasEtags of [true, false]) {
-      const { crawl } = await stage(
+      const { crawl } = await createCrawlFixture(
         {
           '/': page('Home', ['/a', '/long/b']),
           '/a': copy('/behind-a'),
@@ -252,7 +255,7 @@ describe('the same content at several addresses', () => {
   })
 
   test('counts once against the page cap', async () => {
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/a', '/long/b', '/c']),
         '/a': page('The same'),

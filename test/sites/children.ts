@@ -10,7 +10,7 @@ export interface Child {
   /** The events that the process has written so far. */
   readonly lines: readonly { readonly type: string; readonly [name: string]: unknown }[]
   /** Resolves when the process has written the given number of events of a type. */
-  told(type: string, times?: number): Promise<void>
+  waitForEvents(type: string, times?: number): Promise<void>
   /** Resolves with the stderr output and the exit code. */
   readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>
 }
@@ -49,7 +49,7 @@ export function startNode(args: readonly string[]): Child {
       look()
       void ended.then(({ code }) => reject(new Error(`ended with ${code} before it told ${type}: ${stderr}`)))
     })
-  const one = { process: child, lines, told, ended }
+  const one = { process: child, lines, waitForEvents: told, ended }
   closeLater(async () => {
     child.kill('SIGKILL')
     await ended

@@ -8,7 +8,7 @@ import { addSource } from '../../src/library/operations/add-source.ts'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { findJoinable, joinCrawl } from '../../src/library/operations/join-crawl.ts'
 import { type LibraryOptions, openLibrary } from '../../src/open-library.ts'
-import { quicken } from './quicken.ts'
+import { withFastClock } from './fast-clock.ts'
 
 /** Further options for the process. */
 export interface ChildOptions extends Pick<LibraryOptions, 'limits' | 'patienceMs'> {
@@ -29,7 +29,7 @@ try {
     limits: { concurrency: 4, ...limits },
     ...given,
   })
-  const library = quicken(opened, speed, since)
+  const library = withFastClock(opened, speed, since)
   try {
     if (verb === 'crawl') await crawl(library)
     else if (verb === 'join') await join(library)
@@ -44,7 +44,7 @@ try {
   process.exitCode = 1
 }
 
-type Opened = ReturnType<typeof quicken>
+type Opened = ReturnType<typeof withFastClock>
 
 async function crawl(library: Opened): Promise<void> {
   const known = (await library.store.listSources()).find(({ url }) => url === text)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { stage, statesOf } from './crawl.ts'
+import { createCrawlFixture, statesOf } from './crawl.ts'
 import { markdown, page, sitemap, text } from './site.ts'
 
 const site = (origin: string) => ({
@@ -18,7 +18,7 @@ const site = (origin: string) => ({
 
 describe('a crawl of type', () => {
   test('docs reads llms.txt, llms-full.txt, sitemaps and links', async () => {
-    const { crawl } = await stage(site)
+    const { crawl } = await createCrawlFixture(site)
     expect(Object.keys(statesOf(await crawl()))).toEqual([
       '/',
       '/behind-listed',
@@ -32,19 +32,19 @@ describe('a crawl of type', () => {
   })
 
   test('basic follows links and requests no list', async () => {
-    const { site: server, crawl } = await stage(site, { settings: { crawlType: 'basic' } })
+    const { site: server, crawl } = await createCrawlFixture(site, { settings: { crawlType: 'basic' } })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/linked': 'indexed' })
     expect(server.requests.map(({ path }) => path).sort()).toEqual(['/', '/linked', '/robots.txt'])
   })
 
   test('sitemap-only reads sitemap entries and follows no link', async () => {
-    const { site: server, crawl } = await stage(site, { settings: { crawlType: 'sitemap-only' } })
+    const { site: server, crawl } = await createCrawlFixture(site, { settings: { crawlType: 'sitemap-only' } })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/mapped': 'indexed' })
     expect(server.requests.map(({ path }) => path).sort()).toEqual(['/', '/mapped', '/robots.txt', '/sitemap.xml'])
   })
 
   test('basic-with-sitemap reads sitemaps and links, and requests no llms.txt', async () => {
-    const { site: server, crawl } = await stage(site, { settings: { crawlType: 'basic-with-sitemap' } })
+    const { site: server, crawl } = await createCrawlFixture(site, { settings: { crawlType: 'basic-with-sitemap' } })
     expect(Object.keys(statesOf(await crawl()))).toEqual(['/', '/behind-mapped', '/linked', '/mapped'])
     expect(server.requests.map(({ path }) => path).filter((path) => path.includes('llms'))).toEqual([])
   })
@@ -52,17 +52,17 @@ describe('a crawl of type', () => {
 
 describe('seeds', () => {
   test('are read beside the start, at its depth, and their links followed', async () => {
-    const { site: server, crawl } = await stage(site, {
+    const { site: server, crawl } = await createCrawlFixture(site, {
       settings: (origin) => ({ crawlType: 'basic', seeds: [`${origin}/given`, `${origin}/given#part`] }),
     })
     const crawled = await crawl()
-    expect(server.asked()).toEqual(['/', '/behind-given', '/given', '/linked'])
+    expect(server.requestedPaths()).toEqual(['/', '/behind-given', '/given', '/linked'])
     expect(crawled.rows.get('/given')).toMatchObject({ discovery: 'manual', depth: 0, foundOn: null })
     expect(crawled.rows.get('/behind-given')?.depth).toBe(1)
   })
 
   test('pass the gate like others: one out of scope is refused and reported', async () => {
-    const { site: server, crawl } = await stage(
+    const { site: server, crawl } = await createCrawlFixture(
       { '/docs/': page('Docs'), '/blog': page('Blog'), '/docs/x.zip': 'zip' },
       {
         start: '/docs/',
@@ -78,6 +78,6 @@ describe('seeds', () => {
       '/docs/llms.txt': 'skipped excluded',
       'https://other.example/docs': 'skipped off-site',
     })
-    expect(server.asked()).toEqual(['/docs/'])
+    expect(server.requestedPaths()).toEqual(['/docs/'])
   })
 })

@@ -5,11 +5,11 @@ import type { LedgerRow } from '../../src/crawl/ledger.ts'
 import type { CrawlLimits } from '../../src/crawl/run.ts'
 import { addSource, type SourceInput } from '../../src/library/operations/add-source.ts'
 import { type CrawlInput, crawlSource } from '../../src/library/operations/crawl-source.ts'
-import { createBalance } from '../../src/library/operations/source-status.ts'
+import { createAddressCounts } from '../../src/library/operations/source-status.ts'
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
-import { placeLibrary } from '../library-place.ts'
+import { locateLibrary } from '../library-place.ts'
 import { type Answer, openSite, type Site, type SiteOptions } from './site.ts'
 
 /** The result of one crawl: its events, its summary and the ledger afterwards. */
@@ -21,7 +21,7 @@ export interface Crawled {
 }
 
 /** A site with a library and one source on it. */
-export interface Stage {
+export interface CrawlFixture {
   readonly site: Site
   readonly library: OpenLibrary
   readonly source: Source
@@ -29,7 +29,7 @@ export interface Stage {
 }
 
 /** Input for a stage. Values that need the address of the site are functions of that address. */
-export interface StageInput extends Partial<Omit<SourceInput, 'url' | 'settings'>> {
+export interface CrawlFixtureInput extends Partial<Omit<SourceInput, 'url' | 'settings'>> {
   readonly start?: string
   readonly siteOptions?: SiteOptions
   readonly limits?: Partial<CrawlLimits>
@@ -40,20 +40,20 @@ interface Closable {
   close(): Promise<void>
 }
 
-/** Everything opened by {@link stageOnce} so far, which stays open for several tests. */
-let keeping: Closable[] | undefined
+/** Everything opened by {@link shareFixture} so far, which stays open for several tests. */
+let sharedClosables: Closable[] | undefined
 
 /** Closes an object after the current test, or after the last test that shares it. */
 export function closeWithTest(one: Closable): void {
-  if (keeping === undefined) closeLater(() => one.close())
-  else keeping.push(one)
+  if (sharedClosables === undefined) closeLater(() => one.close())
+  else sharedClosables.push(one)
 }
 
 /**
  * Opens a stage when the first test needs it, and shares it with all tests of the surrounding file or group. It closes after the last of
  * these tests.
  */
-export function stageOnce<T>(open: () => Promise<T>): () => Promise<T> {
+export function shareFixture<T>(open: () => Promise<T>): () => Promise<T> {
   const kept: Closable[] = []
   afterAll(async () => {
     for (const one of kept.splice(0).reverse()) await one.close()
@@ -61,18 +61,18 @@ export function stageOnce<T>(open: () => Promise<T>): () => Promise<T> {
   let staged: { readonly value: T } | undefined
   return async () => {
     if (staged !== undefined) return staged.value
-    keeping = kept
+    sharedClosables = kept
     try {
       staged = { value: await open() }
       return staged.value
     } finally {
-      keeping = undefined
+      sharedClosables = undefined
     }
   }
 }
 
 /** Opens a site that closes with the test. */
-export async function stageSite(pages: Readonly<Record<string, Answer>>, options?: SiteOptions): Promise<Site> {
+export async function openTestSite(pages: Readonly<Record<string, Answer>>, options?: SiteOptions): Promise<Site> {
   const site = await openSite(pages, options)
   closeWithTest(site)
   return site
@@ -82,7 +82,7 @@ export async function stageSite(pages: Readonly<Record<string, Answer>>, options
 const AMPLE_BYTES = 4 * 2 ** 30
 
 /** Short back-off: hosts that keep failing are held for seconds instead of minutes. */
-export const IMPATIENT: Partial<CrawlLimits> = { holdsMs: [1000, 2000, 3000], memoryBytes: AMPLE_BYTES }
+export const SHORT_BACKOFF: Partial<CrawlLimits> = { holdsMs: [1000, 2000, 3000], memoryBytes: AMPLE_BYTES }
 
 /** No pacing: the crawl sends the next request as soon as the site answers. */
 export const UNPACED: Partial<CrawlLimits> = {
@@ -93,28 +93,28 @@ export const UNPACED: Partial<CrawlLimits> = {
 }
 
 /** Opens a library that closes with the test. */
-export async function stageLibrary(path = ':memory:', limits: Partial<CrawlLimits> = {}): Promise<OpenLibrary> {
+export async function openTestLibrary(path = ':memory:', limits: Partial<CrawlLimits> = {}): Promise<OpenLibrary> {
   const library = await openLibrary({
-    path: await placeLibrary(path),
+    path: await locateLibrary(path),
     version: '0.0.0',
     allowPrivate: ['127.0.0.0/8'],
-    limits: { ...IMPATIENT, ...limits },
+    limits: { ...SHORT_BACKOFF, ...limits },
   })
   closeWithTest(library)
   return library
 }
 
 /** Sets up a site, a library and a source that starts at `start`. */
-export async function stage(
+export async function createCrawlFixture(
   pages: Readonly<Record<string, Answer>> | ((origin: string) => Readonly<Record<string, Answer>>),
-  input: StageInput = {},
-): Promise<Stage> {
+  input: CrawlFixtureInput = {},
+): Promise<CrawlFixture> {
   const { start = '/', siteOptions, limits, settings, ...given } = input
-  const site = await stageSite(typeof pages === 'function' ? {} : pages, siteOptions)
+  const site = await openTestSite(typeof pages === 'function' ? {} : pages, siteOptions)
   const { origin } = site
   if (typeof pages === 'function')
     for (const [path, answer] of Object.entries(pages(origin))) site.pages.set(path, answer)
-  const library = await stageLibrary(':memory:', limits)
+  const library = await openTestLibrary(':memory:', limits)
   const resolved = typeof settings === 'function' ? settings(origin) : settings
   const source = await addSource(library, { url: `${origin}${start}`, settings: resolved ?? {}, ...given })
   return {
@@ -156,7 +156,7 @@ export async function runCrawl(
 
 /** Expects that every address is in exactly one state, the counts add up, and a completed crawl leaves nothing pending. */
 function expectBalance(summary: CrawlSummary, rows: readonly LedgerRow[]): void {
-  const { discovered, ...parts } = createBalance(summary.ledger)
+  const { discovered, ...parts } = createAddressCounts(summary.ledger)
   expect(Object.values(parts).reduce((sum, count) => sum + count, 0)).toBe(discovered)
   expect(rows.length).toBe(discovered)
   for (const state of ['indexed', 'unchanged', 'skipped', 'failed', 'gone'] as const) {

@@ -13,8 +13,8 @@ import { openHttpFetcher } from '../../src/fetch/http.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { fetchUrl } from '../../src/library/operations/fetch-url.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { NO_BROWSER, type Outcome, PROGRAM, Workshop } from '../e2e/program.ts'
-import { runCrawl, stageLibrary, stageSite } from './crawl.ts'
+import { NO_BROWSER, type Outcome, PROGRAM, ProgramSandbox } from '../e2e/program.ts'
+import { openTestLibrary, openTestSite, runCrawl } from './crawl.ts'
 import { type Answer, page, redirect, sitemap, text } from './site.ts'
 
 const SECRET = 'Bearer s3cret-of-the-origin'
@@ -145,18 +145,18 @@ describe('a search for secrets in everything the program writes', () => {
 
   const findIn = (text: string) => spellings.filter((one) => text.includes(one.text)).map(({ name }) => name)
 
-  let shop: Workshop
+  let shop: ProgramSandbox
 
   beforeAll(() => {
     if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing; run \`npm run build\``)
-    shop = new Workshop()
+    shop = new ProgramSandbox()
   })
 
   afterAll(() => shop.remove())
 
   /** Runs the program and searches its output. */
   const run = async (args: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
-    return expectSilent(args, await shop.runHere(args, { ...ENVIRONMENT, ...environment, ...inLibrary() }))
+    return expectSilent(args, await shop.runInProcess(args, { ...ENVIRONMENT, ...environment, ...inLibrary() }))
   }
 
   const inLibrary = () => ({ PHAROS_LIBRARY: shop.path('library.db') })
@@ -181,7 +181,7 @@ describe('a search for secrets in everything the program writes', () => {
     const cookie = { 'set-cookie': `session=${secret('cookie')}` }
     const isLoggedIn = ({ headers }: IncomingMessage) =>
       headers.authorization === `Bearer ${secret('bearer')}` && headers['x-api-key'] === secret('file')
-    return stageSite({}).then((site) => {
+    return openTestSite({}).then((site) => {
       const { origin } = site
       const to = (path: string) => at(origin, path)
       const pages: Record<string, Answer> = {
@@ -264,7 +264,7 @@ describe('a search for secrets in everything the program writes', () => {
       [PROGRAM, 'add', `${site.origin}/`, '--name', 'killed', '--library', shop.path('killed.db'), ...login()],
       ENVIRONMENT,
     )
-    for (let left = 300; left > 0 && !site.asked().includes('/target'); left--) await sleep(50)
+    for (let left = 300; left > 0 && !site.requestedPaths().includes('/target'); left--) await sleep(50)
     child.kill('SIGKILL')
     const { stdout, stderr } = await ended
     expect([findIn(stdout), findIn(stderr)]).toEqual([[], []])
@@ -485,7 +485,7 @@ async function stageTrusting(): Promise<OpenLibrary> {
     ca: realm.certificate,
   })
   closers.push(() => fetcher.close())
-  return { ...(await stageLibrary()), fetcher }
+  return { ...(await openTestLibrary()), fetcher }
 }
 
 function makeCertificate(hosts: readonly string[]): { readonly key: string; readonly cert: string } {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isLong } from '../faults/bounded.ts'
-import { stageSite } from './crawl.ts'
-import { comparable, type FileStage, stageOn } from './library-file.ts'
+import { openTestSite } from './crawl.ts'
+import { createFixtureOn, type FileFixture, toComparable } from './file-fixture.ts'
 import { messySite, sitemapOf } from './messy-site.ts'
 import type { Site } from './site.ts'
 
@@ -9,14 +9,14 @@ const SIZE = isLong ? 300 : 40
 const ROUNDS = isLong ? 10 : 2
 
 async function stageMessy(): Promise<Site> {
-  const site = await stageSite(messySite(SIZE))
+  const site = await openTestSite(messySite(SIZE))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   return site
 }
 
 /** Crawls a site from the beginning. Above a concurrency of 1, each response has a random delay. */
-async function crawlAnew(site: Site, concurrency: number, scope: object): Promise<FileStage> {
-  const staged = await stageOn(site, '/', { scope: { block: ['/blocked/**'], ...scope } }, { concurrency })
+async function crawlAnew(site: Site, concurrency: number, scope: object): Promise<FileFixture> {
+  const staged = await createFixtureOn(site, '/', { scope: { block: ['/blocked/**'], ...scope } }, { concurrency })
   const { fetcher, clock } = staged.library
   Object.assign(staged.library, {
     fetcher: {
@@ -40,12 +40,12 @@ describe('determinism', () => {
   ])('crawls of the same site in any order give the same library, %s', async (_, scope) => {
     const site = await stageMessy()
     const one = await crawlAnew(site, 1, scope)
-    const isLevelled = 'maxDepth' in scope
-    const expected = comparable(await one.holds(), site.origin, isLevelled)
+    const isBreadthFirst = 'maxDepth' in scope
+    const expected = toComparable(await one.readContent(), site.origin, isBreadthFirst)
     expect(expected.pages.length).toBeGreaterThan(20)
     for (let round = 0; round < ROUNDS; round++) {
       const many = await crawlAnew(site, 16, scope)
-      const found = comparable(await many.holds(), site.origin, isLevelled)
+      const found = toComparable(await many.readContent(), site.origin, isBreadthFirst)
       expect(found.pages).toEqual(expected.pages)
       expect(found.rows).toEqual(expected.rows)
     }

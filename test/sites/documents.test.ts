@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { findAnchor } from '../../src/core/retrieval/anchored-url.ts'
 import type { FetchRequest } from '../../src/crawl/ports.ts'
 import { nodeSha256 } from '../../src/ingest/sha256.ts'
-import { openTreeReader } from '../../src/ingest/trees.ts'
+import { openTreeReader } from '../../src/ingest/tree-reader.ts'
 import { openPageReader } from '../../src/jobs/page-reader.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { explainUrl } from '../../src/library/operations/explain.ts'
@@ -15,7 +15,15 @@ import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import { closeLater } from '../close-later.ts'
 import { readSample } from '../documents/convert.ts'
 import { openNodeGrammars } from '../node-grammars.ts'
-import { runCrawl, type Stage, stage, stageLibrary, stageOnce, statesOf, UNPACED } from './crawl.ts'
+import {
+  type CrawlFixture,
+  createCrawlFixture,
+  openTestLibrary,
+  runCrawl,
+  shareFixture,
+  statesOf,
+  UNPACED,
+} from './crawl.ts'
 import { type Answer, page, text } from './site.ts'
 
 const OPENAPI = `openapi: 3.1.0
@@ -48,23 +56,23 @@ const PAGES = {
   },
 }
 
-function stageDocuments(answers: Readonly<Record<string, Answer>>): Promise<Stage> {
+function stageDocuments(answers: Readonly<Record<string, Answer>>): Promise<CrawlFixture> {
   const pages = Object.fromEntries(Object.entries(answers).map(([name, answer]) => [`/${name}`, answer]))
-  return stage(
+  return createCrawlFixture(
     { '/': page('Home', Object.keys(pages)), ...pages },
     { limits: UNPACED, scope: { allowQueryUrls: true } },
   )
 }
 
 /** Reads the stored page at a path. */
-async function read({ library, source, site }: Stage, path: string) {
+async function read({ library, source, site }: CrawlFixture, path: string) {
   const stored = await library.store.readPage(source.id, `${site.origin}${path}`)
   if (stored === undefined) throw new Error(`there is no page at ${path}`)
   return stored.page
 }
 
 describe('documents on a web site', () => {
-  const staged = stageOnce(async () => {
+  const staged = shareFixture(async () => {
     const stage = await stageDocuments(PAGES)
     return { stage, crawled: await stage.crawl() }
   })
@@ -126,7 +134,7 @@ describe('documents on a web site', () => {
 
   test('unchanged documents are requested with their validators and stay unchanged', async () => {
     const { stage } = await staged()
-    stage.site.forget()
+    stage.site.clearRequests()
     const crawled = await stage.crawl({ kind: 'recrawl' })
     const states = statesOf(crawled)
     expect([states['/guide.pdf'], states['/download?id=7'], states['/book.epub']]).toEqual(Array(3).fill('unchanged'))
@@ -168,13 +176,13 @@ const ENDLESS = `= Guide\n\n${`${'<<a'.repeat(16_000)}\n\n`.repeat(30)}`
 describe('documents that take too long', () => {
   /** A page reader with a short timeout per document. */
   function openHastyReader() {
-    const reader = openPageReader({ sha256: nodeSha256, pageMs: 2500 })
+    const reader = openPageReader({ sha256: nodeSha256, maxCpuMs: 2500 })
     closeLater(() => reader.close())
     return reader
   }
 
   test('endless and oversized documents fail, and the crawl goes on', async () => {
-    const { library, source, site } = await stage(
+    const { library, source, site } = await createCrawlFixture(
       {
         '/': page('Home', ['/a.adoc', '/b.pdf', '/c.rst']),
         '/a.adoc': text(ENDLESS),
@@ -202,7 +210,7 @@ describe('documents that take too long', () => {
     closeLater(async () => fs.rmSync(folder, { recursive: true }))
     fs.writeFileSync(join(folder, 'a.adoc'), ENDLESS)
     fs.writeFileSync(join(folder, 'b.rst'), RST)
-    const library = await stageLibrary()
+    const library = await openTestLibrary()
     const { readPage, readDocument } = openHastyReader()
     const openGrammars = () => openNodeGrammars([])
     const trees = openTreeReader({ readPage, readDocument, openGrammars, maxFileBytes: 10_000_000 })

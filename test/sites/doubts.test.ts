@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { CrawlKind } from '../../src/crawl/events.ts'
-import { type Crawled, type Stage, stage, stageSite, statesOf } from './crawl.ts'
-import { stageFile } from './library-file.ts'
+import { type Crawled, type CrawlFixture, createCrawlFixture, openTestSite, statesOf } from './crawl.ts'
+import { createFileFixture } from './file-fixture.ts'
 import { type Answer, markdown, page, redirect, text } from './site.ts'
 
 /** Runs a crawl that is stopped as soon as an address is settled. */
-async function stopAfter({ crawl, library }: Stage, kind: CrawlKind, path: string): Promise<Crawled> {
+async function stopAfter({ crawl, library }: CrawlFixture, kind: CrawlKind, path: string): Promise<Crawled> {
   const stop = new AbortController()
   const settle = library.store.settle
   library.store.settle = async (settlement) => {
@@ -34,7 +34,10 @@ const SILENT: Readonly<Record<string, Answer>> = {
 
 describe('pages that a crawl did not find', () => {
   test.each(Object.entries(SILENT))('stay while a page that was never read answers with %s', async (_name, answer) => {
-    const { site, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
+    const { site, crawl } = await createCrawlFixture(
+      { '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') },
+      LIMITS,
+    )
     await crawl()
     site.pages.set('/', page('Home', ['/hub']))
     site.pages.set('/hub', answer)
@@ -47,7 +50,10 @@ describe('pages that a crawl did not find', () => {
   test.each([404, 410])(
     'are removed if the unread page answers with %i, which proves that nothing is behind it',
     async (status) => {
-      const { site, crawl } = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
+      const { site, crawl } = await createCrawlFixture(
+        { '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') },
+        LIMITS,
+      )
       await crawl()
       site.pages.set('/', page('Home', ['/hub']))
       site.pages.set('/hub', { status, body: 'none' })
@@ -59,7 +65,10 @@ describe('pages that a crawl did not find', () => {
   )
 
   test('stay after an interruption that came when the page had failed', async () => {
-    const staged = await stage({ '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }, LIMITS)
+    const staged = await createCrawlFixture(
+      { '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') },
+      LIMITS,
+    )
     const { site, crawl } = staged
     await crawl()
     site.pages.set('/', page('Home', ['/hub', '/z']))
@@ -83,7 +92,7 @@ describe('a noindex page', () => {
   }
 
   test.each(Object.entries(SILENT))('keeps the pages behind it when it answers with %s', async (_name, answer) => {
-    const { site, crawl } = await stage(PAGES, LIMITS)
+    const { site, crawl } = await createCrawlFixture(PAGES, LIMITS)
     await crawl()
     site.pages.set('/hub', answer)
     const crawled = await crawl({ kind: 'recrawl' })
@@ -95,7 +104,7 @@ describe('a noindex page', () => {
   })
 
   test('is removed together with the pages behind it if it is still missing on the second request', async () => {
-    const { site, crawl } = await stage(PAGES, LIMITS)
+    const { site, crawl } = await createCrawlFixture(PAGES, LIMITS)
     await crawl()
     let asked = 0
     site.pages.set('/hub', () => {
@@ -111,13 +120,13 @@ describe('a noindex page', () => {
 describe('a site that moves', () => {
   const PAGES = { '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') }
 
-  async function siteUrlOf({ library }: Stage): Promise<string | undefined> {
+  async function siteUrlOf({ library }: CrawlFixture): Promise<string | undefined> {
     return (await library.store.listSources())[0]?.siteUrl
   }
 
   test('a temporary redirect of the start applies to that crawl only, and no page is removed because of it', async () => {
-    const other = await stageSite({ '/': page('Maintenance') }, { address: '127.0.0.2' })
-    const staged = await stage(PAGES)
+    const other = await openTestSite({ '/': page('Maintenance') }, { address: '127.0.0.2' })
+    const staged = await createCrawlFixture(PAGES)
     const { site, crawl } = staged
     await crawl()
     site.pages.set('/', redirect(`${other.origin}/`, 302))
@@ -127,7 +136,7 @@ describe('a site that moves', () => {
     expect(away.summary.incomplete).toContain(other.origin)
     await expect(siteUrlOf(staged)).resolves.toBe(`${site.origin}/`)
     site.pages.set('/', PAGES['/'])
-    other.forget()
+    other.clearRequests()
     const back = await crawl({ kind: 'recrawl' })
     expect(other.requests).toEqual([])
     // The content stayed the whole time, because a temporary redirect proves nothing.
@@ -135,8 +144,8 @@ describe('a site that moves', () => {
   })
 
   test('a permanent redirect of the start is kept, and undone when the start answers by itself again', async () => {
-    const other = await stageSite(PAGES, { address: '127.0.0.2' })
-    const staged = await stage(PAGES)
+    const other = await openTestSite(PAGES, { address: '127.0.0.2' })
+    const staged = await createCrawlFixture(PAGES)
     const { site, crawl } = staged
     site.pages.set('/', redirect(`${other.origin}/`))
     await crawl()
@@ -152,8 +161,8 @@ describe('a site that moves', () => {
   })
 
   test('is followed again when an interrupted crawl resumes, and no page is removed because of the move', async () => {
-    const other = await stageSite({ '/': page('Elsewhere', ['/x']), '/x': page('X') }, { address: '127.0.0.2' })
-    const staged = await stage(PAGES, LIMITS)
+    const other = await openTestSite({ '/': page('Elsewhere', ['/x']), '/x': page('X') }, { address: '127.0.0.2' })
+    const staged = await createCrawlFixture(PAGES, LIMITS)
     const { site, crawl } = staged
     await crawl()
     site.pages.set('/', redirect(`${other.origin}/`, 302))
@@ -168,14 +177,14 @@ describe('a site that moves', () => {
 
 describe.each(['refresh', 'retry'] as const)('a %s', (kind) => {
   test.each(['add', 'recrawl'] as const)('is refused while a crawl of kind %s waits to be finished', async (first) => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       { '/': page('Home', ['/a', '/b']), '/a': page('A', ['/c']), '/b': page('B'), '/c': page('C') },
       LIMITS,
     )
     const { crawl, site } = staged
     if (first === 'recrawl') await crawl()
     await stopAfter(staged, first, '/')
-    site.forget()
+    site.clearRequests()
     await expect(crawl({ kind })).rejects.toMatchObject({ code: 'CRAWL_UNFINISHED', details: { kind: first } })
     expect(site.requests).toEqual([])
     const crawled = await crawl({ kind: 'recrawl' })
@@ -190,7 +199,7 @@ test('links beyond the limit are reported, and no page is removed without them',
   const links = (paths: readonly string[]) => paths.map((path) => `<a href="${path}">x</a>`).join(' ')
   const home = (paths: readonly string[]) =>
     page('Home').replace('</main>', `${links(paths)}<a rel="nofollow" href="/shy">shy</a></main>`)
-  const { site, crawl } = await stage(
+  const { site, crawl } = await createCrawlFixture(
     { '/': home(['/a']), '/a': page('A') },
     { scope: { allow: ['/', '/a', '/p2000*', '/shy'] }, limits: { attempts: 1, concurrency: 32 } },
   )
@@ -208,7 +217,7 @@ test('links beyond the limit are reported, and no page is removed without them',
 })
 
 test('a redirect that adds a slash does not lead past robots.txt', async () => {
-  const { site, crawl } = await stage({
+  const { site, crawl } = await createCrawlFixture({
     '/': page('Home', ['/private', '/open']),
     '/private': redirect('/private/'),
     '/private/': page('Secret'),
@@ -225,7 +234,7 @@ test('a redirect that adds a slash does not lead past robots.txt', async () => {
     '/private/': 'skipped robots-disallow',
   })
   expect(crawled.rows.get('/private/')).toMatchObject({ pattern: expect.stringContaining('/private/') })
-  expect(site.asked()).not.toContain('/private/')
+  expect(site.requestedPaths()).not.toContain('/private/')
 })
 
 describe('validators', () => {
@@ -239,7 +248,7 @@ describe('validators', () => {
   const list = text('# X\n\n- [Guide](/guide)\n')
 
   test('validators of a page are not sent for its Markdown variant, nor the reverse', async () => {
-    const { site, crawl, library, source } = await stage(
+    const { site, crawl, library, source } = await createCrawlFixture(
       { '/': page('Home'), '/llms.txt': list, '/guide': dated(page('Guide in HTML'), 'text/html') },
       { siteOptions: { hasEtags: false } },
     )
@@ -251,36 +260,36 @@ describe('validators', () => {
           ({ path, status, headers }) => `${path} ${status} ${headers['if-modified-since'] === undefined ? '' : '?'}`,
         )
     await crawl()
-    site.forget()
+    site.clearRequests()
     await crawl({ kind: 'recrawl' })
     expect(asked().at(-1)).toBe('/guide 304 ?')
     // Now there is Markdown, as old as the page.
     site.pages.set('/guide.md', dated(markdown('Guide in Markdown'), 'text/markdown'))
-    site.forget()
+    site.clearRequests()
     await crawl({ kind: 'recrawl' })
     // The page itself is read for links that its Markdown may lack.
     expect(asked()).toEqual(['/guide.md 200 ', '/guide 200 '])
     await expect(titleOf()).resolves.toContain('Guide in Markdown')
-    site.forget()
+    site.clearRequests()
     await crawl({ kind: 'recrawl' })
     // The validator of the Markdown is not stored, because the page may have gained links meanwhile.
     expect(asked()).toEqual(['/guide.md 200 ', '/guide 200 '])
     // The Markdown variant disappears.
     site.pages.delete('/guide.md')
-    site.forget()
+    site.clearRequests()
     await crawl({ kind: 'recrawl' })
     expect(asked().at(-1)).toBe('/guide 200 ')
     await expect(titleOf()).resolves.toContain('Guide in HTML')
   })
 
   test('validators of another spelling are sent to that spelling', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/docs']),
       '/docs': redirect('/docs/'),
       '/docs/': page('D'),
     })
     await crawl()
-    site.forget()
+    site.clearRequests()
     await crawl({ kind: 'recrawl' })
     const asked = site.requests.filter(({ path }) => path.startsWith('/docs'))
     expect(asked.map(({ path, status, headers }) => [path, status, headers['if-none-match'] !== undefined])).toEqual([
@@ -291,7 +300,7 @@ describe('validators', () => {
 })
 
 test('a page with unchanged content gets its new description', async () => {
-  const { site, crawl, library, source } = await stage({ '/': page('Home') })
+  const { site, crawl, library, source } = await createCrawlFixture({ '/': page('Home') })
   await crawl()
   site.pages.set('/', page('Home', [], '<meta name="description" content="All about it">'))
   const crawled = await crawl({ kind: 'recrawl' })
@@ -301,7 +310,7 @@ test('a page with unchanged content gets its new description', async () => {
 })
 
 test('aliases from a list are kept, whatever the result of the following visit', async () => {
-  const { site, crawl, library, source } = await stage({
+  const { site, crawl, library, source } = await createCrawlFixture({
     '/': page('Home', ['/b?utm_source=page']),
     '/llms.txt': text('# X\n\n- [A](/a?utm_source=list)\n'),
     '/a': page('A'),
@@ -326,7 +335,7 @@ test('aliases from a list are kept, whatever the result of the following visit',
 test('a crawl survives a store that fails to write a heartbeat', async () => {
   const paths = Array.from({ length: 16 }, (_, i) => `/p${i}`)
   const slow = Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs: 300 }]))
-  const { crawl, library } = await stageFile({ '/': page('Home', paths), ...slow })
+  const { crawl, library } = await createFileFixture({ '/': page('Home', paths), ...slow })
   const unhandled: unknown[] = []
   const note = (error: unknown) => unhandled.push(error)
   process.on('unhandledRejection', note)
@@ -346,7 +355,7 @@ test('a crawl survives a store that fails to write a heartbeat', async () => {
 })
 
 test('a crawl that another process took over does not report its end', async () => {
-  const { crawl, library, source } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
+  const { crawl, library, source } = await createFileFixture({ '/': page('Home', ['/a']), '/a': page('A') })
   library.store.touchCrawl = async () => (await library.store.countLedger(source.id)).states.indexed < 2
   const { summary } = await crawl()
   expect(summary).toMatchObject({ end: 'cancelled', problem: 'another process has taken the crawl over', indexed: 2 })

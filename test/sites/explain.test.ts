@@ -1,30 +1,30 @@
 import { describe, expect, test } from 'vitest'
 import { explainUrl } from '../../src/library/operations/explain.ts'
-import { stageOnce, stageSite } from './crawl.ts'
-import { stageOn } from './library-file.ts'
+import { openTestSite, shareFixture } from './crawl.ts'
+import { createFixtureOn } from './file-fixture.ts'
 import { messySite, sitemapOf } from './messy-site.ts'
 import { page } from './site.ts'
 
 const TOO_LONG = `/long/${'x'.repeat(3000)}`
 
 /** These tests only read, so they share one library. */
-const stageMessy = stageOnce(async () => {
-  const site = await stageSite(messySite(12))
+const stageMessy = shareFixture(async () => {
+  const site = await openTestSite(messySite(12))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   site.pages.set(
     '/listed',
     page('Listed lark', ['/guide/2?utm_source=list', '/loop/1', TOO_LONG, '/with?id=5', '/Caf%C3%A9', '/space here']),
   )
   site.pages.set('/with?id=5', page('With warbler'))
-  const staged = await stageOn(site, '/docs/../', { scope: { block: ['/blocked/**'] } })
+  const staged = await createFixtureOn(site, '/docs/../', { scope: { block: ['/blocked/**'] } })
   await staged.crawl()
   return staged
 })
 
 describe('an explanation', () => {
   test('exists for every known address', async () => {
-    const { library, source, holds } = await stageMessy()
-    const { rows } = await holds()
+    const { library, source, readContent } = await stageMessy()
+    const { rows } = await readContent()
     expect(rows.size).toBeGreaterThan(35)
     const reasons = new Set<string>()
     for (const row of rows.values()) {
@@ -53,8 +53,8 @@ describe('an explanation', () => {
   })
 
   test('is found by other spellings of an address', async () => {
-    const { library, source, site, holds } = await stageMessy()
-    const { rows } = await holds()
+    const { library, source, site, readContent } = await stageMessy()
+    const { rows } = await readContent()
     const ask = async (url: string) => (await explainUrl(library, source, url)).row
     const row = rows.get('/guide/2')
     expect(row).toBeDefined()
@@ -113,7 +113,7 @@ describe('an explanation', () => {
 
   test('fetches nothing', async () => {
     const { site, library, source } = await stageMessy()
-    site.forget()
+    site.clearRequests()
     await explainUrl(library, source, '/never/seen')
     await explainUrl(library, source, '/guide/1')
     expect(site.requests).toEqual([])

@@ -8,7 +8,7 @@ import { PharosError } from '../../src/core/errors.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
 import type { Source } from '../../src/library/source.ts'
-import { FOCUSED_KEPT } from '../../src/library/store.ts'
+import { MAX_FOCUSED_RUNS } from '../../src/library/store.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { closeLater } from '../close-later.ts'
@@ -164,9 +164,9 @@ describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
 
   test('only the latest focused runs stay in the history, and all other runs stay', async () => {
     const stage = await stageFolder(kind, FILES)
-    for (let i = 0; i < FOCUSED_KEPT + 5; i++) await stage.focus('a.md')
+    for (let i = 0; i < MAX_FOCUSED_RUNS + 5; i++) await stage.focus('a.md')
     const crawls = await stage.library.store.listCrawls(stage.source.id, 1000)
-    expect(crawls.filter(({ options }) => options.isFocused === true)).toHaveLength(FOCUSED_KEPT)
+    expect(crawls.filter(({ options }) => options.isFocused === true)).toHaveLength(MAX_FOCUSED_RUNS)
     expect(crawls.at(-1)?.kind).toBe('add')
   })
 })

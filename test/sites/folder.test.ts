@@ -14,13 +14,13 @@ import { chunkSource } from '../../src/library/operations/chunk-source.ts'
 import { explainUrl } from '../../src/library/operations/explain.ts'
 import { findPage } from '../../src/library/operations/find-page.ts'
 import { findSource } from '../../src/library/operations/find-source.ts'
-import { takeUpSource } from '../../src/library/operations/take-up-source.ts'
+import { prepareSource } from '../../src/library/operations/prepare-source.ts'
 import type { Source } from '../../src/library/source.ts'
 import type { TreeEntry, TreeReader } from '../../src/library/tree.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { createMemoryStore } from '../../src/store/memory/memory-store.ts'
 import { openNodeGrammars } from '../node-grammars.ts'
-import { runCrawl, stage, statesOf } from './crawl.ts'
+import { createCrawlFixture, runCrawl, statesOf } from './crawl.ts'
 
 let root = ''
 const opened: OpenLibrary[] = []
@@ -575,7 +575,7 @@ describe('folders as sources', () => {
     write({ 'a.md': '# A\n\na\n' })
     const url = `${pathToFileURL(root)}/`
     await expect(addSource(library, { url })).rejects.toThrow('its scheme is file')
-    await expect(takeUpSource(library, { url })).rejects.toThrow('its scheme is file')
+    await expect(prepareSource(library, { url })).rejects.toThrow('its scheme is file')
     const { trees: _, ...without } = library
     await expect(addSource(without, { url, isOwnFolder: true })).rejects.toThrow('its scheme is file')
     await expect(addSource(library, { url: 'https://a.example/', settings: { seeds: [url] } })).rejects.toThrow(
@@ -587,7 +587,7 @@ describe('folders as sources', () => {
   test('no page of the web can link to a file of the folder', async () => {
     write({ 'secret.md': '# Secret\n\ns\n' })
     const link = pathToFileURL(join(root, 'secret.md')).href
-    const { crawl, library, source } = await stage({
+    const { crawl, library, source } = await createCrawlFixture({
       '/': `<title>T</title><main><p>Some text, <a href="${link}">a link</a>, <a href="/moved">another</a>.</p></main>`,
       '/moved': { status: 302, headers: { location: link } },
       '/llms.txt': `# T\n\n- [Secret](${link})\n`,
@@ -604,10 +604,10 @@ test('two folders of the same name stay separate', async () => {
   const library = await open('sqlite')
   write({ 'one/docs/a.md': '# A\n\na\n', 'two/docs/b.md': '# B\n\nb\n' })
   const [one, two] = ['one/docs', 'two/docs'].map((path) => `${pathToFileURL(join(root, path))}/`)
-  await takeUpSource(library, { url: one ?? '', isOwnFolder: true })
-  const other = takeUpSource(library, { url: two ?? '', isOwnFolder: true })
+  await prepareSource(library, { url: one ?? '', isOwnFolder: true })
+  const other = prepareSource(library, { url: two ?? '', isOwnFolder: true })
   await expect(other).rejects.toMatchObject({ code: 'SOURCE_EXISTS', details: { source: 'docs' } })
-  expect((await takeUpSource(library, { url: one ?? '', isOwnFolder: true })).found).toBe('interrupted')
+  expect((await prepareSource(library, { url: one ?? '', isOwnFolder: true })).found).toBe('interrupted')
 })
 
 /** Random changes of a folder with few names and fewer contents, so that files repeat, replace and are renamed to each other. */

@@ -7,7 +7,7 @@ import { crawlSource } from '../../src/library/operations/crawl-source.ts'
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
-import { IMPATIENT, runCrawl, stageSite } from './crawl.ts'
+import { openTestSite, runCrawl, SHORT_BACKOFF } from './crawl.ts'
 import { page } from './site.ts'
 
 /** A library in a file, with and without leave to reach this machine. */
@@ -16,7 +16,7 @@ function place() {
   closeLater(async () => rmSync(folder, { recursive: true }))
   const path = join(folder, 'library.db')
   return async (allowPrivate: readonly string[]) => {
-    const library = await openLibrary({ path, version: '0.0.0', limits: IMPATIENT, allowPrivate })
+    const library = await openLibrary({ path, version: '0.0.0', limits: SHORT_BACKOFF, allowPrivate })
     closeLater(() => library.close())
     return library
   }
@@ -38,13 +38,13 @@ const REFUSED = {
 test.each(['refresh', 'recrawl', 'retry'] as const)(
   'a %s without leave to reach the site is refused and changes nothing',
   async (kind) => {
-    const site = await stageSite({ '/': page('Home', ['/a', '/b', '/gone']), '/a': page('A'), '/b': page('B') })
+    const site = await openTestSite({ '/': page('Home', ['/a', '/b', '/gone']), '/a': page('A'), '/b': page('B') })
     const open = place()
     const allowed = await open(['127.0.0.1'])
     const source = await addSource(allowed, { url: `${site.origin}/` })
     await runCrawl(allowed, source, { kind: 'add' }, site.origin)
     const before = await read(allowed, source)
-    site.forget()
+    site.clearRequests()
     const library = await open([])
     await expect(runCrawl(library, source, { kind }, site.origin)).rejects.toMatchObject(REFUSED)
     expect(await read(library, source)).toEqual(before)
@@ -54,7 +54,7 @@ test.each(['refresh', 'recrawl', 'retry'] as const)(
 
 test('an interrupted crawl of a start that redirects keeps its addresses pending without leave to reach the site', async () => {
   const paths = Array.from({ length: 40 }, (_, i) => `/docs/p${i}`)
-  const site = await stageSite({
+  const site = await openTestSite({
     '/': { status: 302, headers: { location: '/docs/' } },
     '/docs/': page('Home', paths),
     ...Object.fromEntries(paths.map((path) => [path, page(path)])),

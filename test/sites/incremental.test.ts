@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import { stage, statesOf } from './crawl.ts'
-import { expectUntouched, type FileStage, stageFile, stageRead } from './library-file.ts'
+import { createCrawlFixture, statesOf } from './crawl.ts'
+import { createFileFixture, expectUntouched, type FileFixture, shareCrawledFixture } from './file-fixture.ts'
 import { type Answer, page, redirect, type Site } from './site.ts'
 
 /** The validators with which a site lets the crawler check whether a page has changed. */
@@ -35,12 +35,12 @@ describe.each(KINDS)('a %s', (kind) => {
   describe.each(TRIED[kind])('of a site with validators: %s', (validators) => {
     test('changes the rows of pages that changed, and no others', async () => {
       const site = await stageTree(validators)
-      const before = await site.holds()
+      const before = await site.readContent()
       put(site.site, '/a/1', page('First finch', [], '<meta name="x" content="only around the content">'), validators)
       put(site.site, '/b/1', page('Third cormorant', ['/b/2']), validators)
-      site.site.forget()
+      site.site.clearRequests()
       const crawled = await site.crawl({ kind })
-      const after = await site.holds()
+      const after = await site.readContent()
 
       expect(crawled.summary).toMatchObject({
         end: 'completed',
@@ -60,7 +60,7 @@ describe.each(KINDS)('a %s', (kind) => {
       await expect(site.search('thrush')).resolves.toEqual([])
       await expect(site.search('cormorant')).resolves.toEqual(['/b/1'])
 
-      expect(site.site.asked()).toEqual(
+      expect(site.site.requestedPaths()).toEqual(
         [...before.pages.keys(), ...(kind === 'recrawl' ? ['/dead'] : [])].sort(compareUtf8),
       )
       for (const { path, headers, status } of site.site.requests) {
@@ -74,13 +74,13 @@ describe.each(KINDS)('a %s', (kind) => {
     })
 
     test('removes a missing page: after 410 at once, after 404 on the second request', async () => {
-      const { site, crawl, holds, search } = await stageTree(validators)
-      const before = await holds()
+      const { site, crawl, readContent, search } = await stageTree(validators)
+      const before = await readContent()
       site.pages.delete('/a/1')
       site.pages.set('/e', { status: 410, body: 'gone' })
-      site.forget()
+      site.clearRequests()
       const { summary } = await crawl({ kind })
-      const after = await holds()
+      const after = await readContent()
       expect(summary).toMatchObject({ end: 'completed', removed: 2, indexed: 0, withheld: 0 })
       expectUntouched(before, after, ['/a/1', '/e'])
       expect(after.rows.get('/a/1')).toMatchObject({ state: 'gone', reason: 'not-found', hasPage: false })
@@ -94,8 +94,8 @@ describe.each(KINDS)('a %s', (kind) => {
     })
 
     test('keeps a page that was missing only once', async () => {
-      const { site, crawl, holds } = await stageTree(validators)
-      const before = await holds()
+      const { site, crawl, readContent } = await stageTree(validators)
+      const before = await readContent()
       const answer = site.pages.get('/a/1')
       let asked = 0
       site.pages.set('/a/1', (request) => {
@@ -105,17 +105,17 @@ describe.each(KINDS)('a %s', (kind) => {
       const { summary } = await crawl({ kind })
       expect(asked).toBe(2)
       expect(summary).toMatchObject({ end: 'completed', removed: 0 })
-      expectUntouched(before, await holds(), [])
+      expectUntouched(before, await readContent(), [])
     })
 
     test('keeps a page that answers with errors, and the pages behind it', async () => {
-      const { site, crawl, holds, search } = await stageTree(validators)
-      const before = await holds()
+      const { site, crawl, readContent, search } = await stageTree(validators)
+      const before = await readContent()
       site.pages.set('/b', { status: 500, body: 'broken' })
       site.pages.set('/c/1', { status: 503, body: 'busy' })
-      site.forget()
+      site.clearRequests()
       const crawled = await crawl({ kind })
-      const after = await holds()
+      const after = await readContent()
       expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0, indexed: 0 })
       expectUntouched(before, after, ['/b', '/c/1'])
       for (const path of ['/b', '/c/1']) {
@@ -134,8 +134,8 @@ describe.each(KINDS)('a %s', (kind) => {
     })
 
     test('finds new pages behind unchanged ones, or reports that they exist', async () => {
-      const { site, crawl, holds, search } = await stageTree(validators)
-      const before = await holds()
+      const { site, crawl, readContent, search } = await stageTree(validators)
+      const before = await readContent()
       // Behind /b, which is unchanged, /b/1 links to something new; the text of /c is the same with one more link around it.
       put(site, '/b/1', page('Third thrush', ['/b/2', '/b/new']), validators)
       put(site, '/b/new', page('New nightingale', ['/b/newer']), validators)
@@ -143,9 +143,9 @@ describe.each(KINDS)('a %s', (kind) => {
       put(site, '/c', TREE['/c']?.replace('<main>', '<nav><a href="/c/new">more</a></nav><main>') ?? '', validators)
       put(site, '/c/new', page('Another nightjar'), validators)
       put(site, '/dead', page('Risen roller'), validators)
-      site.forget()
+      site.clearRequests()
       const crawled = await crawl({ kind })
-      const after = await holds()
+      const after = await readContent()
       const isFull = kind === 'recrawl'
       expect(crawled.summary).toMatchObject({
         end: 'completed',
@@ -161,21 +161,21 @@ describe.each(KINDS)('a %s', (kind) => {
       expect(states['/b/newer']).toBe(isFull ? 'indexed' : undefined)
       expect(states['/c/new']).toBe(isFull ? 'indexed' : 'skipped new-in-refresh')
       expect(states['/dead']).toBe(isFull ? 'indexed' : 'failed not-found')
-      expect(site.asked().includes('/b/new')).toBe(isFull)
+      expect(site.requestedPaths().includes('/b/new')).toBe(isFull)
       await expect(search('nightingale')).resolves.toEqual(isFull ? ['/b/new'] : [])
       if (isFull) return
 
-      site.forget()
+      site.clearRequests()
       const next = await crawl({ kind: 'refresh', discover: true })
       expect(next.summary).toMatchObject({ end: 'completed', indexed: 3, newInRefresh: 0 })
       expect(statesOf(next)).toMatchObject({ '/b/new': 'indexed', '/b/newer': 'indexed', '/c/new': 'indexed' })
       await expect(search('nightingale')).resolves.toEqual(['/b/new'])
-      expect(site.asked()).not.toContain('/dead')
+      expect(site.requestedPaths()).not.toContain('/dead')
     })
 
     test('a run that is stopped half-way deletes nothing, and resumes', async () => {
-      const { site, crawl, holds } = await stageTree(validators)
-      const before = await holds()
+      const { site, crawl, readContent } = await stageTree(validators)
+      const before = await readContent()
       put(site, '/c/1', page('Fifth fulmar'), validators)
       site.pages.delete('/a/1')
       const stop = new AbortController()
@@ -186,27 +186,27 @@ describe.each(KINDS)('a %s', (kind) => {
       })
       const stopped = await crawl({ kind }, stop.signal)
       expect(stopped.summary).toMatchObject({ end: 'cancelled', removed: 0 })
-      const between = await holds()
+      const between = await readContent()
       expect([...between.pages.keys()]).toEqual([...before.pages.keys()])
       const crawled = await crawl({ kind })
       expect(crawled.events[0]).toMatchObject({ type: 'started', isResumed: true, crawlId: stopped.summary.crawlId })
       expect(crawled.summary).toMatchObject({ end: 'completed', removed: 1 })
-      const after = await holds()
+      const after = await readContent()
       expectUntouched(before, after, ['/c/1', '/a/1'])
       expect(after.rows.get('/c/1')?.state).toBe('indexed')
       expect(after.rows.get('/a/1')).toMatchObject({ state: 'gone', reason: 'not-found' })
     })
 
     test('a run with a cap visits no more pages than the cap, and deletes nothing that it did not visit', async () => {
-      const { site, crawl, holds, library, source } = await stageTree(validators)
-      const before = await holds()
+      const { site, crawl, readContent, library, source } = await stageTree(validators)
+      const before = await readContent()
       put(site, '/', page('Home heron', ['/a', '/b', '/c', '/d']), validators)
-      site.forget()
+      site.clearRequests()
       const crawled = await crawl({ kind, scope: { maxPages: 4 } })
       expect(crawled.summary).toMatchObject({ end: 'completed', cappedAt: 4, removed: 0 })
       expect(crawled.summary.indexed + crawled.summary.unchanged).toBe(4)
-      expect(site.asked()).toHaveLength(4)
-      const after = await holds()
+      expect(site.requestedPaths()).toHaveLength(4)
+      const after = await readContent()
       expect([...after.pages.keys()]).toEqual([...before.pages.keys()])
       for (const [path, content] of before.pages) if (path !== '/') expect(after.pages.get(path)).toEqual(content)
       const [kept] = await library.store.listSources()
@@ -214,15 +214,15 @@ describe.each(KINDS)('a %s', (kind) => {
     })
 
     test('a run with a narrower scope leaves pages outside of it alone', async () => {
-      const { site, crawl, holds, search, library, source } = await stageTree(validators)
-      const before = await holds()
+      const { site, crawl, readContent, search, library, source } = await stageTree(validators)
+      const before = await readContent()
       put(site, '/a/1', page('First fieldfare'), validators)
       put(site, '/b/1', page('Third tern', ['/b/2']), validators)
-      site.forget()
+      site.clearRequests()
       const narrow = await crawl({ kind, scope: { block: ['/a/**'] } })
       expect(narrow.summary).toMatchObject({ end: 'completed', removed: 0, indexed: 1 })
-      expect(site.asked().filter((path) => path.startsWith('/a/'))).toEqual([])
-      const between = await holds()
+      expect(site.requestedPaths().filter((path) => path.startsWith('/a/'))).toEqual([])
+      const between = await readContent()
       for (const path of ['/a/1', '/a/2']) expect(between.pages.get(path)).toEqual(before.pages.get(path))
       await expect(search('finch')).resolves.toEqual(['/a/1'])
       await expect(search('tern')).resolves.toEqual(['/b/1'])
@@ -240,18 +240,18 @@ describe.each(KINDS)('a %s', (kind) => {
 
 describe('a full recrawl', () => {
   test.each(VALIDATORS)('reads every page again and finds orphans too, with validators: %s', async (validators) => {
-    const { site, crawl, holds, search } = await stageTree(validators)
-    const before = await holds()
+    const { site, crawl, readContent, search } = await stageTree(validators)
+    const before = await readContent()
     put(site, '/', page('Home heron', ['/a', '/b', '/c', '/d']), validators)
     site.pages.delete('/e')
-    site.forget()
+    site.clearRequests()
     const { summary } = await crawl({ kind: 'recrawl', full: true })
     expect(summary).toMatchObject({ end: 'completed', indexed: 10, unchanged: 0, removed: 1 })
     for (const { path, headers, status } of site.requests) {
       expect(headers['if-none-match'] ?? headers['if-modified-since'], path).toBeUndefined()
       if (before.pages.has(path)) expect(status).toBe(path === '/e' ? 404 : 200)
     }
-    const after = await holds()
+    const after = await readContent()
     expect(after.rows.get('/e')).toMatchObject({ state: 'gone', reason: 'not-found' })
     await expect(search('eagle')).resolves.toEqual([])
     for (const path of after.pages.keys()) {
@@ -267,15 +267,15 @@ describe('orphans', () => {
   const shrunk = page('Home heron', ['/a', '/b', '/c', '/d'])
 
   test('pages that a complete recrawl did not find are requested, and stay while they exist', async () => {
-    const { site, crawl, search, holds } = await stageTree('etag')
-    const before = await holds()
+    const { site, crawl, search, readContent } = await stageTree('etag')
+    const before = await readContent()
     site.pages.set('/', page('We will be back soon'))
-    site.forget()
+    site.clearRequests()
     const crawled = await crawl({ kind: 'recrawl' })
     expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0 })
     expect(crawled.rows.get('/e')).toMatchObject({ state: 'unchanged', reason: null })
-    expect(site.asked()).toContain('/e')
-    expect([...(await holds()).pages.keys()]).toEqual([...before.pages.keys()])
+    expect(site.requestedPaths()).toContain('/e')
+    expect([...(await readContent()).pages.keys()]).toEqual([...before.pages.keys()])
     await expect(search('eagle')).resolves.toEqual(['/e'])
   })
 
@@ -284,7 +284,7 @@ describe('orphans', () => {
     const names = ['one', 'two', 'three', 'four', 'five', 'six', 'seven']
     const targets = names.map((name) => `/target/${name}`)
     const behind = names.flatMap((name) => [`/behind/${name}`, `/below/${name}`])
-    const staged = await stage({
+    const staged = await createCrawlFixture({
       '/': redirect('/home', 302),
       '/home': page('Home heron', [...names.map((name) => `/link/${name}`), '/hub', '/empty']),
       ...Object.fromEntries(names.map((name) => [`/link/${name}`, redirect(`/target/${name}`)])),
@@ -298,11 +298,11 @@ describe('orphans', () => {
     const pages = ['/home', ...targets, ...behind]
     for (const path of pages) expect(first.rows.get(path), path).toMatchObject({ state: 'indexed' })
     staged.site.pages.set('/', page('We will be back soon'))
-    staged.site.forget()
+    staged.site.clearRequests()
     const crawled = await staged.crawl({ kind: 'recrawl' })
     expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: null })
     for (const path of pages) expect(crawled.rows.get(path), path).toMatchObject({ state: 'unchanged' })
-    expect(staged.site.asked()).toEqual(expect.arrayContaining(pages))
+    expect(staged.site.requestedPaths()).toEqual(expect.arrayContaining(pages))
   })
 
   test('are removed if a complete recrawl did not find them and they do not answer', async () => {
@@ -361,11 +361,11 @@ describe('orphans', () => {
     ['is empty', '<title></title><body></body>'],
     ['leads to a login elsewhere', { status: 302, headers: { location: 'http://localhost:1/login' } }],
   ] as const)('stay when the start %s', async (_, answer: Answer) => {
-    const { site, crawl, holds } = await stageTree('etag')
-    const before = await holds()
+    const { site, crawl, readContent } = await stageTree('etag')
+    const before = await readContent()
     site.pages.set('/', answer)
     const { summary } = await crawl({ kind: 'recrawl' })
-    const after = await holds()
+    const after = await readContent()
     const kept = [...before.pages.keys()].filter((path) => path !== '/')
     expect([...after.pages.keys()].filter((path) => path !== '/')).toEqual(kept)
     const isProof = typeof answer !== 'string' && (answer as { status: number }).status in { 404: 1, 410: 1 }
@@ -386,49 +386,49 @@ describe('the loss gate', () => {
     for (let i = 0; i < count; i++) site.pages.set(`/p/${i}`, { status, body: 'no' })
   }
 
-  const stageForty = stageRead(many(40))
+  const stageForty = shareCrawledFixture(many(40))
 
   test.each([404, 410])('stops a crawl that would remove most of a source (%i)', async (status) => {
-    const { site, crawl, holds, search } = await stageForty()
-    const before = await holds()
+    const { site, crawl, readContent, search } = await stageForty()
+    const before = await readContent()
     drop(site, 30, status)
     const stopped = await crawl({ kind: 'recrawl' })
     expect(stopped.summary).toMatchObject({ end: 'gate', removed: 0, withheld: 30 })
-    expect((await holds()).pages).toEqual(before.pages)
+    expect((await readContent()).pages).toEqual(before.pages)
     await expect(search('n7n')).resolves.toEqual(['/p/7'])
     const opened = await crawl({ kind: 'recrawl', acceptLoss: true })
     expect(opened.summary).toMatchObject({ end: 'completed', removed: 30, withheld: 0 })
-    expect((await holds()).pages.size).toBe(10)
+    expect((await readContent()).pages.size).toBe(10)
     await expect(search('n7n')).resolves.toEqual([])
     await expect(search('n33n')).resolves.toEqual(['/p/33'])
   })
 
   test('stops a crawl that did not find most of a source', async () => {
-    const { site, crawl, holds } = await stageForty()
+    const { site, crawl, readContent } = await stageForty()
     site.pages.set('/', page('Home heron', ['/p/37', '/p/38']))
     drop(site, 37, 404)
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'gate', removed: 0, withheld: 37 })
-    expect((await holds()).pages.size).toBe(40)
+    expect((await readContent()).pages.size).toBe(40)
   })
 
   test('holds in a refresh as well', async () => {
-    const { site, crawl, holds } = await stageForty()
+    const { site, crawl, readContent } = await stageForty()
     drop(site, 30, 410)
     const { summary } = await crawl({ kind: 'refresh' })
     expect(summary).toMatchObject({ end: 'gate', removed: 0, withheld: 30 })
-    expect((await holds()).pages.size).toBe(40)
+    expect((await readContent()).pages.size).toBe(40)
   })
 
-  const stageSixteen = stageRead(many(16))
+  const stageSixteen = shareCrawledFixture(many(16))
 
   test('the loss gate protects a small source whose start lost its links', async () => {
-    const { site, crawl, holds } = await stageSixteen()
-    const before = await holds()
+    const { site, crawl, readContent } = await stageSixteen()
+    const before = await readContent()
     site.pages.set('/', page('We will be back soon'))
     drop(site, 15, 404)
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', removed: 0, withheld: 15 })
-    expect([...(await holds()).pages.keys()]).toEqual([...before.pages.keys()])
+    expect([...(await readContent()).pages.keys()]).toEqual([...before.pages.keys()])
     const opened = await crawl({ kind: 'recrawl', acceptLoss: true })
     expect(opened.summary).toMatchObject({ end: 'completed', removed: 15 })
   })
@@ -437,40 +437,40 @@ describe('the loss gate', () => {
     const { site, crawl } = await stageSixteen()
     drop(site, 8, 410)
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', removed: 8 })
-    const tiny = await stageRead(many(3))()
+    const tiny = await shareCrawledFixture(many(3))()
     drop(tiny.site, 2, 410)
     expect((await tiny.crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', removed: 2 })
   })
 
   test('lets twenty pages go, even in a small source', async () => {
-    const { site, crawl, holds } = await stageForty()
+    const { site, crawl, readContent } = await stageForty()
     drop(site, 20, 410)
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'completed', removed: 20 })
-    expect((await holds()).pages.size).toBe(20)
+    expect((await readContent()).pages.size).toBe(20)
   })
 
   test('lets a tenth of a large source go', async () => {
-    const { site, crawl, holds } = await stageFile(many(220))
+    const { site, crawl, readContent } = await createFileFixture(many(220))
     await crawl()
     drop(site, 21, 410)
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'completed', removed: 21 })
-    expect((await holds()).pages.size).toBe(199)
+    expect((await readContent()).pages.size).toBe(199)
   })
 })
 
 describe.each(KINDS)('in a %s a page that', (kind) => {
   const start = async () => {
     const site = await stageTree('etag')
-    return { ...site, before: await site.holds() }
+    return { ...site, before: await site.readContent() }
   }
 
   test('does not want to be indexed any more goes', async () => {
-    const { site, crawl, holds, search, before } = await start()
+    const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/b', page('Beta bittern', ['/b/1'], '<meta name="robots" content="noindex">'))
     const { summary } = await crawl({ kind })
-    const after = await holds()
+    const after = await readContent()
     expect(summary).toMatchObject({ end: 'completed', removed: 1 })
     expectUntouched(before, after, ['/b'])
     expect(after.rows.get('/b')).toMatchObject({ state: 'skipped', reason: 'noindex', hasPage: false })
@@ -478,10 +478,10 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
   })
 
   test('redirects to a page with content makes room for that', async () => {
-    const { site, crawl, holds, search, before } = await start()
+    const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/e', { status: 301, headers: { location: '/a' } })
     const { summary } = await crawl({ kind })
-    const after = await holds()
+    const after = await readContent()
     expect(summary).toMatchObject({ end: 'completed', removed: 1 })
     expectUntouched(before, after, ['/e'])
     expect(after.rows.get('/e')).toMatchObject({
@@ -494,11 +494,11 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
   })
 
   test('moves to a new address keeps its content until that was read', async () => {
-    const { site, crawl, holds, search } = await start()
+    const { site, crawl, readContent, search } = await start()
     site.pages.set('/e', { status: 301, headers: { location: '/moved' } })
     site.pages.set('/moved', page('Epsilon eagle'))
     const { summary } = await crawl({ kind })
-    const { rows } = await holds()
+    const { rows } = await readContent()
     if (kind === 'recrawl') {
       expect(summary.removed + rows.size).toBeGreaterThan(0)
       expect(rows.get('/e')).toMatchObject({ state: 'skipped', reason: 'redirect', hasPage: false })
@@ -537,10 +537,10 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     ['is forbidden', { status: 403, body: 'no' }, 'failed http-client-error'],
     ['is too much', { status: 200, headers: { 'content-type': 'image/png' }, body: '\u0089PNG' }, 'skipped not-text'],
   ] as const)('%s stays, and so do the pages behind it', async (_, answer: Answer, state) => {
-    const { site, crawl, holds, search, before } = await start()
+    const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/b', answer)
     const crawled = await crawl({ kind })
-    const after = await holds()
+    const after = await readContent()
     expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0 })
     expectUntouched(before, after, ['/b', '/nothing', 'https://elsewhere.example/'])
     expect(statesOf(crawled)['/b']).toBe(state)
@@ -551,14 +551,14 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     site.pages.set('/b', TREE['/b'] ?? '')
     const healed = await crawl({ kind })
     expect(healed.rows.get('/b')).toMatchObject({ state: 'unchanged', reason: null, target: null })
-    expect((await holds()).pages.get('/b')).toEqual(before.pages.get('/b'))
+    expect((await readContent()).pages.get('/b')).toEqual(before.pages.get('/b'))
   })
 
   test('becomes the same as another is held under the better address', async () => {
-    const { site, crawl, holds, search, before } = await start()
+    const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/a/1', TREE['/e'] ?? '')
     await crawl({ kind })
-    const after = await holds()
+    const after = await readContent()
     expectUntouched(before, after, ['/a/1'])
     expect(after.rows.get('/a/1')).toMatchObject({
       state: 'skipped',
@@ -579,27 +579,27 @@ describe('a page that is the same as a better one', () => {
   }
 
   describe.each([true, false])('on a site with tags: %s', (hasEtags) => {
-    const stageTwins = stageRead(TWINS, { siteOptions: { hasEtags } })
+    const stageTwins = shareCrawledFixture(TWINS, { siteOptions: { hasEtags } })
     const start = async () => {
       const staged = await stageTwins()
-      expect((await staged.holds()).rows.get('/deep/e')).toMatchObject({ state: 'skipped', reason: 'duplicate' })
+      expect((await staged.readContent()).rows.get('/deep/e')).toMatchObject({ state: 'skipped', reason: 'duplicate' })
       return staged
     }
 
     test.each(KINDS)('takes the content over when the better one changes, in a %s', async (kind) => {
-      const { site, crawl, search, holds } = await start()
+      const { site, crawl, search, readContent } = await start()
       site.pages.set('/e', page('Epsilon egret'))
       const { rows } = await crawl({ kind })
       expect(rows.get('/e')).toMatchObject({ state: 'indexed' })
       expect(rows.get('/deep/e')).toMatchObject({ state: 'indexed', reason: null, target: null })
       await expect(search('egret')).resolves.toEqual(['/e'])
       await expect(search('eagle')).resolves.toEqual(['/deep/e'])
-      const before = await holds()
+      const before = await readContent()
       site.pages.set('/e', page('Epsilon eagle'))
       const again = await crawl({ kind })
       expect(again.rows.get('/deep/e')).toMatchObject({ state: 'skipped', reason: 'duplicate', hasPage: false })
       await expect(search('eagle')).resolves.toEqual(['/e'])
-      expectUntouched(before, await holds(), ['/e', '/deep/e'])
+      expectUntouched(before, await readContent(), ['/e', '/deep/e'])
     })
 
     test.each([
@@ -634,15 +634,15 @@ describe('a freshness window', () => {
   test.each(KINDS)(
     'a %s does not fetch pages checked within the window, and still follows their links',
     async (kind) => {
-      const { site, crawl, holds, search } = await stageTree('etag')
-      const before = await holds()
+      const { site, crawl, readContent, search } = await stageTree('etag')
+      const before = await readContent()
       put(site, '/b/1', page('Third tern', ['/b/2']), 'etag')
       put(site, '/dead', page('Risen roller'), 'etag')
-      site.forget()
+      site.clearRequests()
       const { summary } = await crawl({ kind, maxAgeMs: 3_600_000 })
       expect(summary).toMatchObject({ end: 'completed', indexed: kind === 'recrawl' ? 1 : 0, removed: 0 })
-      expect(site.asked()).toEqual(kind === 'recrawl' ? ['/dead'] : [])
-      const after = await holds()
+      expect(site.requestedPaths()).toEqual(kind === 'recrawl' ? ['/dead'] : [])
+      const after = await readContent()
       expectUntouched(before, after, ['/dead'])
       for (const path of before.pages.keys()) {
         expect(after.rows.get(path)?.checkedAt, 'is when it was asked').toBe(before.rows.get(path)?.checkedAt)
@@ -660,9 +660,9 @@ describe('a freshness window', () => {
     site.pages.set('/b', { status: 500, body: 'broken' })
     const broken = await crawl({ kind: 'recrawl' })
     expect(broken.rows.get('/b')).toMatchObject({ state: 'failed' })
-    site.forget()
+    site.clearRequests()
     const windowed = await crawl({ kind: 'recrawl', maxAgeMs: 3_600_000 })
-    expect(site.asked()).toEqual(['/b', '/b', '/b', '/dead'])
+    expect(site.requestedPaths()).toEqual(['/b', '/b', '/b', '/dead'])
     expect(windowed.rows.get('/b')).toMatchObject({ state: 'failed' })
   })
 
@@ -673,10 +673,10 @@ describe('a freshness window', () => {
     const windowMs = 3_600_000
     for (let i = 1; i <= 3; i++) {
       Object.assign(library, { clock: { ...library.clock, now: shift(library.clock.now, 1_500_000) } })
-      site.forget()
+      site.clearRequests()
       await crawl({ kind: 'refresh', maxAgeMs: windowMs })
       const isOver = library.clock.now() - checkedAt >= windowMs
-      expect(site.asked().length > 0, `after ${library.clock.now() - checkedAt} ms`).toBe(isOver)
+      expect(site.requestedPaths().length > 0, `after ${library.clock.now() - checkedAt} ms`).toBe(isOver)
     }
   })
 })
@@ -684,7 +684,7 @@ describe('a freshness window', () => {
 describe('validators', () => {
   test('validators of an older content are dropped when the new content comes without any', async () => {
     const old = { headers: { etag: '"one"' }, body: page('Epsilon eagle') }
-    const { site, crawl, search } = await stageFile(
+    const { site, crawl, search } = await createFileFixture(
       { '/': page('Home heron', ['/e']), '/e': old },
       { siteOptions: { hasEtags: false } },
     )
@@ -700,7 +700,7 @@ describe('validators', () => {
 
   test('validators of a response that was not stored are not used for the stored page', async () => {
     const paths = Array.from({ length: 30 }, (_, i) => `/p/${i}`)
-    const { site, crawl } = await stageFile({
+    const { site, crawl } = await createFileFixture({
       '/': page('Home heron', paths),
       ...Object.fromEntries(paths.map((path, i) => [path, page(`Number n${i}n`)])),
     })
@@ -734,13 +734,13 @@ function answerWith(html: string, validators: Validators): Answer {
 }
 
 /** The tree on a site with these validators, when it was read once. */
-function stageTree(validators: Validators): Promise<FileStage> {
+function stageTree(validators: Validators): Promise<FileFixture> {
   return TREES[validators]()
 }
 
-function readTree(validators: Validators): () => Promise<FileStage> {
+function readTree(validators: Validators): () => Promise<FileFixture> {
   const pages = Object.entries(TREE).map(([path, html]) => [path, answerWith(html, validators)] as const)
-  return stageRead(Object.fromEntries(pages), { siteOptions: { hasEtags: validators === 'etag' } })
+  return shareCrawledFixture(Object.fromEntries(pages), { siteOptions: { hasEtags: validators === 'etag' } })
 }
 
 const TREES = { etag: readTree('etag'), date: readTree('date'), none: readTree('none') }

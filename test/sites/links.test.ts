@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { stage, statesOf } from './crawl.ts'
+import { createCrawlFixture, statesOf } from './crawl.ts'
 import { markdown, page, text } from './site.ts'
 
 describe('links', () => {
   test('lead from page to page, and every address is accounted for', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a', 'b', '/missing', 'https://other.example/x', 'mailto:a@b.example']),
       '/a': page('A', ['/b', '/']),
       '/b': page('B', ['/a#part']),
@@ -17,12 +17,12 @@ describe('links', () => {
       '/missing': 'failed not-found',
       'https://other.example/x': 'skipped off-site',
     })
-    expect(site.asked()).toEqual(['/', '/a', '/b', '/missing'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/b', '/missing'])
     expect(crawled.summary.end).toBe('completed')
   })
 
   test('are resolved against the page they stand on, fragments and credentials dropped', async () => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home', ['guide/one', './guide/', '?page=2', origin.replace('//', '//user:secret@')]),
       '/?page=2': page('Home, continued'),
       '/guide/': page('Guide', ['two#top', '../up', '//other.example/a', '#here']),
@@ -31,31 +31,31 @@ describe('links', () => {
       '/up': page('Up'),
     }))
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/?page=2', '/guide/', '/guide/one', '/guide/two', '/up'])
+    expect(site.requestedPaths()).toEqual(['/', '/?page=2', '/guide/', '/guide/one', '/guide/two', '/up'])
     expect(crawled.rows.get('/guide/two')).toMatchObject({ state: 'indexed', depth: 2, discovery: 'link' })
     expect(crawled.rows.get('/up')?.foundOn).toBe(`${site.origin}/guide/`)
     expect(statesOf(crawled)['http://other.example/a']).toBe('skipped off-site')
   })
 
   test('are resolved against the base a page names', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['one', '/two'], '<base href="/deep/down/">'),
       '/deep/down/one': page('One', ['three']),
       '/deep/down/three': page('Three'),
       '/two': page('Two', ['x'], '<base href="https://other.example/">'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/deep/down/one', '/deep/down/three', '/two'])
+    expect(site.requestedPaths()).toEqual(['/', '/deep/down/one', '/deep/down/three', '/two'])
     expect(statesOf(crawled)['https://other.example/x']).toBe('skipped off-site')
   })
 
   test('spelled in several ways lead to one fetch, as the first was written', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a%7Eb/', '/a~b/', '/a~b//', '/a~b/#x', '/a~b/?utm_source=y']),
       '/a%7Eb/': page('One page'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a%7Eb/'])
+    expect(site.requestedPaths()).toEqual(['/', '/a%7Eb/'])
     expect(crawled.rows.get('/a~b')).toMatchObject({ state: 'indexed', url: `${site.origin}/a%7Eb/` })
   })
 
@@ -63,7 +63,7 @@ describe('links', () => {
     const home = `<!doctype html><title>Home</title><nav><a href="/nav">n</a></nav><main><h1>Home</h1>
       <p>There is something to be read on this page, and more on others.</p></main>
       <footer><a href="/foot">f</a><map><area href="/area"></map></footer><link rel="next" href="/next">`
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': home,
       '/nav': page('Nav'),
       '/foot': page('Foot'),
@@ -71,11 +71,11 @@ describe('links', () => {
       '/next': page('Next'),
     })
     await crawl()
-    expect(site.asked()).toEqual(['/', '/area', '/foot', '/nav', '/next'])
+    expect(site.requestedPaths()).toEqual(['/', '/area', '/foot', '/nav', '/next'])
   })
 
   test('links in Markdown are followed', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/docs/start.md': text(markdown('Start', '\n[next](next.md)\n'), 'text/markdown'),
         '/docs/next.md': text(markdown('Next'), 'text/markdown'),
@@ -83,7 +83,7 @@ describe('links', () => {
       { start: '/docs/start.md' },
     )
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/docs/next.md', '/docs/start.md'])
+    expect(site.requestedPaths()).toEqual(['/docs/next.md', '/docs/start.md'])
     expect(statesOf(crawled)).toEqual({ '/docs/start.md': 'indexed', '/docs/next.md': 'indexed' })
   })
 })
@@ -92,13 +92,13 @@ describe('the Markdown form that a page names', () => {
   const form = '<link rel="alternate" type="text/markdown" href="/a.md">'
 
   test('is not fetched beside the page, and recorded as covered by it', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a']),
       '/a': page('A', [], form),
       '/a.md': text(markdown('A'), 'text/markdown'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a'])
+    expect(site.requestedPaths()).toEqual(['/', '/a'])
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/a.md': 'skipped covered' })
     expect(crawled.rows.get('/a.md')).toMatchObject({
       discovery: 'alternate',
@@ -108,18 +108,18 @@ describe('the Markdown form that a page names', () => {
   })
 
   test('is not fetched even if the page links to it', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a']),
       '/a': page('A', ['/a.md'], form),
       '/a.md': text(markdown('A'), 'text/markdown'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a'])
+    expect(site.requestedPaths()).toEqual(['/', '/a'])
     expect(statesOf(crawled)['/a.md']).toBe('skipped covered')
   })
 
   test('is read instead of the page if llms.txt lists it, and the page is not indexed twice', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a']),
       '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),
       '/a': page('A', ['/b'], form),
@@ -127,7 +127,7 @@ describe('the Markdown form that a page names', () => {
       '/b': page('B'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/a.md', '/b', '/llms.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/a.md', '/b', '/llms.txt'])
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
       '/a': 'skipped canonical',
@@ -139,7 +139,7 @@ describe('the Markdown form that a page names', () => {
 
   test('is read instead of the page also if it answers only after the page', async () => {
     const answers = [{ status: 503, headers: { 'retry-after': '0' } }]
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/a']),
         '/llms.txt': text('# Site\n\n- [A](/a.md)\n- [B](/b.md)\n'),
@@ -152,7 +152,7 @@ describe('the Markdown form that a page names', () => {
   })
 
   test('leaves the page indexed if llms.txt lists the Markdown and it is missing', async () => {
-    const { crawl } = await stage({
+    const { crawl } = await createCrawlFixture({
       '/': page('Home', ['/a']),
       '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),
       '/a': page('A', [], form),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Snapshot } from '../../src/core/model.ts'
-import { type Crawled, type Stage, stage, statesOf } from './crawl.ts'
+import { type Crawled, type CrawlFixture, createCrawlFixture, statesOf } from './crawl.ts'
 import { type Answer, markdown, page, sitemap, text } from './site.ts'
 
 /** A section of an llms-full.txt with its source address. */
@@ -18,7 +18,7 @@ const site = (origin: string) => ({
   '/llms-full.txt': full(origin, ['/a', '/b', '/c']),
 })
 
-async function markdownOf({ library, source, site: { origin } }: Stage, path: string): Promise<string> {
+async function markdownOf({ library, source, site: { origin } }: CrawlFixture, path: string): Promise<string> {
   return (await library.store.readPage(source.id, `${origin}${path}`))?.page.markdown ?? ''
 }
 
@@ -27,9 +27,9 @@ const changes = ({ rows }: Crawled) => new Map([...rows].map(([path, { changedAt
 
 describe('llms-full.txt', () => {
   test('llms-full.txt with every page makes fetching the pages unnecessary', async () => {
-    const staged = await stage(site)
+    const staged = await createCrawlFixture(site)
     const crawled = await staged.crawl()
-    expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
+    expect(staged.site.requestedPaths()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
       '/a': 'indexed',
@@ -46,7 +46,7 @@ describe('llms-full.txt', () => {
   })
 
   test('pages get the titles of their sections, without the syntax of their generator', async () => {
-    const staged = await stage((origin) => ({
+    const staged = await createCrawlFixture((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(
         `---\ntitle: Lamps\nurl: ${origin}/a\n---\n\n## Examples\n\n:::tip\nKeep the lamp dry and out of the wind.\n:::\n`,
@@ -60,20 +60,20 @@ describe('llms-full.txt', () => {
   })
 
   test('pages missing from llms-full.txt are crawled, found by llms.txt, by links and by links in the file', async () => {
-    const staged = await stage((origin) => ({
+    const staged = await createCrawlFixture((origin) => ({
       ...site(origin),
       '/d': page('D'),
       '/llms-full.txt': text(section(origin, '/a', `\n\nMore.\n\nAnd more.\n\n[d](${origin}/d)`)),
     }))
     const crawled = await staged.crawl()
-    const pages = staged.site.asked().filter((path) => !/llms|\.md$/.test(path))
+    const pages = staged.site.requestedPaths().filter((path) => !/llms|\.md$/.test(path))
     expect(pages).toEqual(['/', '/b', '/c', '/d'])
     expect(await markdownOf(staged, '/b')).toContain('B in HTML')
     expect(statesOf(crawled)['/a']).toBe('indexed')
   })
 
   test('llms-full.txt is split at headings that are titles in llms.txt', async () => {
-    const staged = await stage({
+    const staged = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': text('# Site\n\n- [First part](/a)\n- [Second part](/b)\n'),
       '/llms-full.txt': text(
@@ -81,13 +81,13 @@ describe('llms-full.txt', () => {
       ),
     })
     const crawled = await staged.crawl()
-    expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
+    expect(staged.site.requestedPaths()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
     expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/b': 'indexed' })
     expect(await markdownOf(staged, '/b')).toContain('about the second')
   })
 
   test('llms-full.txt that cannot be split is one document under its own address, and everything else is crawled', async () => {
-    const staged = await stage((origin) => ({
+    const staged = await createCrawlFixture((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(`${markdown('All of it')}\n## Part\n\nIn one piece, and no address anywhere.\n`),
     }))
@@ -100,12 +100,12 @@ describe('llms-full.txt', () => {
       '/llms-full.txt': 'indexed',
     })
     expect(await markdownOf(staged, '/llms-full.txt')).toContain('In one piece')
-    expect(staged.site.asked()).toEqual(expect.arrayContaining(['/a', '/b', '/c']))
-    expect(staged.site.asked().filter((path) => path === '/llms-full.txt')).toHaveLength(1)
+    expect(staged.site.requestedPaths()).toEqual(expect.arrayContaining(['/a', '/b', '/c']))
+    expect(staged.site.requestedPaths().filter((path) => path === '/llms-full.txt')).toHaveLength(1)
   })
 
   test('text that belongs to no page is kept as one document beside the pages', async () => {
-    const staged = await stage((origin) => ({
+    const staged = await createCrawlFixture((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(`A preface that belongs to no page in particular.\n\n${section(origin, '/a')}`),
     }))
@@ -119,14 +119,14 @@ describe('llms-full.txt', () => {
     ['HTML', { body: page('Not found') }],
     ['empty', text('')],
   ])('llms-full.txt that is %s is ignored', async (_, answer) => {
-    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': answer }))
+    const staged = await createCrawlFixture((origin) => ({ ...site(origin), '/llms-full.txt': answer }))
     const crawled = await staged.crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed', '/c': 'indexed' })
     expect(await markdownOf(staged, '/a')).toContain('A in HTML')
   })
 
   test('pages in llms-full.txt that are out of scope or off the site are refused', async () => {
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       (origin) => ({
         '/docs/': page('Docs'),
         '/llms-full.txt': text(
@@ -146,21 +146,24 @@ describe('llms-full.txt', () => {
   })
 
   test('does not replace the start, which was read already', async () => {
-    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/', '/a']) }))
+    const staged = await createCrawlFixture((origin) => ({
+      ...site(origin),
+      '/llms-full.txt': full(origin, ['/', '/a']),
+    }))
     const crawled = await staged.crawl()
     expect(statesOf(crawled)['/']).toBe('indexed')
     expect(await markdownOf(staged, '/')).toContain('This page is about Home')
   })
 
   test('llms-full.txt is not requested with the setting `off`', async () => {
-    const staged = await stage(site, { settings: { llmsFull: 'off' } })
+    const staged = await createCrawlFixture(site, { settings: { llmsFull: 'off' } })
     await staged.crawl()
     expect(staged.site.requests.map(({ path }) => path)).not.toContain('/llms-full.txt')
     expect(await markdownOf(staged, '/a')).toContain('A in HTML')
   })
 
   test('the crawl follows no links and no lists with the setting `only`', async () => {
-    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a']) }), {
+    const staged = await createCrawlFixture((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a']) }), {
       settings: { llmsFull: 'only' },
     })
     const crawled = await staged.crawl()
@@ -175,13 +178,13 @@ describe('llms-full.txt', () => {
       '/sitemap.xml': sitemap([`${origin}/b`]),
       '/llms-full.txt': full(origin, ['/a']),
     })
-    const staged = await stage(pages, { settings: { llmsFull: 'only' } })
+    const staged = await createCrawlFixture(pages, { settings: { llmsFull: 'only' } })
     const { origin } = staged.site
     staged.site.pages.delete('/llms-full.txt')
     const crawled = await staged.crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'skipped excluded' })
     expect(crawled.summary).toMatchObject({ end: 'failed', vainReason: 'excluded' })
-    expect(staged.site.asked()).toEqual(['/', '/llms.txt'])
+    expect(staged.site.requestedPaths()).toEqual(['/', '/llms.txt'])
     const problem = {
       type: 'problem',
       kind: 'llms-full-missing',
@@ -199,7 +202,7 @@ describe('llms-full.txt', () => {
 
   test('without a page of the source is reported with `only`', async () => {
     const others = full('https://elsewhere.example', ['/a'])
-    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': others }), {
+    const staged = await createCrawlFixture((origin) => ({ ...site(origin), '/llms-full.txt': others }), {
       settings: { llmsFull: 'only' },
     })
     const { events } = await staged.crawl()
@@ -209,7 +212,7 @@ describe('llms-full.txt', () => {
   })
 
   test('a page without text in llms-full.txt is fetched', async () => {
-    const staged = await stage((origin) => ({
+    const staged = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A in HTML'),
       '/b': page('B in HTML'),
@@ -223,13 +226,13 @@ describe('llms-full.txt', () => {
   })
 
   test('llms-full.txt makes fetching its pages unnecessary also if the start has a tracking parameter', async () => {
-    const staged = await stage(site, { start: '/?utm_source=mail' })
+    const staged = await createCrawlFixture(site, { start: '/?utm_source=mail' })
     await staged.crawl()
-    expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
+    expect(staged.site.requestedPaths()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
   })
 
   test('llms-full.txt is found beside an llms.txt given by the user', async () => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home'),
         '/lists/llms.txt': text('# Site\n\n- [A](/a)\n'),
@@ -238,13 +241,13 @@ describe('llms-full.txt', () => {
       { settings: (origin) => ({ llmsTxtUrl: `${origin}/lists/llms.txt` }) },
     )
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed' })
-    expect(staged.site.asked()).toEqual(['/', '/lists/llms-full.txt', '/lists/llms.txt'])
+    expect(staged.site.requestedPaths()).toEqual(['/', '/lists/llms-full.txt', '/lists/llms.txt'])
   })
 })
 
 describe('a recrawl with llms-full.txt', () => {
   test.each([true, false])('changes nothing if the file is unchanged (with ETags: %s)', async (hasEtags) => {
-    const { site: server, crawl } = await stage(
+    const { site: server, crawl } = await createCrawlFixture(
       (origin) => ({
         ...site(origin),
         '/llms-full.txt': text(
@@ -254,7 +257,7 @@ describe('a recrawl with llms-full.txt', () => {
       { siteOptions: { hasEtags } },
     )
     const first = await crawl()
-    server.forget()
+    server.clearRequests()
     const again = await crawl({ kind: 'recrawl' })
     expect(changes(again)).toEqual(changes(first))
     expect(statesOf(again)).toEqual({
@@ -265,27 +268,30 @@ describe('a recrawl with llms-full.txt', () => {
       '/llms-full.txt': 'unchanged',
     })
     expect(again.summary).toMatchObject({ indexed: 0, removed: 0 })
-    expect(server.asked()).toEqual(['/', '/c', '/llms-full.txt', '/llms.txt'])
+    expect(server.requestedPaths()).toEqual(['/', '/c', '/llms-full.txt', '/llms.txt'])
   })
 
   test('stores only the page that changed in the file', async () => {
-    const staged = await stage(site)
+    const staged = await createCrawlFixture(site)
     const first = await staged.crawl()
     const { origin } = staged.site
     const changed = `${section(origin, '/a')}${section(origin, '/b', ' And more than before.')}${section(origin, '/c')}`
     staged.site.pages.set('/llms-full.txt', text(changed))
-    staged.site.forget()
+    staged.site.clearRequests()
     const again = await staged.crawl({ kind: 'recrawl' })
     expect(statesOf(again)).toMatchObject({ '/a': 'unchanged', '/b': 'indexed', '/c': 'unchanged' })
     const before = changes(first)
     const moved = [...changes(again)].filter(([path, at]) => before.get(path) !== at).map(([path]) => path)
     expect(moved).toEqual(['/b'])
     expect(await markdownOf(staged, '/b')).toContain('And more than before.')
-    expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
+    expect(staged.site.requestedPaths()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
   })
 
   test('removes a page that the file dropped, or fetches it if something else links to it', async () => {
-    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a', '/b', '/lost']) }))
+    const staged = await createCrawlFixture((origin) => ({
+      ...site(origin),
+      '/llms-full.txt': full(origin, ['/a', '/b', '/lost']),
+    }))
     await staged.crawl()
     staged.site.pages.set('/llms-full.txt', full(staged.site.origin, ['/a']))
     const again = await staged.crawl({ kind: 'recrawl' })
@@ -302,15 +308,18 @@ describe('a recrawl with llms-full.txt', () => {
   })
 
   test('removes nothing if the file fails', async () => {
-    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a', '/lost']) }))
+    const staged = await createCrawlFixture((origin) => ({
+      ...site(origin),
+      '/llms-full.txt': full(origin, ['/a', '/lost']),
+    }))
     await staged.crawl()
     staged.site.pages.set('/llms-full.txt', { status: 500 })
-    staged.site.forget()
+    staged.site.clearRequests()
     const again = await staged.crawl({ kind: 'recrawl' })
     expect(again.rows.get('/lost')).toMatchObject({ hasPage: true })
     // Nor is a page fetched that the file held: the next recrawl would only have to take it back.
     expect(statesOf(again)['/a']).toBe('unchanged')
-    expect(staged.site.asked()).not.toContain('/a')
+    expect(staged.site.requestedPaths()).not.toContain('/a')
     expect(again.summary).toMatchObject({ removed: 0, end: 'completed' })
     expect(again.summary.incomplete).toContain('llms-full.txt')
   })
@@ -319,20 +328,23 @@ describe('a recrawl with llms-full.txt', () => {
     ['forbidden', { status: 403 }],
     ['a page', page('Down for maintenance')],
   ] as const)('removes nothing if the file is %s', async (_, answer: Answer) => {
-    const staged = await stage((origin) => ({ ...site(origin), '/llms-full.txt': full(origin, ['/a', '/lost']) }))
+    const staged = await createCrawlFixture((origin) => ({
+      ...site(origin),
+      '/llms-full.txt': full(origin, ['/a', '/lost']),
+    }))
     await staged.crawl()
     staged.site.pages.set('/llms-full.txt', answer)
-    staged.site.forget()
+    staged.site.clearRequests()
     const again = await staged.crawl({ kind: 'recrawl' })
     expect(again.rows.get('/lost')).toMatchObject({ hasPage: true })
     expect(statesOf(again)['/a']).toBe('unchanged')
-    expect(staged.site.asked()).not.toContain('/a')
+    expect(staged.site.requestedPaths()).not.toContain('/a')
     expect(again.summary).toMatchObject({ removed: 0, end: 'completed' })
     expect(again.summary.incomplete).toContain('llms-full.txt')
   })
 
   test('fetches a page whose section crashes the reader', async () => {
-    const staged = await stage(site)
+    const staged = await createCrawlFixture(site)
     const { readPage } = staged.library
     Object.assign(staged.library, {
       readPage: async (snapshot: Snapshot, key: string) => {
@@ -351,7 +363,7 @@ describe('a recrawl with llms-full.txt', () => {
     ['says so', true],
     ['has the same text', false],
   ])('does not read the file again if it is unchanged and %s', async (_, hasEtags) => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         ...site(origin),
         '/d': page('D'),
@@ -371,7 +383,7 @@ describe('a recrawl with llms-full.txt', () => {
         return readPage(snapshot, key)
       },
     })
-    staged.site.forget()
+    staged.site.clearRequests()
     const again = await staged.crawl({ kind: 'recrawl' })
     expect(read.filter((key) => /\/(?:a|b|llms-full\.txt)$/.test(key))).toEqual([])
     const asked = staged.site.requests.filter(({ path }) => path === '/llms-full.txt')
@@ -383,7 +395,7 @@ describe('a recrawl with llms-full.txt', () => {
   })
 
   test('reads an unchanged file again if it would be split differently, or in a full recrawl', async () => {
-    const staged = await stage({
+    const staged = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': text('# Site\n\n- [First part](/a)\n'),
       '/llms-full.txt': text(
@@ -394,13 +406,13 @@ describe('a recrawl with llms-full.txt', () => {
     staged.site.pages.set('/llms.txt', text('# Site\n\n- [First part](/a)\n- [Second part](/b)\n'))
     const again = await staged.crawl({ kind: 'recrawl' })
     expect(statesOf(again)['/b']).toBe('indexed')
-    staged.site.forget()
+    staged.site.clearRequests()
     await staged.crawl({ kind: 'recrawl', full: true })
     expect(staged.site.requests.find(({ path }) => path === '/llms-full.txt')?.status).toBe(200)
   })
 
   test('reads the whole file again in a full recrawl, and splits its pages anew', async () => {
-    const staged = await stage((origin) => ({
+    const staged = await createCrawlFixture((origin) => ({
       '/': page('Home', ['/a', '/b']),
       '/llms-full.txt': text(
         ['/a', '/b'].map((path) => section(origin, path, ' Sentence after sentence follows.'.repeat(200))).join(''),
@@ -413,24 +425,24 @@ describe('a recrawl with llms-full.txt', () => {
     expect(statesOf(again)).toMatchObject({ '/a': 'indexed', '/b': 'indexed' })
     expect(again.summary).toMatchObject({ end: 'completed', indexed: first.summary.indexed, unchanged: 0, removed: 0 })
     expect(await count()).not.toBe(before)
-    expect(staged.site.asked()).not.toContain('/a')
+    expect(staged.site.requestedPaths()).not.toContain('/a')
   })
 
   test('replaces fetched pages by those of a new file', async () => {
-    const staged = await stage((origin) => {
+    const staged = await createCrawlFixture((origin) => {
       const { '/llms-full.txt': _, ...others } = site(origin)
       return others
     })
     await staged.crawl()
     staged.site.pages.set('/llms-full.txt', full(staged.site.origin, ['/a', '/b', '/c']))
-    staged.site.forget()
+    staged.site.clearRequests()
     const again = await staged.crawl({ kind: 'recrawl' })
     expect(statesOf(again)).toMatchObject({ '/a': 'indexed', '/b': 'indexed', '/c': 'indexed' })
-    expect(staged.site.asked()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
+    expect(staged.site.requestedPaths()).toEqual(['/', '/llms-full.txt', '/llms.txt'])
   })
 
   test('removes the document of the unsplit text when that text is gone', async () => {
-    const staged = await stage((origin) => ({
+    const staged = await createCrawlFixture((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(`A preface that belongs to no page in particular.\n\n${section(origin, '/a')}`),
     }))
@@ -442,14 +454,14 @@ describe('a recrawl with llms-full.txt', () => {
   })
 
   test('a refresh does not request llms-full.txt, and its pages stay as they are', async () => {
-    const { site: server, crawl } = await stage((origin) => ({
+    const { site: server, crawl } = await createCrawlFixture((origin) => ({
       ...site(origin),
       '/llms-full.txt': text(`A preface that belongs to no page.\n\n${section(origin, '/a')}${section(origin, '/b')}`),
     }))
     const first = await crawl()
-    server.forget()
+    server.clearRequests()
     const again = await crawl({ kind: 'refresh' })
-    expect(server.asked()).toEqual(['/', '/c'])
+    expect(server.requestedPaths()).toEqual(['/', '/c'])
     expect(statesOf(again)).toEqual({
       '/': 'unchanged',
       '/a': 'unchanged',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Crawled } from './crawl.ts'
-import { stage, stageSite, statesOf } from './crawl.ts'
+import { createCrawlFixture, openTestSite, statesOf } from './crawl.ts'
 import { page, redirect, text } from './site.ts'
 
 /** The requests for llms.txt, in order. */
@@ -18,7 +18,7 @@ const html = (title: string, links: readonly string[] = []) => page(title, links
 
 describe('llms.txt', () => {
   test('pages listed by llms.txt at the root have the depth of the start, and their links are followed', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': html('Home', ['/linked']),
         '/linked': html('Linked'),
@@ -48,7 +48,7 @@ describe('llms.txt', () => {
       '/docs/v2/b.md': text('# B\n\nSomething to be read about B on this page.'),
       '/llms.txt': text('# Site\n\n- [B](/docs/v2/b.md)\n'),
     }
-    const folder = await stage(
+    const folder = await createCrawlFixture(
       { ...pages, '/docs/v2/llms.txt': text('# Docs\n\n- [A](a.md)\n') },
       { start: '/docs/v2/' },
     )
@@ -56,7 +56,7 @@ describe('llms.txt', () => {
     expect(lists(folder.site.requests)).toEqual(['/docs/v2/llms.txt'])
     expect(Object.keys(statesOf(inFolder))).toEqual(['/docs/v2', '/docs/v2/a.md'])
 
-    const root = await stage(pages, { start: '/docs/v2/' })
+    const root = await createCrawlFixture(pages, { start: '/docs/v2/' })
     const atRoot = await root.crawl()
     expect(lists(root.site.requests)).toEqual(['/docs/v2/llms.txt', '/llms.txt'])
     expect(Object.keys(statesOf(atRoot))).toEqual(['/docs/v2', '/docs/v2/b.md'])
@@ -67,13 +67,13 @@ describe('llms.txt', () => {
   })
 
   test('llms.txt is requested beside a start without a trailing slash', async () => {
-    const { site, crawl } = await stage({ '/docs/guide': html('Guide') }, { start: '/docs/guide' })
+    const { site, crawl } = await createCrawlFixture({ '/docs/guide': html('Guide') }, { start: '/docs/guide' })
     await crawl()
     expect(lists(site.requests)).toEqual(['/docs/llms.txt', '/llms.txt'])
   })
 
   test('an llms.txt given by the user is read first and alone', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': html('Home'),
         '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),
@@ -84,11 +84,11 @@ describe('llms.txt', () => {
     )
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/b.md': 'indexed' })
-    expect(site.asked()).toEqual(['/', '/b.md', '/lists/ours.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/b.md', '/lists/ours.txt'])
   })
 
   test('a missing llms.txt given by the user is reported, and the usual places are tried', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': html('Home'),
         '/llms.txt': text('# Site\n\n- [A](/a.md)\n'),
@@ -115,7 +115,7 @@ describe('llms.txt', () => {
   })
 
   test('a missing llms.txt changes nothing', async () => {
-    const { site, crawl } = await stage({ '/': html('Home', ['/a']), '/a': html('A') })
+    const { site, crawl } = await createCrawlFixture({ '/': html('Home', ['/a']), '/a': html('A') })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
     expect(lists(site.requests)).toEqual(['/llms.txt'])
@@ -130,14 +130,14 @@ describe('llms.txt', () => {
     ['empty', text('')],
     ['binary', text('# Site\0\n\n- [Nonsense](/nonsense)\n')],
   ])('an invalid llms.txt (%s) is refused and changes nothing', async (_, answer) => {
-    const { crawl } = await stage({ '/': html('Home', ['/a']), '/a': html('A'), '/llms.txt': answer })
+    const { crawl } = await createCrawlFixture({ '/': html('Home', ['/a']), '/a': html('A'), '/llms.txt': answer })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
     expect(crawled.summary.incomplete).toBeNull()
   })
 
   test('llms.txt can have relative links, several on a line, and the same page twice', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/docs/': html('Docs'),
         '/docs/llms.txt': text(
@@ -153,7 +153,7 @@ describe('llms.txt', () => {
       { start: '/docs/' },
     )
     await crawl()
-    expect(site.asked()).toEqual([
+    expect(site.requestedPaths()).toEqual([
       '/docs/',
       '/docs/a.md',
       '/docs/c.md',
@@ -164,8 +164,8 @@ describe('llms.txt', () => {
   })
 
   test('out-of-scope addresses in llms.txt are recorded with a reason and not fetched', async () => {
-    const other = await stageSite({ '/docs/x.md': text('# X') }, { address: '127.0.0.2' })
-    const { site, crawl } = await stage(
+    const other = await openTestSite({ '/docs/x.md': text('# X') }, { address: '127.0.0.2' })
+    const { site, crawl } = await createCrawlFixture(
       {
         '/docs/': html('Docs'),
         '/llms.txt': text(
@@ -184,12 +184,12 @@ describe('llms.txt', () => {
       '/docs/old/d.md': 'skipped blocked',
       '/docs/llms.txt': 'skipped excluded',
     })
-    expect(site.asked()).toEqual(['/docs/', '/docs/a.md', '/llms.txt'])
+    expect(site.requestedPaths()).toEqual(['/docs/', '/docs/a.md', '/llms.txt'])
     expect(other.requests).toEqual([])
   })
 
   test('a redirected llms.txt is read at its target, and its links are resolved there', async () => {
-    const { crawl } = await stage({
+    const { crawl } = await createCrawlFixture({
       '/': html('Home'),
       '/llms.txt': redirect('/files/llms.txt'),
       '/files/llms.txt': text('# Site\n\n- [A](a.md)\n'),
@@ -199,7 +199,7 @@ describe('llms.txt', () => {
   })
 
   test('llms.txt is never a page: not as a link, an allowed pattern, a redirect target, or a seed', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': html('Home', ['/llms.txt', '/deep/llms.txt?x=1', '/list']),
         '/list': redirect('/llms.txt'),
@@ -224,7 +224,7 @@ describe('llms.txt', () => {
   })
 
   test('an llms.txt given as the start is read as a list', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/docs/llms.txt': text('# Site\n\n- [A](a.md)\n'),
         '/docs/a.md': text('# A\n\nSomething to read about A here.'),
@@ -240,7 +240,7 @@ describe('llms.txt', () => {
 
 describe('a missing start', () => {
   test('is replaced by the pages that llms.txt lists', async () => {
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       {
         '/llms.txt': text('# Site\n\n- [A](/docs/a.html)\n'),
         '/docs/a.html': html('A', ['b']),
@@ -254,7 +254,7 @@ describe('a missing start', () => {
   })
 
   test('fails the crawl if nothing else exists', async () => {
-    const { crawl } = await stage({}, { start: '/docs/' })
+    const { crawl } = await createCrawlFixture({}, { start: '/docs/' })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/docs': 'failed not-found' })
     expect(crawled.summary).toMatchObject({ end: 'failed' })
@@ -262,7 +262,7 @@ describe('a missing start', () => {
   })
 
   test('fails the crawl if everything that llms.txt lists is out of scope or missing', async () => {
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       { '/llms.txt': text('# Site\n\n- [A](/docs/a)\n- [B](/blog/b)\n') },
       { start: '/docs/' },
     )
@@ -285,7 +285,7 @@ describe('a recrawl with llms.txt', () => {
   }
 
   test('removes a page that llms.txt no longer lists', async () => {
-    const { site, crawl } = await stage(pages)
+    const { site, crawl } = await createCrawlFixture(pages)
     await crawl()
     site.pages.set('/llms.txt', text('# Site\n\n- [A](/a.md)\n'))
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toEqual({
@@ -296,7 +296,7 @@ describe('a recrawl with llms.txt', () => {
   })
 
   test('removes nothing if llms.txt fails', async () => {
-    const { site, crawl } = await stage(pages)
+    const { site, crawl } = await createCrawlFixture(pages)
     await crawl()
     site.pages.set('/llms.txt', { status: 502 })
     const crawled = await crawl({ kind: 'recrawl' })
@@ -306,11 +306,11 @@ describe('a recrawl with llms.txt', () => {
   })
 
   test('a refresh does not request llms.txt', async () => {
-    const { site, crawl } = await stage(pages)
+    const { site, crawl } = await createCrawlFixture(pages)
     await crawl()
-    site.forget()
+    site.clearRequests()
     await crawl({ kind: 'refresh' })
     expect(lists(site.requests)).toEqual([])
-    expect(site.asked()).toEqual(['/', '/a.md', '/b.md'])
+    expect(site.requestedPaths()).toEqual(['/', '/a.md', '/b.md'])
   })
 })

@@ -7,8 +7,8 @@ import { listDuplicates } from '../../src/library/operations/list-duplicates.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import type { SearchAnswer, SearchInput } from '../../src/library/search.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { stageFolder, writeFiles } from '../trees/archive-stage.ts'
-import { runCrawl, stageLibrary, stageSite } from './crawl.ts'
+import { createTempFolder, writeFiles } from '../trees/archive-fixture.ts'
+import { openTestLibrary, openTestSite, runCrawl } from './crawl.ts'
 import type { Answer } from './site.ts'
 
 /** A documentation set of two pages in three languages, as one version has it. */
@@ -64,11 +64,11 @@ const TEXTS = {
 let library: OpenLibrary
 
 beforeEach(async () => {
-  library = await stageLibrary()
+  library = await openTestLibrary()
 })
 
 async function crawl(pages: Readonly<Record<string, Answer>>, name: string, version?: string): Promise<void> {
-  const site = await stageSite(pages)
+  const site = await openTestSite(pages)
   const source = await addSource(library, { url: `${site.origin}/`, name, version })
   await runCrawl(library, source, { kind: 'add' }, site.origin)
 }
@@ -307,12 +307,12 @@ test('two versions of a folder are shown once, and code is in no language', asyn
   })
   const languages: unknown[] = []
   for (const version of ['1.0', '2.0']) {
-    const folder = join(stageFolder(), `docs-${version}`)
+    const folder = join(createTempFolder(), `docs-${version}`)
     writeFiles(folder, files(version))
     const url = pathToFileURL(folder).href
     const source = await addSource(library, { url, name: 'docs', version, isOwnFolder: true })
     await runCrawl(library, source, { kind: 'add' }, '')
-    for await (const { key, language } of library.store.listRelated(source.id)) languages.push([key, language])
+    for await (const { key, language } of library.store.listPageSignatures(source.id)) languages.push([key, language])
   }
   expect(languages.slice(2)).toEqual([
     ['guide/timeout.md', 'en'],
@@ -325,7 +325,7 @@ test('two versions of a folder are shown once, and code is in no language', asyn
 
 test('a few words that two sources have are shown once', async () => {
   for (const name of ['one', 'two']) {
-    const folder = join(stageFolder(), name)
+    const folder = join(createTempFolder(), name)
     writeFiles(folder, { 'docs/a.md': '# Lantern\n\nThe lantern glows.\n' })
     const source = await addSource(library, { url: pathToFileURL(folder).href, name, isOwnFolder: true })
     await runCrawl(library, source, { kind: 'add' }, '')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { stage, statesOf } from './crawl.ts'
+import { createCrawlFixture, statesOf } from './crawl.ts'
 import { markdown, page, text } from './site.ts'
 
 const ACCEPT = 'text/markdown, text/html;q=0.9, */*;q=0.8'
@@ -10,7 +10,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
   test.each(['text/markdown', 'text/markdown; charset=utf-8', 'text/plain', 'text/x-markdown'])(
     'is read in its stead, sent as %s',
     async (type) => {
-      const { site, crawl, library, source } = await stage({
+      const { site, crawl, library, source } = await createCrawlFixture({
         '/': page('Home'),
         '/llms.txt': list('/a', '/b.html', '/c/'),
         '/a': page('A'),
@@ -21,7 +21,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
         '/c/index.html.md': text(markdown('C in Markdown'), type),
       })
       const crawled = await crawl()
-      expect(site.asked()).toEqual([
+      expect(site.requestedPaths()).toEqual([
         '/',
         '/a',
         '/a.md',
@@ -47,13 +47,13 @@ describe('Markdown variants of pages listed by llms.txt', () => {
   )
 
   test('are requested at a second place if the page has no trailing slash', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a'),
       '/a/index.html.md': text(markdown('A in Markdown'), 'text/markdown'),
     })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed' })
-    expect(site.asked()).toEqual(['/', '/a', '/a.md', '/a/index.html.md', '/llms.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/a.md', '/a/index.html.md', '/llms.txt'])
   })
 
   test.each([
@@ -65,7 +65,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     ['a redirect', { status: 302, headers: { location: '/login' } }],
     ['empty', text('', 'text/markdown')],
   ])('are refused if the response is %s, and the page itself is read', async (_, answer) => {
-    const { site, crawl, library, source } = await stage({
+    const { site, crawl, library, source } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a'),
       '/a': page('A in HTML'),
@@ -73,14 +73,14 @@ describe('Markdown variants of pages listed by llms.txt', () => {
       '/a/index.html.md': answer,
     })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed' })
-    expect(site.asked()).toEqual(['/', '/a', '/a.md', '/a/index.html.md', '/llms.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/a.md', '/a/index.html.md', '/llms.txt'])
     const stored = await library.store.readPage(source.id, `${site.origin}/a`)
     expect(stored?.page.markdown).toContain('A in HTML')
   })
 
   test('are no longer requested on a host that refused three in a row', async () => {
     const paths = ['/a', '/b', '/c', '/d', '/e']
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home'),
         '/llms.txt': list(...paths),
@@ -89,14 +89,14 @@ describe('Markdown variants of pages listed by llms.txt', () => {
       { limits: { concurrency: 1 } },
     )
     await crawl()
-    const variants = site.asked().filter((path) => path.endsWith('.md'))
+    const variants = site.requestedPaths().filter((path) => path.endsWith('.md'))
     expect(variants).toEqual(['/a.md', '/a/index.html.md', '/b.md', '/b/index.html.md', '/c.md', '/c/index.html.md'])
-    expect(site.asked().filter((path) => paths.includes(path))).toEqual(paths)
+    expect(site.requestedPaths().filter((path) => paths.includes(path))).toEqual(paths)
   })
 
   test('are still requested if one is found in between', async () => {
     const paths = ['/a', '/b', '/c', '/d', '/e']
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home'),
         '/llms.txt': list(...paths),
@@ -106,11 +106,11 @@ describe('Markdown variants of pages listed by llms.txt', () => {
       { limits: { concurrency: 1 } },
     )
     await crawl()
-    expect(site.asked()).toContain('/e.md')
+    expect(site.requestedPaths()).toContain('/e.md')
   })
 
   test('are never requested for pages known by a link, nor for pages that are Markdown already', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/linked']),
       '/llms.txt': list('/listed.md', '/notes.txt'),
       '/listed.md': text(markdown('Listed', '\n[x](/from-markdown)'), 'text/markdown'),
@@ -119,36 +119,36 @@ describe('Markdown variants of pages listed by llms.txt', () => {
       '/from-markdown': page('From Markdown'),
     })
     await crawl()
-    expect(site.asked()).toEqual(['/', '/from-markdown', '/linked', '/listed.md', '/llms.txt', '/notes.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/from-markdown', '/linked', '/listed.md', '/llms.txt', '/notes.txt'])
   })
 
   test('a noindex variant is ignored, and the page itself is indexed', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a.html'),
       '/a.html': page('A'),
       '/a.html.md': { headers: { 'content-type': 'text/markdown', 'x-robots-tag': 'noindex' }, body: markdown('A') },
     })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a.html': 'indexed' })
-    expect(site.asked()).toEqual(['/', '/a.html', '/a.html.md', '/llms.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/a.html', '/a.html.md', '/llms.txt'])
   })
 
   test('are requested again after a 429 response, and nothing else is requested meanwhile', async () => {
     const answers = [{ status: 429, headers: { 'retry-after': '0' } }]
-    const { site, crawl, library, source } = await stage({
+    const { site, crawl, library, source } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a'),
       '/a': page('A in HTML'),
       '/a.md': () => answers.pop() ?? text(markdown('A in Markdown'), 'text/markdown'),
     })
     await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/a.md', '/a.md', '/llms.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/a.md', '/a.md', '/llms.txt'])
     const stored = await library.store.readPage(source.id, `${site.origin}/a`)
     expect(stored?.page.markdown).toContain('A in Markdown')
   })
 
   test('a variant that llms.txt lists beside its page is indexed once', async () => {
-    const { crawl } = await stage({
+    const { crawl } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a.md', '/a'),
       '/a': page('A'),
@@ -158,7 +158,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
   })
 
   test('are not requested if robots.txt disallows them', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a'),
       '/a': page('A'),
@@ -166,20 +166,20 @@ describe('Markdown variants of pages listed by llms.txt', () => {
       '/robots.txt': text('User-agent: *\nDisallow: /*.md$\n'),
     })
     await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/llms.txt', '/robots.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/llms.txt', '/robots.txt'])
   })
 
   test('a recrawl fetches the Markdown with the HTML beside it, and finds it unchanged', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a'),
       '/a': page('A'),
       '/a.md': text(markdown('A in Markdown'), 'text/markdown'),
     })
     await crawl()
-    site.forget()
+    site.clearRequests()
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toEqual({ '/': 'unchanged', '/a': 'unchanged' })
-    expect(site.asked()).toEqual(['/', '/a', '/a.md', '/llms.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/a.md', '/llms.txt'])
   })
 
   test.each(['beside the page', 'at its own address'])(
@@ -187,7 +187,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     async (place) => {
       const html = page('A in HTML', ['/only-html', '/refused'])
       const asMarkdown = text(markdown('A in Markdown', '\n[b](/b)\n'), 'text/markdown')
-      const { site, crawl, library, source } = await stage({
+      const { site, crawl, library, source } = await createCrawlFixture({
         '/': page('Home', ['/a']),
         ...(place === 'beside the page'
           ? { '/llms.txt': list('/a'), '/a': html, '/a.md': asMarkdown }
@@ -216,7 +216,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     async (place) => {
       const asMarkdown = text(markdown('A in Markdown'), 'text/markdown')
       let html = page('A in HTML', ['/old'])
-      const { site, crawl } = await stage({
+      const { site, crawl } = await createCrawlFixture({
         '/': page('Home', ['/a']),
         ...(place === 'beside the page'
           ? { '/llms.txt': list('/a'), '/a': () => html, '/a.md': asMarkdown }
@@ -235,7 +235,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
 
   test('are fetched again with their HTML if the HTML failed once', async () => {
     let isBroken = true
-    const { crawl } = await stage({
+    const { crawl } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a'),
       '/a': () => {
@@ -252,7 +252,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
   })
 
   test('are kept if their HTML keeps failing, and the next recrawl requests both again', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a'),
       '/a': { status: 503, body: 'broken' },
@@ -267,7 +267,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
   })
 
   test('provide the links of their page as well', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/docs/': page('Docs'),
         '/docs/llms.txt': list('/docs/a'),
@@ -277,13 +277,13 @@ describe('Markdown variants of pages listed by llms.txt', () => {
       { start: '/docs/' },
     )
     await crawl()
-    expect(site.asked()).toContain('/docs/next')
+    expect(site.requestedPaths()).toContain('/docs/next')
   })
 })
 
 test('a crawl does not wait for the HTML of a page while its host is held, and finds its links later', async () => {
   let refused = 0
-  const { site, crawl } = await stage({
+  const { site, crawl } = await createCrawlFixture({
     '/': page('Home', ['/limited']),
     '/llms.txt': list('/a'),
     '/limited': () =>
@@ -302,7 +302,7 @@ test('a crawl does not wait for the HTML of a page while its host is held, and f
 
 describe('the Accept header', () => {
   test('every page request prefers Markdown', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a', '/old']),
       '/llms.txt': list('/b'),
       '/a': page('A'),
@@ -325,7 +325,7 @@ describe('the Accept header', () => {
   })
 
   test('a server that supports it answers with Markdown, which is stored as it is', async () => {
-    const { site, crawl, library, source } = await stage({
+    const { site, crawl, library, source } = await createCrawlFixture({
       '/': page('Home', ['/a']),
       '/a': ({ headers }) =>
         headers.accept?.startsWith('text/markdown')
@@ -337,7 +337,7 @@ describe('the Accept header', () => {
       '/b': page('B'),
     })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed' })
-    expect(site.asked()).toEqual(['/', '/a', '/a', '/b'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/a', '/b'])
     const stored = await library.store.readPage(source.id, `${site.origin}/a`)
     expect(stored?.page.markdown).toContain('- `x < y`')
   })

@@ -11,15 +11,15 @@ import { reportSource } from '../../src/library/operations/source-status.ts'
 import { reportRecord } from '../../src/mcp/records.ts'
 import { readSourceList, writeListed } from '../../src/mcp/source-list.ts'
 import { writeCrawlStatus } from '../../src/mcp/status-text.ts'
-import { runCrawl, type Stage, stage, stageLibrary, stageSite, UNPACED } from './crawl.ts'
-import { stagePath } from './library-file.ts'
+import { type CrawlFixture, createCrawlFixture, openTestLibrary, openTestSite, runCrawl, UNPACED } from './crawl.ts'
+import { createLibraryPath } from './file-fixture.ts'
 import { page, sitemap } from './site.ts'
 
 const PATHS = Array.from({ length: 57 }, (_, i) => `/p${i}`)
 const SITE = { '/': page('Start', PATHS), ...Object.fromEntries(PATHS.map((path) => [path, page(`Page ${path}`)])) }
 
 /** The first line of the status, the line in a list and the notices of a search. */
-async function read({ library, source }: Stage) {
+async function read({ library, source }: CrawlFixture) {
   const hint = (verb: string, ...words: string[]) => ['pharos', verb, ...words].join(' ')
   const now = library.clock.now()
   const [first] = writeStatus(await describeSource(library, source, 0), hint, now).split('\n')
@@ -32,7 +32,7 @@ async function read({ library, source }: Stage) {
 
 describe('a partial source', () => {
   test('a capped recrawl counts the known pages that it did not read', async () => {
-    const staged = await stage(SITE, { name: 'guide', limits: UNPACED })
+    const staged = await createCrawlFixture(SITE, { name: 'guide', limits: UNPACED })
     await staged.crawl()
     expect((await read(staged)).first).toMatch(/^Source: guide/)
     const { summary } = await staged.crawl({ kind: 'recrawl', scope: { maxPages: 10 } })
@@ -54,7 +54,7 @@ describe('a partial source', () => {
   })
 
   test('a capped run has the same numbers after later runs', async () => {
-    const staged = await stage(SITE, { name: 'guide', limits: UNPACED })
+    const staged = await createCrawlFixture(SITE, { name: 'guide', limits: UNPACED })
     const { library, source } = staged
     await staged.crawl()
     const { summary } = await staged.crawl({ kind: 'recrawl', scope: { maxPages: 10 } })
@@ -75,7 +75,7 @@ describe('a partial source', () => {
   })
 
   test('an earlier crawl is not partial because the last one is', async () => {
-    const staged = await stage(SITE, { name: 'guide', limits: UNPACED })
+    const staged = await createCrawlFixture(SITE, { name: 'guide', limits: UNPACED })
     const { library, source } = staged
     const { crawlId } = (await staged.crawl()).summary
     await staged.crawl({ kind: 'recrawl', scope: { maxPages: 10 } })
@@ -85,9 +85,9 @@ describe('a partial source', () => {
   })
 
   test('list and status tell the numbers as JSON, and list the command that completes it', async () => {
-    const site = await stageSite(SITE)
-    const path = await stagePath()
-    const library = await stageLibrary(path, UNPACED)
+    const site = await openTestSite(SITE)
+    const path = await createLibraryPath()
+    const library = await openTestLibrary(path, UNPACED)
     const source = await addSource(library, { url: `${site.origin}/`, name: 'guide', scope: { maxPages: 10 } })
     await runCrawl(library, source, { kind: 'add' }, site.origin)
     const ask = async (...args: readonly string[]) => {
@@ -112,7 +112,7 @@ describe('a partial source', () => {
   })
 
   test('a capped first crawl counts the addresses that it found and did not read', async () => {
-    const staged = await stage(SITE, { name: 'guide', limits: UNPACED, scope: { maxPages: 10 } })
+    const staged = await createCrawlFixture(SITE, { name: 'guide', limits: UNPACED, scope: { maxPages: 10 } })
     const { summary } = await staged.crawl()
     expect(summary).toMatchObject({ cappedAt: 10, unread: 48 })
     // A refresh reads the ten pages, and the others stay unread.
@@ -121,13 +121,13 @@ describe('a partial source', () => {
   })
 
   test('a cap that leaves nothing unread does not make a source partial', async () => {
-    const staged = await stage(SITE, { name: 'guide', limits: UNPACED, scope: { maxPages: 58 } })
+    const staged = await createCrawlFixture(SITE, { name: 'guide', limits: UNPACED, scope: { maxPages: 58 } })
     expect((await staged.crawl()).summary.cappedAt).toBeNull()
     expect((await read(staged)).notices).toEqual([])
   })
 
   test('an interrupted crawl and failed addresses make it partial, a missing page does not', async () => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       { '/': page('Start', ['/gone', '/broken']), '/broken': { status: 500, body: 'broken' } },
       { name: 'guide', limits: UNPACED },
     )
@@ -144,7 +144,7 @@ describe('a partial source', () => {
   })
 
   test.each([403, 418])('an address that answers %i does not make a source partial', async (status) => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       { '/': page('Start', ['/closed']), '/closed': { status, body: 'no' } },
       { name: 'guide', limits: UNPACED },
     )
@@ -154,7 +154,7 @@ describe('a partial source', () => {
   })
 
   test('a recrawl with a higher cap completes it, whatever the state of addresses without links', async () => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         ...SITE,
         // The failure of the page leaves open which pages are behind it.

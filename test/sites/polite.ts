@@ -7,7 +7,7 @@ import { openHttpFetcher } from '../../src/fetch/http.ts'
 import { addSource, type SourceInput } from '../../src/library/operations/add-source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { type Crawled, runCrawl } from './crawl.ts'
-import { quicken } from './quicken.ts'
+import { withFastClock } from './fast-clock.ts'
 import { type Answer, openSite, type SeenRequest, type Site, type SiteOptions } from './site.ts'
 
 /**
@@ -35,7 +35,7 @@ export async function openPoliteSite(
 }
 
 /** The address of a site by a name that does not count as this machine. */
-export function named(site: Site, name: string): string {
+export function originOf(site: Site, name: string): string {
   return `http://${name}:${new URL(site.origin).port}`
 }
 
@@ -67,7 +67,7 @@ export async function openPoliteLibrary({
     },
   })
   opened.push(library, fetcher)
-  return quicken({ ...library, fetcher }, speed)
+  return withFastClock({ ...library, fetcher }, speed)
 }
 
 /** Crawls an address as a new source of a library. */
@@ -81,7 +81,7 @@ export async function crawlPolitely(
 }
 
 /** Arrival times of requests, in order: of all requests of a site, or of those to one of its names. */
-export function arrivals(site: Site, which: (request: SeenRequest) => boolean = () => true): number[] {
+export function arrivalTimes(site: Site, which: (request: SeenRequest) => boolean = () => true): number[] {
   return site.requests
     .filter(which)
     .map(({ at }) => at)

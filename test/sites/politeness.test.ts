@@ -4,16 +4,16 @@ import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
 import { fetchUrl } from '../../src/library/operations/fetch-url.ts'
 import { type Child, startChild } from './children.ts'
 import { statesOf } from './crawl.ts'
-import { stagePath } from './library-file.ts'
+import { createLibraryPath } from './file-fixture.ts'
 import {
-  arrivals,
+  arrivalTimes,
   crawlPolitely,
   expectPaced,
   gapsOf,
   isTo,
-  named,
   openPoliteLibrary,
   openPoliteSite,
+  originOf,
   progressOf,
   TOLERANCE_MS,
 } from './polite.ts'
@@ -74,7 +74,7 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     const library = await openPoliteLibrary({ limits: { concurrency: 8 }, speed })
     const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
     expect(summary).toMatchObject({ end: 'completed', failed: 0 })
-    const moments = arrivals(site, ({ path }) => path.startsWith('/p/'))
+    const moments = arrivalTimes(site, ({ path }) => path.startsWith('/p/'))
     const span = (from: number, to: number) => ((moments[to] ?? 0) - (moments[from] ?? 0)) / (to - from)
     const told = progressOf(events, new URL(site.origin).host)
     const pauses = told.map(({ intervalMs }) => intervalMs)
@@ -114,17 +114,17 @@ describe.concurrent('a host that struggles', { retry: 2 }, () => {
     )
     const good = await openPoliteSite(manyPages(30))
     const library = await openPoliteLibrary({ limits: { concurrency: 16, holdsMs: [1000, 1000, 1000] }, speed: 100 })
-    const crawled = await crawlPolitely(library, `${named(good, 'good.polite.test')}/`, {
+    const crawled = await crawlPolitely(library, `${originOf(good, 'good.polite.test')}/`, {
       scope: DOMAIN,
-      settings: { crawlType: 'basic', seeds: [`${named(bad, 'bad.polite.test')}/`] },
+      settings: { crawlType: 'basic', seeds: [`${originOf(bad, 'bad.polite.test')}/`] },
     })
     expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 32 })
-    const { host } = new URL(named(bad, 'bad.polite.test'))
+    const { host } = new URL(originOf(bad, 'bad.polite.test'))
     expect(crawled.events.filter(({ type }) => type === 'parked')).toMatchObject([{ host }])
     expect(heldOf(crawled.events).map(({ strikes }) => strikes)).toEqual([1, 2, 3])
     const states = Object.values(statesOf(crawled))
     expect(states.filter((state) => state === 'failed host-parked').length).toBeGreaterThan(10)
-    expect(arrivals(bad).length).toBeLessThan(30)
+    expect(arrivalTimes(bad).length).toBeLessThan(30)
   })
 })
 
@@ -132,15 +132,15 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
   test('are evenly spaced by the interval and its jitter at any concurrency', async () => {
     const site = await openPoliteSite(manyPages(LONG ? 120 : 14, (body) => ({ body, delayMs: 700 })))
     const library = await openPoliteLibrary({ limits: pace(400) })
-    const { summary, events } = await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
+    const { summary, events } = await crawlPolitely(library, `${originOf(site, 'slow.test')}/`, BASIC)
     expect(summary).toMatchObject({ end: 'completed', failed: 0 })
-    const moments = arrivals(site)
+    const moments = arrivalTimes(site)
     expect(moments.length).toBe(LONG ? 122 : 16)
     expectPaced(moments, 400)
     // Answers take longer than the pause: it is not one after the other.
     const gaps = gapsOf(moments).sort((a, b) => a - b)
     expect(gaps[Math.floor(gaps.length / 2)]).toBeLessThan(700)
-    const told = progressOf(events, new URL(named(site, 'slow.test')).host)
+    const told = progressOf(events, new URL(originOf(site, 'slow.test')).host)
     expect(told.length).toBeGreaterThan(5)
     for (const host of told.slice(1)) expect(host).toMatchObject({ intervalMs: 400, limitRpm: 150, backoffUntil: null })
     expect(told.at(-1)?.rpm).toBeGreaterThan(10)
@@ -151,9 +151,9 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     // Without pacing after the lookup, all requests that wait for the same name would be sent at once.
     const site = await openPoliteSite(manyPages(6, (body) => ({ body, delayMs: 900 })))
     const library = await openPoliteLibrary({ limits: pace(400), lookupMs: 1200 })
-    const { summary } = await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
+    const { summary } = await crawlPolitely(library, `${originOf(site, 'slow.test')}/`, BASIC)
     expect(summary).toMatchObject({ end: 'completed', failed: 0, requests: 8 })
-    const moments = arrivals(site)
+    const moments = arrivalTimes(site)
     expect(moments).toHaveLength(8)
     expectPaced(moments, 400)
   })
@@ -161,8 +161,8 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
   test('arrive at irregular intervals', async () => {
     const site = await openPoliteSite(manyPages(14))
     const library = await openPoliteLibrary({ limits: { ...pace(100), jitterMs: [100, 500] } })
-    await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
-    const moments = arrivals(site)
+    await crawlPolitely(library, `${originOf(site, 'slow.test')}/`, BASIC)
+    const moments = arrivalTimes(site)
     expect(moments).toHaveLength(16)
     expectPaced(moments, 100, 100)
     const gaps = gapsOf(moments)
@@ -177,12 +177,12 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
       limits: { intervalMs: 100, startIntervalMs: 2000, concurrency: 16 },
       speed,
     })
-    const { events } = await crawlPolitely(library, `${named(site, 'slow.test')}/`, BASIC)
-    const moments = arrivals(site)
+    const { events } = await crawlPolitely(library, `${originOf(site, 'slow.test')}/`, BASIC)
+    const moments = arrivalTimes(site)
     const first = (moments[10] ?? 0) - (moments[0] ?? 0)
     expect(first).toBeGreaterThanOrEqual((10 * 2000) / speed - TOLERANCE_MS)
     expect((moments.at(-1) ?? 0) - (moments.at(-11) ?? 0)).toBeLessThan(first / 2)
-    const pauses = progressOf(events, new URL(named(site, 'slow.test')).host).map(({ intervalMs }) => intervalMs)
+    const pauses = progressOf(events, new URL(originOf(site, 'slow.test')).host).map(({ intervalMs }) => intervalMs)
     expect(pauses.every((pause, i) => i < 2 || pause <= (pauses[i - 1] ?? 0))).toBe(true)
     expect(pauses.at(-1)).toBeLessThanOrEqual(2000 * 0.8 ** 8)
   })
@@ -191,8 +191,8 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     const site = await openPoliteSite(manyPages(9))
     const library = await openPoliteLibrary({ limits: pace(400) })
     const names = ['one.test', 'two.test']
-    await Promise.all(names.map((name) => crawlPolitely(library, `${named(site, name)}/`, BASIC)))
-    const each = names.map((name) => arrivals(site, isTo(name)))
+    await Promise.all(names.map((name) => crawlPolitely(library, `${originOf(site, name)}/`, BASIC)))
+    const each = names.map((name) => arrivalTimes(site, isTo(name)))
     for (const moments of each) {
       expect(moments).toHaveLength(11)
       expectPaced(moments, 400)
@@ -215,13 +215,13 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
       '/alone': page('Alone'),
     })
     const library = await openPoliteLibrary({ limits: pace(400) })
-    const origin = named(site, 'slow.test')
+    const origin = originOf(site, 'slow.test')
     const crawls = [crawlPolitely(library, `${origin}/`, BASIC), crawlPolitely(library, `${origin}/b/`, BASIC)]
     const { signal } = new AbortController()
     for (let i = 0; i < 3; i++) await expect(fetchUrl(library, `${origin}/alone`, { signal })).resolves.toBeDefined()
     await Promise.all(crawls)
     expect(site.requests.filter(({ path }) => path === '/alone')).toHaveLength(3)
-    expectPaced(arrivals(site), 400)
+    expectPaced(arrivalTimes(site), 400)
   })
 
   test('requests to this machine are not paced', async () => {
@@ -230,7 +230,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
     expect(summary).toMatchObject({ indexed: 61, requests: 62 })
     expect(summary.elapsedMs).toBeLessThan(summary.requests * DEFAULT_CRAWL_LIMITS.intervalMs)
-    const moments = arrivals(site, ({ path }) => path.startsWith('/p/'))
+    const moments = arrivalTimes(site, ({ path }) => path.startsWith('/p/'))
     const overlapping = gapsOf(moments).filter((gap) => gap < 30)
     expect(overlapping.length).toBeGreaterThan(40)
     for (const told of progressOf(events, new URL(site.origin).host))
@@ -243,11 +243,11 @@ describe.concurrent('a slow crawl', { retry: 2 }, () => {
     const site = await openPoliteSite(manyPages(6))
     const library = await openPoliteLibrary()
     await crawlPolitely(library, `${site.origin}/`, BASIC)
-    site.forget()
+    site.clearRequests()
     const slow = { ...library, limits: { ...library.limits, loopbackIntervalMs: 400 } }
     const { summary } = await crawlPolitely(slow, `${site.origin}/`, { ...BASIC, name: 'slow' })
     expect(summary).toMatchObject({ end: 'completed', indexed: 7 })
-    expectPaced(arrivals(site), 400)
+    expectPaced(arrivalTimes(site), 400)
   })
 })
 
@@ -274,7 +274,7 @@ describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
     expect(summary.end).toBe('completed')
     const asked = site.requests.map(({ path }) => path)
     expect(asked).toEqual(expect.arrayContaining(Object.keys(files).filter((path) => path !== '/guide.html')))
-    expectPaced(arrivals(site), 450)
+    expectPaced(arrivalTimes(site), 450)
   })
 
   test('applies on another host to a list there and to redirect targets', async () => {
@@ -299,7 +299,7 @@ describe.concurrent('a Crawl-delay', { retry: 2 }, () => {
     expect(new Set(other.requests.map(({ path }) => path))).toEqual(
       new Set(['/robots.txt', '/sitemap.xml', '/moved.xml', ...lists]),
     )
-    expectPaced(arrivals(other), 500)
+    expectPaced(arrivalTimes(other), 500)
   })
 })
 
@@ -316,21 +316,21 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
         return { ...TOO_MANY, headers: { 'retry-after': form === 'as a date' ? date.toUTCString() : '3' } }
       })
       const library = await openPoliteLibrary({ limits: pace(150) })
-      const seeds = [`${named(other, 'other.polite.test')}/`]
-      const { summary, events } = await crawlPolitely(library, `${named(busy, 'busy.polite.test')}/`, {
+      const seeds = [`${originOf(other, 'other.polite.test')}/`]
+      const { summary, events } = await crawlPolitely(library, `${originOf(busy, 'busy.polite.test')}/`, {
         scope: DOMAIN,
         settings: { crawlType: 'basic', seeds },
       })
       expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 35 })
       const said = busy.requests.find(({ status }) => status === 429)?.at ?? 0
       const isDuring = (at: number) => at > said + TOLERANCE_MS && at < until - 5
-      expect(arrivals(busy).filter(isDuring)).toEqual([])
+      expect(arrivalTimes(busy).filter(isDuring)).toEqual([])
       // One that was about to be sent when the answer came may still have been.
-      expect(arrivals(busy).filter((at) => at > said && at < until - 5).length).toBeLessThanOrEqual(1)
-      expect(arrivals(busy).some((at) => at >= until - 5)).toBe(true)
-      expect(arrivals(other).filter(isDuring).length).toBeGreaterThan(5)
+      expect(arrivalTimes(busy).filter((at) => at > said && at < until - 5).length).toBeLessThanOrEqual(1)
+      expect(arrivalTimes(busy).some((at) => at >= until - 5)).toBe(true)
+      expect(arrivalTimes(other).filter(isDuring).length).toBeGreaterThan(5)
       expect(heldOf(events)).toMatchObject([{ strikes: 1, reason: 'rate-limited' }])
-      const { host } = new URL(named(busy, 'busy.polite.test'))
+      const { host } = new URL(originOf(busy, 'busy.polite.test'))
       const held = progressOf(events, host).filter(({ backoffMs }) => backoffMs > 0)
       expect(held.length).toBeGreaterThan(3)
       for (const { backoffUntil } of held) expect(backoffUntil).toBe(heldOf(events)[0]?.untilMs)
@@ -356,7 +356,7 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
       expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 121 })
       // It is left alone only where no success came between.
       expect(heldOf(events)).toMatchObject(which === 'all' ? [{ strikes: 1 }] : [])
-      const refused = arrivals(site, ({ status }) => status === 429)
+      const refused = arrivalTimes(site, ({ status }) => status === 429)
       expect(refused).toHaveLength(which === 'all' ? 16 : 8)
       // The pause is four times the least, and no more for the others of the burst.
       const pauses = progressOf(events, new URL(site.origin).host).map(({ intervalMs }) => intervalMs)
@@ -364,7 +364,7 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
       expect(pauses.at(-1)).toBeLessThan(250)
       if (which !== 'all') return
       // No request came while it was left alone, and all others came afterwards.
-      const moments = arrivals(site)
+      const moments = arrivalTimes(site)
       const gaps = gapsOf(moments)
       const longest = gaps.indexOf(Math.max(...gaps))
       expect(gaps[longest]).toBeGreaterThanOrEqual((0.9 * 10_000) / speed - TOLERANCE_MS)
@@ -378,23 +378,23 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
     busy.pages.set('/p/5', { ...TOO_MANY, headers: { 'retry-after': '900' } })
     const other = await openPoliteSite(manyPages(15))
     const library = await openPoliteLibrary({ limits: pace(100) })
-    const start = `${named(busy, 'busy.polite.test')}/`
+    const start = `${originOf(busy, 'busy.polite.test')}/`
     const more = {
       scope: DOMAIN,
-      settings: { crawlType: 'basic', seeds: [`${named(other, 'other.polite.test')}/`] },
+      settings: { crawlType: 'basic', seeds: [`${originOf(other, 'other.polite.test')}/`] },
     } as const
     const crawled = await crawlPolitely(library, start, more)
     expect(crawled.summary.end).toBe('completed')
     expect(crawled.events.filter(({ type }) => type === 'parked')).toMatchObject([{ detail: 'Retry-After 900' }])
     const said = busy.requests.find(({ status }) => status === 429)?.at ?? 0
-    expect(arrivals(busy).filter((at) => at > said + TOLERANCE_MS)).toEqual([])
+    expect(arrivalTimes(busy).filter((at) => at > said + TOLERANCE_MS)).toEqual([])
     const states = Object.values(statesOf(crawled))
     const parked = states.filter((state) => state === 'failed host-parked').length
     expect(parked).toBeGreaterThan(10)
     expect(states.filter((state) => state === 'indexed').length).toBe(36 - parked)
     expect(other.requests.filter(({ status }) => status === 200)).toHaveLength(16)
     // The next crawl does not request anything from the parked host either.
-    busy.forget()
+    busy.clearRequests()
     const again = await crawlPolitely(library, `${start}p/`, { ...more, name: 'again' })
     expect(busy.requests).toEqual([])
     expect(again.summary.ledger.reasons).toMatchObject({ 'failed/host-parked': 1 })
@@ -405,7 +405,7 @@ describe.concurrent('a host that was parked long before', { retry: 2 }, () => {
   test.each([null, 3])('does not keep others waiting, with depth limit %s', async (maxDepth) => {
     const [held, good] = [await openPoliteSite(), await openPoliteSite()]
     const library = await openPoliteLibrary({ limits: pace(50) })
-    const heldHost = new URL(named(held, 'held.polite.test')).host
+    const heldHost = new URL(originOf(held, 'held.polite.test')).host
     const heldUntil = library.clock.now() + 2 * 3_600_000
     await library.store.changeClock(heldHost, library.clock.now(), (clock) => ({ ...clock, heldUntil, floorMs: 50 }))
     // More addresses than one batch from the frontier, so that the crawl finds deeper pages before it requests the last of these.
@@ -415,7 +415,7 @@ describe.concurrent('a host that was parked long before', { retry: 2 }, () => {
       good.pages.set(path, page(`Above ${path}`, [`${path}/below`]))
       good.pages.set(`${path}/below`, page(`Below ${path}`))
     }
-    const crawled = await crawlPolitely(library, `${named(good, 'good.polite.test')}/`, {
+    const crawled = await crawlPolitely(library, `${originOf(good, 'good.polite.test')}/`, {
       scope: { ...DOMAIN, maxDepth },
       settings: { crawlType: 'basic' },
     })
@@ -430,7 +430,7 @@ describe.concurrent('robots.txt comes first', { retry: 2 }, () => {
   test('every origin gets the request for robots.txt first, whether links, redirects, lists or Markdown lead to it', async () => {
     const robots = { ...text('User-agent: *\nDisallow: /private'), delayMs: 300 }
     const sites = [await openPoliteSite(), await openPoliteSite(), await openPoliteSite(), await openPoliteSite()]
-    const [home, moved, linked, listed] = sites.map((site, i) => named(site, `s${i}.polite.test`))
+    const [home, moved, linked, listed] = sites.map((site, i) => originOf(site, `s${i}.polite.test`))
     const pages: Record<string, Answer>[] = [
       {
         '/': redirect(`${moved}/start`, 302),
@@ -470,7 +470,7 @@ describe.concurrent('robots.txt comes first', { retry: 2 }, () => {
 describe('processes', { retry: 2 }, () => {
   /** Kills a crawl when the condition is met, and starts the next immediately. */
   async function restart(origin: string, isTime: (first: Child) => boolean) {
-    const path = await stagePath()
+    const path = await createLibraryPath()
     const first = startChild('crawl', path, `${origin}/`)
     await waitFor(() => isTime(first))
     first.process.kill('SIGKILL')
@@ -479,7 +479,7 @@ describe('processes', { retry: 2 }, () => {
   }
 
   async function crawlTogether(): Promise<void> {
-    const path = await stagePath()
+    const path = await createLibraryPath()
     const count = LONG ? 60 : 3
     const folders = ['/a/', '/b/'].map((folder) => {
       const paths = Array.from({ length: count }, (_, i) => `${folder}${i}`)
@@ -493,8 +493,8 @@ describe('processes', { retry: 2 }, () => {
     for (const { lines } of children)
       expect(lines.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: count + 1 } })
     const isRobots = (request: SeenRequest) => request.path === '/robots.txt'
-    const [first = 0] = arrivals(site, isRobots)
-    const others = arrivals(site, (request) => !isRobots(request))
+    const [first = 0] = arrivalTimes(site, isRobots)
+    const others = arrivalTimes(site, (request) => !isRobots(request))
     expect(others.length).toBeGreaterThan(2 * count)
     expect((others[0] ?? 0) - first).toBeGreaterThanOrEqual(299)
     expectPaced(others, 400)
@@ -503,9 +503,9 @@ describe('processes', { retry: 2 }, () => {
   async function comeAfter(): Promise<void> {
     const site = await openPoliteSite({ '/robots.txt': text('User-agent: *\nCrawl-delay: 2.5'), ...manyPages(2) })
     const { killedAt } = await restart(site.origin, () => site.requests.length >= 2)
-    await waitFor(() => arrivals(site).some((at) => at > killedAt))
+    await waitFor(() => arrivalTimes(site).some((at) => at > killedAt))
     expect(site.requests.map(({ path }) => path).slice(0, 2)).toEqual(['/robots.txt', '/'])
-    expectPaced(arrivals(site), 2500)
+    expectPaced(arrivalTimes(site), 2500)
   }
 
   async function comeAfterHold(): Promise<void> {
@@ -519,7 +519,7 @@ describe('processes', { retry: 2 }, () => {
     const { killedAt, second } = await restart(site.origin, ({ lines }) => lines.some(({ type }) => type === 'held'))
     await second.ended
     expect(second.lines.at(-1)).toMatchObject({ summary: { end: 'completed', failed: 0 } })
-    const after = arrivals(site).filter((at) => at > killedAt)
+    const after = arrivalTimes(site).filter((at) => at > killedAt)
     expect(after.length).toBeGreaterThan(0)
     expect((after[0] ?? 0) - said).toBeGreaterThanOrEqual(5000 - 10)
   }

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
-import { runCrawl, stage, stageLibrary, stageSite, statesOf } from './crawl.ts'
+import { createCrawlFixture, openTestLibrary, openTestSite, runCrawl, statesOf } from './crawl.ts'
 import { page, redirect, sitemap, text } from './site.ts'
 
 describe('redirects', () => {
   test.each([301, 302, 303, 307, 308])(
     'a redirect with status %i leads to its target, which is indexed once',
     async (status) => {
-      const { site, crawl, library, source } = await stage({
+      const { site, crawl, library, source } = await createCrawlFixture({
         '/': page('Home', ['/old', '/new', '/older']),
         '/old': redirect('/new', status),
         '/older': redirect('new#part', status),
         '/new': page('New'),
       })
       const crawled = await crawl()
-      expect(site.asked()).toEqual(['/', '/new', '/old', '/older'])
+      expect(site.requestedPaths()).toEqual(['/', '/new', '/old', '/older'])
       expect(statesOf(crawled)).toEqual({
         '/': 'indexed',
         '/new': 'indexed',
@@ -37,7 +37,7 @@ describe('redirects', () => {
   )
 
   test('a redirect to a page without other links finds it, at the same depth', async () => {
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/old']),
         '/old': redirect('/new'),
@@ -50,14 +50,14 @@ describe('redirects', () => {
   })
 
   test('a redirect that only adds a slash leads to one page, and links are resolved against its target', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/docs', '/docs/']),
       '/docs': redirect('/docs/'),
       '/docs/': page('Docs', ['a']),
       '/docs/a': page('A'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/docs', '/docs/', '/docs/a'])
+    expect(site.requestedPaths()).toEqual(['/', '/docs', '/docs/', '/docs/a'])
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
       '/docs': 'skipped redirect',
@@ -67,8 +67,8 @@ describe('redirects', () => {
   })
 
   test('a redirect off the site is not followed', async () => {
-    const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
-    const { crawl } = await stage({ '/': page('Home', ['/away']), '/away': redirect(`${other.origin}/x`) })
+    const other = await openTestSite({ '/x': page('X') }, { address: '127.0.0.2' })
+    const { crawl } = await createCrawlFixture({ '/': page('Home', ['/away']), '/away': redirect(`${other.origin}/x`) })
     expect(statesOf(await crawl())).toEqual({
       '/': 'indexed',
       '/away': 'skipped redirect',
@@ -78,7 +78,7 @@ describe('redirects', () => {
   })
 
   test('a redirect to an address that the gate refuses is not followed', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/docs/': page('Docs', ['/docs/a', '/docs/b', '/docs/c']),
         '/docs/a': redirect('/blog/'),
@@ -93,21 +93,21 @@ describe('redirects', () => {
       '/docs/old': 'skipped blocked',
       '/llms.txt': 'skipped excluded',
     })
-    expect(site.asked()).toEqual(['/docs/', '/docs/a', '/docs/b', '/docs/c'])
+    expect(site.requestedPaths()).toEqual(['/docs/', '/docs/a', '/docs/b', '/docs/c'])
   })
 
   test('a redirect to an address with a tracking parameter leads to the address without it', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/old']),
       '/old': redirect('/new?utm_source=redirect'),
       '/new': page('New'),
     })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/old': 'skipped redirect', '/new': 'indexed' })
-    expect(site.asked()).toEqual(['/', '/new', '/old'])
+    expect(site.requestedPaths()).toEqual(['/', '/new', '/old'])
   })
 
   test('a redirect to a missing page leaves the target as failed', async () => {
-    const { crawl } = await stage({ '/': page('Home', ['/old']), '/old': redirect('/new') })
+    const { crawl } = await createCrawlFixture({ '/': page('Home', ['/old']), '/old': redirect('/new') })
     expect(statesOf(await crawl())).toEqual({
       '/': 'indexed',
       '/old': 'skipped redirect',
@@ -116,7 +116,7 @@ describe('redirects', () => {
   })
 
   test('a redirect without a usable target fails, and one to a non-web address is recorded as such', async () => {
-    const { crawl } = await stage({
+    const { crawl } = await createCrawlFixture({
       '/': page('Home', ['/nowhere', '/mail', '/bad']),
       '/nowhere': { status: 302 },
       '/bad': redirect('http://[bad'),
@@ -134,7 +134,7 @@ describe('redirects', () => {
 
 describe('a chain of redirects', () => {
   test('is followed step by step, each address once', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/1']),
       '/1': redirect('/2'),
       '/2': redirect('/3', 302),
@@ -148,17 +148,17 @@ describe('a chain of redirects', () => {
       '/3': 'skipped redirect',
       '/end': 'indexed',
     })
-    expect(site.asked()).toEqual(['/', '/1', '/2', '/3', '/end'])
+    expect(site.requestedPaths()).toEqual(['/', '/1', '/2', '/3', '/end'])
   })
 
   test('fails if it is too long', async () => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home', ['/r/0']),
       ...Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`/r/${i}`, redirect(`${origin}/r/${i + 1}`)])),
       '/r/20': page('End'),
     }))
     const crawled = await crawl()
-    expect(site.asked()).toHaveLength(12)
+    expect(site.requestedPaths()).toHaveLength(12)
     expect(crawled.rows.get('/r/9')).toMatchObject({ state: 'skipped', reason: 'redirect' })
     expect(crawled.rows.get('/r/10')).toMatchObject({ state: 'failed', reason: 'redirect-loop', pattern: '10' })
     expect(crawled.rows.has('/r/11')).toBe(false)
@@ -172,7 +172,7 @@ describe('a chain of redirects', () => {
       { '/a': redirect('/a?utm_source=1'), '/a?utm_source=1': redirect('/a') },
     ],
   ])('is a loop if it leads to %s', async (_, pages) => {
-    const { site, crawl } = await stage({ '/': page('Home', ['/a']), ...pages })
+    const { site, crawl } = await createCrawlFixture({ '/': page('Home', ['/a']), ...pages })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'failed redirect-loop' })
     expect(site.requests.length).toBeLessThan(12)
   })
@@ -184,7 +184,7 @@ describe('a chain of redirects', () => {
   ])(
     'is a loop if two addresses lead to each other, %s',
     async (_, links, { slow = 0, ...limits }: { slow?: number; concurrency?: number }) => {
-      const { site, crawl } = await stage(
+      const { site, crawl } = await createCrawlFixture(
         {
           '/': page('Home', links),
           '/a': redirect('/b'),
@@ -194,7 +194,7 @@ describe('a chain of redirects', () => {
       )
       const states = statesOf(await crawl())
       expect(new Set([states['/a'], states['/b']])).toEqual(new Set(['failed redirect-loop', 'skipped redirect']))
-      expect(site.asked()).toEqual(['/', '/a', '/b'])
+      expect(site.requestedPaths()).toEqual(['/', '/a', '/b'])
     },
   )
 })
@@ -202,16 +202,16 @@ describe('a chain of redirects', () => {
 describe('a page with a meta refresh', () => {
   test('counts as a redirect', async () => {
     const stub = '<!doctype html><title>Moved</title><meta http-equiv="refresh" content="0; url=new"><p>Moved.</p>'
-    const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': stub, '/new': page('New') })
+    const { site, crawl } = await createCrawlFixture({ '/': page('Home', ['/old']), '/old': stub, '/new': page('New') })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/old': 'skipped redirect', '/new': 'indexed' })
     expect(crawled.rows.get('/old')?.target).toBe(`${site.origin}/new`)
-    expect(site.asked()).toEqual(['/', '/new', '/old'])
+    expect(site.requestedPaths()).toEqual(['/', '/new', '/old'])
   })
 
   test('leads on if it is the start', async () => {
     const stub = '<!doctype html><title>x</title><meta http-equiv="refresh" content="0; url=en/latest/"><p>Moved.</p>'
-    const { crawl } = await stage({
+    const { crawl } = await createCrawlFixture({
       '/': stub,
       '/en/latest/': page('Home', ['a']),
       '/en/latest/a': page('A'),
@@ -226,7 +226,7 @@ describe('a page with a meta refresh', () => {
 
 describe('a start that redirects', () => {
   test('a redirect of the start to another host moves the site there, lists included', async () => {
-    const there = await stageSite(
+    const there = await openTestSite(
       {
         '/docs/': page('Docs', ['a', '/blog']),
         '/docs/a': page('A', ['b']),
@@ -236,9 +236,9 @@ describe('a start that redirects', () => {
       },
       { address: '127.0.0.2' },
     )
-    const here = await stageSite({ '/docs/': redirect(`${there.origin}/docs/`), '/docs/old': page('Old') })
+    const here = await openTestSite({ '/docs/': redirect(`${there.origin}/docs/`), '/docs/old': page('Old') })
     there.pages.set('/docs/b', page('B', [`${here.origin}/docs/old`]))
-    const library = await stageLibrary()
+    const library = await openTestLibrary()
     const source = await addSource(library, { url: `${here.origin}/docs/` })
     const crawled = await runCrawl(library, source, { kind: 'add' }, there.origin)
     expect(statesOf(crawled)).toEqual({
@@ -255,7 +255,7 @@ describe('a start that redirects', () => {
     const [moved] = await library.store.listSources()
     expect(moved).toMatchObject({ url: `${here.origin}/docs/`, siteUrl: `${there.origin}/docs/` })
 
-    there.forget()
+    there.clearRequests()
     const again = await runCrawl(library, moved ?? source, { kind: 'recrawl' }, there.origin)
     expect(again.summary).toMatchObject({ removed: 0, end: 'completed' })
     expect(statesOf(again)['/docs/a']).toBe('unchanged')
@@ -267,7 +267,7 @@ describe('a start that redirects', () => {
     ['/docs/', '/en/docs/index.html'],
   ])('a redirect of the start from %s to another folder, %s, moves the crawl there', async (start, target) => {
     const folder = target.replace(/[^/]*$/, '')
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         [start]: redirect(target),
         [target]: page('Docs', ['a', '/blog', '/docs/old']),
@@ -285,14 +285,14 @@ describe('a start that redirects', () => {
       '/blog': 'skipped out-of-scope',
     })
     expect(crawled.summary.end).toBe('completed')
-    site.forget()
+    site.clearRequests()
     const again = await crawl({ kind: 'recrawl' })
     expect(again.summary).toMatchObject({ end: 'completed', removed: 0 })
-    expect(site.asked()).toEqual([start, target, `${folder}a`, '/docs/old'].sort(compareUtf8))
+    expect(site.requestedPaths()).toEqual([start, target, `${folder}a`, '/docs/old'].sort(compareUtf8))
   })
 
   test('a redirect of the start to the home page reads that page, and does not widen the scope to the whole site', async () => {
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       { '/docs/v1/': redirect('/'), '/': page('Home', ['/docs/v1/a', '/shop']), '/docs/v1/a': page('A') },
       { start: '/docs/v1/' },
     )
@@ -305,26 +305,26 @@ describe('a start that redirects', () => {
   })
 
   test('a redirect of the start to the root of another host moves the crawl there', async () => {
-    const there = await stageSite({ '/': page('Docs', ['/a']), '/a': page('A') }, { address: '127.0.0.2' })
-    const { site, crawl } = await stage({ '/docs': redirect(`${there.origin}/`) }, { start: '/docs' })
+    const there = await openTestSite({ '/': page('Docs', ['/a']), '/a': page('A') }, { address: '127.0.0.2' })
+    const { site, crawl } = await createCrawlFixture({ '/docs': redirect(`${there.origin}/`) }, { start: '/docs' })
     expect(statesOf(await crawl())).toEqual({
       '/docs': 'skipped redirect',
       [`${there.origin}/`]: 'indexed',
       [`${there.origin}/a`]: 'indexed',
     })
-    expect(site.asked()).toEqual(['/docs'])
+    expect(site.requestedPaths()).toEqual(['/docs'])
   })
 
   test('a redirect of the start to itself fails the crawl', async () => {
-    const { crawl } = await stage({ '/': redirect('/') })
+    const { crawl } = await createCrawlFixture({ '/': redirect('/') })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'failed redirect-loop' })
     expect(crawled.summary.end).toBe('failed')
   })
 
   test('moves the site; a page of a list that redirects does not', async () => {
-    const other = await stageSite({ '/x': page('X', ['/y']), '/y': page('Y') }, { address: '127.0.0.2' })
-    const { site, crawl, library } = await stage(
+    const other = await openTestSite({ '/x': page('X', ['/y']), '/y': page('Y') }, { address: '127.0.0.2' })
+    const { site, crawl, library } = await createCrawlFixture(
       (origin) => ({
         '/': page('Home', ['/a']),
         '/a': page('A'),
@@ -347,8 +347,8 @@ describe('a start that redirects', () => {
   })
 
   test('moves the site; another address given by hand that redirects does not', async () => {
-    const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
-    const { site, crawl, library } = await stage(
+    const other = await openTestSite({ '/x': page('X') }, { address: '127.0.0.2' })
+    const { site, crawl, library } = await createCrawlFixture(
       { '/': page('Home'), '/1': redirect('/2'), '/2': redirect(`${other.origin}/x`) },
       { settings: (origin) => ({ seeds: [`${origin}/1`] }) },
     )
@@ -360,7 +360,7 @@ describe('a start that redirects', () => {
 
 describe('a page that redirects at a recrawl', () => {
   test('is replaced by its target', async () => {
-    const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': page('The page') })
+    const { site, crawl } = await createCrawlFixture({ '/': page('Home', ['/old']), '/old': page('The page') })
     await crawl()
     site.pages.set('/old', redirect('/new'))
     site.pages.set('/new', page('The page, moved'))
@@ -371,7 +371,7 @@ describe('a page that redirects at a recrawl', () => {
   })
 
   test('keeps its content while its target cannot be read', async () => {
-    const { site, crawl } = await stage({ '/': page('Home', ['/old']), '/old': page('The page') })
+    const { site, crawl } = await createCrawlFixture({ '/': page('Home', ['/old']), '/old': page('The page') })
     await crawl()
     site.pages.set('/old', redirect('/new'))
     const crawled = await crawl({ kind: 'recrawl' })

@@ -11,10 +11,10 @@ import type { Fetcher, Renderer, Rendering, RenderOutcome, RenderRequest } from 
 import type { CrawlInput } from '../../src/library/operations/crawl-source.ts'
 import { explainUrl } from '../../src/library/operations/explain.ts'
 import { fetchUrl } from '../../src/library/operations/fetch-url.ts'
-import { takeUpSource } from '../../src/library/operations/take-up-source.ts'
+import { prepareSource } from '../../src/library/operations/prepare-source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { type Crawled, runCrawl, stage, stageLibrary, statesOf } from './crawl.ts'
-import { quicken } from './quicken.ts'
+import { type Crawled, createCrawlFixture, openTestLibrary, runCrawl, statesOf } from './crawl.ts'
+import { withFastClock } from './fast-clock.ts'
 import { type Answer, markdown, page, type Site, text } from './site.ts'
 
 /** The HTML that the server sends for every page of an application. */
@@ -57,8 +57,8 @@ function rendered(snapshot: Snapshot, body: string, url: string = snapshot.url):
 /** A site, a library with a renderer and a source whose pages are read in a way. */
 async function stageRendered(pages: Readonly<Record<string, Answer>>, shown: Shown, render: Rendering = 'auto') {
   const renderer = new KnowingRenderer(shown)
-  const { site, library: plain, source } = await stage(pages, { settings: { render } })
-  const library: OpenLibrary = { ...quicken(plain), openRenderer: async () => renderer }
+  const { site, library: plain, source } = await createCrawlFixture(pages, { settings: { render } })
+  const library: OpenLibrary = { ...withFastClock(plain), openRenderer: async () => renderer }
   const crawl = async (input: Partial<CrawlInput> = {}, by = library): Promise<Crawled> => {
     const [current = source] = await library.store.listSources()
     return runCrawl(by, current, { kind: 'add', ...input }, site.origin)
@@ -80,7 +80,7 @@ describe('a source read with auto', () => {
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/deep': 'indexed', '/plain': 'indexed' })
     expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/deep'])
     // One request for each document.
-    expect(site.asked()).toEqual(['/', '/deep', '/plain'])
+    expect(site.requestedPaths()).toEqual(['/', '/deep', '/plain'])
     const facts = [...crawled.rows].map(([path, row]) => [path, row.isShell, row.etag !== null])
     expect(facts).toEqual([
       ['/', true, false],
@@ -95,7 +95,7 @@ describe('a source read with auto', () => {
   test('renders the same pages again, whatever their documents say, and finds changes', async () => {
     const { site, renderer, crawl } = await stageRendered(pages, shown)
     await crawl()
-    site.forget()
+    site.clearRequests()
     renderer.asked.length = 0
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toEqual({
       '/': 'unchanged',
@@ -292,7 +292,7 @@ describe('a source that is read with chromium', () => {
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/notes.md': 'indexed', '/plain': 'indexed' })
     expect(renderer.asked.toSorted(compareUtf8)).toEqual(['/', '/plain'])
     expect((await library.store.readPage(source.id, `${site.origin}/plain`))?.page.title).toBe('Painted plover')
-    site.forget()
+    site.clearRequests()
     await crawl({ kind: 'recrawl' })
     expect(tagsSent(site)).toEqual([])
   })
@@ -336,13 +336,13 @@ describe('a source that is read with chromium', () => {
     await expect(crawl({}, without as OpenLibrary)).rejects.toMatchObject({ code: 'BROWSER_MISSING' })
     expect(await library.store.listCrawls(source.id, 5)).toEqual([])
     const asked = { url: 'https://new.example/', settings: { render: 'chromium' } } as const
-    await expect(takeUpSource(without as OpenLibrary, asked)).rejects.toMatchObject({ code: 'BROWSER_MISSING' })
+    await expect(prepareSource(without as OpenLibrary, asked)).rejects.toMatchObject({ code: 'BROWSER_MISSING' })
     expect(await library.store.listSources()).toHaveLength(1)
   })
 
   test('cannot be a folder', async () => {
-    const library = await stageLibrary()
-    const { source } = await takeUpSource(library, { url: new URL('.', import.meta.url).href, isOwnFolder: true })
+    const library = await openTestLibrary()
+    const { source } = await prepareSource(library, { url: new URL('.', import.meta.url).href, isOwnFolder: true })
     const asked = { kind: 'recrawl', render: 'auto' } as const
     await expect(runCrawl(library, source, asked, '')).rejects.toMatchObject({ code: 'USAGE' })
   })
@@ -435,12 +435,12 @@ describe('the way pages are cut', () => {
     writeFileSync(join(folder, 'long.html'), long)
     writeFileSync(join(folder, 'notes.txt'), 'A line of a text that goes on.\n'.repeat(300))
     const countChunks = async (chunks: ChunkProfile) => {
-      const { library, crawl } = await stage({ '/': long }, { settings: { chunks } })
+      const { library, crawl } = await createCrawlFixture({ '/': long }, { settings: { chunks } })
       const { summary } = await crawl()
       const [source] = await library.store.listSources()
       expect(source?.settings.chunks).toBe(chunks)
       const url = pathToFileURL(folder).href
-      const own = await takeUpSource(library, { url, isOwnFolder: true, settings: { chunks } })
+      const own = await prepareSource(library, { url, isOwnFolder: true, settings: { chunks } })
       const indexed = await runCrawl(library, own.source, { kind: 'add' }, '')
       const total = async (id: string) => (await library.store.countContent(id)).chunks
       expect([summary.indexed, indexed.summary.indexed]).toEqual([1, 2])

@@ -5,7 +5,7 @@ import type { Rendering } from '../../src/crawl/ports.ts'
 import { explainUrl } from '../../src/library/operations/explain.ts'
 import { fetchUrl } from '../../src/library/operations/fetch-url.ts'
 import { statesOf } from './crawl.ts'
-import { expectUntouched, type FileStage, stageFile } from './library-file.ts'
+import { createFileFixture, expectUntouched, type FileFixture } from './file-fixture.ts'
 import { type AnswerParts, text } from './site.ts'
 
 /** The HTML that the server of an application sends for every page. */
@@ -54,27 +54,27 @@ function dataOf(name: string, { text: body, links } = BIRDS[name] ?? { text: '',
 }
 
 /** An application: one document for all paths, a script, and data for each page. */
-function stageApp(render: Rendering): Promise<FileStage> {
+function stageApp(render: Rendering): Promise<FileFixture> {
   const data = Object.keys(BIRDS).map((name) => [`/data/${name}.json`, dataOf(name)] as const)
-  return stageFile(
+  return createFileFixture(
     {
       ...Object.fromEntries(data),
       '/app.js': text(APP, 'text/javascript'),
       '/data/old.json': text(JSON.stringify({ moved: '/birds/plover' }), 'application/json'),
     },
-    { settings: { render }, siteOptions: { endless: SHELL } },
+    { settings: { render }, siteOptions: { fallback: SHELL } },
   )
 }
 
 describe('an application', () => {
   test('is complete with auto, unchanged at a recrawl, and changes behind the same document are found', async () => {
-    const { site, library, source, crawl, holds, search } = await stageApp('auto')
+    const { site, library, source, crawl, readContent, search } = await stageApp('auto')
     const first = await crawl()
     const expected = Object.fromEntries(PATHS.map((path) => [path, 'indexed']))
     expect(statesOf(first)).toEqual({ ...expected, '/old': 'skipped redirect' })
     expect(first.summary).toMatchObject({ end: 'completed', indexed: PATHS.length, failed: 0 })
     expect(await search('bill bent upwards')).toEqual(['/birds/avocet'])
-    const before = await holds()
+    const before = await readContent()
     expect(before.pages.get('/birds/heron')?.markdown).toBe(
       '# About birds/heron\n\nA heron stands in the water and waits for fish.\n',
     )
@@ -82,10 +82,10 @@ describe('an application', () => {
     const documents = site.requests.filter(({ path }) => PATHS.includes(path))
     expect(documents.map(({ path }) => path).toSorted(compareUtf8)).toEqual(PATHS)
 
-    site.forget()
+    site.clearRequests()
     const second = await crawl({ kind: 'recrawl' })
     expect(second.summary).toMatchObject({ end: 'completed', indexed: 0, unchanged: PATHS.length, removed: 0 })
-    const after = await holds()
+    const after = await readContent()
     expectUntouched(before, after, [])
     expect([...after.pages]).toEqual([...before.pages])
     const again = site.requests.filter(({ path }) => PATHS.includes(path))

@@ -2,19 +2,19 @@ import { describe, expect, test } from 'vitest'
 import { crawlSource } from '../../src/library/operations/crawl-source.ts'
 import { isLong } from '../faults/bounded.ts'
 import { startChild } from './children.ts'
-import { type Crawled, runCrawl, stageLibrary, stageOnce, stageSite } from './crawl.ts'
+import { type Crawled, openTestLibrary, openTestSite, runCrawl, shareFixture } from './crawl.ts'
+import { withFastClock } from './fast-clock.ts'
 import {
-  comparable,
+  createFileFixture,
+  createFixtureOn,
+  createLibraryPath,
   type Dump,
-  type FileStage,
-  readHoldings,
+  type FileFixture,
+  readSourceContent,
   readUninterrupted,
-  stageFile,
-  stageOn,
-  stagePath,
-} from './library-file.ts'
+  toComparable,
+} from './file-fixture.ts'
 import { messySite, sitemapOf } from './messy-site.ts'
-import { quicken } from './quicken.ts'
 import { page, type SeenRequest, type Site } from './site.ts'
 
 const SIZE = isLong ? 300 : 40
@@ -26,18 +26,18 @@ const KILLS = isLong ? 20 : 2
 const SCOPE = { block: ['/blocked/**'], maxDepth: 50 }
 
 /** A site that no test changes, and its content after an uninterrupted crawl, with and without the scope. */
-const stageWhole = stageOnce(async () => {
-  const site = await stageSite(messySite(SIZE))
+const stageWhole = shareFixture(async () => {
+  const site = await openTestSite(messySite(SIZE))
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   const scoped = await readUninterrupted(site, SCOPE)
   return { site, scoped, unscoped: await readUninterrupted(site, {}, false) }
 })
 
 /** A library that has yet to read it. */
-async function stageMessy(): Promise<FileStage & { readonly whole: Dump }> {
+async function stageMessy(): Promise<FileFixture & { readonly whole: Dump }> {
   const { site, scoped } = await stageWhole()
-  site.forget()
-  return { ...(await stageOn(site, '/', { scope: SCOPE }, { concurrency: 4 })), whole: scoped }
+  site.clearRequests()
+  return { ...(await createFixtureOn(site, '/', { scope: SCOPE }, { concurrency: 4 })), whole: scoped }
 }
 
 /** Stops a crawl at the nth request to the site. */
@@ -65,25 +65,25 @@ function settledBy({ events }: Crawled, origin: string): string[] {
 
 describe('a stopped crawl', () => {
   test.each(STOPS)('resumes after a stop at request %i', async (n) => {
-    const { site, crawl, holds, whole } = await stageMessy()
+    const { site, crawl, readContent, whole } = await stageMessy()
     const { signal, undo } = stopAt(site, n)
     const stopped = await crawl({}, signal)
     undo()
     expect(stopped.summary.end).toBe('cancelled')
-    site.forget()
+    site.clearRequests()
     const crawled = await crawl()
     expect(crawled.events[0]).toMatchObject({ type: 'started', isResumed: true, crawlId: stopped.summary.crawlId })
     expect(crawled.summary.end).toBe('completed')
     const settled = settledBy(stopped, site.origin)
-    expect(site.asked().filter((path) => settled.includes(path))).toEqual([])
-    expect(comparable(await holds(), site.origin)).toEqual(whole)
+    expect(site.requestedPaths().filter((path) => settled.includes(path))).toEqual([])
+    expect(toComparable(await readContent(), site.origin)).toEqual(whole)
   })
 
   test('comes to the same end after many stops', async () => {
-    const { site, crawl, holds, whole } = await stageMessy()
+    const { site, crawl, readContent, whole } = await stageMessy()
     let stops = 0
     for (;;) {
-      site.forget()
+      site.clearRequests()
       const { signal, undo } = stopAt(site, 7)
       const { summary, events } = await crawl({}, signal)
       undo()
@@ -93,11 +93,11 @@ describe('a stopped crawl', () => {
       stops++
     }
     expect(stops).toBeGreaterThan(3)
-    expect(comparable(await holds(), site.origin)).toEqual(whole)
+    expect(toComparable(await readContent(), site.origin)).toEqual(whole)
   })
 
   test('reads the lists if it was stopped before its start was read', async () => {
-    const { site, crawl } = await stageFile({
+    const { site, crawl } = await createFileFixture({
       '/': { status: 302, headers: { location: '/home' } },
       '/home': page('Home heron'),
       '/llms.txt': { headers: { 'content-type': 'text/plain' }, body: '# Docs\n\n- [Listed](/listed)\n' },
@@ -116,7 +116,7 @@ describe('a stopped crawl', () => {
 
   test('removes nothing after a list could not be read', async () => {
     const list = { headers: { 'content-type': 'text/plain' }, body: '# Docs\n\n- [Listed](/listed)\n' }
-    const { site, crawl, search } = await stageFile({
+    const { site, crawl, search } = await createFileFixture({
       '/': page('Home heron', ['/a']),
       '/a': page('Alpha albatross'),
       '/llms.txt': list,
@@ -147,7 +147,7 @@ describe('a stopped crawl', () => {
     })
     const stages = await Promise.all(
       [true, false].map(async (isStopped) => {
-        const staged = await stageFile({
+        const staged = await createFileFixture({
           '/': page('Home heron', ['/a']),
           '/a': page('Alpha albatross'),
           '/b': page('Beta'),
@@ -171,7 +171,7 @@ describe('a stopped crawl', () => {
         }
         const { summary } = await staged.crawl({ kind: 'recrawl' })
         expect(summary.end).toBe('completed')
-        const { rows, pages } = comparable(await staged.holds(), staged.site.origin, false)
+        const { rows, pages } = toComparable(await staged.readContent(), staged.site.origin, false)
         // Each crawl has its own site, so chunk ids differ.
         return { rows, pages: pages.map(({ path, markdown }) => ({ path, markdown })) }
       }),
@@ -180,18 +180,18 @@ describe('a stopped crawl', () => {
   })
 
   test('resumes at once after its caller stopped reading events', async () => {
-    const { site, library, source, crawl, holds, whole } = await stageMessy()
+    const { site, library, source, crawl, readContent, whole } = await stageMessy()
     for await (const event of crawlSource(library, source, { kind: 'add' }, new AbortController().signal)) {
       if (event.type === 'settled') break
     }
     expect(await library.store.listCrawls(source.id, 1)).toMatchObject([{ state: 'cancelled' }])
     const crawled = await crawl()
     expect(crawled.events[0]).toMatchObject({ isResumed: true })
-    expect(comparable(await holds(), site.origin)).toEqual(whole)
+    expect(toComparable(await readContent(), site.origin)).toEqual(whole)
   })
 
   test('does not shorten the proof of the next run, which needs two 404 responses of its own', async () => {
-    const { site, crawl, search } = await stageFile({
+    const { site, crawl, search } = await createFileFixture({
       '/': page('Home heron', ['/a', '/b']),
       '/a': page('Alpha albatross'),
       '/b': page('Beta bittern'),
@@ -229,25 +229,25 @@ describe('a stopped crawl', () => {
 describe('a process that was killed', () => {
   test.each(Array.from({ length: KILLS }, (_, i) => i))('loses only requests under way (%i)', async () => {
     const { site, unscoped } = await stageWhole()
-    const path = await stagePath()
+    const path = await createLibraryPath()
     const child = startChild('crawl', path, `${site.origin}/`)
-    await child.told('settled', 1 + Math.floor(Math.random() * SIZE))
+    await child.waitForEvents('settled', 1 + Math.floor(Math.random() * SIZE))
     child.process.kill('SIGKILL')
     await child.ended
     const told = child.lines.flatMap(({ type, url, reason }) =>
       type === 'settled' && reason !== 'canonical' ? [String(url).replace(site.origin, '')] : [],
     )
-    site.forget()
+    site.clearRequests()
 
-    const library = quicken(await stageLibrary(path))
+    const library = withFastClock(await openTestLibrary(path))
     const [source] = await library.store.listSources()
     if (source === undefined) throw new Error('the source was not kept')
     const crawled = await runCrawl(library, source, { kind: 'add' }, site.origin)
     expect(crawled.summary.end).toBe('completed')
     const isOver = child.lines.some(({ type }) => type === 'ended')
     expect(crawled.events[0]).toMatchObject({ isResumed: !isOver })
-    if (!isOver) expect(site.asked().filter((asked) => told.includes(asked))).toEqual([])
-    const holdings = comparable(await readHoldings(path, library, source, site.origin), site.origin, false)
+    if (!isOver) expect(site.requestedPaths().filter((asked) => told.includes(asked))).toEqual([])
+    const holdings = toComparable(await readSourceContent(path, library, source, site.origin), site.origin, false)
     expect(holdings.pages).toEqual(unscoped.pages)
     if (!isOver) expect(holdings).toEqual(unscoped)
   })

@@ -3,10 +3,10 @@ import type { CrawlEvent } from '../../src/crawl/events.ts'
 import type { Fetcher } from '../../src/crawl/ports.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-import { closeWithTest, runCrawl, stageSite, statesOf } from './crawl.ts'
-import { stageFile, stagePath } from './library-file.ts'
+import { closeWithTest, openTestSite, runCrawl, statesOf } from './crawl.ts'
+import { withFastClock } from './fast-clock.ts'
+import { createFileFixture, createLibraryPath } from './file-fixture.ts'
 import { progressOf } from './polite.ts'
-import { quicken } from './quicken.ts'
 import { type Answer, type AnswerParts, page } from './site.ts'
 
 const HOME = page('Home heron', ['/a', '/b'])
@@ -20,7 +20,7 @@ describe('an answer that may get better', () => {
     [503, 'http-server-error'],
     [429, 'rate-limited'],
   ] as const)('an address that answers %i is requested again', async (status, reason) => {
-    const { site, crawl, library } = await stageFile({
+    const { site, crawl, library } = await createFileFixture({
       '/': HOME,
       '/a': failFirst(2, { status }, A),
       '/b': B,
@@ -54,7 +54,7 @@ describe('an answer that may get better', () => {
 
   test.each([429, 503])('an address is requested again at the time that Retry-After names (%i)', async (status) => {
     const refusal = { status, headers: { 'retry-after': '7' } }
-    const { site, crawl, library } = await stageFile({ '/': HOME, '/a': A, '/b': B, '/b/1': page('Other') })
+    const { site, crawl, library } = await createFileFixture({ '/': HOME, '/a': A, '/b': B, '/b/1': page('Other') })
     const asked: number[] = []
     site.pages.set('/a', () => {
       asked.push(library.clock.now())
@@ -74,7 +74,7 @@ describe('an answer that may get better', () => {
     'parks the host if the server asks for more than ten minutes (%i, %s, %s)',
     async (status, reason, seconds) => {
       const refusal = { status, headers: { 'retry-after': seconds } }
-      const { site, crawl } = await stageFile({
+      const { site, crawl } = await createFileFixture({
         '/': HOME,
         '/a': refusal,
         '/b': { body: B, delayMs: 200 },
@@ -101,7 +101,7 @@ describe('an answer that may get better', () => {
 
   // The test has retries, because a busy machine may not reach the other addresses within the pause of half a second.
   test('a failing address without Retry-After does not delay the others', { retry: 2 }, async () => {
-    const { site, crawl } = await stageFile({
+    const { site, crawl } = await createFileFixture({
       '/': HOME,
       '/a': failFirst(1, { status: 500 }, A),
       '/b': B,
@@ -113,7 +113,7 @@ describe('an answer that may get better', () => {
   })
 
   test('an address fails after three attempts, without affecting other pages', async () => {
-    const { site, crawl, search } = await stageFile({
+    const { site, crawl, search } = await createFileFixture({
       '/': HOME,
       '/a': { status: 500, body: 'no' },
       '/b': B,
@@ -139,7 +139,12 @@ describe('an answer that may get better', () => {
     [410, 'removed'],
     [451, 'http-client-error'],
   ] as const)('a permanent error is not retried: %i', async (status, reason) => {
-    const { site, crawl } = await stageFile({ '/': HOME, '/a': { status, body: 'no' }, '/b': B, '/b/1': page('Other') })
+    const { site, crawl } = await createFileFixture({
+      '/': HOME,
+      '/a': { status, body: 'no' },
+      '/b': B,
+      '/b/1': page('Other'),
+    })
     const crawled = await crawl()
     expect(statesOf(crawled)['/a']).toBe(`failed ${reason}`)
     expect(site.requests.filter(({ path }) => path === '/a')).toHaveLength(1)
@@ -151,7 +156,7 @@ describe('a few bad addresses on a healthy host', () => {
 
   async function stageBad() {
     let asked = 0
-    const site = await stageSite({
+    const site = await openTestSite({
       '/': page('Home heron', ['/hangs', '/resets', '/limited', ...good]),
       ...Object.fromEntries(good.map((path) => [path, page(`Good ${path}`)])),
       '/hangs': { delayMs: 3_600_000 },
@@ -161,7 +166,7 @@ describe('a few bad addresses on a healthy host', () => {
       },
       '/limited': () => (++asked === 1 ? { status: 429, headers: { 'retry-after': '2' } } : page('Limited linnet')),
     })
-    const library = quicken(await openPatient(1000), 5)
+    const library = withFastClock(await openPatient(1000), 5)
     const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
     const crawl = (kind: 'add' | 'recrawl' = 'add') => runCrawl(library, source, { kind }, site.origin)
     const clock = () => library.store.readClock(new URL(site.origin).host, library.clock.now())
@@ -187,7 +192,7 @@ describe('a few bad addresses on a healthy host', () => {
   test('leave the next run at full speed', async () => {
     const { site, crawl, clock } = await stageBad()
     await crawl()
-    site.forget()
+    site.clearRequests()
     const { events, summary } = await crawl('recrawl')
     expect(summary).toMatchObject({ end: 'completed', unchanged: 52, failed: 2 })
     expect(events.filter(({ type }) => type === 'held')).toEqual([])
@@ -200,7 +205,7 @@ describe('a few bad addresses on a healthy host', () => {
 describe('a host that vanishes for a while', () => {
   test.each([1, 2, 5, 7])('costs no page with %i addresses left', async (count) => {
     const paths = Array.from({ length: count }, (_, i) => `/left/${i}`)
-    const library = quicken(await openPatient())
+    const library = withFastClock(await openPatient())
     let goneSince: number | undefined
     const isGone = () => goneSince !== undefined && library.clock.now() - goneSince < 6000
     const vanish =
@@ -209,7 +214,7 @@ describe('a host that vanishes for a while', () => {
         if (isGone()) request.socket.resetAndDestroy()
         return body
       }
-    const site = await stageSite({ '/': vanish(page('Home heron', paths)) })
+    const site = await openTestSite({ '/': vanish(page('Home heron', paths)) })
     for (const path of paths) {
       const answer = vanish(page(`Left ${path}`))
       site.pages.set(path, (request) => {
@@ -234,8 +239,8 @@ describe('an address whose answer does not begin in time', () => {
     { answers: [HANG, HANG, A], state: 'failed', brief: [false, true] },
   ])('fails only after two timeouts in a row: $brief', async ({ answers, state, brief }) => {
     const left = [...answers]
-    const site = await stageSite({ '/': page('Home heron', ['/slow']), '/slow': () => left.shift() ?? A })
-    const library = quicken(await openPatient(500))
+    const site = await openTestSite({ '/': page('Home heron', ['/slow']), '/slow': () => left.shift() ?? A })
+    const library = withFastClock(await openPatient(500))
     const isBrief: (boolean | undefined)[] = []
     const fetcher: Fetcher = {
       fetch(request) {
@@ -253,7 +258,7 @@ describe('an address whose answer does not begin in time', () => {
 describe('a connection', () => {
   test('a dropped connection is retried', async () => {
     let asked = 0
-    const { crawl } = await stageFile({
+    const { crawl } = await createFileFixture({
       '/': HOME,
       '/a': (request) => {
         if (++asked < 3) request.socket.resetAndDestroy()
@@ -269,21 +274,21 @@ describe('a connection', () => {
   })
 
   test('a recrawl without a connection keeps every page, and the start is marked as failed', async () => {
-    const { site, crawl, holds } = await stageFile({ '/': HOME, '/a': A, '/b': B, '/b/1': page('Other') })
+    const { site, crawl, readContent } = await createFileFixture({ '/': HOME, '/a': A, '/b': B, '/b/1': page('Other') })
     await crawl()
-    const before = await holds()
+    const before = await readContent()
     await site.close()
     const crawled = await crawl({ kind: 'recrawl' })
     expect(crawled.summary.removed).toBe(0)
     expect(crawled.rows.get('/')).toMatchObject({ state: 'failed', hasPage: true })
-    expect((await holds()).pages).toEqual(before.pages)
+    expect((await readContent()).pages).toEqual(before.pages)
     const refreshed = await crawl({ kind: 'refresh' })
     expect(refreshed.summary).toMatchObject({ removed: 0, failed: 4 })
-    expect((await holds()).pages).toEqual(before.pages)
+    expect((await readContent()).pages).toEqual(before.pages)
   })
 
   test('an add without a connection fails', async () => {
-    const { site, crawl } = await stageFile({ '/': HOME })
+    const { site, crawl } = await createFileFixture({ '/': HOME })
     await site.close()
     const { summary } = await crawl()
     expect(summary.end).toBe('failed')
@@ -293,22 +298,22 @@ describe('a connection', () => {
 
 describe('a retry', () => {
   test('fetches failed pages and new ones behind them, and nothing else', async () => {
-    const { site, crawl, holds } = await stageFile({
+    const { site, crawl, readContent } = await createFileFixture({
       '/': page('Home heron', ['/a', '/b', '/x', 'https://other.example/']),
       '/a': A,
       '/b': { status: 500, body: 'no' },
     })
     await crawl()
-    const before = await holds()
+    const before = await readContent()
     expect(before.rows.get('/b')).toMatchObject({ state: 'failed' })
     site.pages.set('/a', page('Alpha changed'))
     site.pages.set('/b', page('Beta bittern', ['/', '/a', '/b/1', 'https://other.example/']))
     site.pages.set('/b/1', page('First finch', ['/b/2']))
     site.pages.set('/b/2', page('Second swallow'))
-    site.forget()
+    site.clearRequests()
     const crawled = await crawl({ kind: 'retry' })
     expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 3, removed: 0 })
-    expect(site.asked()).toEqual(['/b', '/b/1', '/b/2', '/x'])
+    expect(site.requestedPaths()).toEqual(['/b', '/b/1', '/b/2', '/x'])
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
       '/a': 'indexed',
@@ -318,42 +323,42 @@ describe('a retry', () => {
       '/x': 'failed not-found',
       'https://other.example/': 'skipped off-site',
     })
-    const after = await holds()
+    const after = await readContent()
     for (const path of ['/', '/a', 'https://other.example/'])
       expect(after.rows.get(path)).toEqual(before.rows.get(path))
     for (const path of ['/', '/a']) expect(after.pages.get(path)).toEqual(before.pages.get(path))
   })
 
   test('fetches nothing if nothing had failed', async () => {
-    const { site, crawl } = await stageFile({ '/': page('Home heron', ['/a']), '/a': A })
+    const { site, crawl } = await createFileFixture({ '/': page('Home heron', ['/a']), '/a': A })
     await crawl()
-    site.forget()
+    site.clearRequests()
     const { summary } = await crawl({ kind: 'retry' })
     expect(summary).toMatchObject({ end: 'completed', visited: 0 })
     expect(site.requests).toEqual([])
   })
 
   test('confirms a page that was kept', async () => {
-    const { site, crawl, holds } = await stageFile({ '/': page('Home heron', ['/a']), '/a': A })
+    const { site, crawl, readContent } = await createFileFixture({ '/': page('Home heron', ['/a']), '/a': A })
     await crawl()
-    const before = await holds()
+    const before = await readContent()
     site.pages.set('/a', { status: 500, body: 'no' })
     await crawl({ kind: 'refresh' })
     site.pages.set('/a', A)
-    site.forget()
+    site.clearRequests()
     const crawled = await crawl({ kind: 'retry' })
     expect(site.requests.map(({ path, status }) => [path, status])).toEqual([
       ['/robots.txt', 404],
       ['/a', 304],
     ])
     expect(crawled.rows.get('/a')).toMatchObject({ state: 'unchanged', attempts: 0 })
-    expect((await holds()).pages).toEqual(before.pages)
+    expect((await readContent()).pages).toEqual(before.pages)
   })
 })
 
 /** Opens a library with the patience that crawls have by default. It closes with the test. */
 async function openPatient(firstByteTimeoutMs?: number): Promise<OpenLibrary> {
-  const path = await stagePath()
+  const path = await createLibraryPath()
   const times = firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }
   const library = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.0/8'], ...times })
   closeWithTest(library)

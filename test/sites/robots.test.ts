@@ -4,13 +4,13 @@ import { explainUrl } from '../../src/library/operations/explain.ts'
 import { createUrlFetcher, fetchUrl } from '../../src/library/operations/fetch-url.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { reserveSlot } from '../contracts/host-clocks.ts'
-import { stage, stageLibrary, stageSite, statesOf } from './crawl.ts'
-import { stageFile } from './library-file.ts'
+import { createCrawlFixture, openTestLibrary, openTestSite, statesOf } from './crawl.ts'
+import { createFileFixture } from './file-fixture.ts'
 import { page, type Site, text } from './site.ts'
 
 describe('robots.txt', () => {
   test('is read before anything else, and decides before every fetch', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/open', '/closed/a', '/closed/open', '/old']),
       '/open': page('Open'),
       '/closed/a': page('A'),
@@ -21,7 +21,7 @@ describe('robots.txt', () => {
     })
     const crawled = await crawl()
     expect(site.requests[0]?.path).toBe('/robots.txt')
-    expect(site.asked()).toEqual(['/', '/closed/open', '/old', '/open', '/robots.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/closed/open', '/old', '/open', '/robots.txt'])
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
       '/open': 'indexed',
@@ -34,18 +34,18 @@ describe('robots.txt', () => {
   })
 
   test('rules for Pharos take precedence over rules for all agents', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a', '/b']),
       '/a': page('A'),
       '/b': page('B'),
       '/robots.txt': text('User-agent: *\nDisallow: /a\n\nUser-agent: pharos\nDisallow: /b\n'),
     })
     await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/robots.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/robots.txt'])
   })
 
   test('robots.txt that disallows everything fails the crawl with that reason', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': text('# Site\n\n- [A](/a)\n'),
       '/robots.txt': text('User-agent: *\nDisallow: /\n'),
@@ -58,7 +58,7 @@ describe('robots.txt', () => {
   })
 
   test('an unreachable robots.txt disallows everything, and the crawl reports it', async () => {
-    const { site, crawl } = await stageFile({ '/': page('Home'), '/robots.txt': { status: 503 } })
+    const { site, crawl } = await createFileFixture({ '/': page('Home'), '/robots.txt': { status: 503 } })
     const crawled = await crawl()
     expect(new Set(site.requests.map(({ path }) => path))).toEqual(new Set(['/robots.txt']))
     expect(statesOf(crawled)).toEqual({ '/': 'failed robots-unreachable' })
@@ -68,14 +68,14 @@ describe('robots.txt', () => {
 
   test('robots.txt with any 4xx status allows everything', async () => {
     for (const status of [401, 403, 404, 410]) {
-      const { crawl } = await stage({ '/': page('Home'), '/robots.txt': { status, body: 'Disallow: /' } })
+      const { crawl } = await createCrawlFixture({ '/': page('Home'), '/robots.txt': { status, body: 'Disallow: /' } })
       expect(statesOf(await crawl()), String(status)).toEqual({ '/': 'indexed' })
     }
   })
 
   test('robots.txt that fails at first is requested again and obeyed', async () => {
     let asked = 0
-    const { crawl } = await stageFile({
+    const { crawl } = await createFileFixture({
       '/': page('Home', ['/a', '/closed']),
       '/a': page('A'),
       '/closed': page('Closed'),
@@ -87,7 +87,7 @@ describe('robots.txt', () => {
   })
 
   test('the last copy stays in force if robots.txt cannot be read again', async () => {
-    const { site, crawl, library } = await stageFile({
+    const { site, crawl, library } = await createFileFixture({
       '/': page('Home', ['/a', '/closed']),
       '/a': page('A'),
       '/closed': page('Closed'),
@@ -102,7 +102,7 @@ describe('robots.txt', () => {
   })
 
   test('pages wait while robots.txt fails temporarily', async () => {
-    const { site, crawl, library } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
+    const { site, crawl, library } = await createFileFixture({ '/': page('Home', ['/a']), '/a': page('A') })
     await crawl()
     let asked = 0
     site.pages.set('/robots.txt', () => (++asked < 2 ? { status: 503 } : text('')))
@@ -113,11 +113,11 @@ describe('robots.txt', () => {
   })
 
   test('pages fail if robots.txt fails a second time', async () => {
-    const { site, crawl, library } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
+    const { site, crawl, library } = await createFileFixture({ '/': page('Home', ['/a']), '/a': page('A') })
     await crawl()
     site.pages.set('/robots.txt', { status: 503 })
     await library.store.writeRobots({ origin: site.origin, type: 'none', fetchedAt: 0, body: '', status: 404 })
-    site.forget()
+    site.clearRequests()
     const crawled = await crawl({ kind: 'refresh' })
     expect(statesOf(crawled)).toEqual({ '/': 'failed robots-unreachable', '/a': 'failed robots-unreachable' })
     expect([...crawled.rows.values()].map(({ hasPage }) => hasPage)).toEqual([true, true])
@@ -125,11 +125,11 @@ describe('robots.txt', () => {
   })
 
   test('a recrawl removes nothing if robots.txt fails', async () => {
-    const { site, crawl, library } = await stageFile({ '/': page('Home', ['/a']), '/a': page('A') })
+    const { site, crawl, library } = await createFileFixture({ '/': page('Home', ['/a']), '/a': page('A') })
     await crawl()
     site.pages.set('/robots.txt', { status: 500 })
     await library.store.writeRobots({ origin: site.origin, type: 'none', fetchedAt: 0, body: '', status: 404 })
-    site.forget()
+    site.clearRequests()
     const crawled = await crawl({ kind: 'recrawl' })
     expect(new Set(site.requests.map(({ path }) => path))).toEqual(new Set(['/robots.txt']))
     expect(crawled.summary.removed).toBe(0)
@@ -152,24 +152,24 @@ describe('fetching one page', () => {
   const askedRobots = ({ requests }: Site) => requests.filter(({ path }) => path === '/robots.txt').length
 
   test('reads robots.txt again if the last copy refuses the page', async () => {
-    const site = await stageSite({ '/a': page('A'), '/robots.txt': OPEN })
-    const library = await stageLibrary()
+    const site = await openTestSite({ '/a': page('A'), '/robots.txt': OPEN })
+    const library = await openTestLibrary()
     await minutesAgo(library, site.origin, String(CLOSED.body))
     expect((await fetchUrl(library, `${site.origin}/a`, { signal })).title).toBe('A')
     expect(askedRobots(site)).toBe(1)
   })
 
   test('uses the last copy if it allows the page', async () => {
-    const site = await stageSite({ '/a': page('A'), '/robots.txt': CLOSED })
-    const library = await stageLibrary()
+    const site = await openTestSite({ '/a': page('A'), '/robots.txt': CLOSED })
+    const library = await openTestLibrary()
     await minutesAgo(library, site.origin, String(OPEN.body))
     expect((await fetchUrl(library, `${site.origin}/a`, { signal })).title).toBe('A')
     expect(askedRobots(site)).toBe(0)
   })
 
   test('reads robots.txt once for several refused pages, and each refusal names the age of the copy', async () => {
-    const site = await stageSite({ '/a': page('A'), '/robots.txt': CLOSED })
-    const fetchOne = createUrlFetcher(await stageLibrary())
+    const site = await openTestSite({ '/a': page('A'), '/robots.txt': CLOSED })
+    const fetchOne = createUrlFetcher(await openTestLibrary())
     for (const path of ['/a', '/a/b', '/a/c'])
       await expect(fetchOne(`${site.origin}${path}`, { signal })).rejects.toMatchObject({
         code: 'FETCH_FAILED',
@@ -179,8 +179,8 @@ describe('fetching one page', () => {
   })
 
   test('names the age of the last copy if robots.txt cannot be read again', async () => {
-    const site = await stageSite({ '/a': page('A'), '/robots.txt': { status: 503 } })
-    const library = await stageLibrary()
+    const site = await openTestSite({ '/a': page('A'), '/robots.txt': { status: 503 } })
+    const library = await openTestLibrary()
     await minutesAgo(library, site.origin, String(CLOSED.body))
     await expect(fetchUrl(library, `${site.origin}/a`, { signal })).rejects.toThrow(
       'robots.txt (read 3m ago) disallows it: Disallow: /a',
@@ -189,7 +189,7 @@ describe('fetching one page', () => {
 })
 
 test('explain names the time at which a refusing robots.txt was read', async () => {
-  const { crawl, library, source, site } = await stage({
+  const { crawl, library, source, site } = await createCrawlFixture({
     '/': page('Home', ['/a']),
     '/robots.txt': text('User-agent: *\nDisallow: /a\n'),
   })
@@ -203,7 +203,7 @@ test('explain names the time at which a refusing robots.txt was read', async () 
 
 describe('a crawl delay', () => {
   test('is limited to a minute, and a longer one is reported', async () => {
-    const { crawl, library, site } = await stageFile(
+    const { crawl, library, site } = await createFileFixture(
       { '/': page('Home'), '/robots.txt': text('User-agent: *\nCrawl-delay: 1000000000\n') },
       { settings: { crawlType: 'basic' } },
     )
@@ -228,7 +228,7 @@ describe('a crawl delay', () => {
   })
 
   test('spaces every request to the host, lists included', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/a', '/b', '/c']),
         '/a': page('A'),
@@ -244,7 +244,7 @@ describe('a crawl delay', () => {
   })
 
   test('spaces requests for Markdown and for spellings of one address too', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/docs']),
       '/docs': { status: 301, headers: { location: '/docs/' } },
       '/docs/': page('Docs'),
@@ -253,7 +253,7 @@ describe('a crawl delay', () => {
       '/robots.txt': text('User-agent: *\nCrawl-delay: 0.1\n'),
     })
     await crawl()
-    expect(site.asked()).toEqual([
+    expect(site.requestedPaths()).toEqual([
       '/',
       '/a',
       '/a.md',
@@ -267,7 +267,7 @@ describe('a crawl delay', () => {
   })
 
   test('applies to addresses known before it was read, too', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home'),
         '/a': page('A'),
@@ -299,7 +299,7 @@ describe('a page', () => {
   const noindex = '<meta name="robots" content="noindex">'
 
   test('is not stored if it says noindex, but its links are followed', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/hidden', '/by-header']),
       '/hidden': page('Hidden', ['/behind'], noindex),
       '/by-header': { headers: { 'x-robots-tag': 'noindex' }, body: page('By header', ['/behind-header']) },
@@ -307,7 +307,7 @@ describe('a page', () => {
       '/behind-header': page('Behind the other'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/behind', '/behind-header', '/by-header', '/hidden'])
+    expect(site.requestedPaths()).toEqual(['/', '/behind', '/behind-header', '/by-header', '/hidden'])
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
       '/hidden': 'skipped noindex',
@@ -318,7 +318,7 @@ describe('a page', () => {
   })
 
   test('is stored if it says nofollow, and its links are recorded but not followed', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/quiet', '/by-header']),
       '/quiet': page('Quiet', ['/a'], '<meta name="robots" content="nofollow">'),
       '/by-header': { headers: { 'x-robots-tag': 'nofollow' }, body: page('By header', ['/b']) },
@@ -326,7 +326,7 @@ describe('a page', () => {
       '/b': page('B'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/by-header', '/quiet'])
+    expect(site.requestedPaths()).toEqual(['/', '/by-header', '/quiet'])
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
       '/quiet': 'indexed',
@@ -337,7 +337,7 @@ describe('a page', () => {
   })
 
   test('is read although one link to it says nofollow, if another does not', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/other']).replace(
         '<ul>',
         '<ul><li><a rel="nofollow ugc" href="/a">a</a> <a rel="nofollow" href="/b">b</a>',
@@ -347,12 +347,12 @@ describe('a page', () => {
       '/b': page('B'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/other'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/other'])
     expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/b': 'skipped nofollow' })
   })
 
   test('is not removed while the noindex page that links to it fails', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       { '/': page('Home', ['/hub']), '/hub': page('Hub', ['/a'], noindex), '/a': page('A') },
       { limits: { attempts: 1 } },
     )
@@ -367,16 +367,20 @@ describe('a page', () => {
   })
 
   test('is read if one of two links on the same page says nofollow and the other does not', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a']).replace('<main>', '<nav><a rel="nofollow" href="/a">a</a></nav><main>'),
       '/a': page('A'),
     })
     await crawl()
-    expect(site.asked()).toEqual(['/', '/a'])
+    expect(site.requestedPaths()).toEqual(['/', '/a'])
   })
 
   test('is removed if it says noindex at a recrawl, and the pages it links to stay', async () => {
-    const { site, crawl } = await stage({ '/': page('Home', ['/a']), '/a': page('A', ['/b']), '/b': page('B') })
+    const { site, crawl } = await createCrawlFixture({
+      '/': page('Home', ['/a']),
+      '/a': page('A', ['/b']),
+      '/b': page('B'),
+    })
     await crawl()
     site.pages.set('/a', page('A', ['/b'], noindex))
     const crawled = await crawl({ kind: 'recrawl' })
@@ -387,7 +391,7 @@ describe('a page', () => {
 })
 
 test('a rule that robots.txt gains or loses is obeyed by the next run', async () => {
-  const { site, crawl } = await stage({
+  const { site, crawl } = await createCrawlFixture({
     '/robots.txt': text('User-agent: *\nDisallow: /b'),
     '/': page('Home', ['/a', '/b']),
     '/a': page('A'),
@@ -395,8 +399,8 @@ test('a rule that robots.txt gains or loses is obeyed by the next run', async ()
   })
   expect(statesOf(await crawl())).toMatchObject({ '/a': 'indexed', '/b': 'skipped robots-disallow' })
   site.pages.set('/robots.txt', text('User-agent: *\nDisallow: /a'))
-  site.forget()
+  site.clearRequests()
   const next = await crawl({ kind: 'recrawl' })
   expect(next.rows.get('/b')).toMatchObject({ state: 'indexed' })
-  expect(site.asked()).not.toContain('/a')
+  expect(site.requestedPaths()).not.toContain('/a')
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chooseLength } from '../library-place.ts'
-import { stage, UNPACED } from './crawl.ts'
+import { chooseRepetitions } from '../library-place.ts'
+import { createCrawlFixture, UNPACED } from './crawl.ts'
 import { type Answer, page, redirect } from './site.ts'
 
 const PATHS = ['/a', '/a/b', '/c', '/d', '/d/e', '/f/g', '/h', '/i']
@@ -60,7 +60,7 @@ test('the counts of a run add up to the states of its addresses, whatever a site
   const runs = fc.array(runArbitrary, { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(runs, async (sequence) => {
-      const { crawl, site } = await stage({}, { limits: { ...UNPACED, lossPages: 3 } })
+      const { crawl, site } = await createCrawlFixture({}, { limits: { ...UNPACED, lossPages: 3 } })
       for (const [i, { kind, maxPages, outcomes }] of sequence.entries()) {
         for (const [path, answer] of siteOf(outcomes)) site.pages.set(path, answer)
         // Every crawl of a stage checks its counts.
@@ -71,6 +71,6 @@ test('the counts of a run add up to the states of its addresses, whatever a site
         expect(visited).toBeLessThanOrEqual(settled + removed)
       }
     }),
-    { numRuns: chooseLength(300, 20, 5) },
+    { numRuns: chooseRepetitions(300, 20, 5) },
   )
 })

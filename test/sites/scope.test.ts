@@ -8,14 +8,14 @@ import { describeCrawl } from '../../src/library/operations/describe-crawl.ts'
 import { describeSource } from '../../src/library/operations/describe-source.ts'
 import { explainUrl } from '../../src/library/operations/explain.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { stageFolder, writeFiles } from '../trees/archive-stage.ts'
-import { stageTree } from '../trees/library-stage.ts'
-import { runCrawl, stage, stageLibrary, stageSite, statesOf } from './crawl.ts'
+import { createTempFolder, writeFiles } from '../trees/archive-fixture.ts'
+import { createTreeFixture } from '../trees/library-fixture.ts'
+import { createCrawlFixture, openTestLibrary, openTestSite, runCrawl, statesOf } from './crawl.ts'
 import { page, type Site, sitemap, text } from './site.ts'
 
 describe('the reach of a source', () => {
   test('is by default the folder of its start', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/docs/': page('Docs', ['/docs/a', '/', '/docsx', '/Docs/b']),
         '/docs/a': page('A', ['../blog/', '/docs/deep/er']),
@@ -24,7 +24,7 @@ describe('the reach of a source', () => {
       { start: '/docs/' },
     )
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/docs/', '/docs/a', '/docs/deep/er'])
+    expect(site.requestedPaths()).toEqual(['/docs/', '/docs/a', '/docs/deep/er'])
     expect(statesOf(crawled)).toEqual({
       '/docs': 'indexed',
       '/docs/a': 'indexed',
@@ -41,8 +41,8 @@ describe('the reach of a source', () => {
   })
 
   test('hostname is the whole host and no other one', async () => {
-    const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
-    const { site, crawl } = await stage(
+    const other = await openTestSite({ '/x': page('X') }, { address: '127.0.0.2' })
+    const { site, crawl } = await createCrawlFixture(
       (origin) => ({
         '/docs/': page('Docs', ['/', `${other.origin}/x`, `${origin.replace('127.0.0.1', 'localhost')}/docs/`]),
         '/': page('Root', ['https://127.0.0.1/']),
@@ -50,7 +50,7 @@ describe('the reach of a source', () => {
       { start: '/docs/', scope: { reach: 'hostname' } },
     )
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/docs/'])
+    expect(site.requestedPaths()).toEqual(['/', '/docs/'])
     expect(other.requests).toEqual([])
     expect(statesOf(crawled)).toEqual({
       '/docs': 'indexed',
@@ -62,18 +62,18 @@ describe('the reach of a source', () => {
   })
 
   test('domain is every host below one domain, each with its own robots.txt first', async () => {
-    const docs = await stageSite({
+    const docs = await openTestSite({
       '/': page('Docs', ['http://api.site.test/', 'http://other.test/', 'http://site.test/']),
     })
-    const api = await stageSite({
+    const api = await openTestSite({
       '/': page('Interface', ['/open', '/closed']),
       '/open': page('Open'),
       '/closed': page('Closed'),
       '/robots.txt': text('User-agent: *\nDisallow: /closed\n'),
     })
-    const bare = await stageSite({ '/': page('Bare') })
+    const bare = await openTestSite({ '/': page('Bare') })
     const names = { 'docs.site.test': docs, 'api.site.test': api, 'site.test': bare }
-    const library = withNames(await stageLibrary(':memory:', { intervalMs: 0 }), names)
+    const library = withNames(await openTestLibrary(':memory:', { intervalMs: 0 }), names)
     const source = await addSource(library, { url: 'http://docs.site.test/', scope: { reach: 'domain' } })
     const crawled = await runCrawl(library, source, { kind: 'add' }, 'http://docs.site.test')
     expect(statesOf(crawled)).toEqual({
@@ -89,8 +89,11 @@ describe('the reach of a source', () => {
   })
 
   test('domain is the host alone if it has no domain', async () => {
-    const other = await stageSite({ '/x': page('X') }, { address: '127.0.0.2' })
-    const { crawl } = await stage({ '/': page('Home', [`${other.origin}/x`]) }, { scope: { reach: 'domain' } })
+    const other = await openTestSite({ '/x': page('X') }, { address: '127.0.0.2' })
+    const { crawl } = await createCrawlFixture(
+      { '/': page('Home', [`${other.origin}/x`]) },
+      { scope: { reach: 'domain' } },
+    )
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', [`${other.origin}/x`]: 'skipped off-site' })
     expect(other.requests).toEqual([])
   })
@@ -113,12 +116,12 @@ describe('patterns', () => {
   const pages = Object.fromEntries(links.map((path) => [path, page(`About ${path}`)]))
 
   test('block patterns take precedence over allow patterns, with or without an exclamation mark, and are recorded', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       { '/': page('Home', links), ...pages },
       { scope: { allow: ['/docs/**', '/docs/old/keep'], block: ['!/docs/old/**', '*.pdf'] } },
     )
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/docs/a'])
+    expect(site.requestedPaths()).toEqual(['/', '/docs/a'])
     const told = [...crawled.rows].map(([path, { state, reason, pattern }]) => [path, state, reason, pattern])
     expect(told).toEqual([
       ['/', 'indexed', null, null],
@@ -132,16 +135,16 @@ describe('patterns', () => {
   })
 
   test('patterns are matched against the path alone', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       { '/': page('Home', ['/a?id=secret', '/secret/']), '/a?id=secret': page('A') },
       { scope: { block: ['**secret**'] } },
     )
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a?id=secret': 'indexed', '/secret': 'skipped blocked' })
-    expect(site.asked()).toEqual(['/', '/a?id=secret'])
+    expect(site.requestedPaths()).toEqual(['/', '/a?id=secret'])
   })
 
   test('patterns do not exclude the start', async () => {
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       { '/start': page('Start', ['/start/a/x', '/start/b']), '/start/a/x': page('X') },
       { start: '/start', scope: { allow: ['/start/a/*'] } },
     )
@@ -154,7 +157,7 @@ describe('patterns', () => {
 
   test('patterns never admit lists, archives and parts of pages', async () => {
     const never = ['/llms.txt', '/deep/LLMS.TXT', '/sitemap-2.xml', '/robots.txt', '/a.zip', '/deep/llms-full.txt']
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home', [...never, '/style.css']),
         ...Object.fromEntries([...never, '/style.css'].map((path) => [path, text('no page at all')])),
@@ -162,7 +165,7 @@ describe('patterns', () => {
       { scope: { allow: ['/**', ...never], useDefaultExcludes: false }, settings: { crawlType: 'basic' } },
     )
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/robots.txt', '/style.css'])
+    expect(site.requestedPaths()).toEqual(['/', '/robots.txt', '/style.css'])
     for (const path of never) expect(statesOf(crawled)[path], path).toBe('skipped excluded')
     expect(crawled.rows.get('/deep/LLMS.TXT')?.pattern).toBe('llms.txt')
   })
@@ -178,25 +181,28 @@ describe('the depth limit', () => {
   }
 
   test('stops the crawl at that depth, and deeper addresses are recorded', async () => {
-    const { site, crawl } = await stage(chain, { scope: { maxDepth: 2 } })
+    const { site, crawl } = await createCrawlFixture(chain, { scope: { maxDepth: 2 } })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/1', '/2'])
+    expect(site.requestedPaths()).toEqual(['/', '/1', '/2'])
     expect(statesOf(crawled)['/3']).toBe('skipped max-depth')
     expect(crawled.rows.get('/3')).toMatchObject({ depth: 3, pattern: '2' })
     expect(crawled.rows.has('/4')).toBe(false)
   })
 
   test('admits only the start and listed pages if it is 0', async () => {
-    const { site, crawl } = await stage((origin) => ({ ...chain, '/sitemap.xml': sitemap([`${origin}/4`]) }), {
-      scope: { maxDepth: 0 },
-    })
+    const { site, crawl } = await createCrawlFixture(
+      (origin) => ({ ...chain, '/sitemap.xml': sitemap([`${origin}/4`]) }),
+      {
+        scope: { maxDepth: 0 },
+      },
+    )
     await crawl()
-    expect(site.asked()).toEqual(['/', '/4', '/sitemap.xml'])
+    expect(site.requestedPaths()).toEqual(['/', '/4', '/sitemap.xml'])
   })
 
   test('counts the shortest path, however late it is found', async () => {
     // The long path is fast and the short one slow.
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/1', '/slow']),
         '/1': page('One', ['/2']),
@@ -208,15 +214,15 @@ describe('the depth limit', () => {
       { scope: { maxDepth: 3 } },
     )
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/1', '/2', '/far', '/farther', '/slow'])
+    expect(site.requestedPaths()).toEqual(['/', '/1', '/2', '/far', '/farther', '/slow'])
     expect(crawled.rows.get('/far')?.depth).toBe(2)
     expect(statesOf(crawled)['/farthest']).toBe('skipped max-depth')
   })
 
   test('does not exist by default', async () => {
-    const { site, crawl } = await stage(chain)
+    const { site, crawl } = await createCrawlFixture(chain)
     await crawl()
-    expect(site.asked()).toEqual(['/', '/1', '/2', '/3', '/4'])
+    expect(site.requestedPaths()).toEqual(['/', '/1', '/2', '/3', '/4'])
   })
 })
 
@@ -225,7 +231,7 @@ describe('the cap on pages', () => {
   const pages = Object.fromEntries(many.map((path) => [path, page(`About ${path}`)]))
 
   test('counts pages and nothing that is filtered or failed, and the rest is reported as left out', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/missing', '/noindex', '/blocked', '/a.zip', ...many]),
         '/noindex': page('Not for the index', [], '<meta name="robots" content="noindex">'),
@@ -246,17 +252,17 @@ describe('the cap on pages', () => {
     })
     expect(summary).toMatchObject({ cappedAt: 4, end: 'completed' })
     expect(crawled.rows.get('/p7')?.pattern).toBe('4')
-    expect(site.asked().filter((path) => path.startsWith('/p'))).toHaveLength(3)
+    expect(site.requestedPaths().filter((path) => path.startsWith('/p'))).toHaveLength(3)
   })
 
   test('is not reported if it leaves nothing out', async () => {
-    const { crawl } = await stage({ '/': page('Home', ['/p0']), ...pages }, { scope: { maxPages: 2 } })
+    const { crawl } = await createCrawlFixture({ '/': page('Home', ['/p0']), ...pages }, { scope: { maxPages: 2 } })
     const { summary } = await crawl()
     expect(summary.cappedAt).toBeNull()
   })
 
   test('admits the pages nearest to the start', async () => {
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/near', '/nearer']),
         '/near': page('Near', ['/far']),
@@ -274,7 +280,7 @@ describe('the cap on pages', () => {
   })
 
   test('holds for pages of llms-full.txt as well', async () => {
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       (origin) => ({
         '/': page('Home'),
         '/llms-full.txt': text(
@@ -294,7 +300,7 @@ describe('the cap on pages', () => {
   })
 
   test('removes nothing if it is set for one recrawl, and the next recrawl visits everything again', async () => {
-    const { crawl } = await stage({ '/': page('Home', many), ...pages })
+    const { crawl } = await createCrawlFixture({ '/': page('Home', many), ...pages })
     await crawl()
     const capped = await crawl({ kind: 'recrawl', scope: { maxPages: 3 } })
     expect(capped.summary).toMatchObject({ cappedAt: 3, removed: 0, end: 'completed' })
@@ -307,13 +313,13 @@ describe('the cap on pages', () => {
 
 describe('queries', () => {
   test('tracking parameters are never fetched: the bare address is, and the alias is recorded', async () => {
-    const { site, crawl, library, source } = await stage({
+    const { site, crawl, library, source } = await createCrawlFixture({
       '/': page('Home', ['/a?utm_source=x&gclid=y', '/b?fbclid=1', '/b']),
       '/a': page('A'),
       '/b': page('B'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/b'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/b'])
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed' })
     expect(crawled.rows.get('/a')).toMatchObject({ discovery: 'query-strip', url: `${site.origin}/a` })
     expect(await library.store.listAliases(source.id, `${site.origin}/a`)).toMatchObject([
@@ -335,7 +341,7 @@ describe('queries', () => {
   })
 
   test('parameters that may select content are fetched as written', async () => {
-    const { site, crawl } = await stage({
+    const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a?id=1', '/a?id=2&utm_source=x', '/a?lang=de', '/a?B=%7e&A=1']),
       '/a?id=1': page('First'),
       '/a?id=2&utm_source=x': page('Second'),
@@ -343,7 +349,7 @@ describe('queries', () => {
       '/a?B=%7e&A=1': page('Another'),
     })
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a?B=%7e&A=1', '/a?id=1', '/a?id=2&utm_source=x', '/a?lang=de'])
+    expect(site.requestedPaths()).toEqual(['/', '/a?B=%7e&A=1', '/a?id=1', '/a?id=2&utm_source=x', '/a?lang=de'])
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
       '/a?id=1': 'indexed',
@@ -354,7 +360,7 @@ describe('queries', () => {
   })
 
   test('every query is a page of its own with allowQueryUrls, whatever its keys', async () => {
-    const { site, crawl } = await stage(
+    const { site, crawl } = await createCrawlFixture(
       {
         '/': page('Home', ['/list?view=1', '/list?view=2', '/list?view=%31', '/list', '/old?ref=x']),
         '/list': page('List'),
@@ -372,13 +378,13 @@ describe('queries', () => {
       '/old?ref=x': 'skipped redirect',
     })
     expect(crawled.rows.get('/old?ref=x')?.target).toBe(`${site.origin}/list?view=2`)
-    expect(site.asked()).toEqual(expected)
+    expect(site.requestedPaths()).toEqual(expected)
     const again = await crawl({ kind: 'recrawl' })
     expect(again.summary).toMatchObject({ indexed: 0, unchanged: 5, removed: 0 })
   })
 
   test('the query of the start is kept with allowQueryUrls', async () => {
-    const { crawl } = await stage(
+    const { crawl } = await createCrawlFixture(
       { '/list?view=1': page('First view', ['/list?view=2']), '/list?view=2': page('Second view') },
       { start: '/list?view=1', scope: { allowQueryUrls: true } },
     )
@@ -390,7 +396,7 @@ describe('queries', () => {
 })
 
 test('pages that were indexed and that the scope of the source blocks are listed as blocked, linked or not', async () => {
-  const { crawl, library, source } = await stage(
+  const { crawl, library, source } = await createCrawlFixture(
     { '/': page('Start', ['/a', '/blog/x']), '/a': page('A'), '/blog/x': page('X', ['/blog/y']), '/blog/y': page('Y') },
     { scope: { block: ['/blog/**'] } },
   )
@@ -407,7 +413,7 @@ test('pages that were indexed and that the scope of the source blocks are listed
 })
 
 test('addresses count as filtered only when the scope refuses them', async () => {
-  const { crawl, library, source } = await stage({
+  const { crawl, library, source } = await createCrawlFixture({
     '/': page('Start', ['/logo.png', 'mailto:a@b.example', 'https://elsewhere.example/', '/a?utm_source=x']),
   })
   await crawl()
@@ -417,7 +423,7 @@ test('addresses count as filtered only when the scope refuses them', async () =>
 })
 
 test('pages that only the scope of one run blocks stay, and are listed as blocked', async () => {
-  const { crawl, library, source } = await stage(
+  const { crawl, library, source } = await createCrawlFixture(
     { '/': page('Start', ['/a', '/blog/x']), '/a': page('A'), '/blog/x': page('X', ['/blog/y']), '/blog/y': page('Y') },
     { name: 'site' },
   )
@@ -448,9 +454,9 @@ test('pages that only the scope of one run blocks stay, and are listed as blocke
 })
 
 test('files that only the scope of one run blocks stay, and are listed as blocked', async () => {
-  const folder = stageFolder()
+  const folder = createTempFolder()
   writeFiles(folder, { 'a.md': '# A\n\nText of A.\n', 'blog/x.md': '# X\n\nText of X.\n' })
-  const { crawl, library, source } = await stageTree(pathToFileURL(`${folder}/`).href)
+  const { crawl, library, source } = await createTreeFixture(pathToFileURL(`${folder}/`).href)
   await crawl()
   await crawl({ kind: 'recrawl', scope: { block: ['/blog/**'] } })
   const { filtered, pages } = await describeSource(library, source, 10)

@@ -33,7 +33,7 @@ export interface SiteOptions {
   /** Port of the server. @default a free one */
   readonly port?: number
   /** Response at every path without a page, except for the lists that a crawl requests on every site. @default 404 */
-  readonly endless?: Answer
+  readonly fallback?: Answer
 }
 
 /** A real web site on loopback. Its pages can change between two crawls. */
@@ -44,8 +44,8 @@ export interface Site {
   /** Every request since the last `forget`. */
   readonly requests: readonly SeenRequest[]
   /** Requested paths, sorted, without robots.txt, llms files and missing sitemaps. */
-  asked(): string[]
-  forget(): void
+  requestedPaths(): string[]
+  clearRequests(): void
   close(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ export async function openSite(pages: Readonly<Record<string, Answer>>, options:
   const server = createServer((request, response) => {
     const at = Date.now()
     const path = request.url ?? '/'
-    const parts = answerTo(answers.get(path) ?? (LISTS.test(path) ? undefined : options.endless), request)
+    const parts = answerTo(answers.get(path) ?? (LISTS.test(path) ? undefined : options.fallback), request)
     const [status, send] = prepare(request, response, parts, hasEtags)
     requests.push({ path, headers: request.headers, status, at })
     if (parts.delayMs === undefined) send()
@@ -69,12 +69,12 @@ export async function openSite(pages: Readonly<Record<string, Answer>>, options:
     origin: `http://${address}:${port}`,
     pages: answers,
     requests,
-    asked: () =>
+    requestedPaths: () =>
       requests
         .filter(({ path, status }) => !(status === 404 && LISTS.test(path)))
         .map(({ path }) => path)
         .sort(compareUtf8),
-    forget: () => {
+    clearRequests: () => {
       requests.length = 0
     },
     close: () =>

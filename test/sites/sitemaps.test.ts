@@ -1,18 +1,18 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { stage, stageSite, statesOf } from './crawl.ts'
+import { createCrawlFixture, openTestSite, statesOf } from './crawl.ts'
 import { type Answer, page, sitemap, text } from './site.ts'
 
 describe('sitemaps', () => {
   test('a sitemap at the usual place leads to pages without links', async () => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A', ['/b']),
       '/b': page('B'),
       '/sitemap.xml': sitemap([`${origin}/a`, `${origin}/`]),
     }))
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/b', '/sitemap.xml'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/b', '/sitemap.xml'])
     expect(crawled.rows.get('/a')).toMatchObject({
       state: 'indexed',
       discovery: 'sitemap',
@@ -24,7 +24,7 @@ describe('sitemaps', () => {
   })
 
   test('named in robots.txt are read, beside the one at the usual place', async () => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
       '/b': page('B'),
@@ -35,7 +35,7 @@ describe('sitemaps', () => {
       '/sitemap.xml': sitemap([`${origin}/c`]),
     }))
     await crawl()
-    expect(site.asked()).toEqual([
+    expect(site.requestedPaths()).toEqual([
       '/',
       '/a',
       '/b',
@@ -48,7 +48,7 @@ describe('sitemaps', () => {
   })
 
   test('are read two indexes deep, each once, even if they name each other', async () => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
       '/sitemap.xml': sitemap([`${origin}/maps/index.xml`, `${origin}/sitemap.xml`], 'sitemapindex'),
@@ -56,12 +56,12 @@ describe('sitemaps', () => {
       '/maps/leaf.xml': sitemap([`${origin}/a`]),
     }))
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/maps/index.xml', '/maps/leaf.xml', '/sitemap.xml'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/maps/index.xml', '/maps/leaf.xml', '/sitemap.xml'])
     expect(crawled.rows.get('/a')?.foundOn).toBe(`${site.origin}/maps/leaf.xml`)
   })
 
   test('may be packed, sent as a file or as an encoding', async () => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
       '/b': page('B'),
@@ -73,24 +73,24 @@ describe('sitemaps', () => {
       },
     }))
     await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/b', '/one.xml.gz', '/robots.txt', '/two.xml'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/b', '/one.xml.gz', '/robots.txt', '/two.xml'])
   })
 
   test('may be plain lists', async () => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
       '/robots.txt': text(`Sitemap: ${origin}/urls.txt\n`),
       '/urls.txt': text(`${origin}/a\r\n\r\nno address\n`),
     }))
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/robots.txt', '/urls.txt'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/robots.txt', '/urls.txt'])
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
   })
 
   test('sitemap entries pass the gate: other hosts and folders are refused with a reason', async () => {
-    const other = await stageSite({ '/docs/x': page('X') }, { address: '127.0.0.2' })
-    const { site, crawl } = await stage(
+    const other = await openTestSite({ '/docs/x': page('X') }, { address: '127.0.0.2' })
+    const { site, crawl } = await createCrawlFixture(
       (origin) => ({
         '/docs/': page('Docs'),
         '/docs/a': page('A'),
@@ -112,12 +112,12 @@ describe('sitemaps', () => {
       '/docs/c.zip': 'skipped excluded',
       [`${other.origin}/docs/x`]: 'skipped off-site',
     })
-    expect(site.asked()).toEqual(['/docs/', '/docs/a', '/sitemap.xml'])
+    expect(site.requestedPaths()).toEqual(['/docs/', '/docs/a', '/sitemap.xml'])
     expect(other.requests).toEqual([])
   })
 
   test('sitemaps on another host are read only if robots.txt names them', async () => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
       '/robots.txt': text(`Sitemap: ${origin.replace('127.0.0.1', 'localhost')}/named.xml\n`),
@@ -128,18 +128,18 @@ describe('sitemaps', () => {
     }))
     const crawled = await crawl()
     // The sitemap at localhost needs the robots.txt of that host first.
-    expect(site.asked()).toEqual(['/', '/a', '/named.xml', '/robots.txt', '/robots.txt', '/sitemap.xml'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/named.xml', '/robots.txt', '/robots.txt', '/sitemap.xml'])
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
   })
 
   test('a sitemap entry with a tracking parameter leads to the bare address, and the alias is recorded', async () => {
-    const { site, crawl, library, source } = await stage((origin) => ({
+    const { site, crawl, library, source } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
       '/sitemap.xml': sitemap([`${origin}/a?utm_source=map`]),
     }))
     const crawled = await crawl()
-    expect(site.asked()).toEqual(['/', '/a', '/sitemap.xml'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/sitemap.xml'])
     expect(crawled.rows.get('/a')).toMatchObject({ state: 'indexed', discovery: 'query-strip' })
     expect(await library.store.listAliases(source.id, `${site.origin}/a`)).toMatchObject([
       {
@@ -163,7 +163,7 @@ describe('a recrawl', () => {
   })
 
   test('removes pages that the sitemap no longer lists', async () => {
-    const { site, crawl } = await stage(withMap)
+    const { site, crawl } = await createCrawlFixture(withMap)
     await crawl()
     site.pages.set('/sitemap.xml', sitemap([`${site.origin}/a`]))
     const { summary, ...crawled } = await crawl({ kind: 'recrawl' })
@@ -177,7 +177,7 @@ describe('a recrawl', () => {
   })
 
   test('removes nothing unseen while a sitemap fails', async () => {
-    const { site, crawl } = await stage(withMap)
+    const { site, crawl } = await createCrawlFixture(withMap)
     await crawl()
     site.pages.set('/sitemap.xml', { status: 500, body: 'broken' })
     const crawled = await crawl({ kind: 'recrawl' })
@@ -192,7 +192,7 @@ describe('a recrawl', () => {
     ['a page', page('Down for maintenance')],
     ['an empty answer', text('')],
   ] as const)('removes nothing unseen while a sitemap is %s', async (_, answer: Answer) => {
-    const { site, crawl } = await stage(withMap)
+    const { site, crawl } = await createCrawlFixture(withMap)
     await crawl()
     site.pages.set('/sitemap.xml', answer)
     const crawled = await crawl({ kind: 'recrawl' })
@@ -205,7 +205,7 @@ describe('a recrawl', () => {
   })
 
   test('removes nothing unseen while the index of its sitemaps is forbidden', async () => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       ...withMap(origin),
       '/sitemap.xml': sitemap([`${origin}/maps/one.xml`], 'sitemapindex'),
       '/maps/one.xml': sitemap([`${origin}/a`, `${origin}/b`]),
@@ -221,7 +221,7 @@ describe('a recrawl', () => {
     ['forbidden', { status: 403 }],
     ['a page', page('Not here')],
   ] as const)('removes missing pages although a place that never was a list is %s', async (_, answer: Answer) => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       ...withMap(origin),
       '/map.xml': sitemap([`${origin}/a`, `${origin}/b`]),
       '/robots.txt': text(`Sitemap: ${origin}/map.xml\n`),
@@ -244,7 +244,7 @@ describe('a recrawl', () => {
       { status: 503 },
       text(gzipSync('<urlset>'.repeat(100)).subarray(0, 25), 'application/gzip'),
     ]) {
-      const { site, crawl } = await stage((origin) => ({
+      const { site, crawl } = await createCrawlFixture((origin) => ({
         ...withMap(origin),
         '/sitemap.xml': sitemap([`${origin}/maps/one.xml`, `${origin}/maps/two.xml`], 'sitemapindex'),
         '/maps/one.xml': sitemap([`${origin}/a`]),
@@ -259,7 +259,7 @@ describe('a recrawl', () => {
   })
 
   test('removes missing pages although robots.txt names a sitemap that does not exist', async () => {
-    const { site, crawl } = await stage((origin) => ({
+    const { site, crawl } = await createCrawlFixture((origin) => ({
       ...withMap(origin),
       '/robots.txt': text(`Sitemap: ${origin}/never.xml\nSitemap: ${origin}/page\n`),
       '/page': page('No sitemap'),

@@ -5,12 +5,20 @@ import { addSource } from '../../src/library/operations/add-source.ts'
 import { explainUrl } from '../../src/library/operations/explain.ts'
 import { findPage } from '../../src/library/operations/find-page.ts'
 import { SCHEMA_VERSION } from '../../src/store/sqlite/schema.ts'
-import { runCrawl, type Stage, stage, stageLibrary, stageSite, statesOf, UNPACED } from './crawl.ts'
-import { stagePath } from './library-file.ts'
+import {
+  type CrawlFixture,
+  createCrawlFixture,
+  openTestLibrary,
+  openTestSite,
+  runCrawl,
+  statesOf,
+  UNPACED,
+} from './crawl.ts'
+import { createLibraryPath } from './file-fixture.ts'
 import { type Answer, page, redirect, text } from './site.ts'
 
 /** The text of `explain` for an address. */
-async function explain({ library, source, site }: Stage, path: string): Promise<string> {
+async function explain({ library, source, site }: CrawlFixture, path: string): Promise<string> {
   const explanation = await explainUrl(library, source, `${site.origin}${path}`)
   return writeExplanation(explanation, source, (...words) => words.join(' '), library.clock.now())
 }
@@ -24,19 +32,19 @@ describe('an address with a display key such as ref or sort', () => {
   test.each(['ref=main', 'sort=a', 'view=full', 'from=5'])(
     'is fetched as linked with ?%s although the bare address is a 404',
     async (query) => {
-      const staged = await stage(linked({ [`/release?${query}`]: page('Release heron') }))
+      const staged = await createCrawlFixture(linked({ [`/release?${query}`]: page('Release heron') }))
       expect(statesOf(await staged.crawl())).toMatchObject({ [`/release?${query}`]: 'indexed' })
-      expect(staged.site.asked()).not.toContain('/release')
+      expect(staged.site.requestedPaths()).not.toContain('/release')
     },
   )
 
   test('is a page of its own if its content differs from the bare address', async () => {
-    const staged = await stage(linked({ '/list': page('List'), '/list?sort=a': page('List by age') }))
+    const staged = await createCrawlFixture(linked({ '/list': page('List'), '/list?sort=a': page('List by age') }))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/list': 'indexed', '/list?sort=a': 'indexed' })
   })
 
   test('is a duplicate if the bare address has the same content, and explain says so', async () => {
-    const staged = await stage(linked({ '/a?ref=nav': page('A'), '/a': page('A') }))
+    const staged = await createCrawlFixture(linked({ '/a?ref=nav': page('A'), '/a': page('A') }))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/a?ref=nav': 'skipped duplicate' })
     const words = await explain(staged, '/a?ref=nav')
     expect(words).toContain('Why: another address has the same content')
@@ -44,17 +52,17 @@ describe('an address with a display key such as ref or sort', () => {
   })
 
   test('is fetched without pure tracking keys', async () => {
-    const staged = await stage(linked({ '/a': page('A') }, ['/a?utm_source=x', '/b?gclid=1']))
+    const staged = await createCrawlFixture(linked({ '/a': page('A') }, ['/a?utm_source=x', '/b?gclid=1']))
     staged.site.pages.set('/b', page('B'))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/b': 'indexed' })
-    expect(staged.site.asked().filter((path) => path.includes('?'))).toEqual([])
+    expect(staged.site.requestedPaths().filter((path) => path.includes('?'))).toEqual([])
   })
 })
 
 test('a recrawl keeps pages that an earlier version knew without their query', async () => {
   const names = Array.from({ length: 30 }, (_, i) => `/p${i}x`)
   const pages = names.flatMap((name) => [name, `${name}?ref=nav`].map((path) => [path, page(name)] as const))
-  const staged = await stage({
+  const staged = await createCrawlFixture({
     '/': page('Start', ['/hub']),
     '/hub': page(
       'Hub',
@@ -78,10 +86,10 @@ test('a recrawl keeps pages that an earlier version knew without their query', a
 test('a recrawl keeps pages whose keys lacked a part of their query in an earlier version', async () => {
   const paths = Array.from({ length: 30 }, (_, i) => `/p?id=${i}&ref=nav`)
   const pages = { '/': page('Start', ['/hub']), '/hub': page('Hub', paths) }
-  const site = await stageSite({ ...pages, ...Object.fromEntries(paths.map((path) => [path, page(path)])) })
+  const site = await openTestSite({ ...pages, ...Object.fromEntries(paths.map((path) => [path, page(path)])) })
   const { origin } = site
-  const path = await stagePath()
-  const first = await stageLibrary(path, UNPACED)
+  const path = await createLibraryPath()
+  const first = await openTestLibrary(path, UNPACED)
   const source = await addSource(first, { url: `${origin}/` })
   expect((await runCrawl(first, source, { kind: 'add' }, origin)).summary).toMatchObject({ indexed: 32 })
   await first.close()
@@ -94,7 +102,7 @@ test('a recrawl keeps pages whose keys lacked a part of their query in an earlie
   db.close()
   // The content of a page may change while its key does.
   for (const changed of paths.slice(0, 10)) site.pages.set(changed, page(`Another ${changed}`))
-  const second = await stageLibrary(path, UNPACED)
+  const second = await openTestLibrary(path, UNPACED)
   const { rows, summary } = await runCrawl(second, source, { kind: 'recrawl' }, origin)
   expect(summary).toMatchObject({ end: 'completed', removed: 0, withheld: 0, indexed: 10, unchanged: 22 })
   expect(rows.size).toBe(32)
@@ -102,7 +110,9 @@ test('a recrawl keeps pages whose keys lacked a part of their query in an earlie
 
 describe('two addresses that differ in a slash at the end', () => {
   test('are two pages if their content differs, and explain reports each', async () => {
-    const staged = await stage(linked({ '/t/same': page('Without heron'), '/t/same/': page('With warbler') }))
+    const staged = await createCrawlFixture(
+      linked({ '/t/same': page('Without heron'), '/t/same/': page('With warbler') }),
+    )
     expect(statesOf(await staged.crawl())).toMatchObject({ '/t/same': 'indexed', '/t/same/': 'indexed' })
     for (const [path, title] of [
       ['/t/same', 'Without heron'],
@@ -115,26 +125,26 @@ describe('two addresses that differ in a slash at the end', () => {
   })
 
   test('are one page if their content is equal', async () => {
-    const staged = await stage(linked({ '/a/': page('A'), '/a': page('A') }))
+    const staged = await createCrawlFixture(linked({ '/a/': page('A'), '/a': page('A') }))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/a/': 'skipped duplicate' })
     expect(await explain(staged, '/a/')).toContain(`Content: held by ${staged.site.origin}/a (indexed)`)
   })
 
   test('are one page if one redirects to the other, at one request each', async () => {
-    const staged = await stage(linked({ '/a': redirect('/a/'), '/a/': page('A') }))
+    const staged = await createCrawlFixture(linked({ '/a': redirect('/a/'), '/a/': page('A') }))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'skipped redirect', '/a/': 'indexed' })
-    expect(staged.site.asked().filter((path) => path.startsWith('/a'))).toEqual(['/a', '/a/'])
+    expect(staged.site.requestedPaths().filter((path) => path.startsWith('/a'))).toEqual(['/a', '/a/'])
   })
 
   test('cost one request if only one is linked and the other is its canonical address', async () => {
     const canonical = '<link rel="canonical" href="/a/">'
-    const staged = await stage(linked({ '/a': page('A', [], canonical) }))
+    const staged = await createCrawlFixture(linked({ '/a': page('A', [], canonical) }))
     expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed' })
-    expect(staged.site.asked()).not.toContain('/a/')
+    expect(staged.site.requestedPaths()).not.toContain('/a/')
   })
 
   test('explain distinguishes two addresses if only one was linked', async () => {
-    const staged = await stage(linked({ '/a/': page('A') }))
+    const staged = await createCrawlFixture(linked({ '/a/': page('A') }))
     await staged.crawl()
     const words = await explain(staged, '/a')
     expect(words).toContain('Never seen')
@@ -158,12 +168,12 @@ describe('a site that links every page in two ways', () => {
     ['ref', (path: string) => `${path}?ref=nav`],
     ['index file', (path: string) => `${path}/index.html`],
   ])('gets one request for most pages after ten pairs that differ in %s were equal', async (pattern, other) => {
-    const staged = await stage(twice(other), { limits: { concurrency: 2 } })
+    const staged = await createCrawlFixture(twice(other), { limits: { concurrency: 2 } })
     const { rows } = await staged.crawl()
     for (const path of paths) expect(rows.get(path)?.state).toBe('indexed')
     const folded = [...rows.values()].filter(({ reason }) => reason === 'spelling')
     expect(folded.length).toBeGreaterThan(COUNT / 2)
-    expect(staged.site.asked().length).toBeLessThan(COUNT * 1.5)
+    expect(staged.site.requestedPaths().length).toBeLessThan(COUNT * 1.5)
     const [first] = folded
     if (pattern === 'index file') return
     expect(first).toMatchObject({ state: 'skipped', pattern, hasPage: false })
@@ -174,14 +184,14 @@ describe('a site that links every page in two ways', () => {
   })
 
   test('gets requests for all addresses once a pair had different content', async () => {
-    const staged = await stage({ ...twice((path) => `${path}/`), '/p0x/': page('Something else') })
+    const staged = await createCrawlFixture({ ...twice((path) => `${path}/`), '/p0x/': page('Something else') })
     const { rows } = await staged.crawl()
     expect([...rows.values()].filter(({ reason }) => reason === 'spelling')).toEqual([])
     expect(rows.get('/p0x/')?.state).toBe('indexed')
   })
 
   test('gets a request for the folded address if the other one is a 404', async () => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       { ...twice((path) => `${path}/`), '/p50x': { status: 404 } },
       { limits: { concurrency: 1 } },
     )
@@ -191,7 +201,7 @@ describe('a site that links every page in two ways', () => {
   })
 
   test('keeps a page that differed in an earlier run', async () => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       { ...twice((path) => `${path}/`), '/p50x/': page('Something else') },
       { limits: { concurrency: 1 } },
     )
@@ -208,16 +218,18 @@ describe('a page that links to itself without end', () => {
   test.each(['ref', 'sort'])('under new values of ?%s= gets a bounded number of requests', async (name) => {
     let count = 0
     const endless = () => page('List', [`/list?${name}=${count++}x`, `/list?${name}=${count++}x`])
-    const staged = await stage(linked({ '/good': page('Good') }, [`/list?${name}=x`]), { siteOptions: { endless } })
+    const staged = await createCrawlFixture(linked({ '/good': page('Good') }, [`/list?${name}=x`]), {
+      siteOptions: { fallback: endless },
+    })
     const { rows, summary } = await staged.crawl()
     expect(summary).toMatchObject({ end: 'completed' })
     expect(rows.get('/good')?.state).toBe('indexed')
-    expect(staged.site.asked().length).toBeLessThan(100)
+    expect(staged.site.requestedPaths().length).toBeLessThan(100)
   })
 })
 
 test('an address that differs in a slash from a page of llms-full.txt is covered by that page', async () => {
-  const staged = await stage((origin) => ({
+  const staged = await createCrawlFixture((origin) => ({
     '/': page('Start', ['/a/', '/b']),
     '/a/': page('A as HTML'),
     '/b': page('B'),
@@ -226,5 +238,5 @@ test('an address that differs in a slash from a page of llms-full.txt is covered
     ),
   }))
   expect(statesOf(await staged.crawl())).toMatchObject({ '/a': 'indexed', '/a/': 'skipped covered', '/b': 'indexed' })
-  expect(staged.site.asked()).not.toContain('/a/')
+  expect(staged.site.requestedPaths()).not.toContain('/a/')
 })

@@ -8,7 +8,7 @@ import { addSource, type SourceInput } from '../../src/library/operations/add-so
 import { fetchUrl } from '../../src/library/operations/fetch-url.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { type Canary, INSIDE_ANSWERS, INSIDE_HOSTS, LOCAL_ANSWERS, LOCAL_HOSTS, openCanary } from './canary.ts'
-import { type Crawled, runCrawl, stageLibrary, stageSite } from './crawl.ts'
+import { type Crawled, openTestLibrary, openTestSite, runCrawl } from './crawl.ts'
 import { type Answer, type AnswerParts, page, redirect, type Site, sitemap, text } from './site.ts'
 import { openTunnelProxy } from './tunnel-proxy.ts'
 
@@ -161,7 +161,7 @@ describe('crawls cannot reach internal addresses', () => {
     const inside = states.filter(([key]) => key.includes(`:${canary.port}/`))
     expect(inside.length).toBeGreaterThan(WAYS.length * LOCAL_HOSTS.length)
     expect(inside.filter(([, state]) => /indexed|unchanged|pending|not-found/.test(state))).toEqual([])
-    expect(site.asked()).toContain('/hello')
+    expect(site.requestedPaths()).toContain('/hello')
   })
 
   test('no address leads inside through a proxy', async () => {
@@ -169,7 +169,7 @@ describe('crawls cannot reach internal addresses', () => {
     closers.push(() => proxy.close())
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`], { proxy: proxy.url })
     await crawlTraps(library, site, canary, 'shared')
-    expect(new Set(proxy.asked)).toEqual(new Set([`${SITE_ADDRESS}:${new URL(site.origin).port}`]))
+    expect(new Set(proxy.targets)).toEqual(new Set([`${SITE_ADDRESS}:${new URL(site.origin).port}`]))
     expect(canary.connections).toBe(0)
   })
 
@@ -279,7 +279,7 @@ describe('a resolver with changing answers', () => {
 
   const crawlOnce = async (allowed: readonly string[]) => {
     asked.clear()
-    const site = await stageSite({}, { address: SITE_ADDRESS })
+    const site = await openTestSite({}, { address: SITE_ADDRESS })
     const { port } = new URL(site.origin)
     // The same port at the address the names turn to.
     const canary = await openCanary('127.0.0.1', Number(port))
@@ -351,7 +351,7 @@ interface Setting {
 
 /** A site under a name, a canary on every address, and a library with the given allowance. `*` stands for the port of the site. */
 async function setUp(allowed: readonly string[], options: Partial<HttpFetcherOptions> = {}): Promise<Setting> {
-  const [canary, real] = [await openCanary(), await stageSite({}, { address: SITE_ADDRESS })]
+  const [canary, real] = [await openCanary(), await openTestSite({}, { address: SITE_ADDRESS })]
   closers.push(() => canary.close())
   const { port } = new URL(real.origin)
   const site = { ...real, origin: `http://www.${DOMAIN}:${port}` }
@@ -378,7 +378,7 @@ async function stageGuarded(
   if (parsed.type === 'problem') throw new Error(parsed.problem)
   const fetcher = openHttpFetcher({ userAgent: 'Pharos/0.0.0', allowance: parsed.allowance, ...options })
   closers.push(() => fetcher.close())
-  return { ...(await stageLibrary(':memory:', UNPACED)), fetcher }
+  return { ...(await openTestLibrary(':memory:', UNPACED)), fetcher }
 }
 
 async function crawlTraps(library: OpenLibrary, site: Site, canary: Canary, which: Forms): Promise<Crawled> {

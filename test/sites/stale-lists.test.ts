@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { REASON_WORDS } from '../../src/library/ledger-words.ts'
 import { reportSource } from '../../src/library/operations/source-status.ts'
-import { type Stage, stage, UNPACED } from './crawl.ts'
+import { type CrawlFixture, createCrawlFixture, UNPACED } from './crawl.ts'
 import { page, redirect, sitemap } from './site.ts'
 
 const DEAD = Array.from({ length: 3000 }, (_, i) => `/dead/${i}`)
-const countAsked = ({ site }: Stage, prefix: string) =>
+const countAsked = ({ site }: CrawlFixture, prefix: string) =>
   site.requests.filter(({ path }) => path.startsWith(prefix)).length
 /** Answers 404 and stops the crawl. */
 const stopBy = (stop: AbortController) => () => {
@@ -15,7 +15,7 @@ const stopBy = (stop: AbortController) => () => {
 
 describe('a sitemap whose addresses are all gone', () => {
   test('is sampled and set aside, and keeps no linked page waiting', async () => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron', ['/good']),
         '/good': page('Good goose', ['/good/2']),
@@ -47,7 +47,7 @@ describe('a sitemap whose addresses are all gone', () => {
   })
 
   test('costs a recrawl no more requests than the first crawl, and no page', async () => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron', ['/good']),
         '/good': page('Good goose'),
@@ -56,7 +56,7 @@ describe('a sitemap whose addresses are all gone', () => {
       { limits: UNPACED },
     )
     await staged.crawl()
-    staged.site.forget()
+    staged.site.clearRequests()
     const { summary } = await staged.crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'completed', unchanged: 2, removed: 0 })
     expect(countAsked(staged, '/dead/')).toBeLessThan(400)
@@ -66,7 +66,7 @@ describe('a sitemap whose addresses are all gone', () => {
 describe('a list that is stale in part', () => {
   test('is read to its end if some of its addresses answer', async () => {
     const live = Array.from({ length: 40 }, (_, i) => `/live/${i}`)
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron'),
         ...Object.fromEntries(live.map((path) => [path, page(`Live ${path}`)])),
@@ -81,7 +81,7 @@ describe('a list that is stale in part', () => {
 
   test('does not take along an address that a page links to', async () => {
     const hidden = '/linked/too'
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron', ['/slow']),
         // Its links are found after the list was set aside.
@@ -99,7 +99,7 @@ describe('a list that is stale in part', () => {
   test('is read to its end after an interruption, too', async () => {
     const live = Array.from({ length: 40 }, (_, i) => `/live/${i}`)
     const stop = new AbortController()
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron'),
         ...Object.fromEntries(live.map((path) => [path, page(`Live ${path}`)])),
@@ -119,7 +119,7 @@ describe('a list that is stale in part', () => {
     const linked = Array.from({ length: 300 }, (_, i) => `/linked/${i}`)
     const hidden = linked.at(-1) ?? ''
     const stop = new AbortController()
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron', linked),
         ...Object.fromEntries(linked.map((path) => [path, page(`Linked ${path}`)])),
@@ -140,7 +140,7 @@ describe('a list that is stale in part', () => {
     async (status) => {
       const paths = Array.from({ length: 330 }, (_, i) => `/listed/${i}`)
       const broken = Object.fromEntries(paths.map((path) => [path, { status, body: 'broken' }]))
-      const staged = await stage(
+      const staged = await createCrawlFixture(
         (origin) => ({
           '/': page('Home heron'),
           ...broken,
@@ -156,7 +156,7 @@ describe('a list that is stale in part', () => {
 
   test('is read to its end if addresses redirect to pages', async () => {
     const old = Array.from({ length: 330 }, (_, i) => `/old/${i}`)
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron'),
         ...Object.fromEntries(old.map((path) => [path, redirect(path.replace('old', 'new'))])),
@@ -171,7 +171,7 @@ describe('a list that is stale in part', () => {
 
   test('leaves the other lists of the site alone', async () => {
     const live = Array.from({ length: 30 }, (_, i) => `/live/${i}`)
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron'),
         ...Object.fromEntries(live.map((path) => [path, page(`Live ${path}`)])),
@@ -190,7 +190,7 @@ describe('a page cap', () => {
   test('is shared by listed and linked addresses', async () => {
     const listed = Array.from({ length: 300 }, (_, i) => `/listed/${i}`)
     const linked = Array.from({ length: 100 }, (_, i) => `/linked/${i}`)
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron', linked),
         ...Object.fromEntries([...listed, ...linked].map((path) => [path, page(`Page ${path}`)])),
@@ -205,7 +205,7 @@ describe('a page cap', () => {
 
   test('is shared by both if the link depth is limited, too', async () => {
     const listed = Array.from({ length: 100 }, (_, i) => `/listed/${i}`)
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Home heron', ['/good']),
         '/good': page('Good goose'),
@@ -221,7 +221,7 @@ describe('a page cap', () => {
 
   test('limits the addresses taken from sitemaps', async () => {
     const listed = Array.from({ length: 12_000 }, (_, i) => `/listed/${i}`)
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({ '/': page('Home heron'), '/sitemap.xml': sitemap(listed.map((path) => origin + path)) }),
       { limits: UNPACED, scope: { maxPages: 5 } },
     )
@@ -231,7 +231,7 @@ describe('a page cap', () => {
   })
 
   test('bounds the requests for pages: ten for each page, and a hundred', async () => {
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       { '/': page('Home heron', DEAD.slice(0, 500)) },
       { limits: UNPACED, scope: { maxPages: 5 } },
     )

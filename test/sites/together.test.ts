@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { PharosError } from '../../src/core/errors.ts'
 import { reportSource } from '../../src/library/operations/source-status.ts'
 import { startChild } from './children.ts'
-import { runCrawl, stageLibrary, stageSite } from './crawl.ts'
-import { stagePath } from './library-file.ts'
+import { openTestLibrary, openTestSite, runCrawl } from './crawl.ts'
+import { createLibraryPath } from './file-fixture.ts'
 import { page } from './site.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
@@ -18,8 +18,8 @@ function manyPages(word: string): Record<string, string> {
 
 describe('processes that share a library', () => {
   test('crawl and search concurrently without an error', async () => {
-    const path = await stagePath()
-    const sites = await Promise.all(['Lapwing', 'Sparrow'].map((word) => stageSite(manyPages(word))))
+    const path = await createLibraryPath()
+    const sites = await Promise.all(['Lapwing', 'Sparrow'].map((word) => openTestSite(manyPages(word))))
     const searcher = startChild('search', path, 'lapwing sparrow')
     const crawlers = sites.map((site) => startChild('crawl', path, `${site.origin}/`))
     for (const { ended } of crawlers) await expect(ended).resolves.toEqual({ code: 0, stderr: '' })
@@ -27,7 +27,7 @@ describe('processes that share a library', () => {
     await expect(searcher.ended).resolves.toEqual({ code: 0, stderr: '' })
     expect(searcher.lines).toEqual([{ type: 'searched', searches: expect.any(Number), most: 50 }])
 
-    const library = await stageLibrary(path)
+    const library = await openTestLibrary(path)
     const sources = await library.store.listSources()
     expect(sources).toHaveLength(2)
     for (const [i, site] of sites.entries()) {
@@ -42,22 +42,22 @@ describe('processes that share a library', () => {
         pages: COUNT + 1,
         balance: { discovered: COUNT + 1, indexed: COUNT + 1, pending: 0 },
       })
-      const asked = site.asked()
+      const asked = site.requestedPaths()
       expect(asked).toEqual([...new Set(asked)])
     }
   })
 
   test('do not crawl one source concurrently, unless the first was killed', async () => {
-    const path = await stagePath()
-    const site = await stageSite(manyPages('Lapwing'))
+    const path = await createLibraryPath()
+    const site = await openTestSite(manyPages('Lapwing'))
     // The response comes long after the other processes were refused.
     site.pages.set('/p/7', { delayMs: 20_000, body: page('Lapwing number 7') })
     const first = startChild('crawl', path, `${site.origin}/`)
-    await first.told('settled', 3)
+    await first.waitForEvents('settled', 3)
     const second = startChild('crawl', path, `${site.origin}/`)
     await expect(second.ended).resolves.toMatchObject({ code: 1 })
     expect(second.lines).toMatchObject([{ type: 'error', code: 'CRAWL_RUNNING' }])
-    const library = await stageLibrary(path)
+    const library = await openTestLibrary(path)
     const [source] = await library.store.listSources()
     if (source === undefined) throw new Error('the source is missing')
     for (const input of [

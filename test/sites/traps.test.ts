@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { LedgerRow } from '../../src/crawl/ledger.ts'
-import { type Crawled, type Stage, type StageInput, stage, UNPACED } from './crawl.ts'
-import { crawlPolitely, named, openPoliteLibrary, openPoliteSite } from './polite.ts'
+import { type Crawled, type CrawlFixture, type CrawlFixtureInput, createCrawlFixture, UNPACED } from './crawl.ts'
+import { crawlPolitely, openPoliteLibrary, openPoliteSite, originOf } from './polite.ts'
 import { type Answer, page, sitemap } from './site.ts'
 
 /** Pseudo-random words, the same in every run. */
@@ -26,18 +26,18 @@ function trapPage(title: string, links: readonly string[]): string {
 async function stageTrap(
   into: readonly string[],
   endless: (url: URL) => string,
-  input: StageInput = {},
+  input: CrawlFixtureInput = {},
   more: Readonly<Record<string, Answer>> = {},
-): Promise<Stage> {
+): Promise<CrawlFixture> {
   const answer = ({ url = '/' }: IncomingMessage) => endless(new URL(url, 'http://trap.test'))
-  return stage(
+  return createCrawlFixture(
     {
       '/': page('Start', ['/good/', ...into]),
       '/good/': page('Good', ['/better/']),
       '/better/': page('Better'),
       ...more,
     },
-    { limits: { concurrency: 4 }, ...input, siteOptions: { endless: answer } },
+    { limits: { concurrency: 4 }, ...input, siteOptions: { fallback: answer } },
   )
 }
 
@@ -46,8 +46,8 @@ function rowsOf({ rows }: Crawled, reason: string): LedgerRow[] {
 }
 
 /** Number of requests for anything other than a list. */
-function countRequests({ site }: Stage): number {
-  return site.asked().length
+function countRequests({ site }: CrawlFixture): number {
+  return site.requestedPaths().length
 }
 
 function expectGoodPages({ rows, summary }: Crawled): void {
@@ -139,7 +139,7 @@ describe('a session id in each link', () => {
         paths.map((other) => write(other, noise())),
       ).replaceAll(/Read about [^<]*/g, 'Read on')
     }
-    return stage({}, { limits: { concurrency: 4 }, siteOptions: { endless: answer } })
+    return createCrawlFixture({}, { limits: { concurrency: 4 }, siteOptions: { fallback: answer } })
   }
 
   test.each([
@@ -162,7 +162,7 @@ describe('a session id in each link', () => {
       const staged = await stageSessions(write, read)
       const crawled = await staged.crawl()
       expect(crawled.summary).toMatchObject({ end: 'completed', indexed: 5 })
-      expect(staged.site.asked()).toEqual(['/', '/better/', '/deep/one', '/deep/two', '/good/'])
+      expect(staged.site.requestedPaths()).toEqual(['/', '/better/', '/deep/one', '/deep/two', '/good/'])
       expect([...crawled.rows.keys()]).toEqual(['/', '/better', '/deep/one', '/deep/two', '/good'])
       const dropped = crawled.events.filter((event) => event.type === 'dropped')
       expect(dropped.length).toBeGreaterThan(0)
@@ -300,7 +300,7 @@ describe('the same content', () => {
   test('is no trap in a list, which has an end', async () => {
     const paths = Array.from({ length: 60 }, (_, i) => `/lesson/${i}`)
     const crawled = await (
-      await stage(
+      await createCrawlFixture(
         (origin) => ({
           '/': page('Home', paths),
           ...Object.fromEntries(
@@ -334,7 +334,7 @@ describe('the same content', () => {
     const first = await staged.crawl()
     expect(first.summary).toMatchObject({ end: 'completed', indexed: 83 })
     for (const href of links) staged.site.pages.delete(href)
-    staged.site.forget()
+    staged.site.clearRequests()
     const second = await staged.crawl({ kind: 'recrawl', acceptLoss: true })
     // Each one is requested, because each one holds a page.
     expect(countRequests(staged)).toBe(83)
@@ -374,7 +374,7 @@ describe('hosts without end', () => {
     const site = await openPoliteSite(
       {},
       {
-        endless: ({ headers }) => {
+        fallback: ({ headers }) => {
           const links = [noise(), noise().replace(/\d/g, 'q')].map(
             (label) => `http://${label}.trap.test:${String(headers.host).split(':')[1]}/`,
           )
@@ -385,7 +385,7 @@ describe('hosts without end', () => {
     const library = await openPoliteLibrary({ limits: { concurrency: 4, startIntervalMs: 0, intervalMs: 0 } })
     const hosts = () => new Set(site.requests.map(({ headers }) => headers['host']))
     const crawl = (maxPages: number | null) =>
-      crawlPolitely(library, `${named(site, 'www.trap.test')}/`, {
+      crawlPolitely(library, `${originOf(site, 'www.trap.test')}/`, {
         scope: { reach: 'domain', maxPages },
         settings: { crawlType: 'basic' },
       })
@@ -429,10 +429,10 @@ test('a stored page is visited whatever its address looks like, and an unknown o
   const first = await staged.crawl()
   expect(first.summary).toMatchObject({ end: 'completed', indexed: 5 })
   staged.site.pages.set('/', page('Start', ['/good/', ...links, `/calendar/${YEAR + 5}/07/`, '/b/b/b/b/b/']))
-  staged.site.forget()
+  staged.site.clearRequests()
   const second = await staged.crawl({ kind: 'recrawl', scope: { trapGuards: true } })
   expect(second.summary).toMatchObject({ end: 'completed', removed: 0 })
-  expect(new Set(staged.site.asked())).toEqual(new Set(['/', ...links, '/better/', '/good/']))
+  expect(new Set(staged.site.requestedPaths())).toEqual(new Set(['/', ...links, '/better/', '/good/']))
   for (const path of ['/a/a/a/a/a', `/calendar/${YEAR + 5}/06`]) {
     expect(second.rows.get(path)).toMatchObject({ state: 'unchanged', reason: null, hasPage: true })
   }
@@ -451,7 +451,7 @@ test('no page counts as a trap when trap guards are off', async () => {
   expect(crawled.rows.get('/good')?.state).toBe('indexed')
   for (const reason of ['calendar-trap', 'path-trap', 'session-id', 'same-content'])
     expect(rowsOf(crawled, reason)).toEqual([])
-  expect(staged.site.asked()).toContain('/a/a/a/a/a/')
+  expect(staged.site.requestedPaths()).toContain('/a/a/a/a/a/')
   expect(countRequests(staged)).toBeGreaterThan(100)
 })
 
@@ -464,14 +464,14 @@ test('a start or seed is never a trap', async () => {
   })
   const crawled = await staged.crawl()
   expect(crawled.summary.end).toBe('completed')
-  expect(staged.site.asked()).toEqual(['/a/a/a/a/a/', start, '/x;jsessionid=k3j9d8f7a2'])
+  expect(staged.site.requestedPaths()).toEqual(['/a/a/a/a/a/', start, '/x;jsessionid=k3j9d8f7a2'])
   expect(crawled.rows.has('/x')).toBe(true)
 })
 
 describe('more addresses than a source may have', () => {
   test('are counted and reported but not recorded, and no page is removed', async () => {
     const links = Array.from({ length: 50 }, (_, i) => `/p${i}`)
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       { '/': page('Start', links), ...Object.fromEntries(links.map((href) => [href, page(`Page ${href}`, links)])) },
       { limits: { ledgerRows: 20, concurrency: 4 } },
     )
@@ -490,7 +490,7 @@ describe('more addresses than a source may have', () => {
     const part = (name: string) =>
       `# ${name}\nSource: ORIGIN/${name}\n\nThis is what ${name} is about, in some words.\n\n`
     const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon']
-    const staged = await stage(
+    const staged = await createCrawlFixture(
       (origin) => ({
         '/': page('Start'),
         '/llms-full.txt': {

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 export interface TunnelProxy {
   readonly url: string
   /** The targets of the CONNECT requests. */
-  readonly asked: readonly string[]
+  readonly targets: readonly string[]
   close(): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export async function openTunnelProxy({ authorization, tls }: TunnelProxyOptions
   const { port } = server.address() as AddressInfo
   return {
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
-    asked,
+    targets: asked,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { PharosError } from '../../src/core/errors.ts'
 import type { CrawlEvent } from '../../src/crawl/events.ts'
 import { joinCrawl } from '../../src/crawl/join.ts'
-import { NO_HELP } from '../../src/crawl/sharing.ts'
+import { NO_COUNTS } from '../../src/crawl/sharing.ts'
 import { createRun } from '../../src/library/operations/crawl-source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
-import { runCrawl, type Stage, stage, UNPACED } from './crawl.ts'
+import { type CrawlFixture, createCrawlFixture, runCrawl, UNPACED } from './crawl.ts'
 import { page } from './site.ts'
 
 /** A function that finds the library away the first time it is called. */
@@ -22,9 +22,9 @@ function awayOnce<Args extends unknown[], T>(call: (...args: Args) => Promise<T>
 const BELOW = Array.from({ length: 10 }, (_, at) => `/below/${at}`)
 
 /** A site that was crawled before, and has not changed. */
-async function stageKnown(): Promise<Stage> {
+async function stageKnown(): Promise<CrawlFixture> {
   const pages = Object.fromEntries(BELOW.map((path) => [path, page(`Page ${path}`)]))
-  const staged = await stage(
+  const staged = await createCrawlFixture(
     { '/': page('Home', ['/list']), '/list': page('List', BELOW), ...pages },
     { limits: UNPACED },
   )
@@ -42,13 +42,13 @@ test('a crawl survives a short outage of its library in every operation', async 
     kindOf: awayOnce(library.kindOf, seen, 'kindOf'),
     planMemory: {
       ...planMemory,
-      readReached: awayOnce(planMemory.readReached, seen, 'readReached'),
-      writeReached: awayOnce(planMemory.writeReached, seen, 'writeReached'),
+      readMilestones: awayOnce(planMemory.readMilestones, seen, 'readReached'),
+      writeMilestones: awayOnce(planMemory.writeMilestones, seen, 'writeReached'),
     },
     store: {
       ...store,
       shareCrawl: async () => undefined,
-      readHelp: awayOnce(async () => ({ ...NO_HELP, visited: 1 }), seen, 'readHelp'),
+      readHelp: awayOnce(async () => ({ ...NO_COUNTS, visited: 1 }), seen, 'readHelp'),
     },
   }
   const { summary, events } = await runCrawl(away, source, { kind: 'recrawl' }, site.origin)
@@ -77,7 +77,7 @@ test('a worker that joined a crawl survives a short outage of the library', asyn
   const shared = { siteUrl: source.siteUrl, isFullKnown: true }
   const run = createRun(library, source, crawl, { headers: {}, isResumed: false })
   const events: CrawlEvent[] = []
-  const joined = joinCrawl(run, ports, { shared, look: async () => shared }, new AbortController().signal)
+  const joined = joinCrawl(run, ports, { shared, heartbeat: async () => shared }, new AbortController().signal)
   for await (const event of joined) events.push(event)
   expect(seen).toEqual(['kindOf'])
   expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', unchanged: 12 } })

@@ -6,7 +6,7 @@ import { describeCrawl } from '../../src/library/operations/describe-crawl.ts'
 import { describeSource } from '../../src/library/operations/describe-source.ts'
 import { reportRecord } from '../../src/mcp/records.ts'
 import { writeCrawlStatus } from '../../src/mcp/status-text.ts'
-import { type Stage, stage, UNPACED } from './crawl.ts'
+import { type CrawlFixture, createCrawlFixture, UNPACED } from './crawl.ts'
 import { page, text } from './site.ts'
 
 const SIBLINGS = Array.from({ length: 9 }, (_, i) => `/docs/guide/p${i}`)
@@ -18,7 +18,7 @@ const SITE = {
 }
 
 /** The text of each surface about a source. */
-async function read({ library, source }: Stage) {
+async function read({ library, source }: CrawlFixture) {
   const hint = (verb: string, ...words: string[]) => ['pharos', verb, ...words].join(' ')
   const about = await describeSource(library, source, 0)
   const report = await describeCrawl(library, createJobs(library), source, 0)
@@ -33,7 +33,7 @@ async function read({ library, source }: Stage) {
 
 describe('a scope that leaves only a few pages', () => {
   test('a narrow scope is reported on every surface, with the scope that takes in the refused addresses', async () => {
-    const staged = await stage(SITE, { name: 'guide', start: '/docs/guide/start', limits: UNPACED })
+    const staged = await createCrawlFixture(SITE, { name: 'guide', start: '/docs/guide/start', limits: UNPACED })
     const { summary } = await staged.crawl()
     const wider = { pages: 2, refused: 10, listed: 2, folder: '/docs/guide/' }
     expect(summary.wider).toEqual(wider)
@@ -56,7 +56,7 @@ describe('a scope that leaves only a few pages', () => {
 
   test('is not reported for a small site whose pages are all in scope', async () => {
     const pages = { '/docs/': page('Start', ['/docs/a', '/about', '/blog']), '/docs/a': page('A') }
-    const staged = await stage(pages, { name: 'guide', start: '/docs/', limits: UNPACED })
+    const staged = await createCrawlFixture(pages, { name: 'guide', start: '/docs/', limits: UNPACED })
     expect((await staged.crawl()).summary.wider).toBeUndefined()
     const { cli, mcp, structured, http } = await read(staged)
     expect(cli + mcp).not.toContain('the scope left only')

@@ -67,7 +67,7 @@ export function writeDirectory(places: readonly RawMember[], start: number): Buf
 }
 
 /** Where the directory of a small zip archive begins. */
-export function endOfContent(zip: Buffer): number {
+export function readDirectoryOffset(zip: Buffer): number {
   return zip.readUInt32LE(zip.length - 6)
 }
 

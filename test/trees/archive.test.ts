@@ -8,14 +8,14 @@ import { findPage } from '../../src/library/operations/find-page.ts'
 import { closeLater } from '../close-later.ts'
 import { statesOf } from '../sites/crawl.ts'
 import { openSite } from '../sites/site.ts'
-import { ENDINGS, leftBehind, packFiles, run, stageFolder } from './archive-stage.ts'
-import { expectSamePages, stageTree } from './library-stage.ts'
-import { openRegistry } from './registry-stage.ts'
+import { createTempFolder, EXTENSIONS, listLeftoverArchives, packFiles, run } from './archive-fixture.ts'
+import { createTreeFixture, expectSamePages } from './library-fixture.ts'
+import { openRegistry } from './registry-fixture.ts'
 
 let place = ''
 
 beforeEach(() => {
-  place = stageFolder()
+  place = createTempFolder()
 })
 
 const FILES = {
@@ -41,19 +41,19 @@ describe('an archive of files that repeat each other', () => {
     // The file that keeps the content is read last, because it is deeper; names with a question mark are worse.
     const files = [...Array.from({ length: 20 }, (_, i) => `lamp-${i}?.md`), 'deep/lamp.md']
     const archive = packFiles(join(place, 'same.zip'), Object.fromEntries(files.map((path) => [path, same])))
-    const { crawl } = await stageTree(pathToFileURL(archive).href)
+    const { crawl } = await createTreeFixture(pathToFileURL(archive).href)
     const { summary } = await crawl()
     expect(summary.ledger.states).toMatchObject({ indexed: 1, skipped: 20 })
     expect(summary).toMatchObject({ visited: 21, indexed: 1, skipped: 20 })
   })
 })
 
-describe.each(ENDINGS)('an archive in a library, %s', (ending) => {
+describe.each(EXTENSIONS)('an archive in a library, %s', (ending) => {
   test('is indexed file by file, and after a change only changed files are split again', async () => {
     const archive = packFiles(join(place, `tower.${ending}`), FILES, (folder) => {
       fs.symlinkSync('/etc/passwd', join(folder, 'tower/passwd.md'))
     })
-    const { library, source, crawl, holds } = await stageTree(pathToFileURL(archive).href)
+    const { library, source, crawl, readContent } = await createTreeFixture(pathToFileURL(archive).href)
     expect(source.name).toBe(`tower.${ending}`)
     const first = await crawl()
     expect(first.summary).toMatchObject({ end: 'completed', indexed: 5, skipped: 0, problem: null })
@@ -75,18 +75,18 @@ describe.each(ENDINGS)('an archive in a library, %s', (ending) => {
       row: { reason: 'excluded', pattern: 'symbolic links' },
     })
 
-    const before = await holds()
+    const before = await readContent()
     const again = await crawl({ kind: 'recrawl' })
     expect(again.summary).toMatchObject({ end: 'completed', indexed: 0, unchanged: 5, removed: 0 })
-    expectSamePages(before, await holds())
+    expectSamePages(before, await readContent())
 
     packFiles(archive, CHANGED)
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'completed', indexed: 2, unchanged: 3, removed: 1 })
-    const after = await holds()
+    const after = await readContent()
     expectSamePages(before, after, 'tower/fog.md', 'tower/new.md', 'tower/old.md')
     expect(after.pages.has('tower/old.md')).toBe(false)
-    expect(leftBehind()).toEqual([])
+    expect(listLeftoverArchives()).toEqual([])
   })
 })
 
@@ -100,13 +100,13 @@ test('an archive keeps its pages in its next version, although its top folder ha
   }
   const files = { 'a.md': '# A\n\nAs ever.\n', 'docs/b.md': '# B\n\nSame too.\n', 'c.md': '# C\n\nOne.\n' }
   pack('1.0', files)
-  const { library, source, crawl, holds } = await stageTree(pathToFileURL(archive).href)
+  const { library, source, crawl, readContent } = await createTreeFixture(pathToFileURL(archive).href)
   await crawl()
-  const before = await holds()
+  const before = await readContent()
   pack('1.1', { ...files, 'c.md': '# C\n\nTwo.\n' })
   const { summary } = await crawl({ kind: 'recrawl' })
   expect(summary).toMatchObject({ end: 'completed', indexed: 1, unchanged: 2, removed: 0 })
-  expectSamePages(before, await holds(), 'c.md')
+  expectSamePages(before, await readContent(), 'c.md')
   // The page is cited at its current address, and found by its earlier one.
   const url = `${source.url}!/manual-1.1/docs/b.md`
   for (const asked of [url, url.replace('1.1', '1.0'), 'docs/b.md']) {
@@ -121,27 +121,27 @@ test('an archive keeps its pages in its next version, although its top folder ha
 
 test('a file of an archive that can no longer be read keeps its page', async () => {
   const archive = packFiles(join(place, 'x.zip'), { 'a.md': '# A\n\nOne.\n', 'b.md': '# B\n\nTwo.\n' })
-  const { crawl, holds } = await stageTree(pathToFileURL(archive).href)
+  const { crawl, readContent } = await createTreeFixture(pathToFileURL(archive).href)
   await crawl()
-  const before = await holds()
-  const folder = stageFolder()
+  const before = await readContent()
+  const folder = createTempFolder()
   fs.writeFileSync(join(folder, 'b.md'), '# B\n\nThree.\n')
   run(folder, 'zip', '-q', '-P', 'secret', archive, 'b.md')
   const { summary } = await crawl({ kind: 'recrawl' })
   expect(summary).toMatchObject({ end: 'completed', unchanged: 1, failed: 1, removed: 0 })
-  expectSamePages(before, await holds())
+  expectSamePages(before, await readContent())
 })
 
 test('an archive that becomes damaged loses no page', async () => {
   const archive = packFiles(join(place, 'tower.tar.gz'), FILES)
-  const { crawl, holds } = await stageTree(pathToFileURL(archive).href)
+  const { crawl, readContent } = await createTreeFixture(pathToFileURL(archive).href)
   await crawl()
-  const before = await holds()
+  const before = await readContent()
   fs.truncateSync(archive, 100)
   await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   fs.rmSync(archive)
   await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
-  expectSamePages(before, await holds())
+  expectSamePages(before, await readContent())
 })
 
 test('an archive on the web is downloaded, and read again only if it changed', async () => {
@@ -157,18 +157,18 @@ test('an archive on the web is downloaded, and read again only if it changed', a
   })
   closeLater(() => site.close())
   const url = `${site.origin}/v1/tower.tgz`
-  const { library, crawl, holds } = await stageTree(url, undefined, ['127.0.0.1'])
+  const { library, crawl, readContent } = await createTreeFixture(url, undefined, ['127.0.0.1'])
   expect((await crawl()).summary).toMatchObject({ end: 'completed', indexed: 5 })
   expect((await findPage(library, { url: `${url}!/tower/fog.md` })).title).toBe('Fog')
-  const before = await holds()
+  const before = await readContent()
   const again = await crawl({ kind: 'recrawl' })
   expect(again.summary).toMatchObject({ unchanged: 5, bytes: 0 })
   site.pages.set('/tower.tgz', pack(CHANGED))
   expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ indexed: 2, unchanged: 3, removed: 1 })
-  expectSamePages(before, await holds(), 'tower/fog.md', 'tower/new.md', 'tower/old.md')
-  const refused = await stageTree(url)
+  expectSamePages(before, await readContent(), 'tower/fog.md', 'tower/new.md', 'tower/old.md')
+  const refused = await createTreeFixture(url)
   await expect(refused.crawl()).rejects.toMatchObject({ details: { problem: '127.0.0.1 is not a public address' } })
-  expect(leftBehind()).toEqual([])
+  expect(listLeftoverArchives()).toEqual([])
 })
 
 test('a package is indexed in its newest version, and the next version replaces it file by file', async () => {
@@ -184,13 +184,13 @@ test('a package is indexed in its newest version, and the next version replaces 
     'docs/guide.md': '# Guide\n\nFill it.\n',
   }
   pack('1.0', files)
-  const { library, source, crawl, holds } = await stageTree('pkg:pypi/lamp', registry.registries)
+  const { library, source, crawl, readContent } = await createTreeFixture('pkg:pypi/lamp', registry.registries)
   expect((await crawl()).summary).toMatchObject({ end: 'completed', indexed: 3, problem: null })
   const [hit] = await searchHits(library.store, { query: 'ignite', limit: 1 })
   expect(hit).toMatchObject({ url: 'pkg:pypi/lamp!/lamp.py', chunk: { symbol: 'ignite' } })
   expect((await findPage(library, { url: `${source.url}!/docs/guide.md` })).title).toBe('Guide')
-  const before = await holds()
+  const before = await readContent()
   pack('1.1', { ...files, 'docs/guide.md': '# Guide\n\nFill it every morning.\n' })
   expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', indexed: 1, unchanged: 2 })
-  expectSamePages(before, await holds(), 'docs/guide.md')
+  expectSamePages(before, await readContent(), 'docs/guide.md')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { writeStatus } from '../../src/cli/status-text.ts'
 import type { CrawlEvent } from '../../src/crawl/events.ts'
 import type { Clock } from '../../src/crawl/ports.ts'
-import type { CrawlOrder } from '../../src/library/dispatch/dispatcher.ts'
+import type { CrawlRequest } from '../../src/library/dispatch/dispatcher.ts'
 import { recoverImports } from '../../src/library/dispatch/recover-imports.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { chunkSource } from '../../src/library/operations/chunk-source.ts'
@@ -13,17 +13,17 @@ import { embedLibrary } from '../../src/library/operations/embed-library.ts'
 import { explainUrl } from '../../src/library/operations/explain.ts'
 import { findPage } from '../../src/library/operations/find-page.ts'
 import { findSource } from '../../src/library/operations/find-source.ts'
-import { type ImportOptions, importChunks, takeUpImport } from '../../src/library/operations/import-chunks.ts'
-import { importGiven } from '../../src/library/operations/import-given.ts'
+import { type ImportOptions, importChunks, prepareImport } from '../../src/library/operations/import-chunks.ts'
+import { importRequest } from '../../src/library/operations/import-request.ts'
 import { removeSource } from '../../src/library/operations/remove-source.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import { parseImport } from '../../src/library/parse-import.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
-import { createStage } from '../connectors/embed-stage.ts'
+import { createEmbedFixture } from '../connectors/embed-fixture.ts'
 import { openTeiServer } from '../connectors/servers/tei.ts'
-import { stageLibrary } from '../sites/crawl.ts'
-import { expectUntouched, readHoldings, stagePath } from '../sites/library-file.ts'
+import { openTestLibrary } from '../sites/crawl.ts'
+import { createLibraryPath, expectUntouched, readSourceContent } from '../sites/file-fixture.ts'
 
 /* Imports of chunks from other programs. An import stores all given chunks or none. */
 
@@ -53,7 +53,7 @@ async function search(library: OpenLibrary, query: string, heading?: string) {
 }
 
 test('an import is found, cited, read and packed as its pages', async () => {
-  const library = await stageLibrary()
+  const library = await openTestLibrary()
   const { source, summary } = await importInto(library, CHUNKS)
   expect(source).toMatchObject({ name: 'docs.example', version: null, url: `import+${SITE}` })
   expect(summary).toMatchObject({ kind: 'add', end: 'completed', indexed: 3, failed: 0, skipped: 0 })
@@ -84,10 +84,10 @@ test('an import is found, cited, read and packed as its pages', async () => {
 })
 
 test('the next import writes changed pages, removes missing ones, and leaves all others alone', async () => {
-  const path = await stagePath()
-  const library = await stageLibrary(path)
+  const path = await createLibraryPath()
+  const library = await openTestLibrary(path)
   const { source } = await importInto(library, CHUNKS, { name: 'guide' })
-  const holds = () => readHoldings(path, library, source, '')
+  const holds = () => readSourceContent(path, library, source, '')
   const before = await holds()
   await expect(importInto(library, CHUNKS)).resolves.toMatchObject({ source, summary: { indexed: 0, unchanged: 3 } })
   expectUntouched(before, await holds(), [])
@@ -108,35 +108,35 @@ test('the next import writes changed pages, removes missing ones, and leaves all
 })
 
 test('pages with the same text are all kept, and copied', async () => {
-  const library = await stageLibrary(await stagePath())
+  const library = await openTestLibrary(await createLibraryPath())
   const same = ['a', 'b', 'c'].map((path) => chunkOf(path, 'Light the lamp at dusk.'))
   const { source, summary } = await importInto(library, same)
   expect(summary).toMatchObject({ indexed: 3, skipped: 0, ledger: { states: { skipped: 0 } } })
   for (const path of ['a', 'b', 'c']) {
     await expect(findPage(library, { url: `${SITE}${path}` })).resolves.toMatchObject({ url: `${SITE}${path}`, source })
   }
-  const to = await stageLibrary(await stagePath())
+  const to = await openTestLibrary(await createLibraryPath())
   const { verified } = await copyLibrary({ from: library, to })
   expect(verified.find(({ table }) => table.name === 'pages')).toMatchObject({ rows: 3, hashed: 3 })
 })
 
 test('one invalid chunk in a thousand makes the import change nothing', async () => {
-  const path = await stagePath()
-  const library = await stageLibrary(path)
+  const path = await createLibraryPath()
+  const library = await openTestLibrary(path)
   const { source } = await importInto(library, CHUNKS)
-  const before = await readHoldings(path, library, source, '')
+  const before = await readSourceContent(path, library, source, '')
   const many = Array.from({ length: 1000 }, (_, i) => chunkOf(`page/${i % 50}`, `Text ${i}.`))
   many[500] = { ...chunkOf('page/0', 'Text 500.'), last_updated: 'yesterday' }
   expect(() => importInto(library, many)).toThrow('chunks[500].last_updated: received "yesterday", give an ISO 8601')
-  expect(await readHoldings(path, library, source, '')).toEqual(before)
+  expect(await readSourceContent(path, library, source, '')).toEqual(before)
 })
 
 test('half of a file removes the other half only with consent', async () => {
-  const path = await stagePath()
-  const library = await stageLibrary(path)
+  const path = await createLibraryPath()
+  const library = await openTestLibrary(path)
   const many = Array.from({ length: 60 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns.`))
   const { source } = await importInto(library, many)
-  const before = await readHoldings(path, library, source, '')
+  const before = await readSourceContent(path, library, source, '')
   const half = [chunkOf('page/0', 'Another text.'), ...many.slice(1, 30)]
   await expect(importInto(library, half)).rejects.toMatchObject({
     code: 'CRAWL_LOSS',
@@ -144,21 +144,21 @@ test('half of a file removes the other half only with consent', async () => {
   })
   const elsewhere = importInto(library, [chunkOf('other', 'Nothing of it.')])
   await expect(elsewhere).rejects.toMatchObject({ code: 'CRAWL_LOSS', details: { removable: 60, pages: 60 } })
-  expect(await readHoldings(path, library, source, '')).toEqual(before)
+  expect(await readSourceContent(path, library, source, '')).toEqual(before)
   const accepted = await importInto(library, half, { acceptLoss: true })
   expect(accepted.summary).toMatchObject({ indexed: 1, unchanged: 29, removed: 30 })
 })
 
 test('an import that was broken off is completed by the next one', async () => {
-  const path = await stagePath()
-  const library = await stageLibrary(path)
+  const path = await createLibraryPath()
+  const library = await openTestLibrary(path)
   const many = Array.from({ length: 40 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns.`))
   await importInto(
     library,
     many.map((one) => ({ ...one, text: `${one.text} Dimly.` })),
   )
   const given = parseImport({ source_url: SITE, chunks: many })
-  const { source, input } = await takeUpImport(library, given)
+  const { source, input } = await prepareImport(library, given)
   const stop = new AbortController()
   const events: CrawlEvent[] = []
   for await (const event of crawlSource(library, source, input, stop.signal)) {
@@ -169,19 +169,19 @@ test('an import that was broken off is completed by the next one', async () => {
   const { summary } = await importInto(library, many)
   expect(summary).toMatchObject({ end: 'completed', failed: 0, ledger: { states: { pending: 0, leased: 0 } } })
   expect(summary.indexed + summary.unchanged).toBe(40)
-  const { pages } = await readHoldings(path, library, source, '')
+  const { pages } = await readSourceContent(path, library, source, '')
   expect([...pages.values()].filter(({ markdown }) => markdown.includes('Dimly'))).toEqual([])
 })
 
 test('an interrupted import resumes by itself, until it is done or removed', async () => {
-  const path = await stagePath()
-  const library = await stageLibrary(path)
+  const path = await createLibraryPath()
+  const library = await openTestLibrary(path)
   const before = Array.from({ length: 40 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns. Dimly.`))
   const after = before.slice(0, 30).map((one, i) => ({ ...one, text: `The horn number ${i} sounds.` }))
   await importInto(library, before)
   const breakOff = async () => {
     const given = parseImport({ source_url: SITE, chunks: after })
-    const { source, input } = await takeUpImport(library, given, { acceptLoss: true })
+    const { source, input } = await prepareImport(library, given, { acceptLoss: true })
     const stop = new AbortController()
     for await (const event of crawlSource(library, source, input, stop.signal)) {
       if (event.type === 'settled' && event.state === 'indexed') stop.abort()
@@ -198,12 +198,12 @@ test('an interrupted import resumes by itself, until it is done or removed', asy
   await expect(refresh.next()).rejects.toMatchObject({ code: 'CRAWL_UNFINISHED' })
 
   // Another process, which has only the library.
-  const other = await stageLibrary(path)
+  const other = await openTestLibrary(path)
   const events: CrawlEvent[] = []
   for await (const event of crawlSource(other, source, { kind: 'recrawl' }, new AbortController().signal))
     events.push(event)
   expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', removed: 10 } })
-  const { pages } = await readHoldings(path, library, source, '')
+  const { pages } = await readSourceContent(path, library, source, '')
   expect([...pages.values()].map(({ markdown }) => markdown.includes('horn'))).toEqual(Array(30).fill(true))
   expect((await searchLibrary(library, { query: 'horn' })).notices).toEqual([])
   const again = crawlSource(other, source, { kind: 'recrawl' }, new AbortController().signal)
@@ -212,8 +212,8 @@ test('an interrupted import resumes by itself, until it is done or removed', asy
   await importInto(library, before)
   await breakOff()
   expect(await library.imports?.list()).toEqual([source.id])
-  const orders: CrawlOrder[] = []
-  const enqueue = async (order: CrawlOrder) => orders.push(order)
+  const orders: CrawlRequest[] = []
+  const enqueue = async (order: CrawlRequest) => orders.push(order)
   await recoverImports(library, { list: () => [], enqueue })
   await recoverImports(library, { list: () => [{ sourceId: source.id, endedAt: null }], enqueue })
   expect(orders).toMatchObject([{ sourceId: source.id, args: expect.arrayContaining(['--kind=recrawl']) }])
@@ -222,7 +222,7 @@ test('an interrupted import resumes by itself, until it is done or removed', asy
 })
 
 test('an imported source cannot be crawled, and coexists with a crawl of the same site', async () => {
-  const library = await stageLibrary()
+  const library = await openTestLibrary()
   const crawled = await addSource(library, { url: SITE })
   await expect(importInto(library, CHUNKS)).rejects.toMatchObject({ code: 'SOURCE_EXISTS' })
   const { source } = await importInto(library, CHUNKS, { name: 'guide', version: '1' })
@@ -237,30 +237,30 @@ test('an imported source cannot be crawled, and coexists with a crawl of the sam
 })
 
 test('vectors are made first, and a failure loses no stored data', async () => {
-  const path = await stagePath()
+  const path = await createLibraryPath()
   const server = await openTeiServer()
-  const { later, open, end } = createStage()
+  const { later, open, end } = createEmbedFixture()
   later(server)
   closeLater(end)
   const embedder = await open('tei', server)
-  const library = { ...(await stageLibrary(path)), openEmbedder: async () => embedder }
+  const library = { ...(await openTestLibrary(path)), openEmbedder: async () => embedder }
   const count = async () => library.vectors?.count()
   const { source } = await importInto(library, CHUNKS, { embed: true })
   expect(await count()).toMatchObject({ embedded: 5, chunks: 5 })
-  const before = await readHoldings(path, library, source, '')
+  const before = await readSourceContent(path, library, source, '')
 
   const changed = [{ ...CHUNKS[0], text: '# The lamp\n\nLight it at noon.' }, ...CHUNKS.slice(1)]
-  server.always('POST /embed', { type: 'answer', status: 500, json: { error: 'down' } })
+  server.setFault('POST /embed', { type: 'answer', status: 500, json: { error: 'down' } })
   await expect(importInto(library, changed, { embed: true })).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
   await expect(importInto(library, CHUNKS, { name: 'new', embed: true })).rejects.toMatchObject({
     code: 'SERVICE_UNUSABLE',
   })
-  expect(await readHoldings(path, library, source, '')).toEqual(before)
+  expect(await readSourceContent(path, library, source, '')).toEqual(before)
   expect(await count()).toMatchObject({ embedded: 5, chunks: 5 })
   expect(await library.store.listSources()).toEqual([source])
 
-  server.heal()
-  server.forget()
+  server.clearFaults()
+  server.clearRequests()
   await importInto(library, changed, { embed: true })
   expect(await count()).toMatchObject({ embedded: 5, chunks: 5 })
   // The page that changed, and no other.
@@ -274,7 +274,7 @@ test('vectors are made first, and a failure loses no stored data', async () => {
 })
 
 test('a server stays responsive while it validates an import, and runs one import at a time', async () => {
-  const library = await stageLibrary()
+  const library = await openTestLibrary()
   const chunks = Array.from({ length: 2000 }, (_, i) => chunkOf(`page/${i % 5}`, `Text ${i}.`))
   const sent = { source_url: SITE, chunks }
   const stop = new AbortController()
@@ -288,11 +288,11 @@ test('a server stays responsive while it validates an import, and runs one impor
     },
   }
   // The import was aborted during validation.
-  await expect(importGiven({ ...library, clock }, sent, { signal: stop.signal })).rejects.toThrow('aborted')
+  await expect(importRequest({ ...library, clock }, sent, { signal: stop.signal })).rejects.toThrow('aborted')
   expect(await library.store.listSources()).toEqual([])
   turns = 10
-  const importing = importGiven({ ...library, clock }, sent)
-  await expect(importGiven(library, sent)).rejects.toMatchObject({ code: 'IMPORT_RUNNING' })
+  const importing = importRequest({ ...library, clock }, sent)
+  await expect(importRequest(library, sent)).rejects.toMatchObject({ code: 'IMPORT_RUNNING' })
   await expect(importing).resolves.toMatchObject({ summary: { indexed: 5 }, isEmbedded: false, notice: null })
   // About ten pauses for validation, ten for building pages, and one for each page.
   expect(turns).toBeGreaterThan(30)
@@ -300,30 +300,30 @@ test('a server stays responsive while it validates an import, and runs one impor
 
 test('a server makes vectors first if the library has some, and reports if it cannot', async () => {
   const server = await openTeiServer()
-  const { later, open, end } = createStage()
+  const { later, open, end } = createEmbedFixture()
   later(server)
   closeLater(end)
   const embedder = await open('tei', server)
-  const bare = await stageLibrary(await stagePath())
+  const bare = await openTestLibrary(await createLibraryPath())
   const library = { ...bare, openEmbedder: async () => embedder }
   const sent = { source_url: SITE, chunks: CHUNKS }
-  expect(await importGiven(library, sent)).toMatchObject({ isEmbedded: false, notice: null })
+  expect(await importRequest(library, sent)).toMatchObject({ isEmbedded: false, notice: null })
   for await (const _ of embedLibrary(library));
   const changed = { ...sent, chunks: [{ ...CHUNKS[0], text: '# The lamp\n\nLight it at noon.' }, ...CHUNKS.slice(1)] }
-  server.always('POST /embed', { type: 'answer', status: 500, json: { error: 'down' } })
-  await expect(importGiven(library, changed)).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
+  server.setFault('POST /embed', { type: 'answer', status: 500, json: { error: 'down' } })
+  await expect(importRequest(library, changed)).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
   expect((await search(library, 'whale oil'))[0]?.url).toBe(`${SITE}lamp`)
-  server.heal()
-  expect(await importGiven(library, changed)).toMatchObject({ isEmbedded: true, notice: null })
+  server.clearFaults()
+  expect(await importRequest(library, changed)).toMatchObject({ isEmbedded: true, notice: null })
   expect(await library.vectors?.count()).toMatchObject({ embedded: 5, chunks: 5 })
 
   const without = { ...bare, openEmbedder: async () => undefined }
-  expect(await importGiven(without, sent)).toMatchObject({
+  expect(await importRequest(without, sent)).toMatchObject({
     isEmbedded: false,
     notice: expect.stringContaining('there is no model'),
   })
-  await expect(importGiven(without, changed, { embed: true })).rejects.toMatchObject({ code: 'EMBEDDER_MISSING' })
-  expect(await importGiven(without, changed, { embed: false })).toMatchObject({ isEmbedded: false, notice: null })
+  await expect(importRequest(without, changed, { embed: true })).rejects.toMatchObject({ code: 'EMBEDDER_MISSING' })
+  expect(await importRequest(without, changed, { embed: false })).toMatchObject({ isEmbedded: false, notice: null })
 })
 
 test('an import replaces the vectors of an earlier model, also for unchanged pages', async () => {
@@ -337,19 +337,23 @@ test('an import replaces the vectors of an earlier model, also for unchanged pag
     embed: async (texts: readonly string[]) => texts.map(() => vectorAt(made++)),
     close: async () => undefined,
   }
-  const library = { ...(await stageLibrary(await stagePath())), openEmbedder: async () => embedder, embedsNew: true }
+  const library = {
+    ...(await openTestLibrary(await createLibraryPath())),
+    openEmbedder: async () => embedder,
+    embedsNew: true,
+  }
   const { vectors } = library
   const old = { ...library, openEmbedder: async () => ({ ...embedder, space: earlier, earlierSpaces: [] }) }
   const sent = { source_url: SITE, chunks: CHUNKS }
-  await importGiven(old, sent)
+  await importRequest(old, sent)
   for await (const _ of embedLibrary(old));
   expect(await vectors?.readSpace()).toMatchObject(earlier)
   made = 0
 
-  expect(await importGiven({ ...library, embedsNew: false }, sent)).toMatchObject({ isEmbedded: false })
+  expect(await importRequest({ ...library, embedsNew: false }, sent)).toMatchObject({ isEmbedded: false })
   expect(await vectors?.readSpace()).toMatchObject(earlier)
   const changed = { ...sent, chunks: [{ ...CHUNKS[0], text: '# The lamp\n\nLight it at noon.' }, ...CHUNKS.slice(1)] }
-  expect(await importGiven(library, changed)).toMatchObject({ isEmbedded: true, notice: null })
+  expect(await importRequest(library, changed)).toMatchObject({ isEmbedded: true, notice: null })
   expect(await vectors?.readSpace()).toMatchObject(space)
   for await (const _ of embedLibrary(library));
   expect(await vectors?.count()).toMatchObject({ embedded: 5, chunks: 5 })

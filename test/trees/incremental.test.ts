@@ -17,10 +17,10 @@ import {
   pptxSlide,
   xlsx,
 } from '../documents/written.ts'
-import { type Files, packFiles, stageFolder, writeFiles } from './archive-stage.ts'
-import { stageRepository } from './git-stage.ts'
-import { expectSamePages, stageTree, type TreeStage } from './library-stage.ts'
-import { openRegistry, type Registry } from './registry-stage.ts'
+import { createTempFolder, type Files, packFiles, writeFiles } from './archive-fixture.ts'
+import { createRepository } from './git-fixture.ts'
+import { createTreeFixture, expectSamePages, type TreeFixture } from './library-fixture.ts'
+import { openRegistry, type Registry } from './registry-fixture.ts'
 
 /*
  * Recrawls after a single change: only the changed page is split again. Archives are tested in archive.test.ts, repositories in
@@ -31,15 +31,19 @@ import { openRegistry, type Registry } from './registry-stage.ts'
 let place = ''
 
 beforeEach(() => {
-  place = stageFolder()
+  place = createTempFolder()
 })
 
 /** Recrawls a tree, and expects that only these pages are split again. */
-async function expectChanged({ crawl, holds }: TreeStage, paths: readonly string[], change: () => void): Promise<void> {
-  const before = await holds()
+async function expectChanged(
+  { crawl, readContent }: TreeFixture,
+  paths: readonly string[],
+  change: () => void,
+): Promise<void> {
+  const before = await readContent()
   change()
   const { end, indexed, unchanged, removed } = (await crawl({ kind: 'recrawl' })).summary
-  const after = await holds()
+  const after = await readContent()
   const changed = [...after.rows.values()].filter(({ key, changedAt }) => changedAt !== before.rows.get(key)?.changedAt)
   expect(changed.map(({ key }) => key)).toEqual(paths.toSorted(compareUtf8))
   expect({ end, indexed, unchanged, removed }).toEqual({
@@ -116,7 +120,7 @@ describe('documents of every format', () => {
 
   test('are split again in a folder only if they changed', async () => {
     writeFiles(place, filesOf(Object.keys(ALL), 'dusk'))
-    const staged = await stageTree(pathToFileURL(place).href)
+    const staged = await createTreeFixture(pathToFileURL(place).href)
     expect((await staged.crawl()).summary).toMatchObject({ end: 'completed', failed: 0 })
     // First every other page, then the remaining ones.
     for (const half of [0, 1]) {
@@ -127,14 +131,14 @@ describe('documents of every format', () => {
 
   test.each(['zip', 'tar.gz', 'tar.zst'])('are split again in an archive only if they changed, %s', async (ending) => {
     const archive = packFiles(join(place, `all.${ending}`), first)
-    const staged = await stageTree(pathToFileURL(archive).href)
+    const staged = await createTreeFixture(pathToFileURL(archive).href)
     await staged.crawl()
     await expectChanged(staged, some, () => packFiles(archive, second))
   })
 
   test('are split again in a repository only if they changed', async () => {
-    const repository = stageRepository(first)
-    const staged = await stageTree(repository.url)
+    const repository = createRepository(first)
+    const staged = await createTreeFixture(repository.url)
     await staged.crawl()
     await expectChanged(staged, some, () => repository.commit(second))
   })
@@ -155,7 +159,9 @@ describe('a file with several pages', () => {
     'is read and converted once for all of its pages, in this kind of tree: %s',
     async (kind) => {
       if (kind === 'folder') writeFiles(place, files)
-      const staged = await stageTree(pathToFileURL(kind === 'folder' ? place : packFiles(`${place}/a.zip`, files)).href)
+      const staged = await createTreeFixture(
+        pathToFileURL(kind === 'folder' ? place : packFiles(`${place}/a.zip`, files)).href,
+      )
       const first = (await staged.crawl()).summary
       expect({ ...first, conversions: staged.conversions() }).toMatchObject({ indexed: 40, bytes, conversions: 10 })
       const second = (await staged.crawl({ kind: 'recrawl' })).summary
@@ -213,7 +219,7 @@ test.each(Object.entries(PACKAGES))(
   async (url, [publish, page]) => {
     const registry = await openRegistry()
     publish(registry, '1.0.0', 'dusk')
-    const staged = await stageTree(url, registry.registries)
+    const staged = await createTreeFixture(url, registry.registries)
     expect((await staged.crawl()).summary).toMatchObject({ end: 'completed', failed: 0, problem: null })
     await expectChanged(staged, [page], () => publish(registry, '1.1.0', 'dawn'))
   },

@@ -4,41 +4,41 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { writeSourceLines } from '../../src/cli/status-text.ts'
 import { PUBLIC_ONLY } from '../../src/fetch/addresses.ts'
 import { openDownloads } from '../../src/fetch/download.ts'
-import { ownOrigins } from '../../src/ingest/registries.ts'
-import type { TreeReaderOptions } from '../../src/ingest/trees.ts'
+import { customRegistryOrigins } from '../../src/ingest/registries.ts'
+import type { TreeReaderOptions } from '../../src/ingest/tree-reader.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
 import { findPage } from '../../src/library/operations/find-page.ts'
 import { findVersion } from '../../src/library/operations/find-version.ts'
+import { prepareSource } from '../../src/library/operations/prepare-source.ts'
 import { reportSource } from '../../src/library/operations/source-status.ts'
-import { takeUpSource } from '../../src/library/operations/take-up-source.ts'
 import { versionOf } from '../../src/library/source.ts'
 import { writeListed } from '../../src/mcp/source-list.ts'
 import {
+  createTempFolder,
   type Files,
-  leftBehind,
+  listLeftoverArchives,
   listTree,
   openReader,
   openTree,
   packFiles,
   run,
-  stageFolder,
   writeFiles,
-} from './archive-stage.ts'
-import { expectSamePages, stageTree } from './library-stage.ts'
-import { openRegistry, type Registry } from './registry-stage.ts'
+} from './archive-fixture.ts'
+import { createTreeFixture, expectSamePages } from './library-fixture.ts'
+import { openRegistry, type Registry } from './registry-fixture.ts'
 
 let place = ''
 let registry: Registry
 
 beforeEach(async () => {
-  place = stageFolder()
+  place = createTempFolder()
   registry = await openRegistry()
 })
 
 /** Registries of the owner's, at a private address that nothing else allows. */
 function options(): Partial<TreeReaderOptions> {
   const { registries } = registry
-  const origins = ownOrigins(registries)
+  const origins = customRegistryOrigins(registries)
   return {
     registries,
     openDownloads: async () => openDownloads({ userAgent: 'Pharos/0.0.0', allowance: PUBLIC_ONLY, origins }),
@@ -50,7 +50,7 @@ const UNKNOWN = { version: null, stamp: null }
 
 /** The tarball that npm makes of a package. */
 function packNpm(name: string, files: Files): Buffer {
-  const folder = stageFolder()
+  const folder = createTempFolder()
   writeFiles(folder, { 'package.json': JSON.stringify({ name, version: '1.0.0' }), ...files })
   run(folder, 'npm', 'pack', '--ignore-scripts', '--offline', '--loglevel=error', '--pack-destination', place)
   const [file = ''] = fs.readdirSync(place)
@@ -96,7 +96,7 @@ describe('a package of npm', () => {
       details: { problem: 'its registry has no version 9; the newest is 1.2.0' },
     })
     await expect(open('pkg:npm/nothing')).rejects.toMatchObject({ code: 'SOURCE_NOT_FOUND' })
-    expect(registry.asked).toContain('/npm/@tower%2flamp')
+    expect(registry.requestedPaths).toContain('/npm/@tower%2flamp')
   })
 
   test('is described without its archive', async () => {
@@ -108,7 +108,7 @@ describe('a package of npm', () => {
       name: 'lamp',
       version: '1.0.0',
     })
-    expect(registry.asked).toEqual(['/npm/lamp'])
+    expect(registry.requestedPaths).toEqual(['/npm/lamp'])
   })
 
   test('is not read again while its archive is the same', async () => {
@@ -137,7 +137,7 @@ describe('a package of npm', () => {
       code: 'SOURCE_UNREADABLE',
       details: { problem: 'its archive does not have the sha512 that the registry tells' },
     })
-    expect(leftBehind()).toEqual([])
+    expect(listLeftoverArchives()).toEqual([])
   })
 })
 
@@ -205,7 +205,7 @@ test('a crate consists of its prose and sources, from the address in the index',
     'Cargo.toml': 'excluded neither documentation nor an interface',
     'benches/': 'excluded benchmarks',
   })
-  expect(registry.asked.slice(-4)).toEqual([
+  expect(registry.requestedPaths.slice(-4)).toEqual([
     '/index/config.json',
     '/index/la/mp/lamp-rs',
     '/api/v1/crates/lamp-rs/0.10.0/download',
@@ -245,7 +245,7 @@ test('a Maven artifact consists of its sources, or of its Javadoc if there are n
 
 test('the version that was read is reported for a package without a fixed version', async () => {
   registry.publishNpm('lamp', '1.0.0', packNpm('lamp', { 'README.md': '# Lamp\n' }))
-  const { library, source, crawl } = await stageTree('pkg:npm/lamp', registry.registries)
+  const { library, source, crawl } = await createTreeFixture('pkg:npm/lamp', registry.registries)
   await crawl()
   const [read = source] = await library.store.listSources()
   expect([read.version, versionOf(read)]).toEqual([null, '1.0.0'])
@@ -258,7 +258,7 @@ test('the version that was read is reported for a package without a fixed versio
     best: { version: '1.0.0' },
     hasUnversioned: false,
   })
-  const other = takeUpSource(library, { url: 'pkg:npm/lamp@%5E1', name: read.name })
+  const other = prepareSource(library, { url: 'pkg:npm/lamp@%5E1', name: read.name })
   await expect(other).rejects.toThrow(`there is already a source ${read.name}, which is pkg:npm/lamp`)
 })
 
@@ -281,7 +281,7 @@ test('an unconfigured registry at a private address is not contacted', async () 
   const openNone = async () => openDownloads({ userAgent: 'Pharos/0.0.0', allowance: PUBLIC_ONLY, origins: [] })
   const opened = openTree('pkg:npm/lamp', { registries: registry.registries, openDownloads: openNone })
   await expect(opened).rejects.toMatchObject({ details: { problem: '127.0.0.1 is not a public address' } })
-  expect(registry.asked).toEqual([])
+  expect(registry.requestedPaths).toEqual([])
   // The advice allows a host at a private address by its name, and any other by its address.
   for (const [address, rule] of [
     ['10.0.0.7', 'lamps.example'],
@@ -301,16 +301,16 @@ test('an unconfigured registry at a private address is not contacted', async () 
 test('a version that was read is not downloaded again, except in a full recrawl', async () => {
   const readme = '# Lamp\n\nSee [the guide](docs/guide.md).\n'
   registry.publishNpm('lamp', '1.0.0', packNpm('lamp', { 'README.md': readme, 'test/a.d.ts': 'export {}\n' }))
-  const { library, crawl, holds } = await stageTree('pkg:npm/lamp', registry.registries)
+  const { library, crawl, readContent } = await createTreeFixture('pkg:npm/lamp', registry.registries)
   expect((await crawl()).summary).toMatchObject({ end: 'completed', indexed: 1 })
-  const before = await holds()
-  const archives = () => registry.asked.filter((path) => path.endsWith('.tgz')).length
+  const before = await readContent()
+  const archives = () => registry.requestedPaths.filter((path) => path.endsWith('.tgz')).length
   expect(archives()).toBe(1)
   for (const kind of ['recrawl', 'refresh'] as const) {
     expect((await crawl({ kind })).summary).toMatchObject({ end: 'completed', unchanged: 1, removed: 0, bytes: 0 })
   }
   expect(archives()).toBe(1)
-  expectSamePages(before, await holds())
+  expectSamePages(before, await readContent())
   // Shown links lead to the file beside the page, and the stored text is unchanged.
   const page = await findPage(library, { url: 'README.md' })
   expect(page.markdown).toContain('[the guide](pkg:npm/lamp!/docs/guide.md)')

@@ -8,9 +8,9 @@ import { findSource } from '../../src/library/operations/find-source.ts'
 import { searchLibrary } from '../../src/library/operations/search-library.ts'
 import { reportSource } from '../../src/library/operations/source-status.ts'
 import { runCrawl, statesOf } from '../sites/crawl.ts'
-import { stageFolder } from './archive-stage.ts'
-import { openGitServer, repositoriesLeft, stageRepository } from './git-stage.ts'
-import { expectSamePages, stageTree } from './library-stage.ts'
+import { createTempFolder } from './archive-fixture.ts'
+import { createRepository, listLeftoverRepositories, openGitServer } from './git-fixture.ts'
+import { createTreeFixture, expectSamePages } from './library-fixture.ts'
 
 const FILES = {
   'README.md': '# Lamp\n\nLights the tower.\n',
@@ -25,12 +25,12 @@ const MANY = process.env['TEST_LONG'] === undefined ? 300 : 10_000
 
 describe('a repository in a library', () => {
   test('is indexed at its commit, and at a new commit only changed files are split again', async () => {
-    const repository = stageRepository(FILES)
-    const inner = stageRepository({ 'a.md': 'a' })
+    const repository = createRepository(FILES)
+    const inner = createRepository({ 'a.md': 'a' })
     repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.folder, 'inner')
     fs.symlinkSync('README.md', join(repository.folder, 'link.md'))
     const first = repository.commit({})
-    const { library, source, crawl, holds } = await stageTree(repository.url)
+    const { library, source, crawl, readContent } = await createTreeFixture(repository.url)
     expect(source).toMatchObject({ url: repository.url, name: 'lamp' })
     const begun = await crawl()
     expect(begun.summary).toMatchObject({ end: 'completed', indexed: 5, problem: null })
@@ -46,11 +46,11 @@ describe('a repository in a library', () => {
     })
     expect(await explainUrl(library, source, 'inner')).toMatchObject({ row: { pattern: 'a repository in it' } })
 
-    const before = await holds()
+    const before = await readContent()
     const second = repository.commit({ 'docs/guide.md': '# Guide\n\nAll of it is new.\n', 'docs/old.md': undefined })
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(summary).toMatchObject({ end: 'completed', indexed: 1, unchanged: 3, removed: 1 })
-    expectSamePages(before, await holds(), 'docs/guide.md', 'docs/old.md')
+    expectSamePages(before, await readContent(), 'docs/guide.md', 'docs/old.md')
     // Only changed files were read. Unchanged pages are cited at the new commit, because the old one may be deleted.
     expect(summary.bytes).toBe(Buffer.byteLength('# Guide\n\nAll of it is new.\n'))
     const addressOf = (commit: string, path: string) => `${repository.url}@${commit}!/${path}`
@@ -61,9 +61,9 @@ describe('a repository in a library', () => {
   })
 
   test('is cited by sections of documents and by lines of code', async () => {
-    const repository = stageRepository(FILES)
+    const repository = createRepository(FILES)
     const commit = repository.git('rev-parse', 'HEAD')
-    const { library, source, crawl } = await stageTree(repository.url)
+    const { library, source, crawl } = await createTreeFixture(repository.url)
     await crawl()
     const cite = async (query: string) => (await searchLibrary(library, { query })).passages[0]?.url
     const start = `${repository.url}@${commit}!/`
@@ -76,11 +76,11 @@ describe('a repository in a library', () => {
   })
 
   test('has links that lead to files at the commit, and is not cut again because of them', async () => {
-    const repository = stageRepository({
+    const repository = createRepository({
       'README.md': '# Lamp\n\nThe [fuel guide](docs/fuel.rst#oil) tells of whale oil.\n\n![Tower](img/tower.png)\n',
       'docs/fuel.rst': 'Fuel\n====\n\nSee `the readme <../README.md>`_ before lighting anything.\n',
     })
-    const { library, crawl } = await stageTree(repository.url)
+    const { library, crawl } = await createTreeFixture(repository.url)
     await crawl()
     const start = `${repository.url}@${repository.git('rev-parse', 'HEAD')}!/`
     const { passages } = await searchLibrary(library, { query: 'fuel guide whale oil' })
@@ -96,11 +96,11 @@ describe('a repository in a library', () => {
   })
 
   test('is read from another machine at a tag, below a folder and by patterns, and its clone is removed', async () => {
-    const repository = stageRepository(FILES)
+    const repository = createRepository(FILES)
     repository.git('tag', 'v1.0')
     repository.commit({ 'docs/guide.md': '# Guide\n\nLater.\n' })
     const server = await openGitServer(join(repository.folder, '..'))
-    const { library, source, crawl } = await stageTree(`${server.origin}/lamp/.git`, undefined, ['127.0.0.1'], {
+    const { library, source, crawl } = await createTreeFixture(`${server.origin}/lamp/.git`, undefined, ['127.0.0.1'], {
       settings: { tree: { ref: 'v1.0', path: 'docs' } },
       scope: { block: ['/old.*'] },
     })
@@ -113,7 +113,7 @@ describe('a repository in a library', () => {
     expect(page.markdown).toContain('whale oil')
     expect((await findPage(library, { url: 'docs/guide.md', source: source.id })).key).toBe('guide.md')
     expect((await findSource(library, `${server.origin}/lamp/.git`)).id).toBe(source.id)
-    expect(repositoriesLeft()).toEqual([])
+    expect(listLeftoverRepositories()).toEqual([])
     // A missing repository proves nothing about its files.
     server.answer = (_, response) => void response.writeHead(404).end()
     await expect(crawl({ kind: 'recrawl' })).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
@@ -131,10 +131,14 @@ describe('a repository in a library', () => {
   })
 
   test('does not remove the pages of another repository that was at the same path', async () => {
-    const repository = stageRepository({ 'a.md': '# A\n\nOurs.\n', 'b.md': '# B\n\nOurs.\n', 'c.md': '# C\n\nOurs.\n' })
-    const { library, source, crawl } = await stageTree(repository.url)
+    const repository = createRepository({
+      'a.md': '# A\n\nOurs.\n',
+      'b.md': '# B\n\nOurs.\n',
+      'c.md': '# C\n\nOurs.\n',
+    })
+    const { library, source, crawl } = await createTreeFixture(repository.url)
     await crawl()
-    const other = stageRepository({ 'a.md': '# A\n\nTheirs.\n' })
+    const other = createRepository({ 'a.md': '# A\n\nTheirs.\n' })
     fs.renameSync(repository.folder, `${repository.folder}.away`)
     fs.renameSync(other.folder, repository.folder)
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'gate', removed: 0, withheld: 2 })
@@ -150,15 +154,15 @@ describe('a repository in a library', () => {
       { length: MANY },
       (_, i) => [`d${i % 100}/p${i}.md`, `# Page ${i}\n\nTide ${i}.\n`] as const,
     )
-    const repository = stageRepository(Object.fromEntries(files))
-    const { crawl } = await stageTree(repository.url)
+    const repository = createRepository(Object.fromEntries(files))
+    const { crawl } = await createTreeFixture(repository.url)
     expect((await crawl()).summary).toMatchObject({ end: 'completed', indexed: MANY })
     expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', unchanged: MANY, bytes: 0 })
   })
 
   test('is refused if the folder is not a repository', async () => {
-    const folder = stageFolder()
-    const { crawl } = await stageTree(`git+file://${folder}`)
+    const folder = createTempFolder()
+    const { crawl } = await createTreeFixture(`git+file://${folder}`)
     await expect(crawl()).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   })
 })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openTestServer, until } from '../http/server.ts'
 import { connect } from '../mcp/connect.ts'
-import { openGitServer, stageRepository } from './git-stage.ts'
+import { createRepository, openGitServer } from './git-fixture.ts'
 
 /* Agents and requests can add the same sources as the command line, except for files of this machine. */
 
@@ -12,7 +12,7 @@ const FILES = {
 }
 
 async function stageServer(): Promise<string> {
-  const repository = stageRepository(FILES)
+  const repository = createRepository(FILES)
   repository.git('tag', 'v1.0')
   repository.commit({ 'docs/guide.md': '# Guide\n\nLater.\n' })
   return `${(await openGitServer(join(repository.folder, '..'))).origin}/lamp/.git`
@@ -20,16 +20,16 @@ async function stageServer(): Promise<string> {
 
 test('an agent adds a repository at a tag, and searches its folder', async () => {
   const url = await stageServer()
-  const { call, say } = await connect()
+  const { call, callForText } = await connect()
   const { structuredContent } = await call('add_source', { url, ref: 'v1.0', path: 'docs' })
   expect(structuredContent).toMatchObject({ source: { name: 'lamp', version: 'v1.0' } })
-  await expect.poll(() => say('crawl_status', { source: 'lamp' })).toContain('INDEXED')
+  await expect.poll(() => callForText('crawl_status', { source: 'lamp' })).toContain('INDEXED')
   expect(JSON.stringify(await call('search_docs', { query: 'whale oil' }))).toMatch(
     /lamp\/\.git@[0-9a-f]{40}!\/docs\/guide\.md#guide/,
   )
   expect(JSON.stringify(await call('read_page', { url: 'docs/guide.md', source: 'lamp' }))).toContain('at dusk')
-  expect(await say('add_source', { url: '/etc', path: 'docs' })).toContain('URL_INVALID')
-  expect(await say('add_source', { url: 'git+file:///etc' })).toContain('URL_INVALID')
+  expect(await callForText('add_source', { url: '/etc', path: 'docs' })).toContain('URL_INVALID')
+  expect(await callForText('add_source', { url: 'git+file:///etc' })).toContain('URL_INVALID')
 })
 
 test('a request adds one, and a process of the server reads it', async () => {
@@ -64,26 +64,34 @@ function chunksOf(...texts: readonly string[]) {
 }
 
 test('an agent imports chunks, which are searchable when it gets the answer', async () => {
-  const { call, say } = await connect()
+  const { call, callForText } = await connect()
   const given = { url: 'https://docs.example/', name: 'guide', prechunked: chunksOf('Pour the whale oil in.', 'Fog.') }
   const { structuredContent } = await call('add_source', given)
   expect(structuredContent).toMatchObject({ source: { name: 'guide' }, status: 'INDEXED' })
   const found = await call('search_docs', { query: 'whale oil', sectionPath: 'lamp/dusk' })
   expect(JSON.stringify(found)).toContain('https://docs.example/page/0#place')
-  expect(await say('add_source', { ...given, prechunked: chunksOf('Pour the whale oil in.', '') })).toMatch(
+  expect(await callForText('add_source', { ...given, prechunked: chunksOf('Pour the whale oil in.', '') })).toMatch(
     /^Error \(IMPORT_INVALID\): it cannot be imported: chunks\[1\]\.text: received "", give a text of 1 to 32000/,
   )
-  expect(await say('add_source', { ...given, maxPages: 3 })).toContain('maxPages: it says how something is read')
-  expect(await say('add_source', { url: given.url, acceptLoss: true })).toContain('acceptLoss: it is for prechunked')
-  expect(await say('add_source', { url: given.url, embed: true })).toContain('embed: it is for prechunked')
-  expect(await say('add_source', { ...given, embed: true })).toContain('0 new or changed, 2 unchanged')
-  expect(await say('add_source', { ...given, prechunked: Array(1001).fill(0) })).toContain(
+  expect(await callForText('add_source', { ...given, maxPages: 3 })).toContain(
+    'maxPages: it says how something is read',
+  )
+  expect(await callForText('add_source', { url: given.url, acceptLoss: true })).toContain(
+    'acceptLoss: it is for prechunked',
+  )
+  expect(await callForText('add_source', { url: given.url, embed: true })).toContain('embed: it is for prechunked')
+  expect(await callForText('add_source', { ...given, embed: true })).toContain('0 new or changed, 2 unchanged')
+  expect(await callForText('add_source', { ...given, prechunked: Array(1001).fill(0) })).toContain(
     'at most 1000 chunks at once',
   )
   const other = { ...given, prechunked: [{ ...chunksOf('Other.')[0], source_url: 'https://docs.example/other' }] }
-  expect(await say('add_source', other)).toMatch(/^Error \(CRAWL_LOSS\): .* 2 of 2 pages.* ask again with acceptLoss/)
-  expect(await say('recrawl_source', { source: 'guide' })).toMatch(/^Error \(SOURCE_IMPORTED\): .*prechunked/)
-  expect(await say('add_source', { ...other, acceptLoss: true })).toContain('1 new or changed, 0 unchanged, 2 removed')
+  expect(await callForText('add_source', other)).toMatch(
+    /^Error \(CRAWL_LOSS\): .* 2 of 2 pages.* ask again with acceptLoss/,
+  )
+  expect(await callForText('recrawl_source', { source: 'guide' })).toMatch(/^Error \(SOURCE_IMPORTED\): .*prechunked/)
+  expect(await callForText('add_source', { ...other, acceptLoss: true })).toContain(
+    '1 new or changed, 0 unchanged, 2 removed',
+  )
 })
 
 test('a request imports chunks, with a higher size limit than other requests', async () => {

@@ -1,19 +1,19 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseTreeUrl } from '../../src/core/url/parse-tree-url.ts'
-import { readCrawlOrder } from '../../src/library/dispatch/crawl-order.ts'
+import { parseCrawlRequest } from '../../src/library/dispatch/crawl-request.ts'
 import type { Library } from '../../src/library/library.ts'
 import { addSource } from '../../src/library/operations/add-source.ts'
+import { prepareSource } from '../../src/library/operations/prepare-source.ts'
+import { prepareStart } from '../../src/library/operations/prepare-start.ts'
 import { reportSource } from '../../src/library/operations/source-status.ts'
-import { takeUpSource } from '../../src/library/operations/take-up-source.ts'
-import { takeUpStart } from '../../src/library/operations/take-up-start.ts'
-import { runCrawl, stageLibrary } from '../sites/crawl.ts'
-import { packFiles, stageFolder } from './archive-stage.ts'
-import { stageRepository } from './git-stage.ts'
+import { openTestLibrary, runCrawl } from '../sites/crawl.ts'
+import { createTempFolder, packFiles } from './archive-fixture.ts'
+import { createRepository } from './git-fixture.ts'
 
 /** A library that describes packages without contacting a registry. */
 async function stageKnown(version: string): Promise<Library> {
-  const library = await stageLibrary()
+  const library = await openTestLibrary()
   const { trees } = library
   if (trees === undefined) throw new Error('this library reads no trees')
   const describe: typeof trees.describe = async (address, asked) => {
@@ -40,24 +40,24 @@ test.each<[string, Said, object]>([
 ])('every client can add %s, which gets its own name', async (url, { ref = null, path = null }, expected) => {
   const library = await stageKnown('1.2.0')
   const settings = { tree: { ref, path }, crawlType: 'history', render: 'chromium', seeds: ['x'] } as const
-  const { source, found, options } = await takeUpSource(library, { url, settings })
+  const { source, found, options } = await prepareSource(library, { url, settings })
   expect({ ...source, found, options }).toMatchObject({ ...expected, found: 'new', options: {} })
   // Settings about crawling sites do not apply to files.
   expect(source.settings).toMatchObject({ tree: { ref, path }, crawlType: 'docs', render: 'http', seeds: [] })
-  await expect(takeUpSource(library, { url, settings })).resolves.toMatchObject({ source, found: 'interrupted' })
+  await expect(prepareSource(library, { url, settings })).resolves.toMatchObject({ source, found: 'interrupted' })
 })
 
 test('only the owner can add a tree of this machine', async () => {
-  const library = await stageLibrary()
-  const { url } = stageRepository({ 'a.md': 'a' })
-  const archive = packFiles(join(stageFolder(), 'lamp.zip'), { 'a.md': 'a' })
+  const library = await openTestLibrary()
+  const { url } = createRepository({ 'a.md': 'a' })
+  const archive = packFiles(join(createTempFolder(), 'lamp.zip'), { 'a.md': 'a' })
   for (const own of [url, `file://${archive}`, archive]) {
-    await expect(takeUpSource(library, { url: own })).rejects.toMatchObject({ code: 'URL_INVALID' })
-    await expect(takeUpStart(library, { url: own, scope: {} })).rejects.toMatchObject({ code: 'URL_INVALID' })
-    expect(() => readCrawlOrder({ startUrl: own }, { libraryPath: 'x' })).toThrow('cannot be crawled')
+    await expect(prepareSource(library, { url: own })).rejects.toMatchObject({ code: 'URL_INVALID' })
+    await expect(prepareStart(library, { url: own, scope: {} })).rejects.toMatchObject({ code: 'URL_INVALID' })
+    expect(() => parseCrawlRequest({ startUrl: own }, { libraryPath: 'x' })).toThrow('cannot be crawled')
   }
   expect(await library.store.listSources()).toEqual([])
-  const { source } = await takeUpSource(library, { url: `file://${archive}`, isOwnFolder: true })
+  const { source } = await prepareSource(library, { url: `file://${archive}`, isOwnFolder: true })
   expect(source).toMatchObject({ name: 'lamp.zip', url: `file://${archive}` })
 })
 
@@ -76,18 +76,20 @@ test.each<[string, Said, string]>([
   ['https://example.com/manual.zip?private_token=s3cret', {}, 'URL_INVALID'],
   ['pypi:two words', {}, 'URL_INVALID'],
 ])('%s is refused with %j, and no password is repeated', async (url, { ref = null, path = null }, code) => {
-  const library = await stageLibrary()
-  const refused = await takeUpSource(library, { url, settings: { tree: { ref, path } } }).catch((error: Error) => error)
+  const library = await openTestLibrary()
+  const refused = await prepareSource(library, { url, settings: { tree: { ref, path } } }).catch(
+    (error: Error) => error,
+  )
   expect(refused).toMatchObject({ code })
   expect(JSON.stringify(refused) + String(refused)).not.toContain('s3cret')
   expect(await library.store.listSources()).toEqual([])
 })
 
 test('a wrong tree setting can be corrected', async () => {
-  const library = await stageLibrary()
-  const repository = stageRepository({ 'docs/a.md': '# A\n\na\n' })
+  const library = await openTestLibrary()
+  const repository = createRepository({ 'docs/a.md': '# A\n\na\n' })
   const takeUp = (ref: string, path: string | null = null) => {
-    return takeUpSource(library, { url: repository.url, isOwnFolder: true, settings: { tree: { ref, path } } })
+    return prepareSource(library, { url: repository.url, isOwnFolder: true, settings: { tree: { ref, path } } })
   }
   await expect(takeUp('mian')).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   const settings = { tree: { ref: 'mian', path: null } }
@@ -105,14 +107,14 @@ test('a wrong tree setting can be corrected', async () => {
 })
 
 test('a start that is a tree stays one source when it is added again, and all of its folders are read', async () => {
-  const library = await stageLibrary()
+  const library = await openTestLibrary()
   const url = 'https://example.com/v1/manual.tar.gz'
-  const first = await takeUpStart(library, { url: `${url}#x`, scope: { maxPages: 9 }, crawlType: 'basic' })
+  const first = await prepareStart(library, { url: `${url}#x`, scope: { maxPages: 9 }, crawlType: 'basic' })
   expect(first.source).toMatchObject({ url, scope: { maxDepth: null, maxPages: 9 } })
   expect(first.input).toEqual({ kind: 'add' })
-  const again = await takeUpStart(library, { url, scope: {}, render: 'chromium', crawlType: 'intelligent' })
+  const again = await prepareStart(library, { url, scope: {}, render: 'chromium', crawlType: 'intelligent' })
   expect(again).toEqual({ source: first.source, input: { kind: 'recrawl', scope: {} } })
   for (const startUrl of [url, 'npm:lamp', 'git@github.com:o/lamp.git']) {
-    expect(readCrawlOrder({ startUrl }, { libraryPath: 'x' })).toMatchObject({ url: parseTreeUrl(startUrl) })
+    expect(parseCrawlRequest({ startUrl }, { libraryPath: 'x' })).toMatchObject({ url: parseTreeUrl(startUrl) })
   }
 })

@@ -10,7 +10,7 @@ import { type WatchEvent, type WatchInput, watchTree } from '../../src/library/o
 import type { Source } from '../../src/library/source.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { closeLater } from '../close-later.ts'
-import { placeLibrary } from '../library-place.ts'
+import { locateLibrary } from '../library-place.ts'
 import { openNodeGrammars } from '../node-grammars.ts'
 
 /** Speed of the clock. */
@@ -55,7 +55,7 @@ async function stageWatch(
   const root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-watch-')))
   closeLater(() => fs.rmSync(root, { recursive: true, force: true }))
   const opened = await openLibrary({
-    path: await placeLibrary(':memory:'),
+    path: await locateLibrary(':memory:'),
     version: '0.0.0',
     openGrammars: () => openNodeGrammars([]),
   })

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { checkFields, DEFAULT_FIELDS, type OrderFields, writeOrder } from '../../web/dashboard/home/crawl-order.ts'
+import { type CrawlFields, checkFields, DEFAULT_FIELDS, writeCrawlBody } from '../../web/dashboard/home/crawl-order.ts'
 
 /* Tests the request body that the dashboard form sends. */
 
-const FILLED: OrderFields = {
+const FILLED: CrawlFields = {
   ...DEFAULT_FIELDS,
   startUrl: 'news.example/world',
   hubMaxPages: '20',
@@ -20,13 +20,13 @@ const PLAN = {
 }
 
 test('plan options are sent only for planned crawls, and `force` only for a history crawl', () => {
-  const basic = writeOrder({ ...FILLED, crawlType: 'basic' }, true)
+  const basic = writeCrawlBody({ ...FILLED, crawlType: 'basic' }, true)
   expect(basic).toMatchObject({ startUrl: 'https://news.example/world', crawlType: 'basic', queue: true })
   expect(Object.keys(basic).filter((name) => name in PLAN || name === 'force')).toEqual([])
-  const intelligent = writeOrder({ ...FILLED, crawlType: 'intelligent' }, true)
+  const intelligent = writeCrawlBody({ ...FILLED, crawlType: 'intelligent' }, true)
   expect(intelligent).toMatchObject(PLAN)
   expect(intelligent).not.toHaveProperty('force')
-  const history = writeOrder({ ...FILLED, crawlType: 'history' }, false)
+  const history = writeCrawlBody({ ...FILLED, crawlType: 'history' }, false)
   expect(history).toMatchObject({ ...PLAN, force: true })
   expect(history).not.toHaveProperty('queue')
 })
@@ -39,7 +39,7 @@ test('a package, repository or archive is sent as typed, and a local path is ref
     'https://a.example/m.zip',
   ]) {
     expect(checkFields({ ...DEFAULT_FIELDS, startUrl })).toEqual({})
-    expect(writeOrder({ ...DEFAULT_FIELDS, startUrl: ` ${startUrl} ` }, true)).toMatchObject({ startUrl })
+    expect(writeCrawlBody({ ...DEFAULT_FIELDS, startUrl: ` ${startUrl} ` }, true)).toMatchObject({ startUrl })
   }
   for (const startUrl of ['/home/me/docs', './docs', '~/docs', 'file:///docs', 'git+file:///docs']) {
     expect(checkFields({ ...DEFAULT_FIELDS, startUrl }).startUrl).toContain('pharos add')

@@ -12,9 +12,9 @@ describe('the rate of a crawl', () => {
     rates.add(START, 0)
     rates.add(START + 500, 10)
     // Less than a second counts as a whole one: ten pages in half a second do not prove twenty a second.
-    expect(rates.readPresent(START + 500)).toBe(10)
+    expect(rates.readCurrent(START + 500)).toBe(10)
     rates.add(START + 2000, 40)
-    expect(rates.readPresent(START + 2000)).toBe(20)
+    expect(rates.readCurrent(START + 2000)).toBe(20)
     const { seconds, rates: values } = rates.readSeries(START + 2000)
     expect(seconds).toHaveLength(21)
     expect(values.slice(-3)).toEqual([null, 20, 20])
@@ -26,9 +26,9 @@ describe('the rate of a crawl', () => {
     const rates = createRateWindow()
     rates.add(START, 0)
     rates.add(START + 5000, 100)
-    expect(rates.readPresent(START + 8000)).toBe(20)
+    expect(rates.readCurrent(START + 8000)).toBe(20)
     expect(rates.readSeries(START + 8000).rates.slice(-4)).toEqual([20, null, null, null])
-    expect(rates.readPresent(START + 12_000)).toBe(0)
+    expect(rates.readCurrent(START + 12_000)).toBe(0)
     expect(rates.readSeries(START + 12_000).rates.at(-1)).toBe(0)
   })
 })
@@ -37,8 +37,8 @@ describe('the coverage of a source', () => {
   test('counts only addresses in its scope, not other links of its pages', () => {
     const balance = { discovered: 30, indexed: 4, unchanged: 2, skipped: 21, failed: 2, gone: 0, pending: 1 }
     const reasons = { 'skipped/off-site': 15, 'skipped/out-of-scope': 2, 'skipped/duplicate': 1, 'failed/timeout': 2 }
-    const { segments, elsewhere, total } = readCoverage(balance, reasons)
-    expect(elsewhere).toEqual([
+    const { segments, outOfScope, total } = readCoverage(balance, reasons)
+    expect(outOfScope).toEqual([
       { state: 'skipped', reason: 'off-site', count: 15 },
       { state: 'skipped', reason: 'out-of-scope', count: 2 },
     ])
@@ -51,6 +51,6 @@ describe('the coverage of a source', () => {
       'failed/timeout 2',
     ])
     expect(total).toBe(13)
-    expect(total + sumOf(elsewhere)).toBe(balance.discovered)
+    expect(total + sumOf(outOfScope)).toBe(balance.discovered)
   })
 })

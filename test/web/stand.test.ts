@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { createBalance } from '../../src/library/operations/source-status.ts'
+import { createAddressCounts } from '../../src/library/operations/source-status.ts'
 import type { SourceItem } from '../../web/dashboard/api.ts'
-import { readStand } from '../../web/dashboard/sources/stand.ts'
+import { describeSourceState } from '../../web/dashboard/sources/stand.ts'
 import { createCounts, createSource } from '../crawl-facts.ts'
 
 function itemOf(given: Partial<SourceItem>): SourceItem {
   const { id, name, url } = createSource()
   return {
     ...{ id, name, url, version: null, label: name, kind: 'site', settings: { render: 'http' }, status: 'INDEXED' },
-    ...{ pages: 1, chunks: 1, meaning: null, balance: createBalance(createCounts({ indexed: 1 })), reasons: {} },
+    ...{ pages: 1, chunks: 1, meaning: null, balance: createAddressCounts(createCounts({ indexed: 1 })), reasons: {} },
     ...{ lastCrawledAt: null, isRunning: false, isInterrupted: false, partial: null, widerScope: null, crawl: null },
     ...given,
   }
@@ -23,7 +23,7 @@ describe('the status of a source in the dashboard', () => {
       unread: 48,
       complete: [{ path: '/api/sources/1/recrawl', body: { scope: { maxPages: 58 } } }],
     }
-    expect(readStand(itemOf({ partial: capped }), [])).toMatchObject({
+    expect(describeSourceState(itemOf({ partial: capped }), [])).toMatchObject({
       word: 'PARTIAL',
       tone: 'warn',
       note: 'the cap of 10 was reached: 48 known addresses not read – “Read more” reads up to 58 pages',
@@ -34,7 +34,7 @@ describe('the status of a source in the dashboard', () => {
       failed: 2,
       complete: [{ path: '/api/sources/1/retry', body: {} }],
     }
-    expect(readStand(itemOf({ partial: failed }), []).note).toBe(
+    expect(describeSourceState(itemOf({ partial: failed }), []).note).toBe(
       '2 addresses could not be read – Retry requests them again',
     )
     const interrupted = {
@@ -43,10 +43,12 @@ describe('the status of a source in the dashboard', () => {
       pending: 7,
       complete: [{ path: '/api/sources/1/recrawl', body: {} }],
     }
-    expect(readStand(itemOf({ status: 'PENDING', isInterrupted: true, partial: interrupted }), [])).toMatchObject({
+    expect(
+      describeSourceState(itemOf({ status: 'PENDING', isInterrupted: true, partial: interrupted }), []),
+    ).toMatchObject({
       word: 'PARTIAL',
       note: 'interrupted: 7 addresses not read – Recrawl goes on',
     })
-    expect(readStand(itemOf({}), [])).toMatchObject({ word: 'indexed', note: null })
+    expect(describeSourceState(itemOf({}), [])).toMatchObject({ word: 'indexed', note: null })
   })
 })

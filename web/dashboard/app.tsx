@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { ErrorBoundary } from '../shared/error-boundary.tsx'
 import { writeMoment } from '../shared/format.ts'
-import { Guard } from '../shared/guard.tsx'
 import { ThemeButton } from '../shared/theme-button.tsx'
 import { Home } from './home/home.tsx'
-import { libraryTrouble } from './library-trouble.ts'
+import { libraryOutage } from './library-outage.ts'
 import { connection, liveJobs } from './live.ts'
 import { type Route, route } from './route.ts'
 import { Search } from './search/search.tsx'
@@ -61,10 +61,10 @@ export function App(): JSX.Element {
         </div>
       </header>
       <main>
-        <Trouble />
-        <Guard key={`${page}/${id}`}>
+        <OutageNotice />
+        <ErrorBoundary key={`${page}/${id}`}>
           <Page />
-        </Guard>
+        </ErrorBoundary>
       </main>
     </>
   )
@@ -86,8 +86,8 @@ function Page(): JSX.Element {
   if (page === 'sources') return <Sources />
   if (page === 'source') return <SourcePage key={id} id={id} />
   if (page === 'search') return <Search />
-  if (page === 'duplicates') return <Late load={loadDuplicates} />
-  if (page === 'places') return <Late load={loadPlaces} />
+  if (page === 'duplicates') return <LazyPage load={loadDuplicates} />
+  if (page === 'places') return <LazyPage load={loadPlaces} />
   return (
     <div class="panel empty">
       <p>There is no such page.</p>
@@ -98,13 +98,13 @@ function Page(): JSX.Element {
   )
 }
 
-type Shown = () => JSX.Element
-const loadPlaces = async (): Promise<Shown> => (await import('./places/places.tsx')).Places
-const loadDuplicates = async (): Promise<Shown> => (await import('./search/duplicates.tsx')).Duplicates
+type PageComponent = () => JSX.Element
+const loadPlaces = async (): Promise<PageComponent> => (await import('./places/places.tsx')).Places
+const loadDuplicates = async (): Promise<PageComponent> => (await import('./search/duplicates.tsx')).Duplicates
 
 /** Loads a page on demand, because most visits do not need the map or the list of duplicates. */
-function Late({ load }: { readonly load: () => Promise<Shown> }): JSX.Element | null {
-  const late = useSignal<{ readonly Shown: Shown } | null>(null)
+function LazyPage({ load }: { readonly load: () => Promise<PageComponent> }): JSX.Element | null {
+  const late = useSignal<{ readonly Shown: PageComponent } | null>(null)
   useEffect(() => {
     void load().then((Shown) => {
       late.value = { Shown }
@@ -114,8 +114,8 @@ function Late({ load }: { readonly load: () => Promise<Shown> }): JSX.Element | 
 }
 
 /** Shown on every page while the library is unavailable: the reason, and since when. */
-function Trouble(): JSX.Element | null {
-  const trouble = libraryTrouble.value
+function OutageNotice(): JSX.Element | null {
+  const trouble = libraryOutage.value
   if (trouble === null) return null
   const { message, since } = trouble
   return (

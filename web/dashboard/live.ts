@@ -1,8 +1,8 @@
 import { batch, effect, type Signal, signal } from '@preact/signals'
-import { takeRunEvent } from './analysis/runs.ts'
+import { applyRunEvent } from './analysis/runs.ts'
 import type { CrawlItem, CrawlList, LogEvent, NoteEvent, NoteList, ProgressEvent, RunEvent } from './api.ts'
 import { createRateWindow, type RateWindow } from './home/rate-window.ts'
-import { libraryTrouble } from './library-trouble.ts'
+import { libraryOutage } from './library-outage.ts'
 import { request, writeQuery } from './request.ts'
 
 /** A problem or milestone that a job reported. */
@@ -29,8 +29,8 @@ export interface LiveJob {
   readonly lines: Signal<readonly string[]>
 }
 
-const YOUNG_MS = 10_000
-const ASK_MS = 5000
+const RECENT_START_MS = 10_000
+const POLL_INTERVAL_MS = 5000
 /** The page keeps this many notes and lines of a job; the server has all of them. */
 const MAX_NOTES = 200
 const MAX_LINES = 200
@@ -44,10 +44,10 @@ export const endedCount: Signal<number> = signal(0)
 /** The state of the event stream. */
 export const connection: Signal<'connecting' | 'open' | 'lost'> = signal('connecting')
 
-const known = new Map<string, LiveJob>()
+const jobsById = new Map<string, LiveJob>()
 /** Lines and notes can arrive before the list that contains their job. */
 const pendingEvents = new Map<string, { readonly notes: Note[]; readonly lines: string[] }>()
-const ended = new Set<string>()
+const endedIds = new Set<string>()
 let retryMs = 1000
 
 /** Subscribes to the event stream of the server for as long as the page is open. */
@@ -57,7 +57,7 @@ export function connectLive(): void {
     retryMs = 1000
     connection.value = 'open'
     // A restarted server resumes jobs that ended with the previous process.
-    ended.clear()
+    endedIds.clear()
     void readJobs()
   })
   source.addEventListener('error', () => {
@@ -78,47 +78,47 @@ export function connectLive(): void {
   on<CrawlList>('jobs', ({ items }) => {
     // The event lists only the jobs of this server, so crawls of other programs are kept as they are.
     const others = liveJobs.peek().flatMap(({ item }) => (item.peek().elsewhere ? [item.peek()] : []))
-    takeList({ items: [...items, ...others] })
+    applyList({ items: [...items, ...others] })
   })
-  on<ProgressEvent>('progress', takeProgress)
-  on<LogEvent>('log', takeLine)
-  on<NoteEvent>('problem', (data) => takeNote('problem', data))
-  on<NoteEvent>('milestone', (data) => takeNote('milestone', data))
-  on<RunEvent>('analysis', takeRunEvent)
-  on<{ readonly jobId: string }>('done', ({ jobId }) => takeEnd(jobId))
+  on<ProgressEvent>('progress', applyProgress)
+  on<LogEvent>('log', addLine)
+  on<NoteEvent>('problem', (data) => addNote('problem', data))
+  on<NoteEvent>('milestone', (data) => addNote('milestone', data))
+  on<RunEvent>('analysis', applyRunEvent)
+  on<{ readonly jobId: string }>('done', ({ jobId }) => endJob(jobId))
 }
 
 /** Fetches the list of jobs: at the start, and after the user acted on one. */
 export async function readJobs(): Promise<void> {
   const answer = await request<CrawlList>('/api/crawls')
-  if ('value' in answer) batch(() => takeList(answer.value))
+  if ('value' in answer) batch(() => applyList(answer.value))
 }
 
 // Crawls of other programs send no events, so the page polls.
 setInterval(() => {
   if (!document.hidden && connection.value === 'open') void readJobs()
-}, ASK_MS)
+}, POLL_INTERVAL_MS)
 
-let wasInTrouble = false
+let wasLibraryOut = false
 effect(() => {
-  const isInTrouble = libraryTrouble.value !== null
+  const isInTrouble = libraryOutage.value !== null
   // Once the library is back, requests that failed in the meantime are repeated.
-  if (wasInTrouble && !isInTrouble) {
+  if (wasLibraryOut && !isInTrouble) {
     endedCount.value = endedCount.peek() + 1
     void readJobs()
   }
-  wasInTrouble = isInTrouble
+  wasLibraryOut = isInTrouble
 })
 
-function takeList({ items }: Pick<CrawlList, 'items'>): void {
-  const open = items.filter(({ status, id }) => (status === 'running' || status === 'queued') && !ended.has(id))
+function applyList({ items }: Pick<CrawlList, 'items'>): void {
+  const open = items.filter(({ status, id }) => (status === 'running' || status === 'queued') && !endedIds.has(id))
   for (const item of open) {
-    const job = known.get(item.id)
+    const job = jobsById.get(item.id)
     if (job === undefined) addJob(item)
     else job.item.value = item
-    if (item.elsewhere) takeElsewhere(item)
+    if (item.elsewhere) applyExternalProgress(item)
   }
-  const jobs = open.flatMap(({ id }) => known.get(id) ?? [])
+  const jobs = open.flatMap(({ id }) => jobsById.get(id) ?? [])
   const isSame = jobs.length === liveJobs.value.length && jobs.every((job, i) => liveJobs.value[i] === job)
   if (isSame) return
   // A list can be older than the latest events: a job missing from it is only hidden until the next list.
@@ -127,8 +127,8 @@ function takeList({ items }: Pick<CrawlList, 'items'>): void {
 }
 
 /** Derives a progress report for a crawl that another program runs from the counts in the library. */
-function takeElsewhere({ id, visited, downloaded, errors, queueSize, sourceId }: CrawlItem): void {
-  const job = known.get(id)
+function applyExternalProgress({ id, visited, downloaded, errors, queueSize, sourceId }: CrawlItem): void {
+  const job = jobsById.get(id)
   if (job === undefined || job.progress.peek()?.visited === visited) return
   job.rates.add(Date.now(), visited)
   const progress = { jobId: id, visited, saved: downloaded, errors, queueSize, bytes: 0, paused: false }
@@ -141,9 +141,9 @@ function addJob(item: CrawlItem): void {
   const rates = createRateWindow()
   const [now, startedAt] = [Date.now(), item.startedAt === null ? Number.NaN : Date.parse(item.startedAt)]
   // A crawl that started only just now had zero pages at its start, which gives the chart a first sample.
-  if (now - startedAt < YOUNG_MS && startedAt < now) rates.add(startedAt, 0)
+  if (now - startedAt < RECENT_START_MS && startedAt < now) rates.add(startedAt, 0)
   rates.add(now, item.visited)
-  known.set(item.id, {
+  jobsById.set(item.id, {
     id: item.id,
     item: signal(item),
     progress: signal(null),
@@ -163,15 +163,15 @@ async function readNotes(job: string): Promise<void> {
     if (!('value' in answer)) continue
     batch(() => {
       // Adds the oldest first, because each note is put in front of the others.
-      for (const item of answer.value.items.toReversed()) takeNote(type, item)
+      for (const item of answer.value.items.toReversed()) addNote(type, item)
     })
   }
 }
 
-function takeProgress(progress: ProgressEvent): void {
-  const job = known.get(progress.jobId)
+function applyProgress(progress: ProgressEvent): void {
+  const job = jobsById.get(progress.jobId)
   if (job === undefined) {
-    if (!ended.has(progress.jobId)) void readJobs()
+    if (!endedIds.has(progress.jobId)) void readJobs()
     return
   }
   job.rates.add(Date.now(), progress.visited)
@@ -184,20 +184,20 @@ function takeProgress(progress: ProgressEvent): void {
   }
 }
 
-function takeLine({ jobId, line, stream }: LogEvent): void {
+function addLine({ jobId, line, stream }: LogEvent): void {
   if (jobId === null || jobId === undefined) return
   const text = stream === 'stderr' ? `! ${line}` : line
-  const job = known.get(jobId)
-  if (job === undefined) eventsOf(jobId)?.lines.push(text)
+  const job = jobsById.get(jobId)
+  if (job === undefined) pendingEventsOf(jobId)?.lines.push(text)
   else job.lines.value = [...job.lines.value, text].slice(-MAX_LINES)
 }
 
-function takeNote(type: Note['type'], { jobId, kind, severity, message, target, ts }: NoteEvent): void {
+function addNote(type: Note['type'], { jobId, kind, severity, message, target, ts }: NoteEvent): void {
   const at = ts === undefined || ts === null ? Date.now() : Date.parse(ts)
   const note = { type, at, kind, severity: severity ?? 'info', message: message ?? '', target: target ?? '' }
-  const job = known.get(jobId)
+  const job = jobsById.get(jobId)
   if (job === undefined) {
-    eventsOf(jobId)?.notes.unshift(note)
+    pendingEventsOf(jobId)?.notes.unshift(note)
     return
   }
   const kept = type === 'milestone' ? job.milestones : job.problems
@@ -206,17 +206,17 @@ function takeNote(type: Note['type'], { jobId, kind, severity, message, target, 
   kept.value = [note, ...kept.value].toSorted((a, b) => b.at - a.at).slice(0, MAX_NOTES)
 }
 
-function eventsOf(jobId: string): { readonly notes: Note[]; readonly lines: string[] } | undefined {
-  if (ended.has(jobId) || pendingEvents.size > 50) return undefined
+function pendingEventsOf(jobId: string): { readonly notes: Note[]; readonly lines: string[] } | undefined {
+  if (endedIds.has(jobId) || pendingEvents.size > 50) return undefined
   const events = pendingEvents.get(jobId) ?? { notes: [], lines: [] }
   pendingEvents.set(jobId, events)
   return events.lines.length > MAX_LINES || events.notes.length > MAX_NOTES ? undefined : events
 }
 
-function takeEnd(jobId: string): void {
-  if (ended.has(jobId)) return
-  ended.add(jobId)
-  known.delete(jobId)
+function endJob(jobId: string): void {
+  if (endedIds.has(jobId)) return
+  endedIds.add(jobId)
+  jobsById.delete(jobId)
   liveJobs.value = liveJobs.value.filter(({ id }) => id !== jobId)
   endedCount.value++
 }

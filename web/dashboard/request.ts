@@ -1,4 +1,4 @@
-import { noteTrouble } from './library-trouble.ts'
+import { reportOutage } from './library-outage.ts'
 
 /** An error response, or a failed request. */
 export interface Refusal {
@@ -33,12 +33,12 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return { value: body as T }
   const refusal = { status: response.status, ...readRefusal(body, response) }
-  if (isLibraryTrouble(refusal.code)) noteTrouble(refusal.message)
+  if (isLibraryOutage(refusal.code)) reportOutage(refusal.message)
   return { refusal }
 }
 
 /** Whether the error code means that the library is unavailable. */
-export function isLibraryTrouble(code: string): boolean {
+export function isLibraryOutage(code: string): boolean {
   return code === 'STORE_UNAVAILABLE' || code === 'LIBRARY_UNUSABLE'
 }
 

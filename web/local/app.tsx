@@ -1,17 +1,17 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { writeShowable } from '../../src/core/text/showable.ts'
-import { Guard } from '../shared/guard.tsx'
+import { sanitizeText } from '../../src/core/text/sanitize-text.ts'
+import { ErrorBoundary } from '../shared/error-boundary.tsx'
 import { ThemeButton } from '../shared/theme-button.tsx'
-import { opened, prepared, running, said, trouble, unopened } from './desk.ts'
 import { IndexPage } from './open-index/index-page.tsx'
+import { announcement, failedIndex, lastError, openedIndex, preparedFolder, runningOperation } from './page-state.ts'
+import { ErrorBox } from './parts/error-box.tsx'
 import { RunningPanel } from './parts/running-panel.tsx'
-import { TroubleBox } from './parts/trouble-box.tsx'
 import { Preview } from './preview/preview.tsx'
 import { type Route, route } from './route.ts'
+import { restorePosition } from './scroll-restoration.ts'
 import { DropAnywhere } from './start/drop-anywhere.tsx'
 import { Start } from './start/start.tsx'
-import { showPlace } from './visited.ts'
 
 /** The whole page. */
 export function App(): JSX.Element {
@@ -19,18 +19,19 @@ export function App(): JSX.Element {
   const id = where.page === 'index' ? where.id : where.page
   const part = where.page === 'index' ? `${id}/${where.view}/${where.ref}/${where.query.get('path')}` : id
   useEffect(() => {
-    unopened.value = null
+    failedIndex.value = null
   }, [id])
   useEffect(() => {
-    trouble.value = null
-    said.value = ''
-    showPlace()
+    lastError.value = null
+    announcement.value = ''
+    restorePosition()
   }, [part])
   useEffect(() => {
-    document.title = writeShowable(`${titleOf(where)} · Pharos`)
+    document.title = sanitizeText(`${titleOf(where)} · Pharos`)
   })
   // A running operation, and an open index that could not be saved, are lost when the page is closed.
-  const isLosing = running.value?.isLong === true || (opened.value !== null && opened.value.unkept !== null)
+  const isLosing =
+    runningOperation.value?.isLong === true || (openedIndex.value !== null && openedIndex.value.saveError !== null)
   useEffect(() => {
     if (!isLosing) return
     // Makes the browser ask for confirmation; it ignores custom texts.
@@ -52,12 +53,14 @@ export function App(): JSX.Element {
         </div>
       </header>
       <main>
-        <TroubleBox told={trouble.value} onClose={() => (trouble.value = null)} />
-        <Guard key={where.page}>{running.value === null ? <Page where={where} /> : <RunningPanel />}</Guard>
+        <ErrorBox error={lastError.value} onClose={() => (lastError.value = null)} />
+        <ErrorBoundary key={where.page}>
+          {runningOperation.value === null ? <Page where={where} /> : <RunningPanel />}
+        </ErrorBoundary>
       </main>
       <DropAnywhere />
       <p class="unseen" role="status" id="said">
-        {said.value}
+        {announcement.value}
       </p>
     </>
   )
@@ -66,7 +69,7 @@ export function App(): JSX.Element {
 function Page({ where }: { readonly where: Route }): JSX.Element {
   if (where.page === 'start') return <Start />
   if (where.page === 'index') return <IndexPage key={where.id} where={where} />
-  if (where.page === 'preview' && prepared.value !== null) return <Preview prepared={prepared.value} />
+  if (where.page === 'preview' && preparedFolder.value !== null) return <Preview prepared={preparedFolder.value} />
   return (
     <div class="panel empty">
       <h1>{where.page === 'preview' ? 'No folder is chosen' : 'There is no such page'}</h1>
@@ -78,7 +81,7 @@ function Page({ where }: { readonly where: Route }): JSX.Element {
 }
 
 function titleOf(where: Route): string {
-  if (running.value !== null) return running.value.title
-  if (where.page === 'index') return opened.value?.kept.name ?? 'Index'
+  if (runningOperation.value !== null) return runningOperation.value.title
+  if (where.page === 'index') return openedIndex.value?.stored.name ?? 'Index'
   return where.page === 'preview' ? 'Preview' : 'On this machine'
 }

@@ -1,9 +1,9 @@
 import { render } from 'preact'
-import { showOnlyShowable } from '../shared/showable.ts'
+import { sanitizeRenderedText } from '../shared/showable.ts'
 import { App } from './app.tsx'
-import { keepOffline } from './offline.ts'
+import { enableOffline } from './offline.ts'
 
-showOnlyShowable()
+sanitizeRenderedText()
 const place = document.getElementById('app')
 if (place !== null) render(<App />, place)
-void keepOffline()
+void enableOffline()

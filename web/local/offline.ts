@@ -1,10 +1,10 @@
 /** Delay before the remaining files are cached, so that the page can start its own work first. */
-const PAUSE_MS = 3000
+const CACHE_DELAY_MS = 3000
 
 /** Timeout for the service worker. It may start later, but the page does not wait longer. */
-const PATIENCE_MS = 10_000
+const CONTROL_TIMEOUT_MS = 10_000
 
-let isAnswered: Promise<boolean> | undefined
+let isControlled: Promise<boolean> | undefined
 
 /**
  * Caches the files of the page in a service worker, so that it works offline from the first load on. Browsers without service workers, or
@@ -12,12 +12,12 @@ let isAnswered: Promise<boolean> | undefined
  *
  * Resolves to whether the requests of the page go through the service worker.
  */
-export function keepOffline(): Promise<boolean> {
-  isAnswered ??= keepFiles().catch(() => false)
-  return isAnswered
+export function enableOffline(): Promise<boolean> {
+  isControlled ??= registerServiceWorker().catch(() => false)
+  return isControlled
 }
 
-async function keepFiles(): Promise<boolean> {
+async function registerServiceWorker(): Promise<boolean> {
   const { serviceWorker: container } = navigator as { readonly serviceWorker?: ServiceWorkerContainer }
   if (!isSecureContext || container === undefined) return false
   const known = await container.getRegistration('./')
@@ -30,12 +30,12 @@ async function keepFiles(): Promise<boolean> {
   // Some browsers silently ignore the registration, so there may be none.
   const registration = await container.getRegistration('./')
   if (registration === undefined) return false
-  takeInRest(container).catch(() => undefined)
-  return untilAnswered(container, registration)
+  cacheRemainingFiles(container).catch(() => undefined)
+  return waitForControl(container, registration)
 }
 
 /** Waits until the service worker controls this page; resolves to false if it fails. */
-function untilAnswered(
+function waitForControl(
   container: ServiceWorkerContainer,
   { installing, active }: ServiceWorkerRegistration,
 ): Promise<boolean> {
@@ -45,7 +45,7 @@ function untilAnswered(
     installing?.addEventListener('statechange', () => {
       if (installing.state === 'redundant') resolve(false)
     })
-    setTimeout(() => resolve(false), PATIENCE_MS)
+    setTimeout(() => resolve(false), CONTROL_TIMEOUT_MS)
     // After a forced reload the service worker does not control the page until it is asked to.
     active?.postMessage('answer-all')
   })
@@ -55,11 +55,11 @@ function untilAnswered(
  * Caches 13 MB of grammars and 10 MB of model, so that folders in any language can be read and searched by meaning offline. With the data
  * saver on, files are cached only when they are used.
  */
-async function takeInRest(container: ServiceWorkerContainer): Promise<void> {
+async function cacheRemainingFiles(container: ServiceWorkerContainer): Promise<void> {
   const { active } = await container.ready
-  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  await new Promise((resolve) => setTimeout(resolve, CACHE_DELAY_MS))
   await untilIdle()
-  if (!savesData()) active?.postMessage('take-in-rest')
+  if (!isDataSaverOn()) active?.postMessage('take-in-rest')
 }
 
 function untilIdle(): Promise<void> {
@@ -67,7 +67,7 @@ function untilIdle(): Promise<void> {
   return new Promise((resolve) => requestIdleCallback(() => resolve()))
 }
 
-function savesData(): boolean {
+function isDataSaverOn(): boolean {
   const { connection } = navigator as { readonly connection?: { readonly saveData?: boolean } }
   return connection?.saveData === true
 }

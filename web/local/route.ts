@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import { noteLeaving } from './visited.ts'
+import { savePosition } from './scroll-restoration.ts'
 
 /** The views of an index, in the order of the navigation. */
 export const VIEWS = ['search', 'files', 'outline', 'symbols', 'warnings', 'export'] as const
@@ -38,7 +38,7 @@ export function parseRoute(hash: string): Route {
 }
 
 /** The address of a view of an index. Empty parameters are left out. */
-export function indexHref(id: string, view: View = 'search', asked: Asked = {}): string {
+export function indexHref(id: string, view: View = 'search', asked: QueryParameters = {}): string {
   const { ref, ...rest } = asked
   const query = new URLSearchParams(Object.entries(rest).filter(([, value]) => value !== '')).toString()
   const part = view === 'search' ? '' : `/${view}${view === 'chunk' ? `/${encodeURIComponent(ref ?? '')}` : ''}`
@@ -46,7 +46,7 @@ export function indexHref(id: string, view: View = 'search', asked: Asked = {}):
 }
 
 /** Query parameters by name; `ref` is the chunk. */
-export type Asked = Readonly<Record<string, string>>
+export type QueryParameters = Readonly<Record<string, string>>
 
 /** Navigates to an address. With `replace` the current history entry is replaced. */
 export function go(href: string, replace = false): void {
@@ -56,7 +56,7 @@ export function go(href: string, replace = false): void {
 }
 
 /** Changes query parameters of the current view without a new history entry. */
-export function replaceQuery(changes: Asked): void {
+export function replaceQuery(changes: QueryParameters): void {
   const { value } = route
   if (value.page !== 'index') return
   go(indexHref(value.id, value.view, { ...Object.fromEntries(value.query), ref: value.ref, ...changes }), true)
@@ -65,7 +65,7 @@ export function replaceQuery(changes: Asked): void {
 function readAddress(): void {
   // `go` calls this directly, and the browser then fires `hashchange` for the same address.
   if (location.hash === address) return
-  noteLeaving(address)
+  savePosition(address)
   address = location.hash
   route.value = parseRoute(address)
 }

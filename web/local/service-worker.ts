@@ -1,4 +1,4 @@
-import { writePagePolicy, writePolicyPlace } from '../../src/core/page-policy.ts'
+import { writeContentSecurityPolicy, writePolicySource } from '../../src/core/content-security-policy.ts'
 
 /** The files of one build, with a digest that identifies them. */
 interface FileSet {
@@ -11,11 +11,11 @@ interface FileSet {
 declare const OWN_FILES: { readonly page: FileSet; readonly grammars: FileSet; readonly model: FileSet }
 
 /** The part of `ExtendableEvent` that is used here. */
-interface Lasting extends Event {
+interface WorkerEvent extends Event {
   waitUntil(work: Promise<unknown>): void
 }
 
-interface Asked extends Lasting {
+interface WorkerFetchEvent extends WorkerEvent {
   readonly request: Request
   respondWith(answer: Promise<Response>): void
 }
@@ -28,80 +28,80 @@ interface Scope {
     matchAll(options: { readonly type: 'window'; readonly includeUncontrolled: true }): Promise<{ url: string }[]>
   }
   skipWaiting(): Promise<void>
-  addEventListener(name: 'install' | 'activate', listen: (event: Lasting) => void): void
-  addEventListener(name: 'message', listen: (event: Lasting & MessageEvent<unknown>) => void): void
-  addEventListener(name: 'fetch', listen: (event: Asked) => void): void
+  addEventListener(name: 'install' | 'activate', listen: (event: WorkerEvent) => void): void
+  addEventListener(name: 'message', listen: (event: WorkerEvent & MessageEvent<unknown>) => void): void
+  addEventListener(name: 'fetch', listen: (event: WorkerFetchEvent) => void): void
 }
 
 const scope = globalThis as unknown as Scope
 const folder = new URL('./', scope.location.href).href
-const policy = writePagePolicy(writePolicyPlace(folder))
+const policy = writeContentSecurityPolicy(writePolicySource(folder))
 
 /** One origin can host this page in several folders. */
 const PREFIX = `pharos-local ${folder} `
 const own = OWN_FILES
-const page = createShelf('page', own.page)
-const grammars = createShelf('grammars', own.grammars)
-const model = createShelf('model', own.model)
-const shelves = [page, grammars, model]
+const page = createFileCache('page', own.page)
+const grammars = createFileCache('grammars', own.grammars)
+const model = createFileCache('model', own.model)
+const fileCaches = [page, grammars, model]
 
 // A worker of a new build waits until all pages of the previous build are closed. Its caches are removed only then.
-scope.addEventListener('install', (event) => event.waitUntil(takeInAll(page)))
-scope.addEventListener('activate', (event) => event.waitUntil(begin()))
+scope.addEventListener('install', (event) => event.waitUntil(cacheAll(page)))
+scope.addEventListener('activate', (event) => event.waitUntil(activateWorker()))
 scope.addEventListener('message', (event) => {
-  if (event.data === 'take-in-rest') event.waitUntil(takeInAll(grammars).then(() => takeInAll(model)))
-  if (event.data === 'take-over') event.waitUntil(takeOver())
+  if (event.data === 'take-in-rest') event.waitUntil(cacheAll(grammars).then(() => cacheAll(model)))
+  if (event.data === 'take-over') event.waitUntil(activateIfAlone())
   if (event.data === 'answer-all') event.waitUntil(scope.clients.claim())
 })
 scope.addEventListener('fetch', (event) => {
   const path = pathOf(event.request)
-  const shelf = shelves.find(({ files }) => Object.hasOwn(files, path))
+  const shelf = fileCaches.find(({ files }) => Object.hasOwn(files, path))
   // Requests for any other file are left to the browser.
   if (shelf !== undefined) event.respondWith(answer(event.request, path, shelf))
 })
 
 /** The cache of one set of files. */
-interface Shelf {
+interface FileCache {
   readonly name: string
   readonly files: FileSet['files']
 }
 
-function createShelf(what: string, { digest, files }: FileSet): Shelf {
+function createFileCache(what: string, { digest, files }: FileSet): FileCache {
   return { name: `${PREFIX}${what} ${digest}`, files }
 }
 
 /** Removes the caches of earlier builds, and takes control of the pages that are already open. */
-async function begin(): Promise<void> {
+async function activateWorker(): Promise<void> {
   const names = await caches.keys()
-  const isOld = (name: string) => name.startsWith(PREFIX) && shelves.every((shelf) => name !== shelf.name)
+  const isOld = (name: string) => name.startsWith(PREFIX) && fileCaches.every((shelf) => name !== shelf.name)
   await Promise.all(names.filter(isOld).map((name) => caches.delete(name)))
   await scope.clients.claim()
 }
 
 /** Activates immediately if the page that asks, which has just been opened, is the only one. */
-async function takeOver(): Promise<void> {
+async function activateIfAlone(): Promise<void> {
   const windows = await scope.clients.matchAll({ type: 'window', includeUncontrolled: true })
   if (windows.filter(({ url }) => url.startsWith(folder)).length <= 1) await scope.skipWaiting()
 }
 
 /** Caches the missing files one after another, so that they do not compete with requests of the page. */
-async function takeInAll(shelf: Shelf): Promise<void> {
+async function cacheAll(shelf: FileCache): Promise<void> {
   for (const path of Object.keys(shelf.files)) {
-    if ((await findKept(path, shelf)) === undefined) await takeIn(path, shelf)
+    if ((await findCached(path, shelf)) === undefined) await fetchAndCache(path, shelf)
   }
 }
 
-async function answer(request: Request, path: string, shelf: Shelf): Promise<Response> {
-  const found = (await findKept(path, shelf)) ?? (await takeIn(path, shelf).catch(() => undefined))
+async function answer(request: Request, path: string, shelf: FileCache): Promise<Response> {
+  const found = (await findCached(path, shelf)) ?? (await fetchAndCache(path, shelf).catch(() => undefined))
   if (found !== undefined) return found
   // A grammar or model of another build does not fit this page.
   if (shelf !== page) return Response.error()
   // Falls back to the network. A page of another build loads its own files, and error responses are passed on unchanged.
   const other = await fetch(request)
-  return other.ok ? holdBack(other) : other
+  return other.ok ? withPolicy(other) : other
 }
 
-async function findKept(path: string, { name }: Shelf): Promise<Response | undefined> {
+async function findCached(path: string, { name }: FileCache): Promise<Response | undefined> {
   try {
     return await (await caches.open(name)).match(folder + path)
   } catch {
@@ -111,13 +111,13 @@ async function findKept(path: string, { name }: Shelf): Promise<Response | undef
 }
 
 /** Fetches a file, verifies that it belongs to this build, and caches it if there is space. */
-async function takeIn(path: string, { name, files }: Shelf): Promise<Response> {
+async function fetchAndCache(path: string, { name, files }: FileCache): Promise<Response> {
   const address = folder + path
   const integrity = files[path] ?? ''
   // The HTTP cache may hold the file of another build, so a failed check is retried without it.
   const found = await fetch(address, { integrity }).catch(() => fetch(address, { integrity, cache: 'reload' }))
   if (!found.ok) throw new Error(`${path}: ${found.status}`)
-  const response = await holdBack(found)
+  const response = await withPolicy(found)
   const copy = response.clone()
   const keep = async () => (await caches.open(name)).put(address, copy)
   await keep().catch(() => undefined)
@@ -125,7 +125,7 @@ async function takeIn(path: string, { name, files }: Shelf): Promise<Response> {
 }
 
 /** Headers that affect how the browser treats a file. All others concern the transfer and are dropped. */
-const LASTING_FIELDS = [
+const KEPT_HEADERS = [
   'content-type',
   'content-security-policy',
   'cross-origin-embedder-policy',
@@ -137,8 +137,8 @@ const LASTING_FIELDS = [
 ]
 
 /** Adds the content security policy to a response: static hosts send none, and without it the worker would have none. */
-async function holdBack(found: Response): Promise<Response> {
-  const headers = new Headers([...found.headers].filter(([name]) => LASTING_FIELDS.includes(name)))
+async function withPolicy(found: Response): Promise<Response> {
+  const headers = new Headers([...found.headers].filter(([name]) => KEPT_HEADERS.includes(name)))
   headers.append('content-security-policy', policy)
   return new Response(await found.blob(), { headers })
 }

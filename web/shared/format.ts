@@ -1,8 +1,8 @@
 import { writeNumber } from '../../src/core/text/count.ts'
 import { writeDuration } from '../../src/core/text/duration.ts'
 
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-const MINUTE = 60_000
+const DATE_TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const MINUTE_MS = 60_000
 
 /** Formats a rate: `0`, `0.4`, `12`. */
 export function writeRate(perSecond: number): string {
@@ -13,14 +13,14 @@ export function writeRate(perSecond: number): string {
 /** Formats an age: `just now`, `4m ago`, `3d ago`. */
 export function writeAgo(at: number, now: number): string {
   const age = now - at
-  if (age < MINUTE) return 'just now'
+  if (age < MINUTE_MS) return 'just now'
   const [largest = ''] = writeDuration(age).split(' ')
   return `${largest} ago`
 }
 
 /** Formats a date and time in the locale of the user. */
 export function writeMoment(at: number): string {
-  return MOMENT.format(at)
+  return DATE_TIME_FORMAT.format(at)
 }
 
 /** Formats a duration: `4s`, `3m 12s`. */

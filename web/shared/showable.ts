@@ -1,27 +1,27 @@
 import { options } from 'preact'
-import { writeShowable } from '../../src/core/text/showable.ts'
+import { sanitizeText } from '../../src/core/text/sanitize-text.ts'
 
 /** Attributes that are displayed or read aloud; all others stay unchanged. */
-const READ = ['title', 'aria-label', 'alt']
+const READABLE_ATTRIBUTES = ['title', 'aria-label', 'alt']
 
 /**
  * Removes invisible characters and those that change the direction of writing from every text. This happens when text is rendered, because
  * most texts come from crawled pages and a single forgotten place would go unnoticed.
  */
-export function showOnlyShowable(): void {
+export function sanitizeRenderedText(): void {
   const { vnode: before } = options
   options.vnode = (vnode) => {
     const node: { readonly type: unknown; props: unknown } = vnode
     // A text node has no type, and its props are the text.
-    if (node.type === null && typeof node.props === 'string') node.props = writeShowable(node.props)
+    if (node.type === null && typeof node.props === 'string') node.props = sanitizeText(node.props)
     if (typeof node.type === 'string') cleanAttributes(node.props as Record<string, unknown>)
     before?.(vnode)
   }
 }
 
 function cleanAttributes(attributes: Record<string, unknown>): void {
-  for (const name of READ) {
+  for (const name of READABLE_ATTRIBUTES) {
     const value = attributes[name]
-    if (typeof value === 'string') attributes[name] = writeShowable(value)
+    if (typeof value === 'string') attributes[name] = sanitizeText(value)
   }
 }

@@ -1,12 +1,12 @@
 import { sha256 as portableSha256 } from '../hash.ts'
-import { DEFAULT_LIMITS, LEAST_MAX_CHARS } from '../limits.ts'
+import { DEFAULT_LIMITS, MIN_MAX_CHARS } from '../limits.ts'
 import type { ChunkedFile, Kind, Sha256, Warning, WarningCode } from '../model.ts'
 import { findSecrets } from '../secrets.ts'
 import { decodeText, isBinary } from '../text/decode.ts'
 import { splitLines } from '../text/lines.ts'
 import type { Grammars } from './code-grammars.ts'
+import { createChunks } from './create-chunks.ts'
 import { cutHtml } from './html.ts'
-import { identify } from './identify.ts'
 import { cutImage } from './image.ts'
 import { cutJson } from './json.ts'
 import { kindOf } from './kind.ts'
@@ -44,7 +44,7 @@ export function chunkFile(source: SourceFile, options: ChunkOptions = {}): Chunk
   const meta = { path: source.path, kind, bytes: source.bytes.length, sha256: sha256(source.bytes) }
   if (kind === 'image') {
     const file = { ...meta, lineCount: 1 }
-    return { file, chunks: identify(file, cutImage(source.path), sha256), warnings: [] }
+    return { file, chunks: createChunks(file, cutImage(source.path), sha256), warnings: [] }
   }
 
   const decoded = readText(source, kind)
@@ -60,14 +60,14 @@ export function chunkFile(source: SourceFile, options: ChunkOptions = {}): Chunk
     const message = `cut off after ${most} chunks (max_chunks_per_file)`
     warnings.push(warn(source.path, 'max_chunks_per_file', message))
   }
-  return { file, chunks: identify(file, pieces.slice(0, most), sha256), warnings }
+  return { file, chunks: createChunks(file, pieces.slice(0, most), sha256), warnings }
 }
 
 function resolveSizes(options: ChunkOptions): ChunkSizes {
   const targetChars = options.targetChars ?? DEFAULT_LIMITS.targetChars
   const maxChars = options.maxChars ?? DEFAULT_LIMITS.maxChars
-  if (!Number.isInteger(maxChars) || maxChars < LEAST_MAX_CHARS) {
-    throw new TypeError(`Expected \`maxChars\` to be a whole number from ${LEAST_MAX_CHARS} up, got ${maxChars}`)
+  if (!Number.isInteger(maxChars) || maxChars < MIN_MAX_CHARS) {
+    throw new TypeError(`Expected \`maxChars\` to be a whole number from ${MIN_MAX_CHARS} up, got ${maxChars}`)
   }
   if (!Number.isInteger(targetChars) || targetChars < 1 || targetChars > maxChars) {
     throw new TypeError(

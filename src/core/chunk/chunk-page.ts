@@ -1,7 +1,7 @@
 import { sha256 as portableSha256 } from '../hash.ts'
 import type { Chunk, Page, Sha256 } from '../model.ts'
 import { splitLines } from '../text/lines.ts'
-import { identify } from './identify.ts'
+import { createChunks } from './create-chunks.ts'
 import { cutMarkdown } from './markdown.ts'
 import type { ChunkSizes } from './piece.ts'
 import { LIBRARY_SIZES } from './profiles.ts'
@@ -12,5 +12,5 @@ export function chunkPage(
   key: string,
   { sizes = LIBRARY_SIZES, sha256 = portableSha256 }: { readonly sizes?: ChunkSizes; readonly sha256?: Sha256 } = {},
 ): Chunk[] {
-  return identify({ path: key, kind: 'markdown' }, cutMarkdown(splitLines(page.markdown), sizes), sha256)
+  return createChunks({ path: key, kind: 'markdown' }, cutMarkdown(splitLines(page.markdown), sizes), sha256)
 }

@@ -53,7 +53,7 @@ export class Grammars {
 
   /** Whether the parser runtime has failed. After a failure no grammar of the program can parse. */
   get isLost(): boolean {
-    return isLost
+    return hasRuntimeFailed
   }
 
   /** Frees the parsers. The grammars themselves stay in the runtime until the program ends. */
@@ -95,7 +95,7 @@ export class CodeParser {
    */
   read<T>(text: string, use: (root: Node) => T): T | ParserFailed | undefined {
     if (hasLongLine(text) || isNestedTooDeep(text, this.rules) || hasLongChain(text)) return undefined
-    if (isLost) return PARSER_FAILED
+    if (hasRuntimeFailed) return PARSER_FAILED
     const tree = this.#parse(text)
     if (tree === undefined || tree === PARSER_FAILED) return tree
     try {
@@ -104,7 +104,7 @@ export class CodeParser {
       return result
     } catch (error) {
       // Only the runtime's own error counts here: a `RangeError` can come from `use`.
-      if (error instanceof WebAssembly.RuntimeError) return loseRuntime()
+      if (error instanceof WebAssembly.RuntimeError) return markRuntimeFailed()
       tree.delete()
       throw error
     }
@@ -113,19 +113,19 @@ export class CodeParser {
   #parse(text: string): Tree | ParserFailed | undefined {
     try {
       this.#parser ??= new Parser().setLanguage(this.#language)
-      const tree = parseWithin(this.#parser, text)
+      const tree = parseWithinBudget(this.#parser, text)
       // Without a reset the parser would resume the stopped parse with the next text.
       if (tree === undefined || tree === PARSER_FAILED) this.#parser.reset()
       return tree
     } catch (error) {
-      if (isTrap(error)) return loseRuntime()
+      if (isTrap(error)) return markRuntimeFailed()
       throw error
     }
   }
 
   /** Frees the parser. The next read creates a new one. */
   close(): void {
-    if (!isLost) this.#parser?.delete()
+    if (!hasRuntimeFailed) this.#parser?.delete()
     this.#parser = undefined
   }
 }
@@ -136,10 +136,10 @@ export class CodeParser {
  * and each further step of such a parse costs more than the last. The upper limit keeps the parse of garbage of any size to a few seconds
  * and well under the 2 GB that the runtime can address.
  */
-const WORK = { base: 500, perChar: 0.03, most: 20_000 }
+const PARSE_BUDGET = { base: 500, perChar: 0.03, most: 20_000 }
 
 /** Steps in error recovery cost tens of times more than others; sound code with a few errors has none. */
-const LOST_COST = 40
+const ERROR_RECOVERY_COST = 40
 
 /** The runtime counts in bytes of UTF-16. */
 const BYTES_PER_CHAR = 2
@@ -152,7 +152,7 @@ const READ_CHARS = 1024
  * files never come near either limit, but broken ones can need memory quadratic in their size. Memory is reused but never freed, so whether
  * a parse is stopped here depends on earlier parses.
  */
-const MEMORY = { growth: 512 * 1024 * 1024, total: 1536 * 1024 * 1024 }
+const MEMORY_LIMITS = { growth: 512 * 1024 * 1024, total: 1536 * 1024 * 1024 }
 
 /**
  * Nesting beyond which a text is not parsed. The runtime frees its parse stack by recursion, which some thousand levels
@@ -247,12 +247,12 @@ function trimmedLineEnd(text: string, end: number): number {
   return at === 0 || text[at - 1] === '\n' ? -1 : at
 }
 
-function workFor(chars: number): number {
-  return Math.min(WORK.base + chars * WORK.perChar, WORK.most)
+function computeParseBudget(chars: number): number {
+  return Math.min(PARSE_BUDGET.base + chars * PARSE_BUDGET.perChar, PARSE_BUDGET.most)
 }
 
-function parseWithin(parser: Parser, text: string): Tree | ParserFailed | undefined {
-  const limit = workFor(text.length)
+function parseWithinBudget(parser: Parser, text: string): Tree | ParserFailed | undefined {
+  const limit = computeParseBudget(text.length)
   const memoryBefore = memory.buffer.byteLength
   let work = 0
   /** Work without error recovery, which is compared with the whole text instead. */
@@ -260,7 +260,7 @@ function parseWithin(parser: Parser, text: string): Tree | ParserFailed | undefi
   /** Offset that the parser has reached. */
   let reached = 0
   let isShortOfMemory = false
-  const isTooMuch = () => work > limit || soundWork > workFor(reached)
+  const isTooMuch = () => work > limit || soundWork > computeParseBudget(reached)
   const tree = parser.parse(
     (index) => {
       work++
@@ -270,11 +270,11 @@ function parseWithin(parser: Parser, text: string): Tree | ParserFailed | undefi
     null,
     {
       progressCallback: ({ currentOffset, hasError }) => {
-        work += hasError ? LOST_COST : 1
+        work += hasError ? ERROR_RECOVERY_COST : 1
         if (!hasError) soundWork++
         reached = Math.max(reached, currentOffset / BYTES_PER_CHAR)
         const growth = memory.buffer.byteLength - memoryBefore
-        isShortOfMemory = growth > MEMORY.growth || (growth > 0 && memoryBefore + growth > MEMORY.total)
+        isShortOfMemory = growth > MEMORY_LIMITS.growth || (growth > 0 && memoryBefore + growth > MEMORY_LIMITS.total)
         return isTooMuch() || isShortOfMemory
       },
     },
@@ -285,8 +285,8 @@ function parseWithin(parser: Parser, text: string): Tree | ParserFailed | undefi
 }
 
 /** After a trap the state of the runtime's memory is undefined, and a second runtime cannot be created. */
-function loseRuntime(): ParserFailed {
-  isLost = true
+function markRuntimeFailed(): ParserFailed {
+  hasRuntimeFailed = true
   return PARSER_FAILED
 }
 
@@ -298,17 +298,17 @@ function isTrap(error: unknown): boolean {
 /** The runtime's memory, with the sizes in pages of 64 KiB that it would choose itself. It only ever grows. */
 const memory = new WebAssembly.Memory({ initial: 512, maximum: 32_768 })
 
-let started: Promise<void> | undefined
-let isLost = false
+let runtimeStart: Promise<void> | undefined
+let hasRuntimeFailed = false
 
 /** Two concurrent starts would give the library two memories and mix them up, so the start is shared. */
 function startRuntime(wasmBinary: Uint8Array | undefined): Promise<void> {
   const options = { ...(wasmBinary && { wasmBinary }), wasmMemory: memory, printErr: ignore }
-  started ??= Parser.init(options).catch((error: unknown) => {
-    started = undefined
+  runtimeStart ??= Parser.init(options).catch((error: unknown) => {
+    runtimeStart = undefined
     throw error
   })
-  return started
+  return runtimeStart
 }
 
 /** Silences the runtime, which prints `Aborted()` before it throws an error with the same message. */

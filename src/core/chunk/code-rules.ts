@@ -8,7 +8,7 @@ export interface Definition {
   /** The node whose children can be members. Only containers have a body. */
   readonly body?: Node | undefined
   /** Whether it has no body, so that overloads can stay with their definition. */
-  readonly signature?: boolean
+  readonly isSignature?: boolean
 }
 
 /** Returns the definition of a node, or undefined: `const x = 1` has the same node type as `const f = () => 1`. */
@@ -34,14 +34,14 @@ export interface CodeRules {
 
 const JAVASCRIPT: CodeRules = {
   definitions: {
-    function_declaration: named(),
-    generator_function_declaration: named(),
+    function_declaration: namedDefinition(),
+    generator_function_declaration: namedDefinition(),
     class_declaration: container(),
-    variable_declarator: assigned('name', 'value'),
-    assignment_expression: assigned('left', 'right'),
-    export_statement: exported,
-    method_definition: named(),
-    field_definition: assigned('property', 'value'),
+    variable_declarator: assignedDefinition('name', 'value'),
+    assignment_expression: assignedDefinition('left', 'right'),
+    export_statement: readDefaultExport,
+    method_definition: namedDefinition(),
+    field_definition: assignedDefinition('property', 'value'),
   },
   wrappers: ['export_statement', 'lexical_declaration', 'variable_declaration', 'expression_statement'],
   groups: [],
@@ -55,12 +55,12 @@ const TYPESCRIPT: CodeRules = {
     ...JAVASCRIPT.definitions,
     abstract_class_declaration: container(),
     interface_declaration: container(),
-    type_alias_declaration: named(),
-    enum_declaration: named(),
+    type_alias_declaration: namedDefinition(),
+    enum_declaration: namedDefinition(),
     internal_module: container(),
     module: container(),
     ambient_declaration: globalAugmentation,
-    public_field_definition: assigned('name', 'value'),
+    public_field_definition: assignedDefinition('name', 'value'),
     function_signature: signature(),
     method_signature: signature(),
     abstract_method_signature: signature(),
@@ -69,7 +69,7 @@ const TYPESCRIPT: CodeRules = {
 }
 
 const PYTHON: CodeRules = {
-  definitions: { function_definition: named(), class_definition: container() },
+  definitions: { function_definition: namedDefinition(), class_definition: container() },
   wrappers: ['decorated_definition'],
   groups: [],
   blocks: ['block'],
@@ -78,10 +78,10 @@ const PYTHON: CodeRules = {
 
 const GO: CodeRules = {
   definitions: {
-    function_declaration: named(),
+    function_declaration: namedDefinition(),
     method_declaration: goMethod,
-    type_spec: named(),
-    type_alias: named(),
+    type_spec: namedDefinition(),
+    type_alias: namedDefinition(),
   },
   wrappers: ['type_declaration'],
   groups: [],
@@ -91,15 +91,15 @@ const GO: CodeRules = {
 
 const RUST: CodeRules = {
   definitions: {
-    function_item: named(),
+    function_item: namedDefinition(),
     function_signature_item: signature(),
-    struct_item: named(),
-    enum_item: named(),
-    union_item: named(),
+    struct_item: namedDefinition(),
+    enum_item: namedDefinition(),
+    union_item: namedDefinition(),
     trait_item: container(),
     impl_item: rustImpl,
     mod_item: withBody(container()),
-    macro_definition: named(),
+    macro_definition: namedDefinition(),
   },
   wrappers: [],
   groups: ['foreign_mod_item', 'declaration_list'],
@@ -115,10 +115,10 @@ const JAVA: CodeRules = {
     enum_declaration: container(),
     record_declaration: container(),
     annotation_type_declaration: container(),
-    method_declaration: named(),
-    constructor_declaration: named(),
-    compact_constructor_declaration: named(),
-    annotation_type_element_declaration: named(),
+    method_declaration: namedDefinition(),
+    constructor_declaration: namedDefinition(),
+    compact_constructor_declaration: namedDefinition(),
+    annotation_type_element_declaration: namedDefinition(),
   },
   wrappers: [],
   groups: ['enum_body_declarations'],
@@ -132,7 +132,7 @@ const C: CodeRules = {
     function_definition: cFunction,
     struct_specifier: withBody(container()),
     union_specifier: withBody(container()),
-    enum_specifier: withBody(named()),
+    enum_specifier: withBody(namedDefinition()),
     type_definition: cTypedef,
     declaration: cDeclaration,
     field_declaration: cDeclaration,
@@ -158,7 +158,7 @@ const CPP: CodeRules = {
     ...C.definitions,
     class_specifier: withBody(container()),
     namespace_definition: container(),
-    concept_definition: named(),
+    concept_definition: namedDefinition(),
   },
   wrappers: ['template_declaration'],
 }
@@ -168,8 +168,8 @@ const RUBY: CodeRules = {
     // The comment before a first member is a child of the class, not of its body, so both are searched for members.
     class: rubyContainer,
     module: rubyContainer,
-    method: named(),
-    singleton_method: named(),
+    method: namedDefinition(),
+    singleton_method: namedDefinition(),
   },
   // `private def secret` is a call with a method as its argument.
   wrappers: ['call', 'argument_list'],
@@ -179,7 +179,7 @@ const RUBY: CodeRules = {
 }
 
 const BASH: CodeRules = {
-  definitions: { function_definition: named() },
+  definitions: { function_definition: namedDefinition() },
   wrappers: [],
   groups: [],
   blocks: [],
@@ -204,19 +204,19 @@ export const CODE_RULES: Readonly<Record<GrammarName, CodeRules>> = {
 /** How many nodes a name may lie below its definition (`char *(*f(int))(void)`). Nesting beyond has no name. */
 const MAX_NAME_STEPS = 16
 
-function named(): ReadDefinition {
-  return (node, text) => define(node.childForFieldName('name'), text)
+function namedDefinition(): ReadDefinition {
+  return (node, text) => createDefinition(node.childForFieldName('name'), text)
 }
 
 function signature(): ReadDefinition {
   return (node, text) => {
-    const definition = define(node.childForFieldName('name'), text)
-    return definition && { ...definition, signature: true }
+    const definition = createDefinition(node.childForFieldName('name'), text)
+    return definition && { ...definition, isSignature: true }
   }
 }
 
 function container(): ReadDefinition {
-  return (node, text) => define(node.childForFieldName('name'), text, node.childForFieldName('body'))
+  return (node, text) => createDefinition(node.childForFieldName('name'), text, node.childForFieldName('body'))
 }
 
 /** Only with a body: `struct Node;` and `mod parse;` announce a definition that is elsewhere. */
@@ -225,11 +225,11 @@ function withBody(read: ReadDefinition): ReadDefinition {
 }
 
 function rubyContainer(node: Node, text: string): Definition | undefined {
-  return define(node.childForFieldName('name'), text, node)
+  return createDefinition(node.childForFieldName('name'), text, node)
 }
 
 /** `x = function…`, `x = () => …` or `x = class…` in a declaration, an assignment or a field. */
-function assigned(target: string, value: string): ReadDefinition {
+function assignedDefinition(target: string, value: string): ReadDefinition {
   return (node, text) => {
     const right = node.childForFieldName(value)
     if (right === null || !isFunctionOrClass(right)) return undefined
@@ -243,7 +243,7 @@ function assigned(target: string, value: string): ReadDefinition {
 }
 
 /** `export default` of an unnamed value. */
-function exported(node: Node, text: string): Definition | undefined {
+function readDefaultExport(node: Node, text: string): Definition | undefined {
   const value = node.childForFieldName('value') ?? node.childForFieldName('declaration')
   if (value === null || !(isFunctionOrClass(value) || value.type === 'class_declaration')) return undefined
   const name = value.childForFieldName('name')
@@ -266,7 +266,7 @@ function classBody(node: Node): Node | undefined {
 
 /** `func (r *Stack[T]) Push()` is `Stack.Push`. */
 function goMethod(node: Node, text: string): Definition | undefined {
-  const method = define(node.childForFieldName('name'), text)
+  const method = createDefinition(node.childForFieldName('name'), text)
   const receiver = node.childForFieldName('receiver')?.namedChild(0)?.childForFieldName('type')
   if (method === undefined || !receiver) return method
   const type = nameOf(receiver, text)
@@ -283,11 +283,11 @@ function rustImpl(node: Node, text: string): Definition | undefined {
     if (inner === null) break
     type = inner
   }
-  return define(type, text, node.childForFieldName('body'))
+  return createDefinition(type, text, node.childForFieldName('body'))
 }
 
 function cFunction(node: Node, text: string): Definition | undefined {
-  return define(declaredName(node), text)
+  return createDefinition(declaredName(node), text)
 }
 
 /** `struct point { … } origin;` defines `point`; without a tag, the declared name counts. */
@@ -296,7 +296,7 @@ function cDeclaration(node: Node, text: string): Definition | undefined {
   if (type === null || !/^(struct|union|enum|class)_specifier$/.test(type.type)) return undefined
   const body = type.childForFieldName('body')
   if (body === null) return undefined
-  return define(
+  return createDefinition(
     type.childForFieldName('name') ?? declaredName(node),
     text,
     type.type === 'enum_specifier' ? null : body,
@@ -306,7 +306,7 @@ function cDeclaration(node: Node, text: string): Definition | undefined {
 /** `typedef struct node { … } node_t;` defines `node_t`, the name that code uses. */
 function cTypedef(node: Node, text: string): Definition | undefined {
   const definition = cDeclaration(node, text)
-  return definition && { ...definition, ...define(declaredName(node), text) }
+  return definition && { ...definition, ...createDefinition(declaredName(node), text) }
 }
 
 /** Follows declarators down to the name: `*(*f(int))(void)` → `f`. */
@@ -319,7 +319,7 @@ function declaredName(node: Node): Node | null {
   return null
 }
 
-function define(nameNode: Node | null, text: string, body: Node | null = null): Definition | undefined {
+function createDefinition(nameNode: Node | null, text: string, body: Node | null = null): Definition | undefined {
   const name = nameNode === null ? '' : nameOf(nameNode, text)
   if (name === '') return undefined
   return body === null ? { name } : { name, body }

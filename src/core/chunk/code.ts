@@ -12,7 +12,7 @@ import { type ChunkSizes, PARSER_FAILED, type ParserFailed, type Piece } from '.
  * the rules for text work better then. Returns `PARSER_FAILED` when the parser does.
  */
 export function cutCode(text: string, parser: CodeParser, sizes: ChunkSizes): Piece[] | ParserFailed | undefined {
-  const spans = parser.read(text, (root) => outline(root, text, parser.rules, sizes))
+  const spans = parser.read(text, (root) => findSpans(root, text, parser.rules, sizes))
   if (spans === undefined || spans === PARSER_FAILED) return spans
   const lines = new LineMap(text)
   const fitting = spans.flatMap((span) => cutSpan(span, text, lines, sizes))
@@ -30,7 +30,7 @@ interface Span {
 }
 
 /** A definition with the range that belongs to it. */
-interface Place extends Definition {
+interface DefinitionRange extends Definition {
   readonly start: number
   end: number
 }
@@ -45,7 +45,7 @@ const ERROR_TYPE = 65535
 const TINY_CHARS = 80
 
 /** The spans of a file, or `undefined` when it defines nothing. */
-function outline(root: Node, text: string, rules: CodeRules, sizes: ChunkSizes): Span[] | undefined {
+function findSpans(root: Node, text: string, rules: CodeRules, sizes: ChunkSizes): Span[] | undefined {
   const finder = new DefinitionFinder(text, rules, sizes.targetChars)
   const places = finder.find(root)
   if (places.length === 0) return undefined
@@ -55,7 +55,7 @@ function outline(root: Node, text: string, rules: CodeRules, sizes: ChunkSizes):
   }
 
   /** Fills `[from, to)`. Recursion stops at `MAX_DEPTH`, for any nesting of the input. */
-  const addAll = (members: readonly Place[], from: number, to: number, path: readonly string[]) => {
+  const addAll = (members: readonly DefinitionRange[], from: number, to: number, path: readonly string[]) => {
     let at = from
     for (const { name, body, ...range } of members) {
       const start = clamp(range.start, at, to)
@@ -84,9 +84,9 @@ class DefinitionFinder {
   readonly #groups: ReadonlySet<string>
   readonly #blocks: ReadonlySet<string>
   readonly #leading: ReadonlySet<string>
-  #places: Place[] = []
+  #places: DefinitionRange[] = []
   /** The comments, attributes and decorators last seen without anything but white space between them. */
-  #run: Run | undefined
+  #run: LeadingRun | undefined
   /** The gap after the last place. */
   #tail: Gap | undefined
 
@@ -101,7 +101,7 @@ class DefinitionFinder {
   }
 
   /** The definitions directly in `node`, in order, each with its comments, attributes and decorators. */
-  find(node: Node): Place[] {
+  find(node: Node): DefinitionRange[] {
     this.#places = []
     this.#run = undefined
     this.#tail = undefined
@@ -156,7 +156,7 @@ class DefinitionFinder {
   }
 
   /** The definition at the cursor or, with the range of the wrapper, the one inside it; several if it holds several. */
-  #definitionsAt(cursor: TreeCursor, depth: number): Place[] {
+  #definitionsAt(cursor: TreeCursor, depth: number): DefinitionRange[] {
     const type = cursor.nodeType
     const start = cursor.startIndex
     const end = cursor.endIndex
@@ -164,7 +164,7 @@ class DefinitionFinder {
     const definition = read?.(cursor.currentNode, this.#text)
     if (definition !== undefined) return [{ ...definition, start, end }]
     if (!this.#wrappers.has(type) || depth > MAX_DEPTH || !cursor.gotoFirstChild()) return []
-    const inner: Place[] = []
+    const inner: DefinitionRange[] = []
     do {
       if (cursor.nodeIsNamed) inner.push(...this.#definitionsAt(cursor, depth + 1))
     } while (cursor.gotoNextSibling())
@@ -200,7 +200,7 @@ class DefinitionFinder {
     this.#run = { start: this.#startWithRun(start), after: this.#gapOfOneLine(end) }
   }
 
-  #addPlace({ start, end, ...definition }: Place): void {
+  #addPlace({ start, end, ...definition }: DefinitionRange): void {
     const first = this.#startWithRun(start)
     const last = trimmedEnd(this.#text, start, end)
     if (last === start) return
@@ -233,7 +233,7 @@ class DefinitionFinder {
 }
 
 /** Comments, attributes and decorators that belong together. */
-interface Run {
+interface LeadingRun {
   readonly start: number
   readonly after: Gap
 }
@@ -258,11 +258,11 @@ class Gap {
 }
 
 /** Joins overloads with the signature or definition after them, as long as they are short together. */
-function joinOverloads(places: readonly Place[], text: string, targetChars: number): Place[] {
-  const joined: Place[] = []
+function joinOverloads(places: readonly DefinitionRange[], text: string, targetChars: number): DefinitionRange[] {
+  const joined: DefinitionRange[] = []
   for (const place of places) {
     const last = joined.at(-1)
-    const isOverload = last?.signature === true && last.name === place.name && place.end - last.start <= targetChars
+    const isOverload = last?.isSignature === true && last.name === place.name && place.end - last.start <= targetChars
     if (isOverload && text.slice(last.end, place.start).trim() === '') {
       joined[joined.length - 1] = { ...place, start: last.start }
     } else {

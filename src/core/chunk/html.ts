@@ -1,5 +1,5 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
-import { BREAKOUT, FOREIGN, INLINE } from '../html/names.ts'
+import { BREAKOUT, FOREIGN, INLINE_ELEMENTS } from '../html/element-names.ts'
 import { LineMap } from '../text/line-map.ts'
 import { clipText, sliceText, splitLines } from '../text/lines.ts'
 import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
@@ -56,8 +56,8 @@ export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
   return pieces
 }
 
-const DROPPED = new Set(['script', 'style', 'template'])
-const NOISE = /^(?:prev|next|show more|\d{1,3})$/i
+const DROPPED_TAGS = new Set(['script', 'style', 'template'])
+const PAGER_TEXT = /^(?:prev|next|show more|\d{1,3})$/i
 
 /** Reads tags as a stream. It builds no tree and keeps no stack, so nesting of any depth costs nothing. */
 function readRows(source: string): Row[] {
@@ -141,7 +141,7 @@ class RowCollector implements TokenizerCallbacks {
     this.#opened = name
     this.#tagFrom = start
     this.#openForeign(name)
-    if (DROPPED.has(name)) this.#dropped++
+    if (DROPPED_TAGS.has(name)) this.#dropped++
     if (name === 'td' || name === 'th') this.#cells++
     if (this.#stays(name)) return
     this.endRow()
@@ -156,7 +156,7 @@ class RowCollector implements TokenizerCallbacks {
 
   onopentagend(end: number): void {
     this.#tagFrom = undefined
-    if (this.#dropped === 1 && DROPPED.has(this.#opened)) this.#droppedFrom = end + 1
+    if (this.#dropped === 1 && DROPPED_TAGS.has(this.#opened)) this.#droppedFrom = end + 1
   }
 
   /** Closes self-closing tags of XHTML and SVG. In HTML the text of a script or style still continues to its end tag. */
@@ -188,7 +188,7 @@ class RowCollector implements TokenizerCallbacks {
 
   #close(name: string): void {
     this.#closeForeign(name)
-    if (DROPPED.has(name) && this.#dropped > 0) this.#dropped--
+    if (DROPPED_TAGS.has(name) && this.#dropped > 0) this.#dropped--
     if (this.#stays(name)) return
     this.endRow()
     if (name === 'pre' && this.#preformatted > 0) this.#preformatted--
@@ -247,7 +247,7 @@ class RowCollector implements TokenizerCallbacks {
       return
     }
     const collapsed = text.replace(/\s+/g, ' ').trim()
-    if (collapsed === '' || (this.#level === 0 && NOISE.test(collapsed))) return
+    if (collapsed === '' || (this.#level === 0 && PAGER_TEXT.test(collapsed))) return
     this.rows.push({ text: collapsed, startLine, endLine, level: this.#level })
     this.#level = 0
   }
@@ -255,7 +255,7 @@ class RowCollector implements TokenizerCallbacks {
   /** Whether a tag leaves the line open: inline elements, cells of a row, a line break inside a heading. */
   #stays(name: string): boolean {
     if (name === 'br' && this.#level > 0) this.#parts.push(' ')
-    return INLINE.has(name) || name === 'td' || name === 'th' || (name === 'br' && this.#level > 0)
+    return INLINE_ELEMENTS.has(name) || name === 'td' || name === 'th' || (name === 'br' && this.#level > 0)
   }
 
   #add(piece: string, from: number, to: number): void {

@@ -4,8 +4,8 @@ import {
   JsonSyntaxError,
   type Member,
   type Span,
-  scanDocument,
   scanElements,
+  scanJson,
   scanMembers,
 } from '../json/scan.ts'
 import { LineMap } from '../text/line-map.ts'
@@ -14,7 +14,7 @@ import { compareUtf8 } from '../text/order.ts'
 import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
 
 /** Number of array elements in one piece, unless they exceed the cap. */
-const RANGE = 50
+const ELEMENTS_PER_PIECE = 50
 
 /** Deeper oversized values are cut as text, because every level reads the value once more. */
 const MAX_DEPTH = 16
@@ -26,7 +26,7 @@ const MAX_DEPTH = 16
  */
 export function cutJson(text: string, sizes: ChunkSizes): Piece[] | undefined {
   try {
-    const root = scanDocument(text)
+    const root = scanJson(text)
     return new JsonCutter(text, sizes).cut(root)
   } catch (error) {
     if (error instanceof JsonSyntaxError) return undefined
@@ -35,7 +35,7 @@ export function cutJson(text: string, sizes: ChunkSizes): Piece[] | undefined {
 }
 
 /** A value and the keys that lead to it. */
-interface Place {
+interface JsonPath {
   readonly address: string
   readonly keys: readonly string[]
   readonly depth: number
@@ -68,14 +68,14 @@ class JsonCutter {
   }
 
   /** The members of the outermost object, one piece or more each. */
-  #cutKeys(object: Span, place: Place): void {
+  #cutKeys(object: Span, place: JsonPath): void {
     const members = [...scanMembers(this.#text, object.start)].sort((a, b) => compareUtf8(a.key, b.key))
     for (const member of members) this.#cutMember(member, place, compactLength(this.#text, member.value))
   }
 
   /** The value of one member; its key is in the address. A key that is too long for the address stays with the value. */
-  #cutMember(member: Member, place: Place, length: number): void {
-    const inside = memberPlace(place, member.key)
+  #cutMember(member: Member, place: JsonPath, length: number): void {
+    const inside = appendKey(place, member.key)
     if (member.key.length <= MAX_HEADING_CHARS) {
       this.#cutValue(member, member.value, inside, length)
       return
@@ -89,7 +89,7 @@ class JsonCutter {
    * Cuts one value: whole if it fits, else along its structure, else in slices. `at` is the range for the line numbers, `length` that of
    * the value without white space. The caller measures it once, because each measurement of a large value costs a pass.
    */
-  #cutValue(at: Span, value: Span, place: Place, length: number): void {
+  #cutValue(at: Span, value: Span, place: JsonPath, length: number): void {
     const opener = this.#text[value.start]
     if (length <= this.#sizes.maxChars) this.#push(at, compactJson(this.#text, value), place)
     else if (opener === '{' && place.depth < MAX_DEPTH) this.#cutObject(value, place)
@@ -97,14 +97,14 @@ class JsonCutter {
     else this.#pushSlices(at, compactJson(this.#text, value), place)
   }
 
-  #pushSlices(at: Span, content: string, place: Place): void {
+  #pushSlices(at: Span, content: string, place: JsonPath): void {
     sliceText(content, this.#sizes.maxChars).forEach((slice, i) => {
       this.#push(at, slice, { ...place, address: `${place.address}#${i + 1}` })
     })
   }
 
   /** Cuts an object larger than the cap: neighbouring members together up to the target, a large one by itself. */
-  #cutObject(object: Span, place: Place): void {
+  #cutObject(object: Span, place: JsonPath): void {
     let group: Member[] = []
     let size = 2
     let part = 0
@@ -113,7 +113,7 @@ class JsonCutter {
       const last = group.at(-1)
       if (first === undefined || last === undefined) return
       part++
-      const address = group.length === 1 ? memberPlace(place, first.key).address : `${place.address}#${part}`
+      const address = group.length === 1 ? appendKey(place, first.key).address : `${place.address}#${part}`
       const content = `{${group.map((member) => compactJson(this.#text, member)).join(',')}}`
       this.#push({ start: first.start, end: last.end }, content, { ...place, address })
       group = []
@@ -134,7 +134,7 @@ class JsonCutter {
     flush()
   }
 
-  #cutArray(array: Span, place: Place): void {
+  #cutArray(array: Span, place: JsonPath): void {
     let range: Element[] = []
     let start = 0
     const flush = () => {
@@ -144,13 +144,13 @@ class JsonCutter {
     }
     for (const element of scanElements(this.#text, array.start)) {
       range.push({ ...element, length: compactLength(this.#text, element) })
-      if (range.length === RANGE) flush()
+      if (range.length === ELEMENTS_PER_PIECE) flush()
     }
     flush()
   }
 
   /** Writes neighbouring elements as an array of their own, halved until it fits. */
-  #cutRange(range: readonly Element[], start: number, place: Place): void {
+  #cutRange(range: readonly Element[], start: number, place: JsonPath): void {
     const [first] = range
     const last = range.at(-1)
     if (first === undefined || last === undefined) return
@@ -171,7 +171,7 @@ class JsonCutter {
     }
   }
 
-  #push(at: Span, content: string, place: Place): void {
+  #push(at: Span, content: string, place: JsonPath): void {
     const symbol = place.keys.at(-1)
     this.#pieces.push({
       startLine: this.#lines.lineAt(at.start),
@@ -185,7 +185,7 @@ class JsonCutter {
 }
 
 /** `$.key`, or `$["a.b"]` where a plain key would be ambiguous. */
-function memberPlace(place: Place, fullKey: string): Place {
+function appendKey(place: JsonPath, fullKey: string): JsonPath {
   const key = clipText(fullKey, MAX_HEADING_CHARS)
   const step = /^[^\s."'[\]#\\\p{Cc}]+$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
   return { address: place.address + step, keys: [...place.keys, key], depth: place.depth + 1 }

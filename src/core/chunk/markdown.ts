@@ -1,7 +1,7 @@
 import { type Block, parseBlocks } from '../markdown/blocks.ts'
 import { clipText, isBlank, sliceText } from '../text/lines.ts'
 import { sliceSentences } from '../text/sentences.ts'
-import { overlapPieces, SolidLines, withoutOverlap } from './overlap.ts'
+import { AtomicLines, overlapPieces, reserveOverlap } from './overlap.ts'
 import { type ChunkSizes, MAX_HEADING_CHARS, type Piece } from './piece.ts'
 import { cutLines, type LineSlicer } from './text.ts'
 
@@ -10,13 +10,13 @@ export function cutMarkdown(lines: readonly string[], sizes: ChunkSizes, mostPie
   const { overlapChars = 0 } = sizes
   if (overlapChars === 0) return cutSections(lines, sizes, mostPieces)
   const opens = new Set<number>()
-  const solid = new SolidLines()
+  const solid = new AtomicLines()
   solid.add(0, frontMatterEnd(lines))
   const pieces = cutSections(lines, sizes, mostPieces, (block, piece) => {
     if (opensSection(block)) opens.add(piece)
     solid.addBlock(block)
   })
-  return overlapPieces(lines, pieces, { sizes, opens, solid })
+  return overlapPieces(lines, pieces, { sizes, sectionStarts: opens, atomicLines: solid })
 }
 
 /**
@@ -95,7 +95,7 @@ class SectionCutter {
   constructor(lines: readonly string[], sizes: ChunkSizes, emit: (piece: Piece) => void) {
     this.#lines = lines
     this.#sizes = sizes
-    this.#partSizes = withoutOverlap(sizes)
+    this.#partSizes = reserveOverlap(sizes)
     this.#slice = this.#partSizes === sizes ? sliceText : sliceSentences
     this.#emit = emit
   }

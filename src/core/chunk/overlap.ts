@@ -4,18 +4,18 @@ import { findLastSentences, findLastWords } from '../text/sentences.ts'
 import type { ChunkSizes, Piece } from './piece.ts'
 
 /** Characters between the repeated text and the own text of a piece: a blank line. */
-const SEPARATOR = 2
+const SEPARATOR_CHARS = 2
 
 /** The sizes of the new text in each piece, which leave room for the overlap. */
-export function withoutOverlap(sizes: ChunkSizes): ChunkSizes {
+export function reserveOverlap(sizes: ChunkSizes): ChunkSizes {
   const { targetChars, maxChars, overlapChars = 0 } = sizes
   if (overlapChars === 0) return sizes
-  const most = maxChars - overlapChars - SEPARATOR
+  const most = maxChars - overlapChars - SEPARATOR_CHARS
   return { targetChars: Math.min(targetChars, most), maxChars: most }
 }
 
 /** Lines that are repeated together or not at all. */
-export class SolidLines {
+export class AtomicLines {
   readonly #starts = new Map<number, number>()
 
   /** Notes the headings, fences and tables of a block. */
@@ -39,8 +39,8 @@ export class SolidLines {
 export interface OverlapOptions {
   readonly sizes: ChunkSizes
   /** Indexes of pieces that open a section; these repeat nothing. */
-  readonly opens?: ReadonlySet<number>
-  readonly solid?: SolidLines
+  readonly sectionStarts?: ReadonlySet<number>
+  readonly atomicLines?: AtomicLines
 }
 
 /**
@@ -48,18 +48,18 @@ export interface OverlapOptions {
  * of the piece then starts at the repeated text.
  */
 export function overlapPieces(lines: readonly string[], pieces: readonly Piece[], options: OverlapOptions): Piece[] {
-  const { sizes, opens, solid = new SolidLines() } = options
+  const { sizes, sectionStarts, atomicLines = new AtomicLines() } = options
   return pieces.map((piece, i) => {
     const before = pieces[i - 1]
-    if (before === undefined || opens?.has(i) === true) return piece
+    if (before === undefined || sectionStarts?.has(i) === true) return piece
     const room = { overlap: sizes.overlapChars ?? 0, total: sizes.maxChars - piece.content.length }
     const isSlice = before.endLine === piece.startLine
-    if (piece.frame === undefined) return (isSlice ? repeatSlice : repeatLines)(lines, before, piece, room, solid)
+    if (piece.frame === undefined) return (isSlice ? repeatSlice : repeatLines)(lines, before, piece, room, atomicLines)
     return isSlice ? piece : repeatRows(lines, before, piece, piece.frame, room)
   })
 }
 
-interface Room {
+interface OverlapBudget {
   /** Characters that may be repeated. */
   readonly overlap: number
   /** Characters that a piece may grow by, including the separator after the repeated text. */
@@ -67,7 +67,7 @@ interface Room {
 }
 
 /** A slice of a long line. One inside a fence or table repeats nothing. */
-function repeatSlice(lines: readonly string[], before: Piece, piece: Piece, room: Room): Piece {
+function repeatSlice(lines: readonly string[], before: Piece, piece: Piece, room: OverlapBudget): Piece {
   const { startLine, startColumn = 0, content } = piece
   const from = before.startLine === startLine ? (before.startColumn ?? 0) : 0
   const text = lines[startLine - 1]?.slice(from, startColumn) ?? ''
@@ -82,7 +82,7 @@ function repeatRows(
   before: Piece,
   piece: Piece,
   { chars, bodyLine }: NonNullable<Piece['frame']>,
-  room: Room,
+  room: OverlapBudget,
 ): Piece {
   const { startLine, content } = piece
   const own = startLine - 1
@@ -91,7 +91,13 @@ function repeatRows(
   return { ...piece, startLine: from + 1, content: content.slice(0, chars) + rows.join('') + content.slice(chars) }
 }
 
-function repeatLines(lines: readonly string[], before: Piece, piece: Piece, room: Room, solid: SolidLines): Piece {
+function repeatLines(
+  lines: readonly string[],
+  before: Piece,
+  piece: Piece,
+  room: OverlapBudget,
+  solid: AtomicLines,
+): Piece {
   const own = piece.startLine - 1
   const least = before.startLine - 1
   const { from, rest, left } = walkBack(lines, own, least, room, solid)
@@ -103,7 +109,7 @@ function repeatLines(lines: readonly string[], before: Piece, piece: Piece, room
   return { ...piece, startLine: first + 1, content: [...repeated, piece.content].join('\n').trimStart() }
 }
 
-interface Walk {
+interface OverlapStart {
   /** First of the lines that are repeated whole. */
   readonly from: number
   /** The line before them, if a part of it may be repeated. */
@@ -117,9 +123,9 @@ function walkBack(
   lines: readonly string[],
   own: number,
   least: number,
-  { overlap, total }: Room,
-  solid?: SolidLines,
-): Walk {
+  { overlap, total }: OverlapBudget,
+  solid?: AtomicLines,
+): OverlapStart {
   let from = own
   /** Characters up to the piece, with line ends, and the part of them in blank lines directly before it. */
   let size = 0

@@ -1,6 +1,6 @@
 import { isBlank, sliceText } from '../text/lines.ts'
 import { sliceSentences } from '../text/sentences.ts'
-import { overlapPieces, withoutOverlap } from './overlap.ts'
+import { overlapPieces, reserveOverlap } from './overlap.ts'
 import type { ChunkSizes, Piece } from './piece.ts'
 
 /** Cuts a line into slices of at most `size` code units; joined they are the line. */
@@ -10,7 +10,7 @@ export type LineSlicer = (line: string, size: number) => string[]
 export function cutText(lines: readonly string[], sizes: ChunkSizes): Piece[] {
   const { overlapChars = 0 } = sizes
   if (overlapChars === 0) return cutLines(lines, sizes)
-  return overlapPieces(lines, cutLines(lines, withoutOverlap(sizes), 1, sliceSentences), { sizes })
+  return overlapPieces(lines, cutLines(lines, reserveOverlap(sizes), 1, sliceSentences), { sizes })
 }
 
 /**

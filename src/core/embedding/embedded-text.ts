@@ -2,7 +2,7 @@
 export const TEXT_RECIPE = 'title, headings, content without link targets; 1'
 
 /** A text for testing whether a model returns vectors. */
-export const PROOF_TEXT = 'A lighthouse shows where the harbour is.'
+export const PROBE_TEXT = 'A lighthouse shows where the harbour is.'
 
 /** The text of a chunk for the model: title, headings and readable text. Addresses carry no meaning and would use up tokens. */
 export function embeddedText(title: string, headingPath: readonly string[], content: string): string {

@@ -33,7 +33,7 @@ export interface LoadedModel {
   readonly kernel: keyof KernelFiles
   readonly module: WebAssembly.Module
   readonly memory: WebAssembly.Memory
-  readonly plan: Plan
+  readonly plan: MemoryLayout
 }
 
 /** Exports of the kernel. Pointers are byte offsets in its memory. */
@@ -89,7 +89,7 @@ interface Norm {
 }
 
 /** Where everything is in the memory of the kernel. */
-interface Plan {
+interface MemoryLayout {
   readonly pieces: PackedPieces
   readonly tokenCount: number
   readonly tokenRows: number
@@ -132,7 +132,7 @@ const PAGE_BYTES = 65_536
 /** The table of GELU, with one extra entry that is read beside the last. */
 const GELU_BYTES = 8194 * 4
 /** The kernel keeps its constants below this. */
-const FIRST_FREE = 8192
+const HEAP_START = 8192
 /** Tokens in one pass: one long text, or several short ones. The kernel computes rows in pairs. */
 const MAX_ROWS = MAX_TOKENS
 
@@ -154,7 +154,7 @@ export async function loadModel(
   }
   const isShared = engines > 1
   const module = await WebAssembly.compile(isShared ? withSharedMemory(kernels[kernel]) : kernels[kernel])
-  const { plan, bytes, write } = planModel(model, engines)
+  const { plan, bytes, write } = planMemory(model, engines)
   const pages = Math.ceil(bytes / PAGE_BYTES)
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: isShared })
   write(memory.buffer)
@@ -187,7 +187,7 @@ function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): Ke
 }
 
 class Engine implements EmbeddingEngine {
-  readonly #plan: Plan
+  readonly #plan: MemoryLayout
   readonly #space: Workspace
   readonly #kernel: Kernel
   /** The faster product on this machine; both give the same numbers. */
@@ -300,8 +300,8 @@ class Engine implements EmbeddingEngine {
 }
 
 /** Plans the memory layout, and returns a function that writes the model there. */
-function planModel(model: EmbeddingModel, engines: number) {
-  let end = FIRST_FREE
+function planMemory(model: EmbeddingModel, engines: number) {
+  let end = HEAP_START
   const writers: ((buffer: ArrayBufferLike) => void)[] = []
   const take = (bytes: number): number => {
     const at = end
@@ -343,7 +343,7 @@ function planModel(model: EmbeddingModel, engines: number) {
   })
   const pieces = planPieces(model.pieces, take)
   writers.push(pieces.write)
-  const plan: Plan = {
+  const plan: MemoryLayout = {
     ...{ pieces: pieces.packed, tokenCount: model.tokenCount },
     tokenRows: place(model.tokenRows),
     tokenScales: place(model.tokenScales),

@@ -30,7 +30,7 @@ const CONTINUATION = '##'
 const MAX_WORD_CHARS = 100
 
 /** Characters that are read for each possible token; the rest of a text is ignored. */
-export const CHARS_PER_TOKEN = 40
+export const MAX_CHARS_PER_TOKEN = 40
 
 /** A token of English text has about five characters, with its space. */
 const USUAL_CHARS_PER_TOKEN = 8
@@ -40,21 +40,21 @@ const USUAL_CHARS_PER_TOKEN = 8
  * count as ordinary words, because the text is untrusted data.
  */
 export function tokenizeText(text: string, vocabulary: WordPieceVocabulary, limit: number): number[] {
-  const whole = text.slice(0, limit * CHARS_PER_TOKEN)
+  const whole = text.slice(0, limit * MAX_CHARS_PER_TOKEN)
   // Most long texts have all their tokens in their first characters, up to a space that ends a word.
   const usual = limit * USUAL_CHARS_PER_TOKEN
   const few = whole.slice(0, whole.length > usual ? Math.max(0, whole.lastIndexOf(' ', usual)) : 0)
-  const tokens = cutWords(few, vocabulary, limit - 2)
-  const enough = tokens.length < limit - 2 ? cutWords(whole, vocabulary, limit - 2) : tokens
+  const tokens = tokenizeWords(few, vocabulary, limit - 2)
+  const enough = tokens.length < limit - 2 ? tokenizeWords(whole, vocabulary, limit - 2) : tokens
   return [vocabulary.start, ...enough.slice(0, limit - 2), vocabulary.end]
 }
 
 /** At least `wanted` tokens, or all there are. */
-function cutWords(text: string, vocabulary: WordPieceVocabulary, wanted: number): number[] {
+function tokenizeWords(text: string, vocabulary: WordPieceVocabulary, wanted: number): number[] {
   const tokens: number[] = []
   for (const word of splitWords(text)) {
     if (tokens.length >= wanted) break
-    tokens.push(...cutWord(word, vocabulary))
+    tokens.push(...tokenizeWord(word, vocabulary))
   }
   return tokens
 }
@@ -62,7 +62,7 @@ function cutWords(text: string, vocabulary: WordPieceVocabulary, wanted: number)
 /**
  * NUL, the replacement character and all characters without a glyph: controls, formats, lone surrogates, unassigned and private-use ones.
  */
-const FORMLESS = /(?![\t\n\r])[\0\ufffd\p{C}]/gu
+const NON_PRINTING = /(?![\t\n\r])[\0\ufffd\p{C}]/gu
 const IDEOGRAPH =
   /[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu
 const ACCENT = /\p{Mn}/gu
@@ -70,12 +70,12 @@ const ACCENT = /\p{Mn}/gu
 const WORD = /[!-/:-@[-`{-~\p{P}]|[^\s!-/:-@[-`{-~\p{P}]+/gu
 
 function splitWords(text: string): string[] {
-  const plain = text.replace(FORMLESS, '').replace(IDEOGRAPH, ' $& ')
+  const plain = text.replace(NON_PRINTING, '').replace(IDEOGRAPH, ' $& ')
   return plain.normalize('NFD').replace(ACCENT, '').toLowerCase().match(WORD) ?? []
 }
 
 /** The longest pieces of a word from left to right. If a part of the word is not in the vocabulary, the whole word is unknown. */
-function cutWord(word: string, { pieces, unknown }: WordPieceVocabulary): number[] {
+function tokenizeWord(word: string, { pieces, unknown }: WordPieceVocabulary): number[] {
   const chars = [...word]
   if (chars.length > MAX_WORD_CHARS) return [unknown]
   const found: number[] = []

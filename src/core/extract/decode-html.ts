@@ -21,10 +21,13 @@ function decode(
   declared: (bytes: Uint8Array) => string | undefined,
 ): string {
   if (typeof body === 'string') return body.startsWith('\ufeff') ? body.slice(1) : body
-  return decodeAs(body, markOf(body) ?? readCharset(contentType) ?? declared(body) ?? detectEncoding(body))
+  return decodeAs(
+    body,
+    encodingOfByteOrderMark(body) ?? readCharset(contentType) ?? declared(body) ?? detectEncoding(body),
+  )
 }
 
-function markOf([first, second, third]: Uint8Array): string | undefined {
+function encodingOfByteOrderMark([first, second, third]: Uint8Array): string | undefined {
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
   if (first === 0xfe && second === 0xff) return 'utf-16be'
   return first === 0xff && second === 0xfe ? 'utf-16le' : undefined
@@ -102,7 +105,7 @@ function prescan(bytes: Uint8Array): string | undefined {
     if (encoding !== undefined) return encoding
     at = end
   }
-  return xmlLabel === undefined ? undefined : asDeclared(encodingOf(xmlLabel))
+  return xmlLabel === undefined ? undefined : effectiveEncodingOf(encodingOf(xmlLabel))
 }
 
 function readAttributes(source: string, from: number): { attributes: Map<string, string>; end: number } {
@@ -119,16 +122,16 @@ function readAttributes(source: string, from: number): { attributes: Map<string,
 
 function metaEncoding(attributes: ReadonlyMap<string, string>): string | undefined {
   const charset = attributes.get('charset')
-  if (charset !== undefined) return asDeclared(encodingOf(charset))
+  if (charset !== undefined) return effectiveEncodingOf(encodingOf(charset))
   const isContentType = attributes.get('http-equiv')?.toLowerCase() === 'content-type'
-  return isContentType ? asDeclared(readCharset(attributes.get('content') ?? '')) : undefined
+  return isContentType ? effectiveEncodingOf(readCharset(attributes.get('content') ?? '')) : undefined
 }
 
 /**
  * The effective encoding of a declaration that was read as ASCII: the bytes cannot be UTF-16, because the declaration would not be
  * readable.
  */
-function asDeclared(encoding: string | undefined): string | undefined {
+function effectiveEncodingOf(encoding: string | undefined): string | undefined {
   if (encoding === 'utf-16le' || encoding === 'utf-16be') return 'utf-8'
   return encoding === 'x-user-defined' ? 'windows-1252' : encoding
 }

@@ -13,8 +13,8 @@ export function detectEncoding(bytes: Uint8Array): string {
   if (wide !== undefined) return wide
   if (isUtf8(bytes)) return 'utf-8'
   // In western European languages letters beyond ASCII stand alone; in others they form whole words.
-  if (meanRun(sample) < 2) return 'windows-1252'
-  return SUSPECTS.find(({ encoding, fits }) => fits(sharesIn(sample, encoding)))?.encoding ?? 'windows-1252'
+  if (meanNonAsciiRun(sample) < 2) return 'windows-1252'
+  return CANDIDATES.find(({ encoding, fits }) => fits(sharesIn(sample, encoding)))?.encoding ?? 'windows-1252'
 }
 
 /** UTF-16 without a byte order mark: in markup every other byte is zero. */
@@ -46,7 +46,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /** Average length of runs of bytes beyond ASCII. */
-function meanRun(sample: Uint8Array): number {
+function meanNonAsciiRun(sample: Uint8Array): number {
   let count = 0
   let runs = 0
   sample.forEach((byte, i) => {
@@ -69,7 +69,7 @@ interface Shares {
 }
 
 /** Tried in this order: an encoding that can fit by accident comes after the one it could be mistaken for. */
-const SUSPECTS: readonly { encoding: string; fits: (shares: Shares) => boolean }[] = [
+const CANDIDATES: readonly { encoding: string; fits: (shares: Shares) => boolean }[] = [
   { encoding: 'shift_jis', fits: ({ broken, kana }) => broken < 0.01 && kana > 0.2 },
   { encoding: 'euc-jp', fits: ({ broken, kana }) => broken < 0.01 && kana > 0.2 },
   { encoding: 'euc-kr', fits: ({ broken, hangul }) => broken < 0.01 && hangul > 0.6 },

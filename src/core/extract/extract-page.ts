@@ -1,24 +1,24 @@
-import { parseDocument } from '../html/parse-html.ts'
+import { parseHtmlTree } from '../html/parse-html.ts'
 import type { Element } from '../html/tree.ts'
 import type { Extraction, Sha256, Snapshot } from '../model.ts'
-import { placeStreamed } from './content/streamed.ts'
+import { placeStreamedParts } from './content/streamed-parts.ts'
 import { decodeHtml } from './decode-html.ts'
 import { listRemovals } from './drop.ts'
+import { indexElements } from './element-index.ts'
 import { type FoundContent, findContent } from './find-content.ts'
+import { takeGeneratorContent } from './generator-content.ts'
 import type { Generator } from './generators/generator.ts'
-import { recognizeGenerator } from './generators/known.ts'
-import { takeKnownContent } from './known-content.ts'
+import { recognizeGenerator } from './generators/recognize-generator.ts'
 import { baseOf, linkBaseOf, readLinks } from './links.ts'
 import { measureMarkdown } from './measure.ts'
-import { mediumOf } from './media-type.ts'
+import { detectBodyKind } from './media-type.ts'
 import { type Metadata, readMetadata } from './metadata.ts'
 import { normalizeContent } from './normalize/content.ts'
-import { markTex, typesetsTex } from './normalize/tex.ts'
-import { refuse } from './refuse.ts'
+import { hasTexTypesetter, markTex } from './normalize/tex.ts'
+import { findRefusal } from './refuse.ts'
 import { removeChrome } from './remove/chrome.ts'
 import { removeHidden } from './remove/hidden.ts'
-import { removeUnseen } from './remove/unseen.ts'
-import { surveyDocument } from './survey.ts'
+import { removeNonText } from './remove/non-text.ts'
 import { extractText } from './text-page.ts'
 import { writeMarkdown } from './write/markdown.ts'
 
@@ -34,7 +34,7 @@ export interface ExtractOptions {
 
 /** Turns a response into a page of clean Markdown, or returns the reason why there is none. The same bytes give the same page anywhere. */
 export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): Extraction {
-  const medium = mediumOf(snapshot)
+  const medium = detectBodyKind(snapshot)
   switch (medium.type) {
     case 'html':
       return extractHtml(snapshot, options)
@@ -42,7 +42,7 @@ export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): E
       return extractText(snapshot, {
         isMarkdown: medium.isMarkdown,
         isMdx: medium.isMdx,
-        isWritten: options.generator === undefined,
+        isHandWritten: options.generator === undefined,
         sha256: options.sha256,
       })
     case 'other':
@@ -52,22 +52,22 @@ export function extractPage(snapshot: Snapshot, options: ExtractOptions = {}): E
 
 function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   const source = decodeHtml(snapshot.body, snapshot.headers?.['content-type'] ?? '')
-  const { root, commentChars } = parseDocument(source)
+  const { root, commentChars } = parseHtmlTree(source)
   // A search in the source avoids a walk over all elements.
-  if (source.includes('B:')) placeStreamed(root)
-  let survey = surveyDocument(root)
+  if (source.includes('B:')) placeStreamedParts(root)
+  let survey = indexElements(root)
   const base = baseOf(survey, snapshot.url)
   const generator = options.generator ?? recognizeGenerator(root)
-  const isTypeset = survey.scripts.some(typesetsTex)
-  if (removeUnseen(survey)) survey = surveyDocument(root)
+  const isTypeset = survey.scripts.some(hasTexTypesetter)
+  if (removeNonText(survey)) survey = indexElements(root)
   const hiddenChars = removeHidden(survey, generator)
   // Hidden elements are removed before metadata is read, so that hidden text never becomes the title.
   const metadata = readMetadata(survey, base, snapshot.headers)
-  const known = takeKnownContent(root, generator)
+  const known = takeGeneratorContent(root, generator)
   const { elements: content, forum } =
     known === undefined ? searchContent(root, generator, metadata) : { elements: known, forum: null }
   const links = readLinks(survey, base, content)
-  const refusal = refuse(snapshot, root, content, metadata, base, options.generator !== undefined)
+  const refusal = findRefusal(snapshot, root, content, metadata, base, options.generator !== undefined)
   const removals = options.debug === true ? listRemovals(root) : []
   if (refusal !== undefined) return { type: 'no-page', ...refusal, links, removals }
   for (const element of content) {
@@ -75,7 +75,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
     if (isTypeset) markTex(element)
     normalizeContent(element)
   }
-  const { markdown, sections, unseenChars } = writeMarkdown(content, linkBaseOf(snapshot, base))
+  const { markdown, sections, invisibleChars } = writeMarkdown(content, linkBaseOf(snapshot, base))
   if (markdown === '') {
     return { type: 'no-page', reason: 'empty', detail: 'no text', target: null, links, removals }
   }
@@ -92,7 +92,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
       sections,
       links,
       ...measureMarkdown(markdown, options.sha256),
-      hiddenChars: hiddenChars + commentChars + unseenChars,
+      hiddenChars: hiddenChars + commentChars + invisibleChars,
     },
     removals,
   }

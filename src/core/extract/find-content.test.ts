@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { parseHtml } from '../html/parse-html.ts'
 import { lineOf } from '../html/tree.ts'
+import { indexElements } from './element-index.ts'
 import { findContent } from './find-content.ts'
 import { readMetadata } from './metadata.ts'
 import { removeChrome } from './remove/chrome.ts'
-import { surveyDocument } from './survey.ts'
 
 /** Sentences that differ, so that none is a copy. */
 function prose(topic: string, count = 6): string {
@@ -16,7 +16,7 @@ function prose(topic: string, count = 6): string {
 
 function contentOf(html: string): string {
   const root = parseHtml(html)
-  const metadata = readMetadata(surveyDocument(root), 'https://example.com/')
+  const metadata = readMetadata(indexElements(root), 'https://example.com/')
   removeChrome(root, undefined)
   return findContent(root, undefined, metadata).elements.map(lineOf).join(' ')
 }
@@ -170,7 +170,7 @@ describe('findContent', () => {
     const root = parseHtml(
       `<title>Cup</title><body><div><a href="/b"><img src="b.jpg" alt="b"></a></div><img src="c.jpg" alt="Cup"><a href="d.jpg"><img src="d.jpg" alt="A plan"></a>${prose('cups')}</body>`,
     )
-    const { elements } = findContent(root, undefined, readMetadata(surveyDocument(root), 'https://example.com/'))
+    const { elements } = findContent(root, undefined, readMetadata(indexElements(root), 'https://example.com/'))
     const [content] = elements
     const images = [...(content?.descendants() ?? [])].filter(({ name }) => name === 'img')
     expect(images.map((image) => image.attribute('alt'))).toEqual(['A plan'])

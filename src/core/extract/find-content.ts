@@ -1,22 +1,22 @@
 import { find } from '../html/selector.ts'
 import { type Element, lineOf } from '../html/tree.ts'
 import { countCards } from './content/cards.ts'
-import { findContainer, findKnown, findMain, findText } from './content/container.ts'
+import { findContainer, findGeneratorContent, findMain, findProseElement } from './content/container.ts'
 import { findThread } from './content/forum.ts'
-import { isOneText, isSigned, type Kind, kindOf } from './content/kind.ts'
+import { detectPageKind, hasMainText, isSigned, type PageKind } from './content/page-kind.ts'
 import { countStatistics, type StatisticsMap } from './content/statistics.ts'
-import { findTitle, findTitleInPath } from './content/title.ts'
+import { findTitle, findTitleInBreadcrumb } from './content/title.ts'
 import type { Generator } from './generators/generator.ts'
 import type { Metadata } from './metadata.ts'
 import { removeBylines } from './remove/bylines.ts'
 import { removeCredits } from './remove/captions.ts'
 import { removeComments } from './remove/comments.ts'
-import { removeContents } from './remove/contents.ts'
 import { removeCopies } from './remove/copies.ts'
 import { removeHeadlineLists } from './remove/headline-lists.ts'
 import { removeOffers } from './remove/offers.ts'
 import { restore, shownChars, textChars } from './remove/restore.ts'
 import { removeReviews } from './remove/reviews.ts'
+import { removeTableOfContents } from './remove/table-of-contents.ts'
 import { removeTeasers } from './remove/teasers.ts'
 import { removeThumbnails } from './remove/thumbnails.ts'
 import { removeTitledParts } from './remove/titled-parts.ts'
@@ -38,9 +38,9 @@ export function findContent(root: Element, generator: Generator | undefined, met
   const statistics = countStatistics(body)
   const thread = findThread(body, statistics, metadata)
   const forum = thread?.forum ?? null
-  const elements = thread?.elements ?? findPage(body, statistics, generator, metadata)
+  const elements = thread?.elements ?? findPageContent(body, statistics, generator, metadata)
   const found = elements.reduce((sum, element) => sum + textChars(element), 0)
-  if (found >= ENOUGH_CHARS || found * MUCH_MORE >= shownChars(body) || isPlaceholder(elements))
+  if (found >= MIN_CONTENT_CHARS || found * MAX_LOST_RATIO >= shownChars(body) || isPlaceholder(elements))
     return { elements, forum }
   restore(body)
   return { elements: [body], forum }
@@ -53,20 +53,25 @@ function isPlaceholder(elements: readonly Element[]): boolean {
 }
 
 /** If the content is shorter than this and this many times as much text was left out, the content was not found. */
-const ENOUGH_CHARS = 100
-const MUCH_MORE = 10
+const MIN_CONTENT_CHARS = 100
+const MAX_LOST_RATIO = 10
 
 /** Finds the content of a page other than a forum thread. */
-function findPage(body: Element, all: StatisticsMap, generator: Generator | undefined, metadata: Metadata): Element[] {
+function findPageContent(
+  body: Element,
+  all: StatisticsMap,
+  generator: Generator | undefined,
+  metadata: Metadata,
+): Element[] {
   const main = findMain(body, all)
   const cards = countCards(main, all)
-  const kind = kindOf(metadata, all.get(main), all.get(findText(main, all)), cards)
+  const kind = detectPageKind(metadata, all.get(main), all.get(findProseElement(main, all)), cards)
   const hadComments = removeComments(body, all)
   const hadReviews = kind === 'product' && removeReviews(body, all)
   const statistics = hadComments || hadReviews ? countStatistics(body) : all
-  const isText = isOneText(metadata, all.get(main), cards)
-  const container = findKnown(body, statistics, generator) ?? findContainer(body, statistics, kind, isText)
-  removeContents(container)
+  const isText = hasMainText(metadata, all.get(main), cards)
+  const container = findGeneratorContent(body, statistics, generator) ?? findContainer(body, statistics, kind, isText)
+  removeTableOfContents(container)
   if (kind === 'article' || (kind === 'page' && isSigned(metadata))) removeHeadlineLists(container, statistics)
   prune(container, kind, statistics)
   removeThumbnails(container, statistics, {
@@ -79,11 +84,11 @@ function findPage(body: Element, all: StatisticsMap, generator: Generator | unde
 
 /** The heading of a page whose content has none. */
 function findLostTitle(body: Element, container: Element): Element | undefined {
-  return find(container, ({ name }) => name === 'h1') === undefined ? findTitleInPath(body) : undefined
+  return find(container, ({ name }) => name === 'h1') === undefined ? findTitleInBreadcrumb(body) : undefined
 }
 
 /** Drops parts that are typical of a kind of page but not its content. */
-function prune(container: Element, kind: Kind, statistics: StatisticsMap): void {
+function prune(container: Element, kind: PageKind, statistics: StatisticsMap): void {
   if (kind !== 'listing') removeBylines(container, statistics)
   if (kind === 'reference') return
   if (kind !== 'listing') removeTitledParts(container, statistics, kind === 'product')

@@ -2,7 +2,7 @@ import type { Page, Section, SectionMark, Sha256 } from '../model.ts'
 import { splitLines } from '../text/lines.ts'
 import { measureMarkdown } from './measure.ts'
 import { escapeHeading, escapeText } from './write/escape.ts'
-import { createSections, type PlacedHeading } from './write/sections.ts'
+import { createSections, type HeadingPosition } from './write/sections.ts'
 
 /** One of the pages that are joined. */
 export interface JoinedPart {
@@ -14,7 +14,7 @@ export interface JoinedPart {
 /** Joins several pages into one, each under its own heading. The metadata comes from the first page. */
 export function joinPages(parts: readonly [JoinedPart, ...JoinedPart[]], title: string, sha256?: Sha256): Page {
   const lines: string[] = []
-  const headings: PlacedHeading[] = []
+  const headings: HeadingPosition[] = []
   const marks: SectionMark[] = []
   for (const { name, page } of parts) {
     if (lines.length > 0) lines.push('')

@@ -3,8 +3,8 @@ import { parseHtml } from '../html/parse-html.ts'
 import { find } from '../html/selector.ts'
 import type { Link } from '../model.ts'
 import { drop } from './drop.ts'
+import { indexElements } from './element-index.ts'
 import { baseOf, readLinks } from './links.ts'
-import { surveyDocument } from './survey.ts'
 
 const PAGE = 'https://example.com/guide/page.html'
 
@@ -13,7 +13,7 @@ function links(html: string, base: string = PAGE): Link[] {
   const nav = find(root, (element) => element.name === 'nav')
   if (nav !== undefined) drop(nav, 'test', 'nav')
   const main = find(root, (element) => element.name === 'main')
-  return readLinks(surveyDocument(root), base, main === undefined ? [] : [main])
+  return readLinks(indexElements(root), base, main === undefined ? [] : [main])
 }
 
 function link(url: string, text = '', isContent = false, rel: readonly string[] = []): Link {
@@ -30,7 +30,7 @@ describe('baseOf', () => {
     ['<base href="javascript:alert(1)">', PAGE],
     ['<p><base href="/late/">', 'https://example.com/late/'],
   ])('%s', (html, expected) => {
-    expect(baseOf(surveyDocument(parseHtml(html)), PAGE)).toBe(expected)
+    expect(baseOf(indexElements(parseHtml(html)), PAGE)).toBe(expected)
   })
 })
 
@@ -114,10 +114,10 @@ describe('readLinks', () => {
 
 test('a base of unreasonable length does not make every link long', () => {
   const root = parseHtml(`<base href="https://x.example/${'a/'.repeat(1000)}"><a href="b">B</a>`)
-  expect(baseOf(surveyDocument(root), 'https://example.com/')).toBe('https://example.com/')
+  expect(baseOf(indexElements(root), 'https://example.com/')).toBe('https://example.com/')
 })
 
 test('addresses that are too long for any server are left out', () => {
   const root = parseHtml(`<a href="/${'a'.repeat(8000)}">A</a><a href="/b">B</a>`)
-  expect(readLinks(surveyDocument(root), 'https://example.com/', []).map(({ text }) => text)).toEqual(['B'])
+  expect(readLinks(indexElements(root), 'https://example.com/', []).map(({ text }) => text)).toEqual(['B'])
 })

@@ -1,15 +1,15 @@
 import type { Element } from '../html/tree.ts'
 import type { Link, Snapshot } from '../model.ts'
 import { clipText } from '../text/lines.ts'
+import { type ElementIndex, isTemplate } from './element-index.ts'
 import { createResolver, resolveHttp, withoutFragment } from './resolve.ts'
-import { isTemplate, type Survey } from './survey.ts'
-import { AS_WRITTEN } from './write/address.ts'
+import { NO_BASE } from './write/address.ts'
 
 /** Every relative link becomes as long as the base, so a longer base would only inflate a small document. */
 const MAX_BASE = 2000
 
 /** The base of relative addresses in a document: its `<base>`, else its own address. */
-export function baseOf({ bases }: Survey, url: string): string {
+export function baseOf({ bases }: ElementIndex, url: string): string {
   // As in browsers, the first base with an address counts, anywhere in the document.
   const href = bases.find((element) => element.hasAttribute('href'))?.attribute('href')
   return (href === undefined || href.length > MAX_BASE ? undefined : resolveHttp(href, url)) ?? url
@@ -18,11 +18,11 @@ export function baseOf({ bases }: Survey, url: string): string {
 /** The base of addresses in the Markdown of a document. A `<base>` in the document takes precedence. */
 export function linkBaseOf({ url, relativeLinks = 'resolved' }: Snapshot, base: string): string {
   if (relativeLinks === 'resolved' || base !== url) return base
-  return relativeLinks === 'kept' ? AS_WRITTEN : NOWHERE
+  return relativeLinks === 'kept' ? NO_BASE : UNRESOLVABLE_BASE
 }
 
 /** Base address that makes relative links resolve to no web page, so that they are left out. */
-const NOWHERE = 'file:///'
+const UNRESOLVABLE_BASE = 'file:///'
 
 const MAX_TEXT = 200
 /** No server takes longer addresses. */
@@ -43,7 +43,7 @@ interface OpenLink {
  * `content` holds the elements chosen as the content. Links are absolute: if the document has no web address, its relative links are left
  * out.
  */
-export function readLinks(survey: Survey, base: string, content: readonly Element[]): Link[] {
+export function readLinks(survey: ElementIndex, base: string, content: readonly Element[]): Link[] {
   const links = new Map<string, Mutable<Link>>()
   const resolve = createResolver(base)
   const own = withoutFragment(resolveHttp('', base) ?? '')
@@ -57,7 +57,7 @@ export function readLinks(survey: Survey, base: string, content: readonly Elemen
     const known = links.get(url)
     const link = { url, element, text: known === undefined || known.text === '' ? '' : undefined }
     if (known === undefined) links.set(url, { url, text: '', rel: relationsOf(element), isContent: isContent(element) })
-    else join(known, relationsOf(element), isContent(element))
+    else mergeLink(known, relationsOf(element), isContent(element))
     return link
   }
 
@@ -75,7 +75,7 @@ export function readLinks(survey: Survey, base: string, content: readonly Elemen
       if (typeof child !== 'string') visit(child, inside)
       else if (inside !== undefined) addText(inside, child)
     }
-    if (link !== undefined) complete(links, link)
+    if (link !== undefined) setLinkText(links, link)
   }
   // Nested links follow in the list, and are visited together with the outer one.
   for (let element = survey.links[0]; element !== undefined; element = survey.links[seen]) visit(element, undefined)
@@ -83,12 +83,12 @@ export function readLinks(survey: Survey, base: string, content: readonly Elemen
 }
 
 /** Relations by which a page does not vouch for a link. */
-const UNVOUCHED = new Set(['nofollow', 'ugc', 'sponsored'])
+const NOFOLLOW_RELATIONS = new Set(['nofollow', 'ugc', 'sponsored'])
 
 /** Merges a second link to the same address. The page vouches for the address if one of its links does. */
-function join(known: Mutable<Link>, rel: readonly string[], isContent: boolean): void {
+function mergeLink(known: Mutable<Link>, rel: readonly string[], isContent: boolean): void {
   known.isContent ||= isContent
-  if (known.rel.length > 0) known.rel = known.rel.filter((name) => !UNVOUCHED.has(name) || rel.includes(name))
+  if (known.rel.length > 0) known.rel = known.rel.filter((name) => !NOFOLLOW_RELATIONS.has(name) || rel.includes(name))
 }
 
 const LINK_NAMES = new Set(['a', 'area', 'frame', 'link'])
@@ -140,7 +140,7 @@ function addText(link: OpenLink, text: string): void {
 }
 
 /** Sets the text of a link, unless an earlier link to the same address has one. A link without text is named by its attributes. */
-function complete(links: ReadonlyMap<string, Mutable<Link>>, { url, element, text }: OpenLink): void {
+function setLinkText(links: ReadonlyMap<string, Mutable<Link>>, { url, element, text }: OpenLink): void {
   const known = links.get(url)
   if (text === undefined || known === undefined || known.text !== '') return
   const label = element.attribute('aria-label') ?? element.attribute('title') ?? element.attribute('alt') ?? ''

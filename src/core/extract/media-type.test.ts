@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mediumOf } from './media-type.ts'
+import { detectBodyKind } from './media-type.ts'
 
 const HTML = { type: 'html' }
 const MARKDOWN = { type: 'text', isMarkdown: true, isMdx: false }
@@ -38,7 +38,9 @@ test.each([
   ['image/svg+xml', '/', '<svg>', other('image/svg+xml')],
   ['text/css', '/', 'a{}', other('text/css')],
 ])('%s at %s with %j', (type, path, body, expected) => {
-  expect(mediumOf({ url: `https://example.com${path}`, body, headers: { 'content-type': type } })).toEqual(expected)
+  expect(detectBodyKind({ url: `https://example.com${path}`, body, headers: { 'content-type': type } })).toEqual(
+    expected,
+  )
 })
 
 test.each([
@@ -54,6 +56,6 @@ test.each([
 ])('the bytes %j decide over the content type', (text, expected) => {
   const body = Uint8Array.from(text, (character) => character.charCodeAt(0))
   const headers = { 'content-type': 'text/html' }
-  expect(mediumOf({ url: 'https://example.com/', body, headers })).toEqual(expected)
-  expect(mediumOf({ url: 'https://example.com/', body })).toEqual(expected)
+  expect(detectBodyKind({ url: 'https://example.com/', body, headers })).toEqual(expected)
+  expect(detectBodyKind({ url: 'https://example.com/', body })).toEqual(expected)
 })

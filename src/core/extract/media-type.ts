@@ -2,7 +2,7 @@ import type { Snapshot } from '../model.ts'
 import { writeUnits } from '../text/code-units.ts'
 
 /** The kind of a response, which decides how it is read. */
-export type Medium =
+export type BodyKind =
   | { readonly type: 'html' }
   /** `isMdx` says that the response is declared as MDX. */
   | { readonly type: 'text'; readonly isMarkdown: boolean; readonly isMdx: boolean }
@@ -12,7 +12,7 @@ const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
 const MARKDOWN = /^text\/(?:(?:x-|x-web-)?markdown|mdx)$/
 const PLAIN = /^text\/(?:plain|x-rst|(?:x-)?asciidoc|x-readme)$/
 /** Content types that servers send when they do not know the type. */
-export const SILENT_TYPE: RegExp = /^(?:|(?:application|binary)\/octet-stream|unknown\/unknown|\*\/\*)$/
+export const GENERIC_TYPE: RegExp = /^(?:|(?:application|binary)\/octet-stream|unknown\/unknown|\*\/\*)$/
 
 /** The declared content type of a response, without parameters. */
 export function mediaTypeOf(headers: Snapshot['headers']): string {
@@ -21,7 +21,7 @@ export function mediaTypeOf(headers: Snapshot['headers']): string {
 }
 
 /** Determines the kind of a response from its `content-type`, or from its first bytes if the header is missing, generic or wrong. */
-export function mediumOf({ url, body, headers }: Snapshot): Medium {
+export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   const type = mediaTypeOf(headers)
   const beginning = beginningOf(body)
   const binary = binaryName(body, beginning)
@@ -32,19 +32,19 @@ export function mediumOf({ url, body, headers }: Snapshot): Medium {
   if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true, isMdx }
   // A `#` can begin a heading or a comment, so text sent as plain is read as plain.
   if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl, isMdx }
-  const isSilent = SILENT_TYPE.test(type)
+  const isSilent = GENERIC_TYPE.test(type)
   if (!HTML.test(type) && !isSilent) return { type: 'other', name: type }
   if (isMarkdownUrl && !isMarkup) return { type: 'text', isMarkdown: true, isMdx }
   if (!isSilent || isMarkup || /<[a-z][^<>]*>/i.test(beginning)) return { type: 'html' }
   return { type: 'text', isMarkdown: /^\s*# \S/.test(beginning), isMdx }
 }
 
-const BEGINNING = 1024
+const SNIFF_BYTES = 1024
 
 /** The beginning of a body, byte by byte: markup is ASCII in all encodings but UTF-16, whose zeros are left out. */
 function beginningOf(body: Uint8Array | string): string {
-  if (typeof body === 'string') return body.slice(0, BEGINNING)
-  const text = writeUnits(body.subarray(0, BEGINNING))
+  if (typeof body === 'string') return body.slice(0, SNIFF_BYTES)
+  const text = writeUnits(body.subarray(0, SNIFF_BYTES))
   return text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '')
 }
 
@@ -61,33 +61,33 @@ const MAGIC: readonly (readonly [string, string])[] = [
 
 /** The binary format of a body, regardless of its declared type; undefined for text. */
 function binaryName(body: Uint8Array | string, beginning: string): string | undefined {
-  if (typeof body === 'string') return isNoise(body.slice(0, NOISE_SAMPLE)) ? 'binary data' : undefined
+  if (typeof body === 'string') return isBinary(body.slice(0, BINARY_SAMPLE_CHARS)) ? 'binary data' : undefined
   const known = MAGIC.find(([magic]) => beginning.startsWith(magic))?.[1]
   if (known !== undefined) return known
   // In UTF-16 every other byte is zero; text never has two zeros in a row.
-  const head = body.subarray(0, NOISE_SAMPLE)
-  if (head.subarray(0, BEGINNING).some((byte, i) => byte === 0 && head[i + 1] === 0)) return 'binary data'
-  const isWide = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff) || isHalfZeros(head)
-  return !isWide && isNoise(writeUnits(head)) ? 'binary data' : undefined
+  const head = body.subarray(0, BINARY_SAMPLE_CHARS)
+  if (head.subarray(0, SNIFF_BYTES).some((byte, i) => byte === 0 && head[i + 1] === 0)) return 'binary data'
+  const isWide = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff) || isLikelyUtf16(head)
+  return !isWide && isBinary(writeUnits(head)) ? 'binary data' : undefined
 }
 
-const NOISE_SAMPLE = 4096
+const BINARY_SAMPLE_CHARS = 4096
 /**
  * Control characters that text never has, and the replacement character. Escapes are allowed, because they switch character sets in
  * Japanese.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const NOISE = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd]/g
-const MOST_NOISE = 0.05
+const CONTROL_CHARACTERS = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f\ufffd]/g
+const MAX_CONTROL_SHARE = 0.05
 /** Fewer may be accidents. */
-const LEAST_NOISE = 5
+const MIN_CONTROL_COUNT = 5
 
-function isNoise(sample: string): boolean {
-  const count = sample.match(NOISE)?.length ?? 0
-  return count >= LEAST_NOISE && count > MOST_NOISE * sample.length
+function isBinary(sample: string): boolean {
+  const count = sample.match(CONTROL_CHARACTERS)?.length ?? 0
+  return count >= MIN_CONTROL_COUNT && count > MAX_CONTROL_SHARE * sample.length
 }
 
 /** Whether bytes look like UTF-16 without a byte order mark. */
-function isHalfZeros(bytes: Uint8Array): boolean {
+function isLikelyUtf16(bytes: Uint8Array): boolean {
   return bytes.filter((byte) => byte === 0).length > bytes.length / 4
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { parseHtml } from '../html/parse-html.ts'
+import { indexElements } from './element-index.ts'
 import { type Metadata, readMetadata } from './metadata.ts'
 import { removeHidden } from './remove/hidden.ts'
-import { surveyDocument } from './survey.ts'
 
 function read(html: string, headers: Readonly<Record<string, string>> = {}): Metadata {
-  return readMetadata(surveyDocument(parseHtml(html)), 'https://www.example.com/a/', headers)
+  return readMetadata(indexElements(parseHtml(html)), 'https://www.example.com/a/', headers)
 }
 
 test('a document may have no metadata', () => {
@@ -218,7 +218,7 @@ test('a title and the name of an author are bounded', () => {
 
 test('a hidden heading is not the title', () => {
   const root = parseHtml('<h1 hidden>Secret</h1><h1>Tides <span style="display:none">secret</span></h1>')
-  const survey = surveyDocument(root)
+  const survey = indexElements(root)
   removeHidden(survey, undefined)
   expect(readMetadata(survey, 'https://example.com/').title).toBe('Tides')
 })

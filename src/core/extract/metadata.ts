@@ -1,16 +1,16 @@
 import type { Element } from '../html/tree.ts'
 import type { Alternate, Page, Snapshot } from '../model.ts'
 import { clipText } from '../text/lines.ts'
+import type { ElementIndex } from './element-index.ts'
 import { chooseAuthor } from './metadata/author.ts'
 import { parseDate } from './metadata/dates.ts'
-import { gatherFacts } from './metadata/facts.ts'
+import { gatherMetadata } from './metadata/declared-metadata.ts'
 import { readJsonLd, typeName } from './metadata/json-ld.ts'
 import { cleanLine, MAX_AUTHOR, MAX_DESCRIPTION, MAX_NAME, MAX_TITLE } from './metadata/line.ts'
 import { type HeaderLink, readLinkHeader } from './metadata/link-header.ts'
 import { readRobots } from './metadata/robots.ts'
 import { chooseTitle } from './metadata/title.ts'
 import { resolveHttp, withoutFragment } from './resolve.ts'
-import type { Survey } from './survey.ts'
 
 /** The metadata that a page declares. */
 export type Metadata = Pick<
@@ -20,8 +20,8 @@ export type Metadata = Pick<
   Required<Pick<Page, 'types' | 'section'>>
 
 /** Reads the metadata of a document and of its response headers. Relative addresses resolve against `base`. */
-export function readMetadata(survey: Survey, base: string, headers: Snapshot['headers'] = {}): Metadata {
-  const facts = gatherFacts(survey)
+export function readMetadata(survey: ElementIndex, base: string, headers: Snapshot['headers'] = {}): Metadata {
+  const facts = gatherMetadata(survey)
   const { meta, items } = facts
   const jsonLd = readJsonLd(facts.jsonLd)
   const host = URL.canParse(base) ? new URL(base).hostname : ''

@@ -2,11 +2,11 @@ import { type Element, holdsText } from '../html/tree.ts'
 import type { NoPageReason, Snapshot } from '../model.ts'
 import { isFileUrl } from '../url/file-url.ts'
 import type { Metadata } from './metadata.ts'
+import { findAppShell } from './refuse/app-shell.ts'
 import { findChallenge } from './refuse/challenge.ts'
 import { findLogin } from './refuse/login.ts'
+import { gatherSignals } from './refuse/page-signals.ts'
 import { findRedirect } from './refuse/redirect.ts'
-import { findShell } from './refuse/rendering.ts'
-import { gatherSigns } from './refuse/signs.ts'
 import { findSoft404 } from './refuse/soft-404.ts'
 
 /** Why a document is not a page. */
@@ -17,13 +17,13 @@ export interface Refusal {
 }
 
 /** A longer document is never refused. */
-const PLENTY = 3000
+const MAX_REFUSABLE_CHARS = 3000
 
 /**
  * Returns the reason why a document is not a page, or undefined. `content` holds the elements chosen as its content. In doubt the document
  * is accepted: an article about captchas or missing pages has the same words, but more of them.
  */
-export function refuse(
+export function findRefusal(
   snapshot: Snapshot,
   root: Element,
   content: readonly Element[],
@@ -31,23 +31,24 @@ export function refuse(
   base: string,
   isDocument = false,
 ): Refusal | undefined {
-  if ((snapshot.status ?? 200) < 400 && content.some((element) => holdsText(element, PLENTY))) return undefined
-  const signs = gatherSigns(snapshot, root, content, metadata)
+  if ((snapshot.status ?? 200) < 400 && content.some((element) => holdsText(element, MAX_REFUSABLE_CHARS)))
+    return undefined
+  const signs = gatherSignals(snapshot, root, content, metadata)
   const because = (reason: NoPageReason, detail: string | undefined, target: string | null = null) =>
     detail === undefined ? undefined : { reason, detail, target }
   const redirect = isDocument ? undefined : findRedirect(signs, base)
-  const mayBeAnother = !isDocument && isAnswer(snapshot)
+  const mayBeAnother = !isDocument && isServerResponse(snapshot)
   return (
     (mayBeAnother ? because('challenge', findChallenge(signs)) : undefined) ??
     because('redirect', redirect?.detail, redirect?.target) ??
     (mayBeAnother ? because('login', findLogin(signs)) : undefined) ??
     (mayBeAnother ? because('soft_404', findSoft404(signs)) : undefined) ??
-    because('needs_rendering', findShell(signs)) ??
+    because('needs_rendering', findAppShell(signs)) ??
     because('empty', signs.contentLength === 0 && !signs.hasPicture ? 'no text' : undefined)
   )
 }
 
 /** Whether the snapshot is a server's response. A server may send a login or an error page instead, a file is always itself. */
-export function isAnswer({ isFile, url }: Snapshot): boolean {
+export function isServerResponse({ isFile, url }: Snapshot): boolean {
   return isFile !== true && !isFileUrl(url)
 }

@@ -7,7 +7,7 @@ import { extractText } from './text-page.ts'
 const URL = 'https://example.com/docs/tides.md'
 
 function read(body: string, isMarkdown = true, headers: Readonly<Record<string, string>> = {}): Page {
-  const extraction = extractText({ url: URL, body, headers }, { isMarkdown, isWritten: true })
+  const extraction = extractText({ url: URL, body, headers }, { isMarkdown, isHandWritten: true })
   if (extraction.type !== 'page') throw new Error(extraction.detail)
   return extraction.page
 }
@@ -38,7 +38,7 @@ test('a Markdown file is a page', () => {
 })
 
 test('headings of a document that was converted to Markdown have no anchors', () => {
-  const extraction = extractText({ url: URL, body: '# A\n\ntext\n' }, { isMarkdown: true, isWritten: false })
+  const extraction = extractText({ url: URL, body: '# A\n\ntext\n' }, { isMarkdown: true, isHandWritten: false })
   expect(extraction).toMatchObject({ type: 'page', page: { sections: [{ title: 'A', anchor: null }] } })
 })
 
@@ -88,14 +88,14 @@ test('plain text has no sections, but addresses', () => {
 })
 
 test.each(['', ' \n\t\n', '---\ntitle: A\n---\n\n'])('%j is empty', (body) => {
-  expect(extractText({ url: URL, body }, { isMarkdown: true, isWritten: true })).toMatchObject({
+  expect(extractText({ url: URL, body }, { isMarkdown: true, isHandWritten: true })).toMatchObject({
     type: 'no-page',
     reason: 'empty',
   })
 })
 
 test.each(['404: Not Found\n', 'Page not found'])('%j is a missing page', (body) => {
-  expect(extractText({ url: URL, body }, { isMarkdown: false, isWritten: true })).toMatchObject({
+  expect(extractText({ url: URL, body }, { isMarkdown: false, isHandWritten: true })).toMatchObject({
     type: 'no-page',
     reason: 'soft_404',
   })
@@ -165,7 +165,7 @@ describe('Markdown of somebody else', () => {
     const ms = cpuMsOf(() => {
       for (const part of parts) {
         expect(
-          extractText({ url: URL, body: part.repeat(times) }, { isMarkdown: true, isWritten: true }).type,
+          extractText({ url: URL, body: part.repeat(times) }, { isMarkdown: true, isHandWritten: true }).type,
         ).toBeTypeOf('string')
       }
     })
@@ -191,7 +191,7 @@ test('response headers may give another address', () => {
 
 describe('what is known beside a text', () => {
   const extract = (body: string, known: KnownFacts) => {
-    const extraction = extractText({ url: URL, body, known }, { isMarkdown: true, isWritten: true })
+    const extraction = extractText({ url: URL, body, known }, { isMarkdown: true, isHandWritten: true })
     if (extraction.type !== 'page') throw new Error(extraction.reason)
     return extraction.page
   }
@@ -227,7 +227,7 @@ One ![a *plan*](${data}) and ![](<${data}> "x") two.
 
 [p]: ${data}
 `
-  const extraction = extractText({ url: 'https://ex.org/a.md', body }, { isMarkdown: true, isWritten: true })
+  const extraction = extractText({ url: 'https://ex.org/a.md', body }, { isMarkdown: true, isHandWritten: true })
   expect(extraction.type === 'page' && extraction.page.markdown).toBe(
     '# T\n\nOne a *plan* and  two.\n\na lamp and three\n\n![by name][p] and `![code](data:x)`\n',
   )

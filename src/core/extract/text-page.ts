@@ -7,6 +7,7 @@ import { clipText, splitLines, trimBlank } from '../text/lines.ts'
 import { decodePlain } from './decode-html.ts'
 import { cleanDialects } from './dialects/clean-dialects.ts'
 import { expandIncludes } from './dialects/includes.ts'
+import { indexElements } from './element-index.ts'
 import { cutFrontMatter } from './front-matter.ts'
 import { MAX_URL, readLinks } from './links.ts'
 import { measureMarkdown } from './measure.ts'
@@ -15,13 +16,12 @@ import { cleanLine, MAX_AUTHOR, MAX_DESCRIPTION, MAX_NAME, MAX_TITLE } from './m
 import { readLinkHeader } from './metadata/link-header.ts'
 import { readRobots } from './metadata/robots.ts'
 import { alternatesOf, canonicalOf } from './metadata.ts'
-import { saysNotFound } from './refuse/soft-404.ts'
-import { isAnswer } from './refuse.ts'
+import { isNotFoundText } from './refuse/soft-404.ts'
+import { isServerResponse } from './refuse.ts'
 import { createResolver } from './resolve.ts'
-import { surveyDocument } from './survey.ts'
 import { cleanMarkdown } from './text/markdown-source.ts'
 import { writePlain } from './text/plain-source.ts'
-import { createSections, type PlacedHeading } from './write/sections.ts'
+import { createSections, type HeadingPosition } from './write/sections.ts'
 
 /** How a text is read. */
 export interface TextOptions {
@@ -30,7 +30,7 @@ export interface TextOptions {
   /** Whether the file is declared as MDX. @default false */
   readonly isMdx?: boolean
   /** Whether a person wrote it as Markdown, so that its viewer gives anchors to headings; a converted document has its own. */
-  readonly isWritten: boolean
+  readonly isHandWritten: boolean
   readonly sha256?: Sha256 | undefined
 }
 
@@ -43,19 +43,19 @@ const SHORT_LINE = 100
  */
 export function extractText(
   snapshot: Snapshot,
-  { isMarkdown, isMdx = false, isWritten, sha256 }: TextOptions,
+  { isMarkdown, isMdx = false, isHandWritten, sha256 }: TextOptions,
 ): Extraction {
   const { url, body, headers = {}, known = {}, includes = {} } = snapshot
   const front = cutFrontMatter(splitLines(decodePlain(body, headers['content-type'] ?? '')))
   const source = trimBlank(front.lines)
   const [line = ''] = source
-  if (isAnswer(snapshot) && source.length === 1 && line.length < SHORT_LINE && saysNotFound(line)) {
+  if (isServerResponse(snapshot) && source.length === 1 && line.length < SHORT_LINE && isNotFoundText(line)) {
     return noPage('soft_404', `says "${line.trim()}"`)
   }
   const dialect =
-    isMarkdown && isWritten
+    isMarkdown && isHandWritten
       ? cleanDialects(expandIncludes(source, includes), { isMdx, fields: front.fields })
-      : { ...AS_WRITTEN, lines: source }
+      : { ...UNCHANGED, lines: source }
   // Front matter overrides the facts that modules export.
   const fields = new Map([...dialect.facts, ...front.fields])
   const read = isMarkdown ? readMarkdown(dialect.lines) : readPlain(source)
@@ -64,7 +64,7 @@ export function extractText(
   const { shown } = read
   const hiddenChars = read.hiddenChars + dialect.hiddenChars
   const markdown = `${text.join('\n')}\n`
-  const sections = isWritten ? withHeadingAnchors(createSections(text, headings)) : createSections(text, headings)
+  const sections = isHandWritten ? withHeadingAnchors(createSections(text, headings)) : createSections(text, headings)
   const [first = null] = sections
   const heading = sections.find((section) => section.level === 1)
   const links = readLinkHeader(headers['link'] ?? '')
@@ -94,7 +94,7 @@ export function extractText(
       generator: null,
       markdown,
       sections,
-      links: withKnown(linksIn(shown, url, isMarkdown), known.links ?? [], url),
+      links: addKnownLinks(linksIn(shown, url, isMarkdown), known.links ?? [], url),
       ...measureMarkdown(markdown, sha256),
       hiddenChars,
     },
@@ -107,18 +107,18 @@ function noPage(reason: NoPageReason, detail: string): Extraction {
 }
 
 /** The resulting text as lines, and before its HTML is escaped. */
-interface ReadText {
+interface CleanedText {
   readonly text: readonly string[]
   readonly shown: string
   readonly hiddenChars: number
 }
 
-function readMarkdown(lines: readonly string[]): ReadText {
+function readMarkdown(lines: readonly string[]): CleanedText {
   const { shown, escaped, hiddenChars } = cleanMarkdown(lines)
   return { text: trimBlank(splitLines(escaped)), shown, hiddenChars }
 }
 
-function readPlain(lines: readonly string[]): ReadText {
+function readPlain(lines: readonly string[]): CleanedText {
   if (lines.length === 0) return { text: [], shown: '', hiddenChars: 0 }
   const { markdown, hiddenChars } = writePlain(lines)
   return { text: splitLines(markdown), shown: lines.join('\n'), hiddenChars }
@@ -127,7 +127,7 @@ function readPlain(lines: readonly string[]): ReadText {
 /** The headings of Markdown, and its lines without the fragments that these have. */
 function takeHeadings(lines: readonly string[]): {
   readonly text: readonly string[]
-  readonly headings: readonly PlacedHeading[]
+  readonly headings: readonly HeadingPosition[]
 } {
   const text = [...lines]
   const headings = [...parseBlocks(lines)]
@@ -142,7 +142,7 @@ function takeHeadings(lines: readonly string[]): {
 }
 
 const FRAGMENT = /^(.*\S)\s*\{#([^\s{}#]{1,200})\}\s*(?:#+\s*)?$/
-const AS_WRITTEN = { facts: new Map<string, string>(), hiddenChars: 0 }
+const UNCHANGED = { facts: new Map<string, string>(), hiddenChars: 0 }
 /** Fields that name a page in the navigation: they are better titles than a heading from another page. */
 const NAV_TITLES = ['sidebar_label', 'sidebartitle', 'linktitle', 'nav_title', 'navtitle', 'nav_label']
 
@@ -156,11 +156,11 @@ renderer.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
 function linksIn(text: string, url: string, isMarkdown: boolean): Link[] {
   const clipped = clipText(text, MAX_RENDERED)
   const root = parseHtml(isMarkdown ? renderer.render(clipped) : renderer.renderInline(clipped))
-  return readLinks(surveyDocument(root), url, [root])
+  return readLinks(indexElements(root), url, [root])
 }
 
 /** Adds the links that only the fetcher of the text knows, each address once. */
-function withKnown(links: readonly Link[], known: readonly string[], url: string): Link[] {
+function addKnownLinks(links: readonly Link[], known: readonly string[], url: string): Link[] {
   const resolve = createResolver(url)
   const all = new Map(links.map((link) => [link.url, link]))
   for (const address of known.map(resolve)) {

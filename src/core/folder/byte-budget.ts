@@ -13,17 +13,17 @@ export class ByteBudget {
   }
 
   /** The limit that a file of this size would exceed now. The sum only grows, so a file that exceeds it now always will. */
-  refuse(size: number): 'max_file_bytes' | 'max_total_bytes' | undefined {
+  findExceededLimit(size: number): 'max_file_bytes' | 'max_total_bytes' | undefined {
     if (size > this.#limits.maxFileBytes) return 'max_file_bytes'
     return this.#total + size > this.#limits.maxTotalBytes ? 'max_total_bytes' : undefined
   }
 
-  take(size: number): void {
+  add(size: number): void {
     this.#total += size
   }
 
   /** The largest file that would be accepted now. */
-  get mostBytes(): number {
+  get maxAcceptedBytes(): number {
     return Math.min(this.#limits.maxFileBytes, this.#limits.maxTotalBytes - this.#total)
   }
 }
@@ -37,8 +37,8 @@ export function countRefused(
   let tooLarge = 0
   let tooMuch = 0
   for (const size of sizes) {
-    const code = budget.refuse(size)
-    if (code === undefined) budget.take(size)
+    const code = budget.findExceededLimit(size)
+    if (code === undefined) budget.add(size)
     else if (code === 'max_file_bytes') tooLarge++
     else tooMuch++
   }

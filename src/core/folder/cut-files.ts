@@ -17,13 +17,13 @@ export interface CutOptions extends ChunkOptions {
 }
 
 /** The state of a path before it is cut. */
-export type Found =
+export type FileState =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array; readonly isStable: boolean }
   /** As it was when it was cut before. */
   | { readonly type: 'known'; readonly chunked: ChunkedFile }
-  | LeftOut
+  | SkippedFile
 
-interface LeftOut {
+interface SkippedFile {
   readonly type: 'left-out'
   readonly code: WarningCode
   readonly message: string
@@ -57,8 +57,8 @@ export class FileCutter {
   }
 
   /** The reason why a file of this size need not be read. The sum only grows, so a file that exceeds it now always will. */
-  refuse(size: number): LeftOut | undefined {
-    const code = this.#budget.refuse(size)
+  findExceededLimit(size: number): SkippedFile | undefined {
+    const code = this.#budget.findExceededLimit(size)
     if (code === undefined) return undefined
     const { maxFileBytes, maxTotalBytes } = this.#limits
     const message =
@@ -69,29 +69,29 @@ export class FileCutter {
   }
 
   /** The largest file that would be accepted now. */
-  get mostBytes(): number {
-    return this.#budget.mostBytes
+  get maxAcceptedBytes(): number {
+    return this.#budget.maxAcceptedBytes
   }
 
   /**
    * Cuts the next file in path order. Only accepted files count towards the limits, so the result does not depend on which files were read
    * ahead. `before` is the last result for this path; it is reused if the bytes are the same.
    */
-  cut(path: string, found: Found, before?: ChunkedFile): CutFile {
-    if (found.type === 'left-out') return { chunked: leaveOut(path, found), lasting: undefined }
+  cut(path: string, found: FileState, before?: ChunkedFile): CutFile {
+    if (found.type === 'left-out') return { chunked: createSkippedFile(path, found), lasting: undefined }
     const size = found.type === 'bytes' ? found.bytes.length : found.chunked.file.bytes
-    const refusal = this.refuse(size)
-    if (refusal !== undefined) return { chunked: leaveOut(path, refusal), lasting: undefined }
-    this.#budget.take(size)
+    const refusal = this.findExceededLimit(size)
+    if (refusal !== undefined) return { chunked: createSkippedFile(path, refusal), lasting: undefined }
+    this.#budget.add(size)
     const cut = this.#take(path, found, before)
     const isStable = found.type === 'known' || found.isStable
     return {
-      chunked: this.#withinTotalChunks(isStable ? cut : changed(cut)),
-      lasting: isStable && isFinal(cut) ? cut : undefined,
+      chunked: this.#withinTotalChunks(isStable ? cut : withChangedWarning(cut)),
+      lasting: isStable && isReproducible(cut) ? cut : undefined,
     }
   }
 
-  #take(path: string, found: Exclude<Found, LeftOut>, before: ChunkedFile | undefined): ChunkedFile {
+  #take(path: string, found: Exclude<FileState, SkippedFile>, before: ChunkedFile | undefined): ChunkedFile {
     if (found.type === 'known' || before?.file.sha256 === this.#sha256(found.bytes)) {
       this.counts.filesUnchanged++
       // `before` exists here, because only its digest can be equal.
@@ -110,12 +110,12 @@ export class FileCutter {
     }
     const sum = `with its ${chunks.length} chunks the sum would exceed ${this.#maxTotalChunks}`
     const message = `left out: ${sum} (max_total_chunks)`
-    return leaveOut(file.path, { type: 'left-out', code: 'max_total_chunks', message, size: file.bytes })
+    return createSkippedFile(file.path, { type: 'left-out', code: 'max_total_chunks', message, size: file.bytes })
   }
 }
 
 /** Whether the same bytes always give this result. After a parser failure, in any file, the next run may do better. */
-export function isFinal({ warnings }: ChunkedFile): boolean {
+export function isReproducible({ warnings }: ChunkedFile): boolean {
   return !warnings.some(({ code }) => code === 'parser')
 }
 
@@ -142,9 +142,9 @@ export async function* readAhead<T>(
 }
 
 /** Returns a warning for entries that could not be read or named. Entries that a rule skips need none. */
-export function describeLoss(entry: Exclude<WalkEntry, { type: 'file' }>): ChunkedFile[] {
+export function createSkipWarnings(entry: Exclude<WalkEntry, { type: 'file' }>): ChunkedFile[] {
   const warn = (code: WarningCode, message: string) => {
-    return [leaveOut(entry.path, { type: 'left-out', code, message, size: 0 })]
+    return [createSkippedFile(entry.path, { type: 'left-out', code, message, size: 0 })]
   }
   if (entry.type === 'half-obeyed') {
     return warn('ignore_rules', `only the first ${MAX_IGNORE_BYTES} bytes of its rules are obeyed`)
@@ -153,13 +153,13 @@ export function describeLoss(entry: Exclude<WalkEntry, { type: 'file' }>): Chunk
   return entry.reason === 'unreadable' ? warn('unreadable', 'left out: the folder cannot be read') : []
 }
 
-function changed(cut: ChunkedFile): ChunkedFile {
+function withChangedWarning(cut: ChunkedFile): ChunkedFile {
   const { path } = cut.file
   const message = 'changed while it was read; this is its last state seen'
   return { ...cut, warnings: [...cut.warnings, { path, code: 'changed', message }] }
 }
 
-function leaveOut(path: string, { code, message, size }: LeftOut): ChunkedFile {
+function createSkippedFile(path: string, { code, message, size }: SkippedFile): ChunkedFile {
   const file = { path, kind: kindOf(path), bytes: size, sha256: '', lineCount: 1 }
   return { file, chunks: [], warnings: [{ path, code, message }] }
 }

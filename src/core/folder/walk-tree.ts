@@ -2,7 +2,7 @@ import { findIgnoringLine, type IgnoreFile, parseIgnoreFile } from '../ignore/ig
 import { TSV_MAGIC } from '../pack/manifests.ts'
 import { baseName } from '../text/path.ts'
 import { isBuildFolder } from './build-folders.ts'
-import type { Focus } from './focus.ts'
+import type { PathSelection } from './path-selection.ts'
 
 /**
  * A folder from any source: on a disk, behind a handle of a browser, in a list of dropped files. Paths are relative to it, with slashes;
@@ -19,7 +19,7 @@ export interface FolderTree {
 export interface TreeEntry {
   readonly name: string
   /** Whether its name is valid UTF-8; otherwise the file cannot be requested by name. */
-  readonly isNamed: boolean
+  readonly hasValidName: boolean
   readonly type: 'file' | 'folder' | 'link' | 'special'
 }
 
@@ -59,7 +59,7 @@ export interface TreeWalkOptions {
   /** Whether a path is skipped because the output goes there. */
   readonly isExcluded?: (path: string) => boolean
   /** Limits the walk to this part: only entries inside it are reported, and skipped folders that lead to it. @default everything */
-  readonly focus?: Focus | undefined
+  readonly focus?: PathSelection | undefined
   /** Called for every folder of the walk, just before it is listed. */
   readonly onFolder?: ((path: string) => void) | undefined
   readonly signal?: AbortSignal | undefined
@@ -103,7 +103,7 @@ export async function* walkTree(
     for (const entry of entries) {
       const path = folder.path + entry.name
       const isFolder = entry.type === 'folder'
-      if (focus !== undefined && !focus.holds(path) && !focus.isBelow(path)) continue
+      if (focus !== undefined && !focus.contains(path) && !focus.hasPathBelow(path)) continue
       const skip = isExcluded(path) ? { reason: 'pack' as const } : findSkip(entry, prefix + path, rules)
       if (skip !== undefined) yield { type: 'skipped', path, isFolder, rule: null, ...skip }
       else if (isFolder) open.push({ path: `${path}/`, rules })
@@ -138,7 +138,7 @@ export const IGNORE_FILES: readonly string[] = ['.gitignore', '.pharosignore']
 export const COMMIT_IGNORE_FILES: readonly string[] = ['.pharosignore']
 
 /** Files that decide which other files of a folder are read. */
-export const DECIDING_FILES: readonly string[] = [...IGNORE_FILES, PACK_MANIFEST]
+export const WALK_RULE_FILES: readonly string[] = [...IGNORE_FILES, PACK_MANIFEST]
 
 /** Longest ignore file that is read in full: every path is matched against every rule with a wildcard. */
 export const MAX_IGNORE_BYTES: number = 2 ** 18
@@ -167,18 +167,22 @@ const BINARY_EXTENSIONS = new Set(
  * Temporary files that a killed run leaves beside its output, named by a digest of its host, its process and a count:
  * `.docs.zip.pharos-0a1b2c3d-123-0`, `.docs.pharos-0a1b2c3d-123-0-old`.
  */
-export const LEFTOVER: RegExp = /^\.(.+)\.pharos-([0-9a-f]{8})-(\d+)-\d+(-old)?$/
+export const TEMP_OUTPUT_NAME: RegExp = /^\.(.+)\.pharos-([0-9a-f]{8})-(\d+)-\d+(-old)?$/
 
 /** The reason why an entry is skipped, and the rule. */
-interface Skip {
+interface SkipDecision {
   readonly reason: SkipReason
   readonly rule?: string
 }
 
-function findSkip({ name, isNamed, type }: TreeEntry, path: string, rules: readonly IgnoreFile[]): Skip | undefined {
-  if (!isNamed) return { reason: 'name' }
+function findSkip(
+  { name, hasValidName, type }: TreeEntry,
+  path: string,
+  rules: readonly IgnoreFile[],
+): SkipDecision | undefined {
+  if (!hasValidName) return { reason: 'name' }
   if (type === 'link') return { reason: 'link' }
-  if (LEFTOVER.test(name)) return { reason: 'pack' }
+  if (TEMP_OUTPUT_NAME.test(name)) return { reason: 'pack' }
   const isFolder = type === 'folder'
   // In a submodule `.git` is a file.
   if (name === '.git' || (isFolder && isBuildFolder(name))) return { reason: 'build-folder', rule: name }

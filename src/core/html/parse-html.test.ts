@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MAX_DEPTH, parseDocument, parseHtml } from './parse-html.ts'
+import { MAX_DEPTH, parseHtml, parseHtmlTree } from './parse-html.ts'
 import { Element, type Node, textOf } from './tree.ts'
 
 /** The tree in a short form: `name(child child "text")`. */
@@ -89,7 +89,7 @@ describe('a tree', () => {
     first?.append('x')
     first?.setAttribute('class', 'a b')
     expect([first?.children, first?.classes]).toEqual([['x'], ['a', 'b']])
-    expect([second?.children, second?.classes, second?.isBare]).toEqual([[], [], true])
+    expect([second?.children, second?.classes, second?.hasNoAttributes]).toEqual([[], [], true])
   })
 
   test('is no deeper than its limit, and loses no text', () => {
@@ -133,6 +133,6 @@ describe('a tree', () => {
 })
 
 test('counts characters in comments', () => {
-  expect(parseDocument('<p>a<!-- two --><!----></p><!--never closed').commentChars).toBe(15)
-  expect(parseDocument('<p>a</p>').commentChars).toBe(0)
+  expect(parseHtmlTree('<p>a<!-- two --><!----></p><!--never closed').commentChars).toBe(15)
+  expect(parseHtmlTree('<p>a</p>').commentChars).toBe(0)
 })

@@ -1,4 +1,4 @@
-import { barriersOf, type Implied, PARAGRAPH, Tag, Tags } from './tag.ts'
+import { barriersOf, type ImpliedEnd, PARAGRAPH, Tag, TagTable } from './tag.ts'
 import { type TokenSink, tokenize } from './tokenizer.ts'
 import { Element, splitClasses } from './tree.ts'
 
@@ -13,19 +13,19 @@ const MAX_INHERITED = 100
  * parsing never fails. Returns the `html` element. Time and memory are linear in the length of the source.
  */
 export function parseHtml(source: string): Element {
-  return parseDocument(source).root
+  return parseHtmlTree(source).root
 }
 
 /** The result of parsing a source. */
-export interface ParsedDocument {
+export interface HtmlTree {
   readonly root: Element
   /** Number of characters in comments, without surrounding white space. */
   readonly commentChars: number
 }
 
 /** Like {@link parseHtml}, with facts about the source that the tree does not show. */
-export function parseDocument(source: string): ParsedDocument {
-  const tags = new Tags()
+export function parseHtmlTree(source: string): HtmlTree {
+  const tags = new TagTable()
   const builder = new TreeBuilder(tags)
   tokenize(source, tags, builder)
   builder.end()
@@ -54,7 +54,7 @@ class TreeBuilder implements TokenSink {
   readonly #classLists = new Map<string, readonly string[]>()
   #text = ''
 
-  constructor(tags: Tags) {
+  constructor(tags: TagTable) {
     this.#head = tags.get('head')
     this.#link = tags.get('a')
     this.#paragraph = tags.get('p')
@@ -127,7 +127,7 @@ class TreeBuilder implements TokenSink {
     if (name === 'body') this.#body = element
     const isClosed = tag.isVoid || (isSelfClosing && (this.isForeign || tag.isForeign))
     if (isClosed) return
-    if (this.#stack.length > MAX_DEPTH) tag.tooDeep++
+    if (this.#stack.length > MAX_DEPTH) tag.tooDeepCount++
     else this.#push(element, tag)
   }
 
@@ -155,7 +155,7 @@ class TreeBuilder implements TokenSink {
     this.#open.push(tag)
     this.#top = element
     this.#topTag = tag
-    tag.open++
+    tag.openCount++
     if (tag.isForeign) this.#foreign++
   }
 
@@ -168,7 +168,7 @@ class TreeBuilder implements TokenSink {
       this.#stack.pop()
       const tag = this.#open.pop()
       if (tag === undefined) return
-      tag.open--
+      tag.openCount--
       if (tag.isForeign) this.#foreign--
     }
     this.#top = this.#stack[length - 1] ?? this.root
@@ -182,8 +182,8 @@ class TreeBuilder implements TokenSink {
     if (isInHead && !tag.isMetadata) this.#pop()
     if (tag.isBreakout && this.isForeign) this.#leaveForeign()
     if (tag.implied !== undefined) this.#closeWithin(tag.implied)
-    if (tag === this.#link && tag.open > 0) this.#closeLink()
-    if (tag.endsParagraph && this.#paragraph.open > 0) this.#closeWithin(PARAGRAPH)
+    if (tag === this.#link && tag.openCount > 0) this.#closeLink()
+    if (tag.endsParagraph && this.#paragraph.openCount > 0) this.#closeWithin(PARAGRAPH)
     if (tag.isHeading && this.#topTag?.isHeading === true) this.#pop()
   }
 
@@ -199,7 +199,7 @@ class TreeBuilder implements TokenSink {
     }
   }
 
-  #closeWithin({ closes, within }: Implied): void {
+  #closeWithin({ closes, within }: ImpliedEnd): void {
     let outermost = 0
     for (let i = this.#open.length - 1; i > 0; i--) {
       const name = this.#open[i]?.name ?? ''
@@ -228,15 +228,15 @@ class TreeBuilder implements TokenSink {
       this.#top.append(new Element('br'))
       return
     }
-    if (tag.tooDeep > 0) {
-      tag.tooDeep--
+    if (tag.tooDeepCount > 0) {
+      tag.tooDeepCount--
       return
     }
     if (tag === this.#topTag && this.#top !== this.#body) {
       this.#pop()
       return
     }
-    if (tag.open === 0) return
+    if (tag.openCount === 0) return
     // Content after the body is still shown in it.
     if (name === 'body' || name === 'html') return
     const barriers = barriersOf(tag)
@@ -263,8 +263,8 @@ class TreeBuilder implements TokenSink {
     const at = this.#open.lastIndexOf(tag, from)
     const element = this.#stack[at]
     if (element === undefined) return
-    tag.open--
-    this.#span.open++
+    tag.openCount--
+    this.#span.openCount++
     this.#open[at] = this.#span
     element.name = 'span'
   }

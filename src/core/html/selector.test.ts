@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseHtml } from './parse-html.ts'
-import { find, findAll, SelectorMap, selector } from './selector.ts'
+import { compileSelector, find, findAll, SelectorMap } from './selector.ts'
 
 const root = parseHtml(`
   <main id="top" class="page wide" data-kind="doc page">
@@ -31,18 +31,18 @@ describe('a selector', () => {
     ['div.page', 0],
     ['.a\\:b', 1],
   ])('%s matches %i elements', (text, count) => {
-    expect(findAll(root, selector(text))).toHaveLength(count)
+    expect(findAll(root, compileSelector(text))).toHaveLength(count)
   })
 
   test.each(['p:hover', 'a + b', '.', '[=x]'])('%s is refused', (text) => {
-    expect(() => selector(text)).toThrow(TypeError)
+    expect(() => compileSelector(text)).toThrow(TypeError)
   })
 
   test('finds the first element that is not dropped', () => {
     const tree = parseHtml('<div><p>a</p></div><p>b</p>')
     const [div] = tree.elements()
     if (div !== undefined) div.dropped = { step: 'test', reason: 'test' }
-    expect(find(tree, selector('p'))?.children).toEqual(['b'])
+    expect(find(tree, compileSelector('p'))?.children).toEqual(['b'])
   })
 })
 
@@ -63,7 +63,7 @@ describe('rules by selector', () => {
     ['.note', 'box'],
     ['em', 'language'],
   ])('the rule that matches %s is %s', (text, value) => {
-    const element = find(root, selector(text))
+    const element = find(root, compileSelector(text))
     expect(element && rules.match(element)).toBe(value)
   })
 })

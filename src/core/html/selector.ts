@@ -54,7 +54,7 @@ export class SelectorMap<T> {
   match(element: Element): T | undefined {
     let best = firstMatch(this.#forAll, element, undefined)
     best = firstMatch(this.#byName.get(element.name), element, best)
-    if (element.isBare) return best?.value
+    if (element.hasNoAttributes) return best?.value
     best = firstMatch(this.#byAttribute, element, best)
     if (this.#byId.size > 0) best = firstMatch(this.#byId.get(element.id), element, best)
     if (this.#byClass.size > 0) {
@@ -102,7 +102,7 @@ function firstMatch<T>(
 }
 
 /** Creates a test from a selector. Throws on unsupported syntax. */
-export function selector(text: string): Test {
+export function compileSelector(text: string): Test {
   const paths = parseSelector(text)
   const [only] = paths
   if (only !== undefined && paths.length === 1) return (element) => matchesPath(element, only)

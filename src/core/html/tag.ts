@@ -1,8 +1,16 @@
+import {
+  BREAKOUT,
+  FOREIGN,
+  HEADINGS,
+  INLINE_ELEMENTS,
+  METADATA_ELEMENTS,
+  PARAGRAPH_ENDING_ELEMENTS,
+  VOID_ELEMENTS,
+} from './element-names.ts'
 import { NameTable } from './name-table.ts'
-import { BREAKOUT, ENDS_PARAGRAPH, FOREIGN, HEADINGS, INLINE, METADATA, VOID } from './names.ts'
 
 /** The open elements that a new element closes implicitly (`closes`), up to one of `within`. */
-export interface Implied {
+export interface ImpliedEnd {
   readonly closes: ReadonlySet<string>
   readonly within: ReadonlySet<string>
 }
@@ -11,7 +19,7 @@ export interface Implied {
  * The content of an element outside SVG and MathML: markup, text up to its end tag without entities (`raw`) or with them (`escapable`), or
  * all the rest of the document (`plain`).
  */
-export type Content = 'markup' | 'raw' | 'escapable' | 'plain'
+export type ContentModel = 'markup' | 'raw' | 'escapable' | 'plain'
 
 /** The parsing rules for elements of one name. HTML's tables are consulted once for each name, not for each element. */
 export class Tag {
@@ -25,29 +33,29 @@ export class Tag {
   /** Whether it ends SVG and MathML. */
   readonly isBreakout: boolean
   readonly endsParagraph: boolean
-  readonly implied: Implied | undefined
-  readonly content: Content
+  readonly implied: ImpliedEnd | undefined
+  readonly contentModel: ContentModel
   /** How many elements of this name are open. */
-  open = 0
+  openCount = 0
   /** Number of open elements beyond the depth limit. */
-  tooDeep = 0
+  tooDeepCount = 0
 
   constructor(name: string) {
     this.name = name
-    this.isInline = INLINE.has(name)
-    this.isVoid = VOID.has(name)
+    this.isInline = INLINE_ELEMENTS.has(name)
+    this.isVoid = VOID_ELEMENTS.has(name)
     this.isForeign = FOREIGN.has(name)
     this.isHeading = HEADINGS.has(name)
-    this.isMetadata = METADATA.has(name)
+    this.isMetadata = METADATA_ELEMENTS.has(name)
     this.isBreakout = BREAKOUT.has(name)
-    this.endsParagraph = ENDS_PARAGRAPH.has(name)
+    this.endsParagraph = PARAGRAPH_ENDING_ELEMENTS.has(name)
     this.implied = IMPLIED.get(name)
-    this.content = CONTENT.get(name) ?? 'markup'
+    this.contentModel = CONTENT.get(name) ?? 'markup'
   }
 }
 
 /** All names in a document. */
-export class Tags extends NameTable<Tag> {
+export class TagTable extends NameTable<Tag> {
   constructor() {
     super((written) => {
       const name = written.toLowerCase()
@@ -57,17 +65,17 @@ export class Tags extends NameTable<Tag> {
 }
 
 const TABLE = new Set(['table', 'template'])
-const CELL: Implied = { closes: new Set(['td', 'th']), within: new Set(['tr', ...TABLE]) }
-const SECTION: Implied = { closes: new Set(['thead', 'tbody', 'tfoot', 'caption', 'colgroup']), within: TABLE }
-const TERM: Implied = { closes: new Set(['dt', 'dd']), within: new Set(['dl', 'td', 'th', ...TABLE]) }
-const RUBY: Implied = { closes: new Set(['rt', 'rp']), within: new Set(['ruby']) }
+const CELL: ImpliedEnd = { closes: new Set(['td', 'th']), within: new Set(['tr', ...TABLE]) }
+const SECTION: ImpliedEnd = { closes: new Set(['thead', 'tbody', 'tfoot', 'caption', 'colgroup']), within: TABLE }
+const TERM: ImpliedEnd = { closes: new Set(['dt', 'dd']), within: new Set(['dl', 'td', 'th', ...TABLE]) }
+const RUBY: ImpliedEnd = { closes: new Set(['rt', 'rp']), within: new Set(['ruby']) }
 
-export const PARAGRAPH: Implied = {
+export const PARAGRAPH: ImpliedEnd = {
   closes: new Set(['p']),
   within: new Set(['td', 'th', 'caption', 'button', 'object', 'foreignobject', ...TABLE]),
 }
 
-const IMPLIED: ReadonlyMap<string, Implied> = new Map([
+const IMPLIED: ReadonlyMap<string, ImpliedEnd> = new Map([
   ['li', { closes: new Set(['li']), within: new Set(['ul', 'ol', 'menu', 'dir', 'td', 'th', ...TABLE]) }],
   ['dt', TERM],
   ['dd', TERM],
@@ -83,7 +91,7 @@ const IMPLIED: ReadonlyMap<string, Implied> = new Map([
   ['rp', RUBY],
 ])
 
-const CONTENT: ReadonlyMap<string, Content> = new Map([
+const CONTENT: ReadonlyMap<string, ContentModel> = new Map([
   ['script', 'raw'],
   ['style', 'raw'],
   ['xmp', 'raw'],

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 import { describe, expect, test } from 'vitest'
 import { cpuMsOf } from '../../../test/cpu-time.ts'
-import { type Tag, Tags } from './tag.ts'
+import { type Tag, TagTable } from './tag.ts'
 import { type TokenSink, tokenize } from './tokenizer.ts'
 
 type Token = readonly [kind: string, ...rest: unknown[]]
@@ -59,7 +59,7 @@ class Ours extends TokenList implements TokenSink {
 
 function tokensOf(source: string, isForeign = false): readonly Token[] {
   const list = new Ours(isForeign)
-  tokenize(source, new Tags(), list)
+  tokenize(source, new TagTable(), list)
   list.end()
   return list.tokens
 }
@@ -465,6 +465,6 @@ describe('hostile sources take linear time', () => {
     }
     const source = piece.repeat(count)
     // It takes a tenth of a second. Reading the rest again at each piece would be 10^11 characters.
-    expect(cpuMsOf(() => tokenize(source, new Tags(), sink))).toBeLessThan(5000)
+    expect(cpuMsOf(() => tokenize(source, new TagTable(), sink))).toBeLessThan(5000)
   })
 })

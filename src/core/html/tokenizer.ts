@@ -1,6 +1,6 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode'
 import { NameTable } from './name-table.ts'
-import type { Tag, Tags } from './tag.ts'
+import type { Tag, TagTable } from './tag.ts'
 
 /** Further attributes of an element are ignored; no real element has so many. */
 const MAX_ATTRIBUTES = 100
@@ -36,7 +36,7 @@ export interface TokenSink {
 }
 
 /** Reads HTML into tokens, in time that grows with the length of the source alone. A tag that has no end is ignored. */
-export function tokenize(source: string, tags: Tags, sink: TokenSink): void {
+export function tokenize(source: string, tags: TagTable, sink: TokenSink): void {
   new Tokenizer(source, tags, sink).run()
 }
 
@@ -46,7 +46,7 @@ export function tokenize(source: string, tags: Tags, sink: TokenSink): void {
  */
 class Tokenizer {
   readonly #source: string
-  readonly #tags: Tags
+  readonly #tags: TagTable
   readonly #sink: TokenSink
   readonly #attributes: string[] = []
   #attributesEnd = 0
@@ -56,7 +56,7 @@ class Tokenizer {
   /** Position of the first `&` after the current position. */
   #ampersand = -1
 
-  constructor(source: string, tags: Tags, sink: TokenSink) {
+  constructor(source: string, tags: TagTable, sink: TokenSink) {
     this.#source = source
     this.#tags = tags
     this.#sink = sink
@@ -103,7 +103,7 @@ class Tokenizer {
     const end = this.#readAttributes(nameEnd)
     if (end === -1) return this.#source.length
     // Must be evaluated before the sink gets the tag, because the tag may end the foreign content.
-    const holdsMarkup = tag.content === 'markup' || this.#sink.isForeign
+    const holdsMarkup = tag.contentModel === 'markup' || this.#sink.isForeign
     this.#sink.startTag(tag, this.#attributes, this.#attributesEnd, this.#isSelfClosing)
     return holdsMarkup ? end : this.#readContent(tag, end)
   }
@@ -167,9 +167,9 @@ class Tokenizer {
 
   /** Reads the content of an element without markup, up to its end tag. */
   #readContent(tag: Tag, start: number): number {
-    const end = tag.content === 'plain' ? this.#source.length : this.#findEndTag(tag.name, start)
+    const end = tag.contentModel === 'plain' ? this.#source.length : this.#findEndTag(tag.name, start)
     if (start === end) return end
-    if (tag.content === 'escapable') this.#text(start, end)
+    if (tag.contentModel === 'escapable') this.#text(start, end)
     else this.#sink.text(this.#source.slice(start, end))
     return end
   }

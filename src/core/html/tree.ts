@@ -45,7 +45,7 @@ export class Element {
   }
 
   /** Whether it has no attributes. */
-  get isBare(): boolean {
+  get hasNoAttributes(): boolean {
     return this.#attributes.length === 0
   }
 

@@ -8,7 +8,7 @@ interface IgnoreRule {
   readonly parts: readonly (Glob | '**')[]
   readonly directoriesOnly: boolean
   /** The line began with `!`. */
-  readonly keeps: boolean
+  readonly isNegated: boolean
 }
 
 /**
@@ -20,15 +20,15 @@ export interface IgnoreFile {
   readonly base: string
   readonly rules: readonly IgnoreRule[]
   /** Rules that are a name at any depth, by that name. */
-  readonly names: ReadonlyMap<string, LastPlaces>
+  readonly names: ReadonlyMap<string, LastRuleIndexes>
   /** Rules that are one path, by that path. */
-  readonly paths: ReadonlyMap<string, LastPlaces>
+  readonly paths: ReadonlyMap<string, LastRuleIndexes>
   /** Places of all other rules, ascending. */
-  readonly wild: readonly number[]
+  readonly wildcardRules: readonly number[]
 }
 
 /** Index of the last rule for a text, -1 for none: for any entry, and for folders only. */
-interface LastPlaces {
+interface LastRuleIndexes {
   any: number
   folder: number
 }
@@ -62,8 +62,8 @@ export function isIgnored(files: readonly IgnoreFile[], path: string, isDirector
 export function findIgnoringLine(files: readonly IgnoreFile[], path: string, isDirectory: boolean): string | undefined {
   for (const file of files.toReversed()) {
     if (!path.startsWith(file.base)) continue
-    const decisive = findDecisive(file, path.slice(file.base.length), isDirectory)
-    if (decisive !== undefined) return decisive.keeps ? undefined : decisive.text
+    const decisive = findLastMatch(file, path.slice(file.base.length), isDirectory)
+    if (decisive !== undefined) return decisive.isNegated ? undefined : decisive.text
   }
   return undefined
 }
@@ -71,13 +71,13 @@ export function findIgnoringLine(files: readonly IgnoreFile[], path: string, isD
 /** The same file without the rules that ignore one of these folders. */
 export function withoutRulesFor(file: IgnoreFile, folders: readonly string[]): IgnoreFile {
   const inside = folders.filter((path) => path.startsWith(file.base)).map((path) => splitPath(path, file.base))
-  const kept = file.rules.filter((rule) => rule.keeps || !inside.some((parts) => matchesParts(rule.parts, parts)))
+  const kept = file.rules.filter((rule) => rule.isNegated || !inside.some((parts) => matchesParts(rule.parts, parts)))
   return indexRules(kept, file.base)
 }
 
 function indexRules(rules: readonly IgnoreRule[], base: string): IgnoreFile {
-  const names = new Map<string, LastPlaces>()
-  const paths = new Map<string, LastPlaces>()
+  const names = new Map<string, LastRuleIndexes>()
+  const paths = new Map<string, LastRuleIndexes>()
   const wild: number[] = []
   for (const [place, { parts, directoriesOnly }] of rules.entries()) {
     const isName = parts.length === 2 && parts[0] === '**'
@@ -91,16 +91,16 @@ function indexRules(rules: readonly IgnoreRule[], base: string): IgnoreFile {
     last[directoriesOnly ? 'folder' : 'any'] = place
     map.set(texts.join('/'), last)
   }
-  return { base, rules, names, paths, wild }
+  return { base, rules, names, paths, wildcardRules: wild }
 }
 
 /** The last rule that matches a path relative to the folder of the file. */
-function findDecisive(file: IgnoreFile, path: string, isDirectory: boolean): IgnoreRule | undefined {
+function findLastMatch(file: IgnoreFile, path: string, isDirectory: boolean): IgnoreRule | undefined {
   const found = [file.names.get(path.slice(path.lastIndexOf('/') + 1)), file.paths.get(path)]
   const places = found.flatMap((last) => (last === undefined ? [] : [last.any, isDirectory ? last.folder : -1]))
   const lookedUp = Math.max(-1, ...places)
-  const parts = file.wild.length === 0 ? [] : splitPath(path, '')
-  const wild = file.wild.findLast((place) => {
+  const parts = file.wildcardRules.length === 0 ? [] : splitPath(path, '')
+  const wild = file.wildcardRules.findLast((place) => {
     // The rule found by lookup overrides all rules before it.
     if (place < lookedUp) return true
     const rule = file.rules[place]
@@ -129,7 +129,7 @@ function parseRule(trimmed: string): IgnoreRule | undefined {
   if (names.join('') === '') return undefined
   const parts = names.map((name) => (name === '**' ? name : parseGlob(name)))
   if (!parts.every((part) => part !== undefined)) return undefined
-  return { text: trimmed, parts: isAnchored ? parts : ['**', ...parts], directoriesOnly, keeps }
+  return { text: trimmed, parts: isAnchored ? parts : ['**', ...parts], directoriesOnly, isNegated: keeps }
 }
 
 /** Trailing spaces do not count unless an unescaped backslash precedes them. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compactJson, compactLength, JsonSyntaxError, scanDocument, scanElements, scanMembers } from './scan.ts'
+import { compactJson, compactLength, JsonSyntaxError, scanElements, scanJson, scanMembers } from './scan.ts'
 
 function isJson(text: string): boolean {
   try {
-    scanDocument(text)
+    scanJson(text)
     return true
   } catch (error) {
     if (error instanceof JsonSyntaxError) return false
@@ -51,7 +51,7 @@ test('compact text equals the output of JSON.stringify for any white space', () 
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t', '\n\r '), (value, indent) => {
       const text = ` ${JSON.stringify(value, null, indent)}\n`
-      expect(compactJson(text, scanDocument(text))).toBe(JSON.stringify(value))
+      expect(compactJson(text, scanJson(text))).toBe(JSON.stringify(value))
     }),
   )
 })
@@ -78,12 +78,12 @@ describe('scanning', () => {
     ['"abc', 4],
     ['', 0],
   ])('reports the position of the error in %j', (text, offset) => {
-    expect(() => scanDocument(text)).toThrow(new JsonSyntaxError(offset))
+    expect(() => scanJson(text)).toThrow(new JsonSyntaxError(offset))
   })
 })
 
 test('computes the length of a compact text without creating it', () => {
   const text = ' { "a b" : [ 1 , "\\" x" ] } '
-  const span = scanDocument(text)
+  const span = scanJson(text)
   expect(compactLength(text, span)).toBe(compactJson(text, span).length)
 })

@@ -29,7 +29,7 @@ export class JsonSyntaxError extends Error {
  * brackets are harmless.
  * @throws {JsonSyntaxError}
  */
-export function scanDocument(text: string): Span {
+export function scanJson(text: string): Span {
   const start = skipSpace(text, 0)
   const end = scanValue(text, start)
   const rest = skipSpace(text, end)

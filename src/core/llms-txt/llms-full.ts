@@ -34,12 +34,12 @@ export interface LlmsFullPage {
  */
 export function splitLlmsFull(text: string, url: string, titles: ReadonlyMap<string, string>): LlmsFull {
   const lines = splitLines(text.replace(/^\ufeff/, ''))
-  const file: File = { lines, fences: markFences(lines), url, titles: indexTitles(titles) }
+  const file: LlmsFullFile = { lines, fences: markFences(lines), url, titles: indexTitles(titles) }
   const marks = findMarks(file)
   return assemble(file, marks)
 }
 
-interface File {
+interface LlmsFullFile {
   readonly lines: readonly string[]
   readonly fences: readonly boolean[]
   readonly url: string
@@ -48,7 +48,7 @@ interface File {
 }
 
 /** The position of a page. */
-interface Mark {
+interface PageMark {
   readonly start: number
   /** The line after its last; if it is missing, the page continues to the next mark. */
   readonly end?: number
@@ -58,14 +58,14 @@ interface Mark {
   readonly edits: readonly (readonly [line: number, rest: string])[]
 }
 
-function findMarks(file: File): readonly Mark[] {
+function findMarks(file: LlmsFullFile): readonly PageMark[] {
   const [best = []] = [findTags(file), findFrontMatter(file), findSourceLines(file)].sort((a, b) => b.length - a.length)
   if (best.length > 0) return best
   const linked = findLinkHeadings(file)
   return linked.length > 0 ? linked : findTitles(file)
 }
 
-function assemble({ lines }: File, marks: readonly Mark[]): LlmsFull {
+function assemble({ lines }: LlmsFullFile, marks: readonly PageMark[]): LlmsFull {
   const rest: (string | undefined)[] = [...lines]
   for (const { edits } of marks) {
     for (const [line, text] of edits) {
@@ -132,27 +132,27 @@ function firstHeading(markdown: string): string {
   return ''
 }
 
-const OPENING = /^\s*<(doc|page|document)(\s[^<>]*)?>/i
-const FACT = /^\s*<(source|url|link|title)>([^<>]*)<\/\1>/i
-const CONTENT = /^\s*<((?:document_|page_)?contents?)>/i
+const OPENING_TAG = /^\s*<(doc|page|document)(\s[^<>]*)?>/i
+const METADATA_TAG = /^\s*<(source|url|link|title)>([^<>]*)<\/\1>/i
+const CONTENT_TAG = /^\s*<((?:document_|page_)?contents?)>/i
 // A name is matched from its beginning only: starting at each letter would take quadratic time for a long one.
 const ATTRIBUTE = /(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
 /** Facts about a page directly follow its tag. */
-const MAX_FACT_LINES = 20
+const MAX_METADATA_LINES = 20
 
 /** `<doc title="…" url="…">…</doc>`, and `<document><source>…</source><document_content>…`. */
-function findTags(file: File): Mark[] {
+function findTags(file: LlmsFullFile): PageMark[] {
   const { lines, fences } = file
-  const marks: Mark[] = []
+  const marks: PageMark[] = []
   for (let i = 0; i < lines.length; i++) {
-    const [tag = '', name = '', attributes = ''] = fences[i] === true ? [] : (OPENING.exec(lines[i] ?? '') ?? [])
+    const [tag = '', name = '', attributes = ''] = fences[i] === true ? [] : (OPENING_TAG.exec(lines[i] ?? '') ?? [])
     if (name === '') continue
     const facts = new Map<string, string>()
     for (const [, key = '', double, single] of attributes.matchAll(ATTRIBUTE)) {
       facts.set(key.toLowerCase(), decodeEntities(double ?? single ?? ''))
     }
     const edits = new Map<number, string>([[i, (lines[i] ?? '').slice(tag.length)]])
-    const content = readFacts(lines, i, edits, facts)
+    const content = readMetadataTags(lines, i, edits, facts)
     const end = findClosing(file, i, name, edits, content)
     const title = titleText(facts.get('title') ?? '')
     const said = ['url', 'source', 'href', 'link'].map((key) => pageUrl(facts.get(key) ?? '', file.url))
@@ -165,23 +165,23 @@ function findTags(file: File): Mark[] {
 }
 
 /** Takes the facts after an opening tag out of the lines; returns the name of the tag around the content, if any. */
-function readFacts(
+function readMetadataTags(
   lines: readonly string[],
   start: number,
   edits: Map<number, string>,
   facts: Map<string, string>,
 ): string | undefined {
-  const end = Math.min(lines.length, start + MAX_FACT_LINES)
+  const end = Math.min(lines.length, start + MAX_METADATA_LINES)
   for (let i = start; i < end; ) {
     const line = edits.get(i) ?? lines[i] ?? ''
-    const [whole = '', key, value = ''] = FACT.exec(line) ?? []
+    const [whole = '', key, value = ''] = METADATA_TAG.exec(line) ?? []
     if (key !== undefined) {
       facts.set(key.toLowerCase(), decodeEntities(value.trim()))
       edits.set(i, line.slice(whole.length))
     } else if (isBlank(line)) {
       i++
     } else {
-      const [opening = '', content] = CONTENT.exec(line) ?? []
+      const [opening = '', content] = CONTENT_TAG.exec(line) ?? []
       if (content !== undefined) edits.set(i, line.slice(opening.length))
       return content
     }
@@ -191,7 +191,7 @@ function readFacts(
 
 /** Finds where a page ends, takes its closing tags out, and returns the line after it. */
 function findClosing(
-  { lines, fences }: File,
+  { lines, fences }: LlmsFullFile,
   start: number,
   name: string,
   edits: Map<number, string>,
@@ -201,7 +201,7 @@ function findClosing(
   for (let i = start; i < lines.length; i++) {
     if (fences[i] === true) continue
     const line = (edits.get(i) ?? lines[i] ?? '').trimEnd()
-    if (i > start && OPENING.exec(line)?.[1]?.toLowerCase() === name.toLowerCase()) return i
+    if (i > start && OPENING_TAG.exec(line)?.[1]?.toLowerCase() === name.toLowerCase()) return i
     if (!line.toLowerCase().endsWith(closing)) continue
     edits.set(i, line.slice(0, -closing.length))
     if (content !== undefined) cutContentEnd(lines, start, i, edits, `</${content.toLowerCase()}>`)
@@ -241,9 +241,9 @@ const URL_FIELDS = [
 const MAX_FIELDS = 50
 
 /** Blocks of `key: value` between lines of three hyphens. */
-function findFrontMatter(file: File): Mark[] {
+function findFrontMatter(file: LlmsFullFile): PageMark[] {
   const { lines, fences } = file
-  const marks: Mark[] = []
+  const marks: PageMark[] = []
   for (let i = 0; i < lines.length; i++) {
     if (fences[i] === true || lines[i]?.trimEnd() !== '---') continue
     const block = readFields(lines, i + 1)
@@ -284,9 +284,9 @@ const SOURCE = /^\s*(?:>\s*)?[*_]{0,2}(source(?: url)?|page url|url|link)[*_]{0,
 const RULE = /^ {0,3}(?:-{3,}|={3,}|\*{3,}|_{3,}|(?:- ){2,}-|(?:\* ){2,}\*)\s*$/
 
 /** A line with an address below a heading of the first two levels, or between rules. */
-function findSourceLines(file: File): Mark[] {
+function findSourceLines(file: LlmsFullFile): PageMark[] {
   const { lines, fences } = file
-  const marks: (Mark & { level: number })[] = []
+  const marks: (PageMark & { level: number })[] = []
   let previous = -1
   for (const [i, line] of lines.entries()) {
     if (isBlank(line)) continue
@@ -306,7 +306,7 @@ function markSource(
   before: number,
   at: number,
   url: string,
-): (Mark & { level: number }) | undefined {
+): (PageMark & { level: number }) | undefined {
   const edits: [number, string][] = [[at, '']]
   if (before < 0) return { start: at, url, title: '', edits, level: 0 }
   const line = lines[before] ?? ''
@@ -342,9 +342,9 @@ function readSource(line: string, base: string): string | undefined {
 }
 
 /** Headings that are a link to a page of the same host, of the highest level that has them. */
-function findLinkHeadings(file: File): Mark[] {
+function findLinkHeadings(file: LlmsFullFile): PageMark[] {
   const { lines, fences } = file
-  const marks: (Mark & { level: number })[] = []
+  const marks: (PageMark & { level: number })[] = []
   for (const [i, line] of lines.entries()) {
     const heading = fences[i] === true ? undefined : readHeading(line)
     if (heading === undefined || heading.level > 3) continue
@@ -359,7 +359,7 @@ function findLinkHeadings(file: File): Mark[] {
 }
 
 /** Finds headings that are titles in the llms.txt: of the first level or, if there are none, of the second. */
-function findTitles(file: File): Mark[] {
+function findTitles(file: LlmsFullFile): PageMark[] {
   const { lines, fences, titles } = file
   if (titles.size === 0) return []
   for (const level of [1, 2]) {
@@ -372,7 +372,7 @@ function findTitles(file: File): Mark[] {
       const key = titleKey(heading.text)
       counts.set(key, (counts.get(key) ?? 0) + 1)
     }
-    const marks = headings.flatMap(({ line, text }, i): Mark[] => {
+    const marks = headings.flatMap(({ line, text }, i): PageMark[] => {
       const key = titleKey(text)
       const url = counts.get(key) === 1 ? titles.get(key) : undefined
       if (url === undefined) return []
@@ -386,7 +386,7 @@ function findTitles(file: File): Mark[] {
 }
 
 /** The marks whose headings have the highest level among them; lower headings are parts of pages. 0 means no heading. */
-function keepHighest(marks: readonly (Mark & { readonly level: number })[]): Mark[] {
+function keepHighest(marks: readonly (PageMark & { readonly level: number })[]): PageMark[] {
   const highest = marks.reduce((least, { level }) => (level > 0 ? Math.min(least, level) : least), 7)
   return marks.filter(({ level }) => level === 0 || level === highest)
 }

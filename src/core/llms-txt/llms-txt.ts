@@ -40,7 +40,7 @@ const ITEM = /^\s*[-*+]\s+/
  * a description after it, and a line several links.
  */
 export function parseLlmsTxt(text: string, url: string): LlmsTxt | NoLlmsTxt {
-  const problem = problemOf(text)
+  const problem = findMarkdownProblem(text)
   if (problem !== undefined) return { type: 'none', reason: problem }
   const lines = splitLines(text.replace(/^\ufeff/, ''))
   const fences = markFences(lines)
@@ -98,7 +98,7 @@ export function isLinkIndex(text: string): boolean {
 }
 
 /** Why a text cannot be Markdown that was written for machines; undefined where it can. */
-export function problemOf(text: string): 'empty' | 'binary' | 'html' | undefined {
+export function findMarkdownProblem(text: string): 'empty' | 'binary' | 'html' | undefined {
   if (isBlank(text)) return 'empty'
   if (text.includes('\0')) return 'binary'
   return isHtml(text) ? 'html' : undefined

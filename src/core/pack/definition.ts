@@ -8,7 +8,7 @@ export interface Definition {
   readonly text: string
 }
 
-const MOST_CHARS = 400
+const MAX_CHARS = 400
 
 /** Finds the first line that names the chunk's symbol; comments and decorators may precede it. */
 export function findDefinition(chunk: Chunk): Definition | undefined {
@@ -20,6 +20,6 @@ export function findDefinition(chunk: Chunk): Definition | undefined {
   const end = content.indexOf('\n', at)
   return {
     line: chunk.startLine + content.slice(0, at).split(/\r\n?|\n/).length - 1,
-    text: content.slice(start, end < 0 ? undefined : end).slice(0, MOST_CHARS),
+    text: content.slice(start, end < 0 ? undefined : end).slice(0, MAX_CHARS),
   }
 }

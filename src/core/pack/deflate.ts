@@ -9,8 +9,8 @@ const WINDOW = 1 << 15
 /** The largest size of a stored block. */
 const BLOCK_BYTES = 0xffff
 const HASH_BITS = 15
-const LEAST_MATCH = 4
-const MOST_MATCH = 258
+const MIN_MATCH = 4
+const MAX_MATCH = 258
 const END_OF_BLOCK = 256
 /**
  * After this many hexadecimal digits in a row, the rest is treated as an id and not matched: a repeated id would have matched from its
@@ -27,7 +27,7 @@ export class Deflater {
   /** Last position of four bytes, by their hash, counted over all streams, modulo 2³². */
   readonly #heads = new Uint32Array(1 << HASH_BITS)
   /** Triples: number of literal bytes since the last match, length of the match, its distance. */
-  readonly #matches = new Uint16Array(3 * Math.ceil(BLOCK_BYTES / LEAST_MATCH))
+  readonly #matches = new Uint16Array(3 * Math.ceil(BLOCK_BYTES / MIN_MATCH))
   readonly #literals = new HuffmanCode(LITERALS, 15)
   readonly #distances = new HuffmanCode(DISTANCES, 15)
   readonly #header = new BlockHeader()
@@ -111,13 +111,13 @@ export class Deflater {
     let at = WINDOW
     let literalsFrom = at
     while (at < end) {
-      if (digits < LONG_NUMBER && at + LEAST_MATCH <= end) {
+      if (digits < LONG_NUMBER && at + MIN_MATCH <= end) {
         const hash = hashAt(buffer, at)
         const from = at - ((at + offset - (heads[hash] ?? 0)) >>> 0)
         heads[hash] = at + offset
         const isNear = from >= lowest && from < at && at - from <= WINDOW
         const length = isNear ? matchLength(buffer, from, at, end) : 0
-        if (length >= LEAST_MATCH) {
+        if (length >= MIN_MATCH) {
           const code = LENGTH_CODES[length] ?? 0
           const distanceCode = distanceCodeOf(at - from)
           counts[code] = (counts[code] ?? 0) + 1
@@ -174,7 +174,7 @@ function hashAt(buffer: Uint8Array, at: number): number {
 }
 
 function matchLength(buffer: Uint8Array, from: number, at: number, end: number): number {
-  const most = Math.min(MOST_MATCH, end - at)
+  const most = Math.min(MAX_MATCH, end - at)
   let length = 0
   while (length < most && buffer[from + length] === buffer[at + length]) length++
   return length
@@ -515,7 +515,7 @@ const LENGTH_EXTRA = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3
 const DISTANCE_EXTRA = [
   0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13,
 ]
-const LENGTH_BASES = [...sumUp(LENGTH_EXTRA.slice(0, 28), 3), MOST_MATCH]
+const LENGTH_BASES = [...sumUp(LENGTH_EXTRA.slice(0, 28), 3), MAX_MATCH]
 const DISTANCE_BASES = sumUp(DISTANCE_EXTRA, 1)
 /** Code of each match length among the literals. */
 const LENGTH_CODES = createLengthCodes()
@@ -539,8 +539,8 @@ function sumUp(extraBits: readonly number[], start: number): number[] {
 }
 
 function createLengthCodes(): Uint16Array {
-  const codes = new Uint16Array(MOST_MATCH + 1)
-  for (let length = 3; length <= MOST_MATCH; length++) {
+  const codes = new Uint16Array(MAX_MATCH + 1)
+  for (let length = 3; length <= MAX_MATCH; length++) {
     codes[length] = 257 + LENGTH_BASES.findLastIndex((base) => base <= length)
   }
   return codes

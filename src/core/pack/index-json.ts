@@ -1,6 +1,6 @@
 import type { Chunk, FileMeta } from '../model.ts'
 import type { SearchIndexStats, TermEntry } from '../search/search-index.ts'
-import { finish } from '../search/steps.ts'
+import { runSteps } from '../search/steps.ts'
 import { BlockWriter } from './block-writer.ts'
 import type { Pack } from './pack.ts'
 import { FIELDS, PackIndex } from './pack-index.ts'
@@ -16,8 +16,8 @@ export const INDEX_VERSION = 1
 export function* writeIndexJson(pack: Pack, packIndex: PackIndex = new PackIndex(pack)): Generator<Uint8Array> {
   const writer = new BlockWriter()
   yield* writeChunks(writer, pack)
-  const index = finish(packIndex.prepare('terms'))
-  const openings = encodeOpenings(index.sortedKeys())
+  const index = runSteps(packIndex.prepare('terms'))
+  const openings = encodePostingPrefixes(index.sortedKeys())
   const stats = JSON.stringify(createStats(pack, index.stats()))
   writer.write(`,"stats":${stats},"warnings":${JSON.stringify(pack.warnings)},"inverted_index":`)
   yield* writeTerms(writer, index.terms('body'), openings)
@@ -85,12 +85,12 @@ export function chunkRecord(chunk: Chunk): Record<string, unknown> {
 }
 
 /** `{"chunk_id":"<id>","tf":` of every chunk one after another, because each is repeated for every term of its chunk. */
-interface Openings {
+interface PostingPrefixes {
   readonly table: Uint8Array
   readonly width: number
 }
 
-function encodeOpenings(ids: readonly string[]): Openings {
+function encodePostingPrefixes(ids: readonly string[]): PostingPrefixes {
   const table = new TextEncoder().encode(ids.map((id) => `{"chunk_id":"${id}","tf":`).join(''))
   return { table, width: ids.length === 0 ? 0 : table.length / ids.length }
 }
@@ -99,9 +99,13 @@ const DOC_LEN = new TextEncoder().encode(',"doc_len":')
 const CLOSING = new TextEncoder().encode('},')
 
 /** Postings written before the writer checks whether it is full, because a term may be in every chunk. */
-const AT_ONCE = 256
+const POSTINGS_PER_CHECK = 256
 
-function* writeTerms(writer: BlockWriter, terms: Iterable<TermEntry>, openings: Openings): Generator<Uint8Array> {
+function* writeTerms(
+  writer: BlockWriter,
+  terms: Iterable<TermEntry>,
+  openings: PostingPrefixes,
+): Generator<Uint8Array> {
   const { table, width } = openings
   let left = 0
   const write = (document: number, tf: number, docLen: number) => {
@@ -117,8 +121,8 @@ function* writeTerms(writer: BlockWriter, terms: Iterable<TermEntry>, openings: 
     writer.write(`${opener}${JSON.stringify(term)}:{"df":${df},"postings":[`)
     opener = ','
     left = df
-    for (let from = 0; from < df; from += AT_ONCE) {
-      visitPostings(write, from, Math.min(from + AT_ONCE, df))
+    for (let from = 0; from < df; from += POSTINGS_PER_CHECK) {
+      visitPostings(write, from, Math.min(from + POSTINGS_PER_CHECK, df))
       if (writer.isFull) yield writer.take()
     }
     writer.write(']}')

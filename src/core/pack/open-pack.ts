@@ -44,7 +44,7 @@ function addVectors(pack: Pack, reader: PackReader): Pack {
 const POSTINGS = ',"inverted_index":'
 
 /** Limit for the text of a pack, which is held in memory; packs made with sensible limits are smaller. */
-export const MOST_CHARS: number = 2 ** 28
+export const MAX_PACK_CHARS: number = 2 ** 28
 
 /** Reads text up to a marker, or to its end; the rest is never unpacked. */
 function readText(reader: PackReader, file: string, marker?: string): string {
@@ -61,10 +61,10 @@ function readText(reader: PackReader, file: string, marker?: string): string {
     parts.push(text.slice(0, kept))
     tail = text.slice(kept)
     size += kept
-    if (size > MOST_CHARS) {
+    if (size > MAX_PACK_CHARS) {
       throw new PharosError('PACK_INVALID', {
         path: reader.name,
-        problem: `${file} has more than ${MOST_CHARS} characters`,
+        problem: `${file} has more than ${MAX_PACK_CHARS} characters`,
       })
     }
   }

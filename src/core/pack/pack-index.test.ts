@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { chunkFile } from '../chunk/chunk-file.ts'
-import { finish, type Steps } from '../search/steps.ts'
+import { runSteps, type Steps } from '../search/steps.ts'
 import { writeIndexJson } from './index-json.ts'
 import { createPack, type Pack } from './pack.ts'
 import { PackIndex } from './pack-index.ts'
@@ -74,7 +74,7 @@ test('the index is built in many steps, and an interrupted build resumes', () =>
   expect(goOn(index.prepare('search'), stopped)).toBe(stopped)
   expect(goOn(index.prepare('search'))).toBe(whole - stopped)
   expect(goOn(index.prepare('search'))).toBe(0)
-  expect(finish(index.prepare('terms')).size).toBe(3000)
+  expect(runSteps(index.prepare('terms')).size).toBe(3000)
 })
 
 test('a term of every chunk is written in pieces', () => {

@@ -9,10 +9,10 @@ import type { Pack } from './pack.ts'
 export const FIELDS = { title: 2, heading: 2, symbol: 2, path: 1, body: 1 } as const
 
 /** Chunks indexed in one step. */
-const AT_ONCE = 4
+const CHUNKS_PER_STEP = 4
 
 /** Chunks sorted in one step. */
-const RANKED_AT_ONCE = 1024
+const SORTED_PER_STEP = 1024
 
 /**
  * The index of a pack: built once, on first use, for searches and for `index.json` alike. Chunks are stored under their ids, which gives
@@ -55,7 +55,7 @@ function* buildIndex(pack: Pack): Steps<SearchIndex> {
       path: chunk.path,
       body: chunk.content,
     })
-    if (i % AT_ONCE === 0) yield
+    if (i % CHUNKS_PER_STEP === 0) yield
   }
   return index
 }
@@ -66,7 +66,7 @@ function* rankByRef({ chunks, refs }: Pack): Steps<ReadonlyMap<string, number>> 
   const ranks = new Map<string, number>()
   for (const position of positions) {
     ranks.set(chunks[position]?.id ?? '', ranks.size)
-    if (ranks.size % RANKED_AT_ONCE === 0) yield
+    if (ranks.size % SORTED_PER_STEP === 0) yield
   }
   return ranks
 }

@@ -1,8 +1,8 @@
 import { embeddedText } from '../embedding/embedded-text.ts'
 import { MODEL_LANGUAGE } from '../embedding/model.ts'
 import type { Chunk, Kind } from '../model.ts'
-import { tellLanguage } from '../text/language.ts'
-import { shortCode } from '../text/language-code.ts'
+import { resolvePageLanguage } from '../text/language.ts'
+import { primaryLanguageOf } from '../text/language-code.ts'
 import type { Pack } from './pack.ts'
 import { findTitles } from './pack-index.ts'
 import type { PackVectors } from './pack-vectors.ts'
@@ -38,7 +38,11 @@ export function createPackTexts(pack: Pack): PackTexts {
 }
 
 /** Copies the vectors of unchanged texts from an earlier version of the pack. */
-export function takeOverVectors(from: { pack: Pack; vectors: PackVectors }, pack: Pack, vectors: PackVectors): void {
+export function copyUnchangedVectors(
+  from: { pack: Pack; vectors: PackVectors },
+  pack: Pack,
+  vectors: PackVectors,
+): void {
   if (from.vectors.space.fingerprint !== vectors.space.fingerprint) return
   const before = createPackTexts(from.pack)
   const now = createPackTexts(pack)
@@ -63,8 +67,8 @@ function createLanguageCheck({ chunks }: Pack): (chunk: Chunk) => boolean {
     if (!PROSE.has(kind)) return true
     let isKnown = known.get(path)
     if (isKnown === undefined) {
-      const language = tellLanguage(null, (beginnings.get(path) ?? '').slice(0, LANGUAGE_CHARS))
-      isKnown = language === null || shortCode(language) === MODEL_LANGUAGE
+      const language = resolvePageLanguage(null, (beginnings.get(path) ?? '').slice(0, LANGUAGE_CHARS))
+      isKnown = language === null || primaryLanguageOf(language) === MODEL_LANGUAGE
       known.set(path, isKnown)
     }
     return isKnown

@@ -5,8 +5,8 @@ import { PharosError } from '../errors.ts'
 import { packEntries, zipPack } from './entries.ts'
 import { openPack, type PackReader } from './open-pack.ts'
 import { createPack, type Pack } from './pack.ts'
-import { createPackTexts, takeOverVectors } from './pack-texts.ts'
-import { describeOtherModel, PackVectors, parsePackVectors } from './pack-vectors.ts'
+import { copyUnchangedVectors, createPackTexts } from './pack-texts.ts'
+import { describeModelMismatch, PackVectors, parsePackVectors } from './pack-vectors.ts'
 import { splitPack } from './split.ts'
 import { openZipReader } from './zip-reader.ts'
 
@@ -104,8 +104,8 @@ describe('the vectors of a pack', () => {
   })
 
   test('vectors of another model are recognised by their fingerprint', () => {
-    expect(describeOtherModel(VECTORS, SPACE)).toBeUndefined()
-    expect(describeOtherModel(VECTORS, BUILT_IN_SPACE)).toBe(
+    expect(describeModelMismatch(VECTORS, SPACE)).toBeUndefined()
+    expect(describeModelMismatch(VECTORS, BUILT_IN_SPACE)).toBe(
       'the pack has vectors of another model (tiny) than the built-in one (pharos-embed-1); answered by words alone',
     )
   })
@@ -185,7 +185,7 @@ describe('what is embedded of a pack', () => {
       'c.md': '# A\n\none\n',
     })
     const vectors = new PackVectors(SPACE, later.chunks.length)
-    takeOverVectors({ pack: PACK, vectors: vectorsOf([1, 0, 0], [0, 1, 0], [0, 0, 1]) }, later, vectors)
+    copyUnchangedVectors({ pack: PACK, vectors: vectorsOf([1, 0, 0], [0, 1, 0], [0, 0, 1]) }, later, vectors)
     const kept = later.chunks.map(({ path, headingPath }, i) => [path, headingPath.at(-1), vectors.has(i)])
     expect(kept).toEqual([
       ['a.md', 'A', false],

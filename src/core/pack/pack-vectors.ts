@@ -14,7 +14,7 @@ const MAX_HEADER_BYTES = 1024
 const DAMAGED_HEADER = 'has a damaged header'
 
 /** Initial buffer for the vectors. */
-const FIRST_BYTES = 64 * 1024
+const INITIAL_BUFFER_BYTES = 64 * 1024
 
 /** No model in use has longer vectors. */
 const MAX_DIMENSIONS = 8192
@@ -156,7 +156,7 @@ export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, na
   check(!isOurs || dimensions === BUILT_IN_SPACE.dimensions, 'has vectors of another size than its model makes')
   const space = { model, fingerprint, dimensions }
   const size = count * widthOf(space)
-  let bytes = new Uint8Array(Math.min(size, FIRST_BYTES))
+  let bytes = new Uint8Array(Math.min(size, INITIAL_BUFFER_BYTES))
   let length = 0
   const take = (piece: Uint8Array) => {
     check(length + piece.length <= size, 'is longer than its vectors')
@@ -179,7 +179,7 @@ export function parsePackVectors(pieces: Iterable<Uint8Array>, count: number, na
 }
 
 /** Returns a message if the vectors are of another model and cannot be compared. */
-export function describeOtherModel(vectors: PackVectors, space: VectorSpace): string | undefined {
+export function describeModelMismatch(vectors: PackVectors, space: VectorSpace): string | undefined {
   if (vectors.space.fingerprint === space.fingerprint) return undefined
   return `the pack has vectors of another model (${vectors.space.model}) than the built-in one (${space.model}); answered by words alone`
 }

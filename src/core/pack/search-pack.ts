@@ -4,19 +4,19 @@ import { messageOf } from '../errors.ts'
 import type { Chunk, Hit, Kind } from '../model.ts'
 import { linkShareOf } from '../retrieval/link-share.ts'
 import { type Judgement, judgeRelevance, MAX_JUDGED } from '../retrieval/relevance.ts'
-import { penalizeLinks, supportHits } from '../retrieval/weigh-hits.ts'
+import { computeSupport, penalizeLinks } from '../retrieval/weigh-hits.ts'
 import type { Explanation } from '../search/explain.ts'
 import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../search/fusion.ts'
 import type { MissingWord } from '../search/ranking.ts'
 import type { Completion, SearchIndex } from '../search/search-index.ts'
 import { writeSnippet } from '../search/snippet.ts'
-import { finish, type Steps } from '../search/steps.ts'
+import { runSteps, type Steps } from '../search/steps.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 import { compareUtf8 } from '../text/order.ts'
 import { describeForeignQuestion } from '../text/query-language.ts'
 import type { Pack } from './pack.ts'
 import { PackIndex } from './pack-index.ts'
-import { describeOtherModel, type PackVectors } from './pack-vectors.ts'
+import { describeModelMismatch, type PackVectors } from './pack-vectors.ts'
 
 /** Conditions that a hit must meet; all given filters apply. */
 export interface ChunkFilters {
@@ -67,14 +67,14 @@ export interface MeaningExplanation {
 }
 
 /** The vector of a query, if one could be computed. */
-export interface PackMeaning {
+export interface QueryEmbedding {
   readonly meaning?: Float32Array
   /** Why words answer alone although the pack has vectors. */
   readonly notices: readonly string[]
 }
 
 /** This many hits by words are ranked together with the same number of nearest chunks; later hits follow in parts of the same size. */
-const PART = 100
+const FUSION_BATCH_SIZE = 100
 
 /** A hit before its chunk is shown. */
 interface RankedHit extends Pick<PackHit, 'score' | 'terms' | 'missing' | 'similarity' | 'explain' | 'meaning'> {
@@ -106,10 +106,10 @@ export class PackSearch {
   }
 
   /** Embeds a query with the built-in model if the pack has vectors of it. Never rejects: a search by words alone still works. */
-  async findMeaning(query: string, embed: (query: string) => Promise<Float32Array>): Promise<PackMeaning> {
+  async findMeaning(query: string, embed: (query: string) => Promise<Float32Array>): Promise<QueryEmbedding> {
     const vectors = this.#vectors
     if (vectors === undefined || vectors.embedded === 0) return { notices: [] }
-    const notice = describeOtherModel(vectors, BUILT_IN_SPACE)
+    const notice = describeModelMismatch(vectors, BUILT_IN_SPACE)
     if (notice !== undefined) return { notices: [notice] }
     const foreign = describeForeignQuestion(query, MODEL_LANGUAGE)
     if (foreign !== undefined) return { notices: [`${foreign}; answered by words alone`] }
@@ -207,9 +207,9 @@ export class PackSearch {
   /** Chunks near in meaning, with the scores of their words, which may be zero. */
   #findNear(query: string, options: PackSearchOptions, meaning: Float32Array, vectors: PackVectors): RankedHit[] {
     const isAccepted = (position: number) => matchesFilters(this.#pack.chunks[position], options)
-    const near = vectors.nearest(meaning, PART, MIN_SIMILARITY, isAccepted)
+    const near = vectors.nearest(meaning, FUSION_BATCH_SIZE, MIN_SIMILARITY, isAccepted)
     const ids = new Set(near.map(({ position }) => this.#pack.chunks[position]?.id ?? ''))
-    const byWords = new Map(this.#searchWords(query, options, PART, ids).map((hit) => [hit.position, hit]))
+    const byWords = new Map(this.#searchWords(query, options, FUSION_BATCH_SIZE, ids).map((hit) => [hit.position, hit]))
     return near.map(({ position }) => byWords.get(position) ?? { ...NO_MATCH, position })
   }
 
@@ -223,12 +223,16 @@ export class PackSearch {
   ): RankedHit[] {
     const near = this.#findNear(query, options, meaning, vectors)
     const isNear = new Set(near.map(({ position }) => position))
-    const byWords = this.#searchWords(query, options, Math.ceil((limit + PART) / PART) * PART)
+    const byWords = this.#searchWords(
+      query,
+      options,
+      Math.ceil((limit + FUSION_BATCH_SIZE) / FUSION_BATCH_SIZE) * FUSION_BATCH_SIZE,
+    )
     const ranked: RankedHit[] = []
     let fuse: FuseCandidates | undefined
-    for (let start = 0; start < byWords.length || start === 0; start += PART) {
+    for (let start = 0; start < byWords.length || start === 0; start += FUSION_BATCH_SIZE) {
       if (ranked.length >= limit) break
-      const others = byWords.slice(start, start + PART).filter(({ position }) => !isNear.has(position))
+      const others = byWords.slice(start, start + FUSION_BATCH_SIZE).filter(({ position }) => !isNear.has(position))
       const hits = start === 0 ? [...others, ...near] : others
       const candidates = hits.map(({ position, score }) => ({
         wordScore: penalizeLinks(score, linkShareOf(this.#pack.chunks[position]?.content ?? '')),
@@ -239,7 +243,7 @@ export class PackSearch {
       const pages = hits.map(({ position }, i) => {
         return { score: fused[i]?.score ?? 0, page: this.#pack.chunks[position]?.path ?? '' }
       })
-      const supports = supportHits(pages)
+      const supports = computeSupport(pages)
       const part = hits.map((hit, i): RankedHit => {
         const { wordScore = 0, similarity = null } = candidates[i] ?? {}
         const { score = 0, fusion = '' } = fused[i] ?? {}
@@ -254,7 +258,7 @@ export class PackSearch {
   }
 
   #opened(): SearchIndex {
-    return finish(this.#index.prepare('search'))
+    return runSteps(this.#index.prepare('search'))
   }
 
   #filterBy(filters: ChunkFilters): (id: string) => boolean {

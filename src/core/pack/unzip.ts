@@ -1,17 +1,17 @@
 import { Inflate } from 'fflate'
 import {
-  ENCRYPTED,
-  END_64_BYTES,
+  type CentralDirectoryEntry,
+  ENCRYPTION_FLAGS,
   findContent,
   findDirectory,
   findOverlaps,
-  LOCAL_BYTES,
+  LOCAL_HEADER_BYTES,
   parseDirectory,
-  parseEnd64,
+  parseZip64End,
   TAIL_BYTES,
+  ZIP64_END_BYTES,
   type ZipDirectory,
   ZipError,
-  type ZipPlace,
 } from './zip-directory.ts'
 import { Crc32 } from './zip-format.ts'
 
@@ -27,7 +27,7 @@ export interface ZipMember {
   readonly name: string
   readonly size: number
   /** Size in the archive in bytes. */
-  readonly packed: number
+  readonly compressedSize: number
   /** The content in pieces, checked at its end; a reader that stops early leaves the rest packed. */
   stream(): Iterable<Uint8Array>
 }
@@ -49,22 +49,22 @@ function locateDirectory(source: ZipSource): ZipDirectory {
   const found = findDirectory(source.read(Math.max(0, source.size - TAIL_BYTES), source.size))
   if (found === undefined) throw new ZipError('it is not a zip archive')
   if (!('end64' in found)) return found
-  return parseEnd64(readWithin(source, found.end64, found.end64 + END_64_BYTES, 'its directory'))
+  return parseZip64End(readWithin(source, found.end64, found.end64 + ZIP64_END_BYTES, 'its directory'))
 }
 
-function nameOf({ name }: ZipPlace): string {
+function nameOf({ name }: CentralDirectoryEntry): string {
   return new TextDecoder().decode(name)
 }
 
-function createMember(source: ZipSource, place: ZipPlace): ZipMember {
-  const { size, packed, method } = place
+function createMember(source: ZipSource, place: CentralDirectoryEntry): ZipMember {
+  const { size, compressedSize, method } = place
   const name = nameOf(place)
-  if ((place.flags & ENCRYPTED) !== 0) throw new ZipError(`${name} is encrypted`)
+  if ((place.flags & ENCRYPTION_FLAGS) !== 0) throw new ZipError(`${name} is encrypted`)
   if (method !== 0 && method !== 8) throw new ZipError(`${name} is packed with method ${method}`)
   return {
     name,
     size,
-    packed,
+    compressedSize,
     *stream() {
       const checksum = new Crc32()
       let length = 0
@@ -80,18 +80,22 @@ function createMember(source: ZipSource, place: ZipPlace): ZipMember {
   }
 }
 
-const SLICE = 1 << 16
+const SLICE_BYTES = 1 << 16
 
 /** The stored content of an entry, piece by piece. */
-function* readPacked(source: ZipSource, place: ZipPlace, name: string): Generator<Uint8Array> {
-  const { offset, packed } = place
-  const start = locateContent(readWithin(source, offset, offset + LOCAL_BYTES + place.name.length, name), place, name)
-  const end = start + packed
+function* readPacked(source: ZipSource, place: CentralDirectoryEntry, name: string): Generator<Uint8Array> {
+  const { offset, compressedSize } = place
+  const start = locateContent(
+    readWithin(source, offset, offset + LOCAL_HEADER_BYTES + place.name.length, name),
+    place,
+    name,
+  )
+  const end = start + compressedSize
   if (end > source.size) throw new ZipError(`${name} is cut off`)
-  for (let at = start; at < end; at += SLICE) yield source.read(at, Math.min(at + SLICE, end))
+  for (let at = start; at < end; at += SLICE_BYTES) yield source.read(at, Math.min(at + SLICE_BYTES, end))
 }
 
-function locateContent(header: Uint8Array, place: ZipPlace, name: string): number {
+function locateContent(header: Uint8Array, place: CentralDirectoryEntry, name: string): number {
   try {
     return findContent(header, place)
   } catch (cause) {

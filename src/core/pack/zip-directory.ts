@@ -1,4 +1,12 @@
-import { CENTRAL, END, END_64, LOCAL, LOCATOR_64, MAX_16, MAX_32 } from './zip-format.ts'
+import {
+  CENTRAL_HEADER_SIGNATURE,
+  END_SIGNATURE,
+  LOCAL_HEADER_SIGNATURE,
+  MAX_16,
+  MAX_32,
+  ZIP64_END_SIGNATURE,
+  ZIP64_LOCATOR_SIGNATURE,
+} from './zip-format.ts'
 
 /*
  * Strict parser of the format, for every archive: APPNOTE.TXT 6.3.10, sections 4.3 to 4.5. The directory at the end lists the members; the
@@ -11,12 +19,12 @@ export class ZipError extends Error {
 }
 
 /** The position of the content of a member, and its directory entry. */
-export interface ZipPlace {
+export interface CentralDirectoryEntry {
   readonly name: Uint8Array
   readonly flags: number
   readonly method: number
   readonly checksum: number
-  readonly packed: number
+  readonly compressedSize: number
   readonly size: number
   readonly offset: number
   /** Type and rights of a file as Unix has them; 0 where another system wrote the archive. */
@@ -36,51 +44,51 @@ export interface ZipDirectory {
  */
 export const TAIL_BYTES: number = 42 + MAX_16
 /** Bytes of the end of a zip64 directory. */
-export const END_64_BYTES = 56
+export const ZIP64_END_BYTES = 56
 /** Bytes of a header before its name. */
-export const LOCAL_BYTES = 30
-const CENTRAL_BYTES = 46
+export const LOCAL_HEADER_BYTES = 30
+const CENTRAL_HEADER_BYTES = 46
 
 /**
  * Finds the directory from the last bytes of an archive, before an optional comment. A zip64 archive gives the place of its
- * {@link parseEnd64} instead. Undefined if there is no end mark.
+ * {@link parseZip64End} instead. Undefined if there is no end mark.
  */
 export function findDirectory(tail: Uint8Array): ZipDirectory | { readonly end64: number } | undefined {
   const view = viewOf(tail)
   for (let at = tail.length - 22; at >= 0; at--) {
     // A comment may contain the mark too; the real mark is followed by a comment of the stated length.
-    if (view.getUint32(at, true) !== END || at + 22 + view.getUint16(at + 20, true) !== tail.length) continue
+    if (view.getUint32(at, true) !== END_SIGNATURE || at + 22 + view.getUint16(at + 20, true) !== tail.length) continue
     const count = view.getUint16(at + 10, true)
     const size = view.getUint32(at + 12, true)
     const start = view.getUint32(at + 16, true)
     const isFull = count === MAX_16 || size === MAX_32 || start === MAX_32
-    if (!isFull || at < 20 || view.getUint32(at - 20, true) !== LOCATOR_64) return { start, size, count }
+    if (!isFull || at < 20 || view.getUint32(at - 20, true) !== ZIP64_LOCATOR_SIGNATURE) return { start, size, count }
     return { end64: Number(view.getBigUint64(at - 12, true)) }
   }
   return undefined
 }
 
 /** Where the directory of a zip64 archive is. */
-export function parseEnd64(bytes: Uint8Array): ZipDirectory {
+export function parseZip64End(bytes: Uint8Array): ZipDirectory {
   const view = viewOf(bytes)
-  if (view.getUint32(0, true) !== END_64) throw new ZipError('its directory is damaged')
+  if (view.getUint32(0, true) !== ZIP64_END_SIGNATURE) throw new ZipError('its directory is damaged')
   const read = (field: number) => Number(view.getBigUint64(field, true))
   return { count: read(32), size: read(40), start: read(48) }
 }
 
 /** The members in a directory. @throws {ZipError} when it is damaged or states another number of them */
-export function parseDirectory(bytes: Uint8Array, count: number): ZipPlace[] {
+export function parseDirectory(bytes: Uint8Array, count: number): CentralDirectoryEntry[] {
   const view = viewOf(bytes)
-  const places: ZipPlace[] = []
+  const places: CentralDirectoryEntry[] = []
   let at = 0
   try {
     for (let left = count; left > 0; left--) {
-      if (view.getUint32(at, true) !== CENTRAL) throw new ZipError('its directory is damaged')
-      const nameEnd = at + CENTRAL_BYTES + view.getUint16(at + 28, true)
+      if (view.getUint32(at, true) !== CENTRAL_HEADER_SIGNATURE) throw new ZipError('its directory is damaged')
+      const nameEnd = at + CENTRAL_HEADER_BYTES + view.getUint16(at + 28, true)
       const extraEnd = nameEnd + view.getUint16(at + 30, true)
       const end = extraEnd + view.getUint16(at + 32, true)
       if (end > bytes.length) throw new ZipError('its directory is cut off')
-      places.push(parsePlace(bytes.subarray(at, extraEnd), nameEnd - at))
+      places.push(parseDirectoryEntry(bytes.subarray(at, extraEnd), nameEnd - at))
       at = end
     }
   } catch (error) {
@@ -94,14 +102,14 @@ export function parseDirectory(bytes: Uint8Array, count: number): ZipPlace[] {
 
 /** Whether only a digital signature follows, APPNOTE.TXT 4.3.13. */
 function isSigned(view: DataView, at: number): boolean {
-  if (at + 6 > view.byteLength || view.getUint32(at, true) !== SIGNATURE) return false
+  if (at + 6 > view.byteLength || view.getUint32(at, true) !== DIGITAL_SIGNATURE) return false
   return at + 6 + view.getUint16(at + 4, true) === view.byteLength
 }
 
-const SIGNATURE = 0x05054b50
+const DIGITAL_SIGNATURE = 0x05054b50
 
 /** Parses an entry of the directory. Numbers that are too large for their fields follow the name, in this order, each only if needed. */
-function parsePlace(entry: Uint8Array, nameEnd: number): ZipPlace {
+function parseDirectoryEntry(entry: Uint8Array, nameEnd: number): CentralDirectoryEntry {
   const view = viewOf(entry)
   const large = largeNumbers(entry.subarray(nameEnd))
   const read = (field: number): number => {
@@ -113,11 +121,11 @@ function parsePlace(entry: Uint8Array, nameEnd: number): ZipPlace {
   const offset = read(42)
   const isUnix = view.getUint8(5) === 3
   return {
-    name: entry.slice(CENTRAL_BYTES, nameEnd),
+    name: entry.slice(CENTRAL_HEADER_BYTES, nameEnd),
     flags: view.getUint16(8, true),
     method: view.getUint16(10, true),
     checksum: view.getUint32(16, true),
-    packed,
+    compressedSize: packed,
     size,
     offset,
     mode: isUnix ? view.getUint16(40, true) : 0,
@@ -138,49 +146,52 @@ function* largeNumbers(extra: Uint8Array): Generator<number, undefined, void> {
  * Members that share bytes. No program that packs files writes them so; it is how a few bytes become many files
  * (https://www.bamsoftware.com/hacks/zipbomb/).
  */
-export function findOverlaps(places: readonly ZipPlace[]): ReadonlySet<ZipPlace> {
-  const overlapping = new Set<ZipPlace>()
+export function findOverlaps(places: readonly CentralDirectoryEntry[]): ReadonlySet<CentralDirectoryEntry> {
+  const overlapping = new Set<CentralDirectoryEntry>()
   const sorted = places.toSorted((a, b) => a.offset - b.offset)
-  let last: ZipPlace | undefined
+  let last: CentralDirectoryEntry | undefined
   for (const place of sorted) {
-    if (last !== undefined && place.offset < leastEnd(last)) overlapping.add(last).add(place)
-    if (last === undefined || leastEnd(place) >= leastEnd(last)) last = place
+    if (last !== undefined && place.offset < earliestEnd(last)) overlapping.add(last).add(place)
+    if (last === undefined || earliestEnd(place) >= earliestEnd(last)) last = place
   }
   return overlapping
 }
 
 /** Where a member ends at the earliest. */
-function leastEnd({ offset, name, packed }: ZipPlace): number {
-  return offset + LOCAL_BYTES + name.length + packed
+function earliestEnd({ offset, name, compressedSize }: CentralDirectoryEntry): number {
+  return offset + LOCAL_HEADER_BYTES + name.length + compressedSize
 }
 
 /** Content (bits 0 and 6) or headers (bit 13) are encrypted. */
-export const ENCRYPTED = 0x2041
+export const ENCRYPTION_FLAGS = 0x2041
 
 /**
  * Start of the content of a member, by its header and name.
  * @throws {ZipError} when the header describes another member than the directory
  */
-export function findContent(header: Uint8Array, place: ZipPlace): number {
+export function findContent(header: Uint8Array, place: CentralDirectoryEntry): number {
   const local = viewOf(header)
-  if (local.getUint32(0, true) !== LOCAL || !isSameMember(header, place)) {
+  if (local.getUint32(0, true) !== LOCAL_HEADER_SIGNATURE || !isSameMember(header, place)) {
     throw new ZipError('its header and the directory of the archive differ')
   }
-  return place.offset + LOCAL_BYTES + place.name.length + local.getUint16(28, true)
+  return place.offset + LOCAL_HEADER_BYTES + place.name.length + local.getUint16(28, true)
 }
 
 /** Whether the header before a member agrees with the directory. If sizes follow the content (bit 3), it has none. */
-function isSameMember(header: Uint8Array, { name, flags, method, checksum, packed, size }: ZipPlace): boolean {
+function isSameMember(
+  header: Uint8Array,
+  { name, flags, method, checksum, compressedSize, size }: CentralDirectoryEntry,
+): boolean {
   const local = viewOf(header)
   const localFlags = local.getUint16(6, true)
   const isSame =
-    ((localFlags ^ flags) & ENCRYPTED) === 0 &&
+    ((localFlags ^ flags) & ENCRYPTION_FLAGS) === 0 &&
     local.getUint16(8, true) === method &&
     local.getUint16(26, true) === name.length &&
-    name.every((byte, i) => byte === header[LOCAL_BYTES + i])
+    name.every((byte, i) => byte === header[LOCAL_HEADER_BYTES + i])
   if ((localFlags & 8) !== 0) return isSame
   const told = (field: number, value: number) => [value, MAX_32].includes(local.getUint32(field, true))
-  return isSame && local.getUint32(14, true) === checksum && told(18, packed) && told(22, size)
+  return isSame && local.getUint32(14, true) === checksum && told(18, compressedSize) && told(22, size)
 }
 
 function viewOf(bytes: Uint8Array): DataView {

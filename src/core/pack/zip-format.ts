@@ -1,21 +1,21 @@
 /* The parts of the format that the writer and the reader of archives share: APPNOTE.TXT 6.3.10, sections 4.3.7 to 4.3.16. */
 
 /** Mark of a local header. */
-export const LOCAL = 0x04034b50
+export const LOCAL_HEADER_SIGNATURE = 0x04034b50
 /** Signature of the sizes after an entry. */
-export const DESCRIPTOR = 0x08074b50
+export const DATA_DESCRIPTOR_SIGNATURE = 0x08074b50
 /** Mark of an entry of the directory. */
-export const CENTRAL = 0x02014b50
+export const CENTRAL_HEADER_SIGNATURE = 0x02014b50
 /** Mark of the end of the directory. */
-export const END = 0x06054b50
+export const END_SIGNATURE = 0x06054b50
 /** Mark of the end of a zip64 directory. */
-export const END_64 = 0x06064b50
+export const ZIP64_END_SIGNATURE = 0x06064b50
 /** Mark of the place of that end. */
-export const LOCATOR_64 = 0x07064b50
+export const ZIP64_LOCATOR_SIGNATURE = 0x07064b50
 /** Sizes follow the content (bit 3); names are UTF-8 (bit 11). */
-export const FLAGS = 0x0808
+export const ENTRY_FLAGS = 0x0808
 /** 1 January 1980, midnight: the earliest time the format can hold, and always the same. */
-export const DATE = 0x0021
+export const DOS_EPOCH_DATE = 0x0021
 /** The value of a 16-bit field whose real value is elsewhere. */
 export const MAX_16 = 0xffff
 /** The value of a 32-bit field whose real value is elsewhere. */

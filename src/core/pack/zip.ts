@@ -1,17 +1,17 @@
 import { BlockWriter } from './block-writer.ts'
 import { Deflater } from './deflate.ts'
 import {
-  CENTRAL,
+  CENTRAL_HEADER_SIGNATURE,
   Crc32,
-  DATE,
-  DESCRIPTOR,
-  END,
-  END_64,
-  FLAGS,
-  LOCAL,
-  LOCATOR_64,
+  DATA_DESCRIPTOR_SIGNATURE,
+  DOS_EPOCH_DATE,
+  END_SIGNATURE,
+  ENTRY_FLAGS,
+  LOCAL_HEADER_SIGNATURE,
   MAX_16,
   MAX_32,
+  ZIP64_END_SIGNATURE,
+  ZIP64_LOCATOR_SIGNATURE,
 } from './zip-format.ts'
 
 /** A file to put into an archive. Its content may come in pieces, so that a large one is never in memory as a whole. */
@@ -44,12 +44,12 @@ export async function* writeZip(
     const method = entry.isStored ? 0 : 8
     const start = offset
     const local = record(
-      [LOCAL, 4],
+      [LOCAL_HEADER_SIGNATURE, 4],
       [20, 2],
-      [FLAGS, 2],
+      [ENTRY_FLAGS, 2],
       [method, 2],
       [0, 2],
-      [DATE, 2],
+      [DOS_EPOCH_DATE, 2],
       [0, 4],
       [0, 4],
       [0, 4],
@@ -72,17 +72,17 @@ export async function* writeZip(
     }
     const isLarge = size >= MAX_32 || packed >= MAX_32
     if (isLarge) throw new RangeError(`Expected ${entry.name} to be below 4 GiB, got ${size} bytes`)
-    out.append(record([DESCRIPTOR, 4], [checksum.value, 4], [packed, 4], [size, 4]))
+    out.append(record([DATA_DESCRIPTOR_SIGNATURE, 4], [checksum.value, 4], [packed, 4], [size, 4]))
     offset += packed + 16
     const extra = start >= MAX_32 ? record([1, 2], [8, 2], [start, 8]) : new Uint8Array()
     const listed = record(
-      [CENTRAL, 4],
+      [CENTRAL_HEADER_SIGNATURE, 4],
       [45, 2],
       [extra.length === 0 ? 20 : 45, 2],
-      [FLAGS, 2],
+      [ENTRY_FLAGS, 2],
       [method, 2],
       [0, 2],
-      [DATE, 2],
+      [DOS_EPOCH_DATE, 2],
       [checksum.value, 4],
       [packed, 4],
       [size, 4],
@@ -107,7 +107,7 @@ export async function* writeZip(
   const centralSize = offset - centralStart
   if (entryCount >= MAX_16 || centralStart >= MAX_32 || centralSize >= MAX_32) {
     yield record(
-      [END_64, 4],
+      [ZIP64_END_SIGNATURE, 4],
       [44, 8],
       [45, 2],
       [45, 2],
@@ -118,11 +118,11 @@ export async function* writeZip(
       [centralSize, 8],
       [centralStart, 8],
     )
-    yield record([LOCATOR_64, 4], [0, 4], [offset, 8], [1, 4])
+    yield record([ZIP64_LOCATOR_SIGNATURE, 4], [0, 4], [offset, 8], [1, 4])
   }
   const count = Math.min(entryCount, MAX_16)
   yield record(
-    [END, 4],
+    [END_SIGNATURE, 4],
     [0, 2],
     [0, 2],
     [count, 2],

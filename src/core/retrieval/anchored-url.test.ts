@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Section } from '../model.ts'
-import { citedUrl, findAnchor, withAnchor } from './anchored-url.ts'
+import { findAnchor, withAnchor, writeCitationUrl } from './anchored-url.ts'
 
 const section = (anchor: string | null, startLine: number, endLine: number, children: Section[] = []): Section => {
   return { title: 'T', level: 1, anchor, startLine, endLine, children }
@@ -64,11 +64,11 @@ test('an address with a fragment stays unchanged', () => {
 test('cites lines of an unchanged file of a repository, if no section has an anchor', () => {
   const source = 'git+https://github.com/o/lamp'
   const url = `https://github.com/o/lamp/blob/${'0'.repeat(40)}/src/lamp.py`
-  const place = { source, url, anchor: null, isAsFile: true, startLine: 4, endLine: 9 }
-  expect(citedUrl(place)).toBe(`${url}#L4-L9`)
-  expect(citedUrl({ ...place, anchor: 'fill' })).toBe(`${url}#fill`)
+  const place = { source, url, anchor: null, isVerbatimFile: true, startLine: 4, endLine: 9 }
+  expect(writeCitationUrl(place)).toBe(`${url}#L4-L9`)
+  expect(writeCitationUrl({ ...place, anchor: 'fill' })).toBe(`${url}#fill`)
   // The stored lines of a converted document differ from those of the file, and so do the lines of a web page that shows the file.
-  expect(citedUrl({ ...place, isAsFile: false })).toBe(url)
-  expect(citedUrl({ ...place, source: 'https://github.com/o/lamp' })).toBe(url)
-  expect(citedUrl({ ...place, url: 'file:///docs/a.py', source: 'file:///docs/' })).toBe('file:///docs/a.py')
+  expect(writeCitationUrl({ ...place, isVerbatimFile: false })).toBe(url)
+  expect(writeCitationUrl({ ...place, source: 'https://github.com/o/lamp' })).toBe(url)
+  expect(writeCitationUrl({ ...place, url: 'file:///docs/a.py', source: 'file:///docs/' })).toBe('file:///docs/a.py')
 })

@@ -2,21 +2,21 @@ import type { Section } from '../model.ts'
 import { writeLinesUrl } from '../url/repository-url.ts'
 
 /** Some lines of a page, to cite. */
-export interface CitedPlace {
+export interface CitedLines {
   /** Where the source of the page starts. */
   readonly source: string
   readonly url: string
   /** The anchor of their section; null if it has none. */
   readonly anchor: string | null
   /** Whether its page is an unchanged file: documents are stored as Markdown, with other lines. */
-  readonly isAsFile: boolean
+  readonly isVerbatimFile: boolean
   readonly startLine: number
   readonly endLine: number
 }
 
 /** The address where a reader opens some lines: at their section, or, in an unchanged file of a repository, at the lines themselves. */
-export function citedUrl({ source, url, anchor, isAsFile, startLine, endLine }: CitedPlace): string {
-  if (anchor !== null || !isAsFile) return withAnchor(url, anchor)
+export function writeCitationUrl({ source, url, anchor, isVerbatimFile, startLine, endLine }: CitedLines): string {
+  if (anchor !== null || !isVerbatimFile) return withAnchor(url, anchor)
   return writeLinesUrl(source, url, startLine, endLine) ?? url
 }
 

@@ -1,4 +1,4 @@
-import { readDocumentTable, type SegmentDocument } from '../search/document-table.ts'
+import { type IndexEntry, readEntryTable } from '../search/entry-table.ts'
 import type { Explanation } from '../search/explain.ts'
 import type { MissingWord } from '../search/ranking.ts'
 import {
@@ -24,15 +24,15 @@ import { symbolsOf } from './definitions.ts'
  */
 export interface ChunkIndex {
   /** Tells the index that chunks exist up to this number; it adds some when there are many. */
-  announce(last: number): void
+  notifyNewChunks(last: number): void
   /** Whether work is due before a search: missing chunks, or very many segments. */
   isBehind(): boolean
   /** Adds some new chunks, or merges a few segments; false when no work within these limits is left. */
   advance(step?: IndexStep): boolean
   /** How many chunks there are, and how many of them a search finds. */
-  measure(): { readonly chunks: number; readonly indexed: number }
+  countIndexed(): { readonly chunks: number; readonly indexed: number }
   /** Takes the chunks of a page in again, as far as it has done so before. */
-  rewrite(first: number, count: number): void
+  reindex(first: number, count: number): void
   /** Removes the chunks of a page, which have consecutive numbers. */
   remove(first: number, count: number): void
   /** The best chunks, best first. */
@@ -93,7 +93,7 @@ export interface NewChunk extends IndexedChunk {
 }
 
 /** The storage of an index, and its access to the library. */
-export interface IndexShelf {
+export interface IndexStorage {
   readState(): IndexState
   writeState(state: IndexState): void
   /** In the order in which they were added. */
@@ -104,12 +104,12 @@ export interface IndexShelf {
   /** Removes a segment with its runs of dead chunks. */
   removeSegment(id: number): void
   /** In the order of segments and numbers. */
-  listDead(): DeadRun[]
-  addDead(run: DeadRun): void
+  listDead(): DeadChunkRange[]
+  addDead(run: DeadChunkRange): void
   /** Runs of chunks to be indexed again. */
-  listStale(): Run[]
-  addStale(run: Run): void
-  removeStale(run: Run): void
+  listStale(): ChunkRange[]
+  addStale(run: ChunkRange): void
+  removeStale(run: ChunkRange): void
   /** Removes everything. */
   clear(): void
   /** The number of the newest chunk, 0 without any. */
@@ -119,7 +119,7 @@ export interface IndexShelf {
   /** Receives the pages whose chunks are being indexed, to add facts that older libraries lack. */
   completePages(pages: Iterable<number>): void
   /** Chunks in the order of their numbers. */
-  readChunks(run: Run, limit: number): NewChunk[]
+  readChunks(run: ChunkRange, limit: number): NewChunk[]
   readPage(page: number): FilteredPage | undefined
   readChunk(number: number): (FilteredChunk & { readonly page: number }) | undefined
 }
@@ -135,18 +135,18 @@ export interface IndexState {
 }
 
 /** Chunks with consecutive numbers, both ends included. */
-export interface Run {
+export interface ChunkRange {
   readonly first: number
   readonly last: number
 }
 
 /** Chunks of a segment that no longer exist. */
-export interface DeadRun extends Run {
+export interface DeadChunkRange extends ChunkRange {
   readonly segment: number
 }
 
 /** Facts about a segment without reading it. */
-export interface SegmentRecord extends Run {
+export interface SegmentRecord extends ChunkRange {
   readonly id: number
   readonly count: number
 }
@@ -159,27 +159,27 @@ const INDEX_VERSION = 3
 const FORMAT = [INDEX_VERSION, textAnalyzer.id, ...FIELD_NAMES].join(' ')
 
 /** New chunks that justify a transaction on the index. */
-const WORTHWHILE = 1024
+const MIN_BATCH_CHUNKS = 1024
 
 /** Number of segments of similar size that triggers a merge. */
 const FAN_IN = 8
 /** Largest number of chunks in a segment: other writers wait for a merge, and twice the size takes twice as long. */
-const LARGEST = 8192
+const MAX_SEGMENT_CHUNKS = 8192
 /** Segments are merged when many are smaller than one of these sizes. Larger segments are never merged. */
-const SIZES = [2 * FAN_IN, 128, 1024, LARGEST / 2] as const
+const MERGE_TIERS = [2 * FAN_IN, 128, 1024, MAX_SEGMENT_CHUNKS / 2] as const
 /** Chunks to merge at most in a transaction that also added some. */
-const FEW = 1024
+const MAX_QUICK_MERGE_CHUNKS = 1024
 /** Limits of a transaction that blocks only other writers. */
-const LARGE_STEP: IndexStep = { chunks: 2048, merged: LARGEST }
+const LARGE_STEP: IndexStep = { chunks: 2048, merged: MAX_SEGMENT_CHUNKS }
 /** Limits where the process must be free again within a fraction of a second, the time of the largest merge. */
-export const SMALL_STEP: IndexStep = { chunks: 1024, merged: LARGEST }
+export const SMALL_STEP: IndexStep = { chunks: 1024, merged: MAX_SEGMENT_CHUNKS }
 /** Limits where a search waits. */
-export const BRIEF_STEP: IndexStep = { chunks: 256, merged: FEW }
+export const BRIEF_STEP: IndexStep = { chunks: 256, merged: MAX_QUICK_MERGE_CHUNKS }
 /** More small segments than this slow searches down. */
-const MANY = 3 * FAN_IN
+const MAX_SMALL_SEGMENTS = 3 * FAN_IN
 
 /** Creates an index over its storage. */
-export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
+export function createChunkIndex(shelf: IndexStorage): ChunkIndex {
   const cache = new Map<number, Segment>()
   /** The newest chunk at the last search for segments to merge. */
   let tidiedAt = 0
@@ -189,7 +189,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
   const load = (id: number): Segment => {
     const { documents, directory, readBlock } = shelf.openSegment(id)
     return {
-      table: readDocumentTable(documents, FIELD_COUNT),
+      table: readEntryTable(documents, FIELD_COUNT),
       directory: new BlockDirectory(directory),
       readBlock,
     }
@@ -249,7 +249,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
   }
   /** Merges some segments if there are many, with at most this many chunks; false if there is nothing to do. */
   const tidy = (most: number): boolean => {
-    const inputs = chooseInputs(shelf.listSegments(), shelf.listDead(), most)
+    const inputs = chooseMergeInputs(shelf.listSegments(), shelf.listDead(), most)
     if (inputs.length === 0) return false
     const merged = mergeSegments(view(inputs), FIELD_COUNT, analyzer)
     for (const { id } of inputs) shelf.removeSegment(id)
@@ -261,10 +261,10 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
   const isCrowded = (): boolean => {
     const { generation } = shelf.readState()
     if (counted?.generation !== generation) {
-      const small = shelf.listSegments().filter(({ count }) => count < LARGEST / 2)
+      const small = shelf.listSegments().filter(({ count }) => count < MAX_SEGMENT_CHUNKS / 2)
       counted = { generation, segments: small.length }
     }
-    return counted.segments >= MANY
+    return counted.segments >= MAX_SMALL_SEGMENTS
   }
   /** Whether a search would miss chunks that can be indexed. */
   const lacksChunks = (): boolean => {
@@ -278,9 +278,9 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
       shelf.clear()
       change({ format: FORMAT, last: 0 })
     }
-    if (merged > FEW && isCrowded() && tidy(merged)) return true
+    if (merged > MAX_QUICK_MERGE_CHUNKS && isCrowded() && tidy(merged)) return true
     const isNew = takeIn(chunks)
-    return tidy(isNew ? FEW : merged) || isNew
+    return tidy(isNew ? MAX_QUICK_MERGE_CHUNKS : merged) || isNew
   }
   const remove = (first: number, count: number): void => {
     const run = { first, last: first + count - 1 }
@@ -291,18 +291,18 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
   }
 
   return {
-    announce: (last) => {
+    notifyNewChunks: (last) => {
       const state = shelf.readState()
       if (isNewer(state.format)) return
-      if (last - state.last >= WORTHWHILE) {
+      if (last - state.last >= MIN_BATCH_CHUNKS) {
         advance()
-      } else if (state.format === FORMAT && last - tidiedAt >= WORTHWHILE) {
+      } else if (state.format === FORMAT && last - tidiedAt >= MIN_BATCH_CHUNKS) {
         tidiedAt = last
-        tidy(LARGEST)
+        tidy(MAX_SEGMENT_CHUNKS)
       }
     },
     isBehind: () => !isNewer(shelf.readState().format) && (lacksChunks() || isCrowded()),
-    measure: () => {
+    countIndexed: () => {
       const { format, last } = shelf.readState()
       const isReadable = format === FORMAT
       if (isReadable && !lacksChunks()) {
@@ -314,7 +314,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
       return { chunks: all, indexed: isReadable ? upTo - stale : 0 }
     },
     advance,
-    rewrite: (first, count) => {
+    reindex: (first, count) => {
       const { last } = shelf.readState()
       if (first > last) return
       remove(first, count)
@@ -322,7 +322,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     },
     remove,
     search: ({ query, limit, sources, tests, also = [], explain }) => {
-      const accept = createAccept(shelf, tests)
+      const accept = createEntryFilter(shelf, tests)
       const hits = open().search(query, limit, { sources, also, explain, ...(accept && { accept }) })
       return hits.map(({ document, score, terms, missing, explain: explanation }) => {
         const { number, page, text, order } = document
@@ -349,7 +349,7 @@ export function createChunkIndex(shelf: IndexShelf): ChunkIndex {
     },
     createTest: ({ traits, page, chunk }) => {
       if (!traits && !page && !chunk) return () => true
-      const isPageAccepted = rememberPages(shelf, page)
+      const isPageAccepted = cachePageTest(shelf, page)
       return (number) => {
         const found = shelf.readChunk(number)
         if (!found) return false
@@ -375,7 +375,7 @@ function buildSegment(chunks: readonly NewChunk[]): EncodedSegment {
   for (const chunk of chunks) {
     const { number, source, page } = chunk
     const fields = chunkFields(chunk)
-    const [order, text] = [beginningOf(chunk.id), textNumber(chunk.contentHash)]
+    const [order, text] = [readHashPrefix(chunk.id), textNumber(chunk.contentHash)]
     builder.add(
       { number, source, page, order, text, traits: writeTraits(chunk, fields.definitions.length > 0) },
       FIELD_NAMES.map((name) => fields[name]),
@@ -386,18 +386,22 @@ function buildSegment(chunks: readonly NewChunk[]): EncodedSegment {
 
 /** A number for a text, from its hash: equal for equal texts, and hardly ever for others; 0 if the hash is invalid. */
 export function textNumber(contentHash: string): number {
-  return beginningOf(contentHash)
+  return readHashPrefix(contentHash)
 }
 
 /** The first 48 bits of a hash, 0 if it is invalid: chunk ids order equal scores. */
-function beginningOf(hash: string): number {
+function readHashPrefix(hash: string): number {
   return HASH.test(hash) ? Number.parseInt(hash.slice(0, 12), 16) : 0
 }
 
 const HASH = /^[0-9a-f]{64}$/
 
 /** The segments that are best merged now, with at most this many chunks; none if a merge is not worthwhile. */
-function chooseInputs(records: readonly SegmentRecord[], dead: readonly DeadRun[], most: number): SegmentRecord[] {
+function chooseMergeInputs(
+  records: readonly SegmentRecord[],
+  dead: readonly DeadChunkRange[],
+  most: number,
+): SegmentRecord[] {
   const losses = new Map<number, number>()
   for (const { segment, first, last } of dead) losses.set(segment, (losses.get(segment) ?? 0) + last - first + 1)
   const segments = records.map((record) => ({
@@ -407,7 +411,7 @@ function chooseInputs(records: readonly SegmentRecord[], dead: readonly DeadRun[
   const wasted = segments.filter(({ record, living }) => living * 2 < record.count)
   const chosen = limitSize(wasted, most)
   if (chosen.length > 0) return chosen
-  for (const size of SIZES) {
+  for (const size of MERGE_TIERS) {
     const alike = segments.filter(({ living }) => living < size)
     if (alike.length < FAN_IN) continue
     const some = limitSize(alike, most)
@@ -432,8 +436,8 @@ function limitSize(
 }
 
 /** The runs of each segment, in order; overlapping ones are joined. */
-function groupRuns(runs: readonly DeadRun[]): Map<number, Run[]> {
-  const groups = new Map<number, Run[]>()
+function groupRuns(runs: readonly DeadChunkRange[]): Map<number, ChunkRange[]> {
+  const groups = new Map<number, ChunkRange[]>()
   for (const { segment, first, last } of runs) {
     const group = groups.get(segment) ?? []
     groups.set(segment, group)
@@ -445,7 +449,7 @@ function groupRuns(runs: readonly DeadRun[]): Map<number, Run[]> {
 }
 
 /** Marks the documents of a segment that are in one of the runs. */
-function markDead({ table }: Segment, runs: readonly Run[] | undefined): Uint8Array | undefined {
+function markDead({ table }: Segment, runs: readonly ChunkRange[] | undefined): Uint8Array | undefined {
   if (!runs) return undefined
   const dead = new Uint8Array(table.count)
   table.numbers.forEach((number, place) => {
@@ -462,7 +466,7 @@ function markDead({ table }: Segment, runs: readonly Run[] | undefined): Uint8Ar
 }
 
 /** A test of pages by number that checks each page once. */
-function rememberPages(shelf: IndexShelf, test: ChunkTests['page']): (page: number) => boolean {
+function cachePageTest(shelf: IndexStorage, test: ChunkTests['page']): (page: number) => boolean {
   if (!test) return () => true
   const pages = new Map<number, boolean>()
   return (number) => {
@@ -476,12 +480,12 @@ function rememberPages(shelf: IndexShelf, test: ChunkTests['page']): (page: numb
 }
 
 /** Creates a test for whether a document may be found; undefined if all may. */
-function createAccept(
-  shelf: IndexShelf,
+function createEntryFilter(
+  shelf: IndexStorage,
   { traits, page, chunk }: ChunkTests,
-): ((document: SegmentDocument) => boolean) | undefined {
+): ((document: IndexEntry) => boolean) | undefined {
   if (!traits && !page && !chunk) return undefined
-  const isPageAccepted = rememberPages(shelf, page)
+  const isPageAccepted = cachePageTest(shelf, page)
   const isChunkAccepted = (number: number): boolean => {
     if (!chunk) return true
     const found = shelf.readChunk(number)
@@ -492,10 +496,10 @@ function createAccept(
 }
 
 /** The text rules, with a cache of recent stems: words repeat, and a lookup is faster than stemming. */
-const analyzer = rememberStems()
+const analyzer = createCachingAnalyzer()
 const MAX_STEMS = 50_000
 
-function rememberStems(): typeof textAnalyzer {
+function createCachingAnalyzer(): typeof textAnalyzer {
   const stems = new Map<string, string>()
   return {
     ...textAnalyzer,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { definesName, findDefinitions, namesAsked, symbolsOf } from './definitions.ts'
+import { definesName, findDefinitions, findLookupNames, symbolsOf } from './definitions.ts'
 
 describe('a definition', () => {
   const stated: Record<string, [line: string, name: string]> = {
@@ -68,13 +68,13 @@ describe('namesAsked', () => {
     ['contains() (in module operator)', ['contains']],
     ['environment', ['environment']],
   ])('finds the names in %j', (question, names) => {
-    expect(namesAsked(question)).toEqual(names)
+    expect(findLookupNames(question)).toEqual(names)
   })
 
   test.each(['how to fork', 'a', '', 'my call of os.fork() in the worker never returns on this machine'])(
     'finds none in %j',
     (question) => {
-      expect(namesAsked(question)).toEqual([])
+      expect(findLookupNames(question)).toEqual([])
     },
   )
 })

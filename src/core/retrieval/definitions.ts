@@ -44,7 +44,7 @@ export function findDefinitions(markdown: string): Definition[] {
 }
 
 /** Whether a line outside of fences states a definition. */
-export function statesDefinition(line: string): boolean {
+export function isDefinitionLine(line: string): boolean {
   const stated = line.length > MAX_LINE_CHARS || FENCE.test(line) ? undefined : signatureIn(line)
   return stated !== undefined && nameIn(stated.signature) !== ''
 }
@@ -88,7 +88,7 @@ const MAX_LOOKUP_WORDS = 8
 const NAME_LIKE = /\w\(\)?$|\w[._:]+\w|^_|[a-z][A-Z]|^[A-Z][A-Z0-9_]{2,}$|^--?\w/
 
 /** The names that a short question looks up: `csv.DictReader`, `fork() in os`, `--max-pages`; a single word always counts as a name. */
-export function namesAsked(question: string): string[] {
+export function findLookupNames(question: string): string[] {
   const words = question.trim().split(/\s+/)
   if (words.length > MAX_LOOKUP_WORDS) return []
   const names = words.filter((word) => words.length === 1 || NAME_LIKE.test(word))

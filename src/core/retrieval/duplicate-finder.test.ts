@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createDuplicateFinder } from './duplicate-finder.ts'
 import type { FingerprintBits } from './fingerprint.ts'
-import { type KinPage, kinshipOf } from './page-kinship.ts'
+import { type ComparablePage, findRelation } from './page-relation.ts'
 
 const ALL = { byText: true, byLanguage: true }
 /** Fingerprints that differ in a few bits or in many. */
@@ -16,7 +16,7 @@ const bits = fc
       { high: base, low: base, isShort },
     ),
   )
-const page: fc.Arbitrary<KinPage> = fc.record({
+const page: fc.Arbitrary<ComparablePage> = fc.record({
   sourceId: fc.constantFrom('a', 'b', 'c'),
   name: fc.constantFrom('guide', 'other'),
   place: fc.constantFrom('', 'a.html', 'b.html', 'c/d.html'),
@@ -36,11 +36,11 @@ test('finds the same groups as comparing all pairs', () => {
 })
 
 /** For each page the first of its group. */
-function groupAll(pages: readonly KinPage[]): number[] {
+function groupAll(pages: readonly ComparablePage[]): number[] {
   const groups = pages.map((_, i) => i)
   for (const [i, one] of pages.entries()) {
     for (const [j, other] of pages.entries()) {
-      if (i >= j || kinshipOf(one, other, ALL) === undefined) continue
+      if (i >= j || findRelation(one, other, ALL) === undefined) continue
       const [from, into] = [Math.max(groups[i] ?? 0, groups[j] ?? 0), Math.min(groups[i] ?? 0, groups[j] ?? 0)]
       for (const [at, group] of groups.entries()) if (group === from) groups[at] = into
     }
@@ -50,7 +50,7 @@ function groupAll(pages: readonly KinPage[]): number[] {
 
 test('knows the place of each page and returns one group per page', () => {
   const finder = createDuplicateFinder()
-  const at = (number: number): KinPage => ({
+  const at = (number: number): ComparablePage => ({
     sourceId: 'a',
     name: 'guide',
     place: `${number}.html`,
@@ -59,10 +59,10 @@ test('knows the place of each page and returns one group per page', () => {
     bits: null,
   })
   for (let number = 0; number < 3000; number++) finder.add(at(number))
-  expect([finder.isAt(2999, at(2999)), finder.isAt(2998, at(2999)), finder.isAt(3000, at(3000))]).toEqual([
-    true,
-    false,
-    false,
-  ])
+  expect([
+    finder.isSamePage(2999, at(2999)),
+    finder.isSamePage(2998, at(2999)),
+    finder.isSamePage(3000, at(3000)),
+  ]).toEqual([true, false, false])
   expect(finder.findGroups()).toHaveLength(3000)
 })

@@ -1,6 +1,6 @@
 import { distanceOf, type FingerprintBits } from './fingerprint.ts'
-import { type KinPage, kinshipOf, NEAR } from './page-kinship.ts'
-import { FIRST_HASH, hashText, SECOND_HASH } from './text-hash.ts'
+import { type ComparablePage, findRelation, MAX_COPY_DISTANCE } from './page-relation.ts'
+import { FIRST_SEED, hashText, SECOND_SEED } from './text-hash.ts'
 
 /**
  * Finds related pages among all pages of a library. Each page takes some forty bytes, regardless of its size: hashes for its place, and 64
@@ -8,15 +8,15 @@ import { FIRST_HASH, hashText, SECOND_HASH } from './text-hash.ts'
  */
 export interface DuplicateFinder {
   /** Adds a page; pages are numbered from 0 in the order of addition. */
-  add(page: KinPage): void
+  add(page: ComparablePage): void
   /** Whether the page with this number had the same place: a library may change between two reads. */
-  isAt(number: number, page: KinPage): boolean
+  isSamePage(number: number, page: ComparablePage): boolean
   /** For each page the number of the first page of its group. */
   findGroups(): Uint32Array
 }
 
 /** Number of neighbours that are compared with a page: longer runs are copies by the thousand, each similar to its neighbours. */
-const MOST_COMPARED = 100
+const MAX_COMPARED = 100
 
 /** Record of a page: its number, both halves of its fingerprint, its place, its family, and numbers of names. */
 const COLUMNS = [
@@ -45,9 +45,9 @@ export function createDuplicateFinder(): DuplicateFinder {
   const write = (name: Column, value: number): void => {
     const column = columns.get(name) ?? new Int32Array(0)
     if (count < column.length) column[count] = value
-    else columns.set(name, grown(column, count, value))
+    else columns.set(name, growColumn(column, count, value))
   }
-  const pageAt = (at: number): KinPage => ({
+  const pageAt = (at: number): ComparablePage => ({
     bits: read('hasBits', at) === 0 ? null : bitsOf(read, at),
     language: read('language', at) === 0 ? null : String(read('language', at)),
     family: read('family', at) === 0 ? null : `${read('family', at)} ${read('familyToo', at)}`,
@@ -79,33 +79,33 @@ export function createDuplicateFinder(): DuplicateFinder {
       write('hasBits', page.bits === null ? 0 : page.bits.isShort ? SHORT : LONG)
       write('high', page.bits?.high ?? 0)
       write('low', page.bits?.low ?? 0)
-      write('place', hashText(page.place, FIRST_HASH))
-      write('placeToo', hashText(page.place, SECOND_HASH))
+      write('place', hashText(page.place, FIRST_SEED))
+      write('placeToo', hashText(page.place, SECOND_SEED))
       // 0 stands for none.
-      write('family', page.family === null ? 0 : hashText(page.family, FIRST_HASH) | 1)
-      write('familyToo', page.family === null ? 0 : hashText(page.family, SECOND_HASH))
+      write('family', page.family === null ? 0 : hashText(page.family, FIRST_SEED) | 1)
+      write('familyToo', page.family === null ? 0 : hashText(page.family, SECOND_SEED))
       write('language', page.language === null ? 0 : names.numberOf(`language ${page.language}`))
       write('source', names.numberOf(`source ${page.sourceId}`))
       write('name', names.numberOf(`name ${page.name}`))
       count++
     },
-    isAt: (number, { place, sourceId }) =>
+    isSamePage: (number, { place, sourceId }) =>
       number < count &&
-      read('place', number) === hashText(place, FIRST_HASH) &&
-      read('placeToo', number) === hashText(place, SECOND_HASH) &&
+      read('place', number) === hashText(place, FIRST_SEED) &&
+      read('placeToo', number) === hashText(place, SECOND_SEED) &&
       read('source', number) === names.numberOf(`source ${sourceId}`),
     findGroups: () => {
       const union = unionOf()
       const compare = (a: number, b: number): void => {
         if (union.rootOf(a) === union.rootOf(b)) return
-        if (kinshipOf(pageAt(a), pageAt(b), { byText: true, byLanguage: true }) !== undefined) union.unite(a, b)
+        if (findRelation(pageAt(a), pageAt(b), { byText: true, byLanguage: true }) !== undefined) union.unite(a, b)
       }
-      for (const way of WAYS) {
+      for (const way of CANDIDATE_ORDERS) {
         const order = Uint32Array.from({ length: count }, (_, i) => i).filter((at) => way.takes(read, at))
         order.sort((a, b) => way.compare(read, a, b) || a - b)
         for (let i = 1; i < order.length; i++) {
           const at = order[i] ?? 0
-          for (let before = i - 1; before >= Math.max(0, i - MOST_COMPARED); before--) {
+          for (let before = i - 1; before >= Math.max(0, i - MAX_COMPARED); before--) {
             const other = order[before] ?? 0
             if (!way.isSame(read, at, other)) break
             if (way.isNear(read, at, other)) compare(at, other)
@@ -117,30 +117,30 @@ export function createDuplicateFinder(): DuplicateFinder {
   }
 }
 
-type Read = (name: Column, at: number) => number
+type ReadColumn = (name: Column, at: number) => number
 
 /** A sort order that puts possibly related pages next to each other. */
-interface Way {
-  takes(read: Read, at: number): boolean
-  compare(read: Read, a: number, b: number): number
+interface CandidateOrder {
+  takes(read: ReadColumn, at: number): boolean
+  compare(read: ReadColumn, a: number, b: number): number
   /** Whether two pages are neighbours. */
-  isSame(read: Read, a: number, b: number): boolean
+  isSame(read: ReadColumn, a: number, b: number): boolean
   /** Whether neighbours may be related: most neighbours by a quarter are not, and their bits show it. */
-  isNear(read: Read, a: number, b: number): boolean
+  isNear(read: ReadColumn, a: number, b: number): boolean
 }
 
 /**
  * Ways to find candidates: by place, by family, and by each quarter of the fingerprint, because two fingerprints that differ in three bits
  * share one of four quarters.
  */
-const WAYS: readonly Way[] = [
-  wayBy(['place', 'placeToo']),
-  wayBy(['family', 'familyToo'], (read, at) => read('family', at) !== 0),
-  ...[16, 0].flatMap((shift) => [quarterOf('high', shift), quarterOf('low', shift)]),
+const CANDIDATE_ORDERS: readonly CandidateOrder[] = [
+  orderByColumns(['place', 'placeToo']),
+  orderByColumns(['family', 'familyToo'], (read, at) => read('family', at) !== 0),
+  ...[16, 0].flatMap((shift) => [orderByQuarter('high', shift), orderByQuarter('low', shift)]),
 ]
 
-function wayBy(names: readonly Column[], takes: Way['takes'] = () => true): Way {
-  const compare = (read: Read, a: number, b: number): number => {
+function orderByColumns(names: readonly Column[], takes: CandidateOrder['takes'] = () => true): CandidateOrder {
+  const compare = (read: ReadColumn, a: number, b: number): number => {
     for (const name of names) if (read(name, a) !== read(name, b)) return read(name, a) - read(name, b)
     return 0
   }
@@ -148,22 +148,22 @@ function wayBy(names: readonly Column[], takes: Way['takes'] = () => true): Way 
 }
 
 /** Sorts by the rest of the fingerprint too, so that equal ones are neighbours. */
-function quarterOf(half: 'high' | 'low', shift: number): Way {
-  const quarter = (read: Read, at: number) => (read(half, at) >>> shift) & 0xffff
-  const rest = wayBy(['high', 'low'])
+function orderByQuarter(half: 'high' | 'low', shift: number): CandidateOrder {
+  const quarter = (read: ReadColumn, at: number) => (read(half, at) >>> shift) & 0xffff
+  const rest = orderByColumns(['high', 'low'])
   return {
     takes: (read, at) => read('hasBits', at) === LONG,
     compare: (read, a, b) => quarter(read, a) - quarter(read, b) || rest.compare(read, a, b),
     isSame: (read, a, b) => quarter(read, a) === quarter(read, b),
-    isNear: (read, a, b) => distanceOf(bitsOf(read, a), bitsOf(read, b)) <= NEAR,
+    isNear: (read, a, b) => distanceOf(bitsOf(read, a), bitsOf(read, b)) <= MAX_COPY_DISTANCE,
   }
 }
 
-function bitsOf(read: Read, at: number): FingerprintBits {
+function bitsOf(read: ReadColumn, at: number): FingerprintBits {
   return { high: read('high', at), low: read('low', at), isShort: read('hasBits', at) === SHORT }
 }
 
-function grown(column: Int32Array, at: number, value: number): Int32Array {
+function growColumn(column: Int32Array, at: number, value: number): Int32Array {
   const larger = new Int32Array(Math.max(1, column.length) * 2)
   larger.set(column)
   larger[at] = value

@@ -1,5 +1,5 @@
 import { countBits } from '../search/count-bits.ts'
-import { visitRuns } from './word-runs.ts'
+import { visitShingles } from './shingles.ts'
 
 /* A SimHash: the more runs of words two texts share, the more of their 64 bits are equal. Pages are compared by it without reading them. */
 
@@ -8,13 +8,13 @@ import { visitRuns } from './word-runs.ts'
  */
 export type Fingerprint = string
 
-const SHORT = '='
+const SHORT_PREFIX = '='
 
 /** With fewer different runs, a single word changes too many bits. */
-const LEAST_RUNS = 10
+const MIN_SHINGLES = 10
 
 /** Number of characters that count: pages that agree in these are similar. */
-const MOST_CHARS = 500_000
+const MAX_CHARS = 500_000
 
 /**
  * The fingerprint of a page's text; null for one without words. White space, marks, case and the targets of links do not
@@ -25,14 +25,14 @@ export function fingerprintOf(markdown: string): Fingerprint | null {
   const low = new Int32Array(PLANES)
   // Each run counts once: repetitions in tables and signatures say little about the subject of a page.
   const runs = new Set<number>()
-  visitRuns(markdown.slice(0, MOST_CHARS), (run) => runs.add(run))
+  visitShingles(markdown.slice(0, MAX_CHARS), (run) => runs.add(run))
   if (runs.size === 0) return null
   for (const run of runs) {
-    count(high, mix(run ^ HIGH))
-    count(low, mix(run ^ LOW))
+    addToCounters(high, mix(run ^ HIGH_SEED))
+    addToCounters(low, mix(run ^ LOW_SEED))
   }
   const bits = writeMajority(high, runs.size) + writeMajority(low, runs.size)
-  return runs.size < LEAST_RUNS ? `${SHORT}${bits}` : bits
+  return runs.size < MIN_SHINGLES ? `${SHORT_PREFIX}${bits}` : bits
 }
 
 /** The bits of a fingerprint in two halves, parsed once for many comparisons. */
@@ -44,8 +44,8 @@ export interface FingerprintBits {
 }
 
 export function readFingerprint(fingerprint: Fingerprint): FingerprintBits {
-  const isShort = fingerprint.startsWith(SHORT)
-  const digits = isShort ? fingerprint.slice(SHORT.length) : fingerprint
+  const isShort = fingerprint.startsWith(SHORT_PREFIX)
+  const digits = isShort ? fingerprint.slice(SHORT_PREFIX.length) : fingerprint
   const bitsAt = (at: number) => Number.parseInt(digits.slice(at, at + 8), 16) | 0
   return { high: bitsAt(0), low: bitsAt(8), isShort }
 }
@@ -62,7 +62,7 @@ const PLANES = 20
  * Adds a hash to 32 counters, one for each of its bits. The counters are transposed: plane n holds bit n of all of them, so that most
  * hashes change two planes instead of 32 numbers.
  */
-function count(planes: Int32Array, hash: number): void {
+function addToCounters(planes: Int32Array, hash: number): void {
   let carry = hash
   for (let n = 0; carry !== 0 && n < PLANES; n++) {
     const plane = planes[n] ?? 0
@@ -82,8 +82,8 @@ function writeMajority(planes: Int32Array, total: number): string {
 }
 
 /** Two independent seeds for the halves of 64 bits. */
-const HIGH = 0x9e3779b9 | 0
-const LOW = 0x7f4a7c15 | 0
+const HIGH_SEED = 0x9e3779b9 | 0
+const LOW_SEED = 0x7f4a7c15 | 0
 
 /** Spreads a hash over all bits (the finalizer of MurmurHash3). */
 function mix(hash: number): number {

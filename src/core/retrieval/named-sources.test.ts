@@ -14,13 +14,13 @@ const SOURCES = [
 ]
 
 const find = (query: string) => {
-  const { query: rest, named } = findNamedSources(query, SOURCES)
-  return [rest, named.map(({ name, version }) => (version === null ? name : `${name}@${version}`))]
+  const { query: rest, sources } = findNamedSources(query, SOURCES)
+  return [rest, sources.map(({ name, version }) => (version === null ? name : `${name}@${version}`))]
 }
 
 const ORDINARY = new Set(['request', 'requests', 'react', 'node', 'command', 'python', 'go', 'html', 'django'])
 const PLAIN = ['requests', 'react', 'node.js', 'commander', 'python', 'django', 'html'].map((name) => source(name))
-const findPlain = (query: string) => findNamedSources(query, PLAIN, ORDINARY).named.map(({ name }) => name)
+const findPlain = (query: string) => findNamedSources(query, PLAIN, ORDINARY).sources.map(({ name }) => name)
 
 describe('findNamedSources', () => {
   it.each([
@@ -74,12 +74,12 @@ describe('findNamedSources', () => {
   it('finds one name among those of a thousand sources, in a question of 20,000 characters', () => {
     const many = Array.from({ length: 1000 }, (_, i) => source(`package-${i}-tools`))
     const query = 'how do I wire package-7-tools to the server '.repeat(450)
-    expect(findNamedSources(query, many).named).toEqual([many[7]])
+    expect(findNamedSources(query, many).sources).toEqual([many[7]])
   })
 
   it('ignores a word that many sources share, and does not confuse numbers', () => {
     const many = Array.from({ length: 20 }, (_, i) => source(`plugin-${i}`))
-    expect(findNamedSources('write a plugin', many).named).toEqual([])
-    expect(findNamedSources('settings of plugin-1', many).named).toEqual([many[1]])
+    expect(findNamedSources('write a plugin', many).sources).toEqual([])
+    expect(findNamedSources('settings of plugin-1', many).sources).toEqual([many[1]])
   })
 })

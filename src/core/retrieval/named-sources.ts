@@ -9,7 +9,7 @@ export interface NamedSource {
 /** A question without the names of sources that it mentions, and these sources. */
 export interface SourceMention<S> {
   readonly query: string
-  readonly named: readonly S[]
+  readonly sources: readonly S[]
 }
 
 /** Most words in one name: `Vue Router` is the source `vue-router`. */
@@ -19,11 +19,11 @@ const MAX_NAME_WORDS = 3
 const MIN_PLAIN_NAME = 3
 
 /** Shortest prefix that counts as a whole name, and most missing characters: `postgres` is `postgresql`. */
-const MIN_BEGINNING = 6
-const MAX_MISSING = 2
+const MIN_PREFIX_CHARS = 6
+const MAX_MISSING_CHARS = 2
 
 /** A word that matches more names than this is a shared word: `plugin` is not the name of twenty plugins. */
-const MAX_MEANT = 5
+const MAX_NAME_MATCHES = 5
 
 /** Endings of source names that people leave out: `apache2`, `nodejs`, `git-docs`. */
 const NAME_END = /(?:[\s._-]*(?:\.?js|docs?|documentation|manual|reference|handbook)|[\s._-]*v?\d[\d.]*)$/i
@@ -77,13 +77,14 @@ export function findNamedSources<S extends NamedSource>(
     }
   }
   const rest = words.filter((_, i) => !dropped.has(i))
-  if (named.size === 0 || rest.every(({ text }) => isStopWord(text.toLowerCase()))) return { query, named: [...named] }
+  if (named.size === 0 || rest.every(({ text }) => isStopWord(text.toLowerCase())))
+    return { query, sources: [...named] }
   return {
-    query: cut(
+    query: removeRanges(
       query,
       words.filter((_, i) => dropped.has(i)),
     ),
-    named: [...named],
+    sources: [...named],
   }
 }
 
@@ -117,7 +118,7 @@ function groupByKey<S extends NamedSource>(
   for (const source of sources) {
     const bare = source.name.replace(SCOPE, '')
     const keys = [source.name, bare, bare.replace(NAME_END, '')].map(fold)
-    const beginnings = keys.flatMap(listBeginnings).filter((key) => !ordinaryWords.has(key))
+    const beginnings = keys.flatMap(listPrefixes).filter((key) => !ordinaryWords.has(key))
     for (const key of new Set([...keys, ...beginnings])) {
       if (key === '' || isStopWord(key)) continue
       const group = groups.get(key) ?? []
@@ -128,10 +129,10 @@ function groupByKey<S extends NamedSource>(
   return groups
 }
 
-function listBeginnings(key: string): string[] {
-  const lengths = Array.from({ length: MAX_MISSING }, (_, i) => key.length - i - 1)
+function listPrefixes(key: string): string[] {
+  const lengths = Array.from({ length: MAX_MISSING_CHARS }, (_, i) => key.length - i - 1)
   return lengths
-    .filter((length) => length >= MIN_BEGINNING && !/\p{N}/u.test(key.slice(length)))
+    .filter((length) => length >= MIN_PREFIX_CHARS && !/\p{N}/u.test(key.slice(length)))
     .map((length) => key.slice(0, length))
 }
 
@@ -140,7 +141,7 @@ function lookUp<S extends NamedSource>(byKey: ReadonlyMap<string, readonly S[]>,
   const key = fold(written)
   if (key.length < MIN_PLAIN_NAME && written === written.toLowerCase()) return []
   const meant = byKey.get(key) ?? []
-  return new Set(meant.map(({ name }) => name)).size > MAX_MEANT ? [] : meant
+  return new Set(meant.map(({ name }) => name)).size > MAX_NAME_MATCHES ? [] : meant
 }
 
 function isVersion({ version }: NamedSource, asked: string): boolean {
@@ -152,7 +153,7 @@ function fold(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}+#]+/gu, '')
 }
 
-function cut(query: string, gone: readonly { readonly start: number; readonly end: number }[]): string {
+function removeRanges(query: string, gone: readonly { readonly start: number; readonly end: number }[]): string {
   let at = 0
   const kept = gone.map(({ start, end }) => {
     const before = query.slice(at, start)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createComparable, isNearDuplicate, saysSame } from './near-duplicates.ts'
+import { createComparable, isEquivalentText, isNearDuplicate } from './near-duplicates.ts'
 
 const text = Array.from({ length: 80 }, (_, i) => `word${i * 7}`).join(' ')
 
@@ -29,7 +29,8 @@ test('texts that say something else, or more, are not near-duplicates', () => {
 
 describe('near-duplicates', () => {
   const around = (part: string) => createComparable(`The limit of the pool ${part} while it runs. ${text}`)
-  const same = (a: string, b: string) => saysSame(around(a), around(b)) && saysSame(around(b), around(a))
+  const same = (a: string, b: string) =>
+    isEquivalentText(around(a), around(b)) && isEquivalentText(around(b), around(a))
 
   test.each([
     ['can be changed', 'Can be `changed`'],

@@ -1,19 +1,19 @@
-import { visitRuns } from './word-runs.ts'
+import { visitShingles } from './shingles.ts'
 
 /** A text for comparison. */
 export interface ComparableText {
   readonly length: number
   /** Hashes of its runs of words, computed on first use, since most texts differ by length alone. */
-  readonly runs: () => ReadonlySet<number>
+  readonly shingles: () => ReadonlySet<number>
   /** Its words in order, computed on first use. */
   readonly words: () => readonly string[]
 }
 
 /** Share of the runs of words that two texts must have in common. */
-const LIKENESS = 0.9
+const MIN_SHARED_SHINGLES = 0.9
 
 /** Smallest ratio of lengths: texts that differ more have too little in common, even if one has longer links. */
-const LENGTHS = 0.6
+const MIN_LENGTH_RATIO = 0.6
 
 /** Prepares a text to be compared. White space, marks, case and the targets of links do not count. */
 export function createComparable(text: string): ComparableText {
@@ -21,8 +21,8 @@ export function createComparable(text: string): ComparableText {
   let words: readonly string[] | undefined
   return {
     length: text.length,
-    runs: () => {
-      runs ??= hashRuns(text)
+    shingles: () => {
+      runs ??= hashShingles(text)
       return runs
     },
     words: () => {
@@ -32,33 +32,34 @@ export function createComparable(text: string): ComparableText {
   }
 }
 
-/** Whether two texts are equal except for details. The details may still matter: {@link saysSame}. */
+/** Whether two texts are equal except for details. The details may still matter: {@link isEquivalentText}. */
 export function isNearDuplicate(a: ComparableText, b: ComparableText): boolean {
-  if (Math.min(a.length, b.length) < LENGTHS * Math.max(a.length, b.length)) return false
-  const [small, large] = a.runs().size <= b.runs().size ? [a.runs(), b.runs()] : [b.runs(), a.runs()]
+  if (Math.min(a.length, b.length) < MIN_LENGTH_RATIO * Math.max(a.length, b.length)) return false
+  const [small, large] =
+    a.shingles().size <= b.shingles().size ? [a.shingles(), b.shingles()] : [b.shingles(), a.shingles()]
   const sum = small.size + large.size
-  if (2 * small.size < LIKENESS * sum) return false
+  if (2 * small.size < MIN_SHARED_SHINGLES * sum) return false
   let common = 0
   for (const hash of small) if (large.has(hash)) common++
-  return 2 * common >= LIKENESS * sum
+  return 2 * common >= MIN_SHARED_SHINGLES * sum
 }
 
 /**
  * Whether one text covers the other: one is the other with some additional words, and none of these is a number, a name in code or a
  * negation. Replaced or reordered words can reverse the meaning, so they do not count as equal.
  */
-export function saysSame(a: ComparableText, b: ComparableText): boolean {
+export function isEquivalentText(a: ComparableText, b: ComparableText): boolean {
   const [short, long] = a.words().length <= b.words().length ? [a.words(), b.words()] : [b.words(), a.words()]
   let found = 0
   for (const word of long) {
     if (found < short.length && plainOf(word) === plainOf(short[found] ?? '')) found++
-    else if (TELLING.test(word) || NEGATION.test(plainOf(word))) return false
+    else if (SIGNIFICANT_WORD.test(word) || NEGATION.test(plainOf(word))) return false
   }
   return found === short.length
 }
 
 /** Numbers, and names as code has them: with an inner mark or capital, or marked as code. */
-const TELLING = /^`|[\p{N}_]|\p{Ll}\p{Lu}/u
+const SIGNIFICANT_WORD = /^`|[\p{N}_]|\p{Ll}\p{Lu}/u
 
 /** Negations and restrictions in the languages that documentation is mostly written in. */
 const NEGATION =
@@ -74,8 +75,8 @@ function splitWords(text: string): string[] {
   return shown.match(/`?[\p{L}\p{M}\p{N}_]+(?:['’]\p{L}+)*/gu) ?? []
 }
 
-function hashRuns(text: string): Set<number> {
+function hashShingles(text: string): Set<number> {
   const runs = new Set<number>()
-  visitRuns(text, (run) => runs.add(run))
+  visitShingles(text, (run) => runs.add(run))
   return runs
 }

@@ -89,7 +89,7 @@ describe('an excerpt', () => {
       offset: 0,
       length: 12,
       linesBefore: 0,
-      enough: { first: 0, last: 0 },
+      usableChunks: { first: 0, last: 0 },
     })
     expect(planExcerpt(layout, 1)).toBeUndefined()
   })
@@ -106,8 +106,8 @@ describe('an excerpt', () => {
       const last = plan.spans.at(-1)
       const own = splitLines(text)
       expect(lines.slice(plan.linesBefore, last?.endLine).join('\n').trimEnd()).toBe(own.join('\n').trimEnd())
-      expect(plan.enough.first).toBeLessThanOrEqual(place)
-      expect(plan.enough.last).toBeGreaterThanOrEqual(place)
+      expect(plan.usableChunks.first).toBeLessThanOrEqual(place)
+      expect(plan.usableChunks.last).toBeGreaterThanOrEqual(place)
     }
   })
 

@@ -43,8 +43,8 @@ export function writeLayout(
   chunks: readonly Pick<Chunk, 'startLine' | 'endLine' | 'headingPath'>[],
 ): string {
   const startOf = createLineStarts(markdown)
-  const paths = new Names<readonly string[]>()
-  const anchors = new Names<string | null>()
+  const paths = new ValueTable<readonly string[]>()
+  const anchors = new ValueTable<string | null>()
   const fences = createFenceTest(markdown)
   let at = 0
   let offset = 0
@@ -115,7 +115,7 @@ export function listSpans(layout: PageLayout, first: number, last: number): Layo
 }
 
 /** Chunks of a page by index, the last one included. */
-interface Places {
+interface IndexRange {
   readonly first: number
   readonly last: number
 }
@@ -131,7 +131,7 @@ export interface Excerpt {
   /** Its chunks, with their lines in the page. */
   readonly spans: readonly LayoutSpan[]
   /** The chunks that it is enough to show. */
-  readonly enough: Places
+  readonly usableChunks: IndexRange
 }
 
 /** The part of a page around one of its chunks; undefined when it has no such chunk. */
@@ -141,7 +141,14 @@ export function planExcerpt(layout: PageLayout, place: number): Excerpt | undefi
   if (spans[place] === undefined) return undefined
   if (!isOrdered(spans)) {
     const all = listSpans(layout, 0, count - 1)
-    return { offset: 0, length: bytes, linesBefore: 0, first: 0, spans: all, enough: { first: 0, last: count - 1 } }
+    return {
+      offset: 0,
+      length: bytes,
+      linesBefore: 0,
+      first: 0,
+      spans: all,
+      usableChunks: { first: 0, last: count - 1 },
+    }
   }
   const { first, last } = windowAround(layout, place)
   const [startLine = 1, , offset = 0] = spans[first] ?? []
@@ -159,7 +166,7 @@ export function planExcerpt(layout: PageLayout, place: number): Excerpt | undefi
     linesBefore: startLine - 1,
     first,
     spans: listSpans(layout, first, last),
-    enough: { first: from, last: to },
+    usableChunks: { first: from, last: to },
   }
 }
 
@@ -179,7 +186,7 @@ const REACH_BYTES = 10_000
 const REACH_CHUNKS = 6
 
 /** The chunks to read around one to show it: as far as a passage can reach, in whole blocks, so that the part can be parsed on its own. */
-function windowAround({ bytes, spans }: PageLayout, place: number): Places {
+function windowAround({ bytes, spans }: PageLayout, place: number): IndexRange {
   const endOf = (index: number): number => spans[index + 1]?.[OFFSET] ?? bytes
   const start = spans[place]?.[OFFSET] ?? 0
   let first = place
@@ -196,7 +203,7 @@ function isFar(chunks: number, bytes: number): boolean {
 }
 
 /** Values that are referred to by index; a value equal to the last one is not added again. */
-class Names<T> {
+class ValueTable<T> {
   readonly list: T[] = []
   #last = ''
 

@@ -4,8 +4,8 @@ import { scanBlocks } from './passage-blocks.ts'
 
 /** Blocks as `type start-end`, with `<n` for those that continue block n, `!` for signatures and `…` for blocks that lead on. */
 function scan(markdown: string): string[] {
-  return scanBlocks(markdown.split('\n')).map(({ type, start, end, parent, isSignature, leadsOn }) => {
-    const marks = `${parent < 0 ? '' : ` <${parent}`}${isSignature ? ' !' : ''}${leadsOn ? ' …' : ''}`
+  return scanBlocks(markdown.split('\n')).map(({ type, start, end, parent, isSignature, isLeadIn }) => {
+    const marks = `${parent < 0 ? '' : ` <${parent}`}${isSignature ? ' !' : ''}${isLeadIn ? ' …' : ''}`
     return `${type} ${start}-${end}${marks}`
   })
 }

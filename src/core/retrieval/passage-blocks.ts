@@ -1,5 +1,5 @@
 import { isBlank } from '../text/lines.ts'
-import { statesDefinition } from './definitions.ts'
+import { isDefinitionLine } from './definitions.ts'
 
 /** A block of Markdown, reduced to the facts that passages need. Lines count from 0. */
 export interface PassageBlock {
@@ -12,7 +12,7 @@ export interface PassageBlock {
   /** Whether it states a name that the next blocks describe. */
   readonly isSignature: boolean
   /** Whether it says little without the next block: a heading, a signature, a line that ends with a colon. */
-  readonly leadsOn: boolean
+  readonly isLeadIn: boolean
 }
 
 const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/
@@ -142,17 +142,17 @@ class ScannedBlock implements PassageBlock {
     return (this.type === 'text' || this.type === 'heading') && statesName(this.#lines[this.start] ?? '')
   }
 
-  get leadsOn(): boolean {
+  get isLeadIn(): boolean {
     if (this.type === 'heading') return true
     return this.type === 'text' && (this.isSignature || endsWithColon(this.#lines[this.end - 1] ?? ''))
   }
 }
 
 /** First characters of a line that states a name; this rules out most lines. */
-const MARKED = /^[ \t]*[`*#+-]/
+const MAYBE_DEFINITION = /^[ \t]*[`*#+-]/
 
 function statesName(line: string): boolean {
-  return MARKED.test(line) && statesDefinition(line)
+  return MAYBE_DEFINITION.test(line) && isDefinitionLine(line)
 }
 
 function endsWithColon(line: string): boolean {

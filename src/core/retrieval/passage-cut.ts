@@ -10,7 +10,7 @@ export interface CutBlock {
 }
 
 /** Where a cut begins: at the chunk that was found. */
-export interface CutPlace {
+export interface CutStart {
   readonly line: number
   readonly content: string
 }
@@ -22,7 +22,7 @@ export interface CutPlace {
 export function cutBlock(
   lines: readonly string[],
   block: PassageBlock,
-  place: CutPlace,
+  place: CutStart,
   limit: number,
 ): CutBlock | undefined {
   switch (block.type) {
@@ -38,7 +38,7 @@ export function cutBlock(
 function cutFence(
   lines: readonly string[],
   block: PassageBlock,
-  { line }: CutPlace,
+  { line }: CutStart,
   limit: number,
 ): CutBlock | undefined {
   const opening = lines[block.start] ?? ''
@@ -56,7 +56,7 @@ function cutFence(
 function cutTable(
   lines: readonly string[],
   block: PassageBlock,
-  { line }: CutPlace,
+  { line }: CutStart,
   limit: number,
 ): CutBlock | undefined {
   const head = lines.slice(block.start, block.start + 2).join('\n')
@@ -71,7 +71,7 @@ function cutTable(
 function cutText(
   lines: readonly string[],
   block: PassageBlock,
-  { line, content }: CutPlace,
+  { line, content }: CutStart,
   limit: number,
 ): CutBlock | undefined {
   const from = Math.min(Math.max(block.start, line), block.end - 1)
@@ -80,7 +80,7 @@ function cutText(
   const [begin = ''] = content.split('\n', 1)
   const at = first.length > limit ? startOfWord(first, Math.max(0, first.indexOf(begin.slice(0, 80)))) : 0
   const rest = [first.slice(at), ...lines.slice(from + 1, block.end)]
-  const part = takeLines(rest, 0, rest.length, limit - (QUOTE.test(first) ? CLOSING : 0))
+  const part = takeLines(rest, 0, rest.length, limit - (QUOTE.test(first) ? CLOSING_FENCE_CHARS : 0))
   return part && { text: closeFences(part.text), start: from, end: from + part.end }
 }
 
@@ -115,7 +115,7 @@ function takeLines(
 const QUOTE = /^[ \t]*>/
 
 /** Room for a line that closes a fence in a quote. */
-const CLOSING = 16
+const CLOSING_FENCE_CHARS = 16
 
 /** Closes a fence in a quote that was cut. */
 function closeFences(text: string): string {

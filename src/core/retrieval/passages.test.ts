@@ -5,21 +5,32 @@ import { parseBlocks } from '../markdown/blocks.ts'
 import type { Chunk } from '../model.ts'
 import { splitLines } from '../text/lines.ts'
 import { listSpans, readLayout, writeLayout } from './page-layout.ts'
-import { createGrower, type GrownPassage, type Growth, type LineRange, type PassageRoom } from './passages.ts'
+import {
+  createPassageGrower,
+  type GrownPassage,
+  type GrowResult,
+  type LineRange,
+  type PassageBudget,
+} from './passages.ts'
 
-const ROOM: PassageRoom = { target: 100, most: 160, left: 750, budget: 750 }
+const ROOM: PassageBudget = { target: 100, most: 160, left: 750, budget: 750 }
 
 /** Grows the chunk that holds a text. */
-function growAt(markdown: string, text: string, room: Partial<PassageRoom> = {}, taken: LineRange[] = []): Growth {
+function growAt(
+  markdown: string,
+  text: string,
+  room: Partial<PassageBudget> = {},
+  taken: LineRange[] = [],
+): GrowResult {
   const chunks = chunkPage({ markdown }, 'page', { sizes: { targetChars: 200, maxChars: 400 } })
   const chunk = chunks.find(({ content }) => content.includes(text))
   if (chunk === undefined) throw new Error(`no chunk has ${text}`)
   const terms = text.toLowerCase().match(/[a-z]+/g) ?? []
   const hit = { place: chunk.chunkIndex, content: chunk.content, isMarkdown: true, terms }
-  return createGrower({ markdown, chunks }).grow(hit, { ...ROOM, ...room }, taken)
+  return createPassageGrower({ markdown, chunks }).grow(hit, { ...ROOM, ...room }, taken)
 }
 
-function shown(growth: Growth): GrownPassage {
+function shown(growth: GrowResult): GrownPassage {
   if (typeof growth === 'string') throw new Error(`expected a passage, got ${growth}`)
   return growth
 }
@@ -183,7 +194,7 @@ describe('a passage', () => {
 
   test('is joined with the next one, if both together are not too large', () => {
     const chunks = chunkPage({ markdown }, 'page')
-    const grower = createGrower({ markdown, chunks })
+    const grower = createPassageGrower({ markdown, chunks })
     const range = (startLine: number, endLine: number): GrownPassage => {
       return { startLine, endLine, text: '', tokens: 0, isCut: false, under: null }
     }
@@ -202,7 +213,7 @@ test('shows text other than Markdown as it was cut', () => {
     { startLine: 6, endLine: 7, headingPath: [] },
   ]
   const hit = { place: 1, content: 'def two():\n    return needle', isMarkdown: false, terms: ['needle'] }
-  const grower = createGrower({ markdown, chunks: spans })
+  const grower = createPassageGrower({ markdown, chunks: spans })
   expect(shown(grower.grow(hit, { ...ROOM, target: 8 }, [])).text).toBe('def two():\n    return needle')
   expect(shown(grower.grow(hit, ROOM, [])).text).toBe(markdown.trimEnd())
 })
@@ -279,7 +290,7 @@ describe('whatever the page is', () => {
   ): { passages: GrownPassage[]; chunks: Chunk[] } {
     const chunks = chunkPage({ markdown }, 'page', { sizes: { targetChars: 150, maxChars: 300, overlapChars } })
     const layout = readLayout(writeLayout({ markdown, sections: [] }, chunks))
-    const grower = createGrower({ markdown, chunks: listSpans(layout, 0, chunks.length - 1) })
+    const grower = createPassageGrower({ markdown, chunks: listSpans(layout, 0, chunks.length - 1) })
     const passages: GrownPassage[] = []
     let left = budget
     for (const chunk of chunks.toReversed()) {

@@ -34,7 +34,7 @@ export interface PassageHit {
 }
 
 /** How large a passage may become, in model tokens. */
-export interface PassageRoom {
+export interface PassageBudget {
   /** Neighbours are added up to this size. */
   readonly target: number
   /** Limit for the chunk and the context that it needs. */
@@ -55,12 +55,12 @@ export interface GrownPassage extends LineRange {
 }
 
 /** Outcome for a hit: a passage, text that is already shown, or a text that does not fit. */
-export type Growth = GrownPassage | 'shown' | 'too-large'
+export type GrowResult = GrownPassage | 'shown' | 'too-large'
 
 /** Turns hits of one page into readable passages. */
 export interface PassageGrower {
   /** Grows a hit, without entering the lines in `taken`. */
-  grow(hit: PassageHit, room: PassageRoom, taken: readonly LineRange[]): Growth
+  grow(hit: PassageHit, room: PassageBudget, taken: readonly LineRange[]): GrowResult
   /**
    * Joins two passages with only blank lines between them; undefined when other lines are between them, or the result exceeds `most`
    * tokens.
@@ -91,7 +91,7 @@ interface FoundSection extends LineRange {
 type IsFree = (range: LineRange) => boolean
 
 /** Neighbouring blocks of a region by index, the last one included. */
-interface Run {
+interface BlockRun {
   readonly first: number
   readonly last: number
 }
@@ -99,7 +99,7 @@ interface Run {
 /** A whole definition or section of this size can be understood without its surroundings. */
 const ENOUGH_CHARS = 600
 
-function enoughOf(limit: number): number {
+function enoughChars(limit: number): number {
   return Math.min(ENOUGH_CHARS, limit / 2)
 }
 
@@ -107,7 +107,7 @@ function enoughOf(limit: number): number {
 const NEIGHBOURS = 6
 
 /** Prepares a page for its hits. Only the sections of these hits are parsed. */
-export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
+export function createPassageGrower({ markdown, chunks }: PassagePage): PassageGrower {
   const startOf = createLineStarts(markdown)
   const regions = new Map<number, Region>()
 
@@ -135,7 +135,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
   }
 
   /** The neighbourhood of a chunk in a long section, from the start of a block; undefined when that start cannot be found. */
-  const readNeighbourhood = (place: number, whole: Run): Region | undefined => {
+  const readNeighbourhood = (place: number, whole: BlockRun): Region | undefined => {
     let first = Math.max(whole.first, place - NEIGHBOURS)
     const last = Math.min(whole.last, place + NEIGHBOURS)
     while (first > whole.first && !isBlank(readLines(lineBefore(chunks[first])).join(''))) first--
@@ -166,12 +166,12 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
     for (let depth = chunks[place]?.headingPath.length ?? 0; depth >= 0; depth--) {
       const { first, last } = findRun(chunks, place, depth, false)
       const range = withoutBlankEnd(startOf, markdown, spanOf(chunks, first, last))
-      const most = found === undefined ? limit : 2 * enoughOf(limit)
+      const most = found === undefined ? limit : 2 * enoughChars(limit)
       // Several headings of the first level may be several pages of a document.
       const isSeveral = depth === 0 && chunks[first]?.headingPath[0] !== chunks[last]?.headingPath[0]
       if (measure(range) > most || !isFree(range) || (found !== undefined && isSeveral)) break
       found = { ...range, depth, last }
-      if (measure(range) >= enoughOf(limit)) break
+      if (measure(range) >= enoughChars(limit)) break
     }
     return found
   }
@@ -214,7 +214,7 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
       if (section !== undefined && contains(section, own)) {
         // A few words under their own heading, such as the name in a manual, say little without the sections beside them.
         const { last, depth } = section
-        return show(takeInNext(section, { last, depth: Math.max(0, depth - 1) }, limit, enoughOf(limit), isFree))
+        return show(takeInNext(section, { last, depth: Math.max(0, depth - 1) }, limit, enoughChars(limit), isFree))
       }
       const isWhole = grown.run.last === region.blocks.length - 1 && !isSamePath(chunks, region.last, region.last + 1)
       const isShort = (own.endLine - own.startLine < 2 || sizeOf(region, grown.run) < limit / 2) && hit.isMarkdown
@@ -234,17 +234,17 @@ export function createGrower({ markdown, chunks }: PassagePage): PassageGrower {
 
 /** Outcome for a hit within its region. */
 type GrownRun =
-  | { readonly run: Run; readonly under: string | null }
+  | { readonly run: BlockRun; readonly under: string | null }
   | { readonly cut: GrownPassage }
   | 'shown'
   | 'too-large'
 
-function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: PassageRoom, isFree: IsFree): GrownRun {
+function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: PassageBudget, isFree: IsFree): GrownRun {
   const { blocks } = region
   const free = (place: number) =>
     place >= 0 && place < blocks.length && isFree(rangeOf(region, { first: place, last: place }))
   const core = blocksOf(region, span)
-  const candidates = placesOf(core).filter(free)
+  const candidates = listIndexes(core).filter(free)
   const countWords = createWordCount(region, span, hit.terms)
   const focus = findFocus(region, candidates, countWords)
   if (focus === undefined) return 'shown'
@@ -259,53 +259,55 @@ function growRun(region: Region, span: PassageSpan, hit: PassageHit, room: Passa
     const cut = cutPassage(region, focus, span, hit, Math.min(room.target * CHARS_PER_TOKEN, left))
     return cut === undefined ? 'too-large' : { cut }
   }
-  const wanted = takeInNeeded(region, alone, open, room.most * CHARS_PER_TOKEN)
+  const wanted = addNeededBlocks(region, alone, open, room.most * CHARS_PER_TOKEN)
   // The rest of the budget is not filled with text that cannot be understood alone.
   if (sizeOf(region, wanted) > left && room.left < room.budget) return 'too-large'
   const most = Math.min(room.most * CHARS_PER_TOKEN, left)
-  const needed = takeInNeeded(region, alone, open, most)
+  const needed = addNeededBlocks(region, alone, open, most)
   const whole = joinRuns(needed, clipRun(dropTail(region, core, focus, countWords), open))
   const target = Math.min(room.target * CHARS_PER_TOKEN, left)
-  const chunk = sizeOf(region, whole) <= most ? whole : fill(region, needed, whole, target)
-  const run = withoutLead(region, fill(region, chunk, open, target), focus)
-  return { run, under: findUnder(region, run, focus) }
+  const chunk = sizeOf(region, whole) <= most ? whole : addNeighbours(region, needed, whole, target)
+  const run = dropTrailingLeadIns(region, addNeighbours(region, chunk, open, target), focus)
+  return { run, under: findDescribedSignature(region, run, focus) }
 }
 
 /**
  * Narrows a chunk that begins with the end of one item or definition and continues with another to the part that the focus is in. A chunk
  * with several definitions starts at the matching one, unless those before it have about the same number of query words.
  */
-function dropTail({ blocks }: Region, core: Run, focus: number, countWords: (place: number) => number): Run {
+function dropTail({ blocks }: Region, core: BlockRun, focus: number, countWords: (place: number) => number): BlockRun {
   const isOwn = (place: number) =>
     rootOf(blocks, place) >= core.first || rootOf(blocks, place) === rootOf(blocks, focus)
-  const first = placesOf({ first: core.first, last: focus }).find(isOwn) ?? focus
+  const first = listIndexes({ first: core.first, last: focus }).find(isOwn) ?? focus
   const signature = findSignature(blocks, focus) ?? -1
-  const isMeant = placesOf({ first, last: signature - 1 }).every((place) => countWords(place) * 2 < countWords(focus))
+  const isMeant = listIndexes({ first, last: signature - 1 }).every(
+    (place) => countWords(place) * 2 < countWords(focus),
+  )
   if (signature > first && isMeant) return { first: signature, last: core.last }
-  if (blocks[first]?.leadsOn === true) return { first, last: core.last }
-  const next = placesOf({ first, last: focus }).find((place) => blocks[place]?.isSignature === true)
+  if (blocks[first]?.isLeadIn === true) return { first, last: core.last }
+  const next = listIndexes({ first, last: focus }).find((place) => blocks[place]?.isSignature === true)
   return { first: next ?? first, last: core.last }
 }
 
 /** Adds the blocks that a run needs to be readable: the blocks it leads to, the item it continues, the signature it describes. */
-function takeInNeeded(region: Region, run: Run, open: Run, most: number): Run {
+function addNeededBlocks(region: Region, run: BlockRun, open: BlockRun, most: number): BlockRun {
   const { blocks } = region
   let { first, last } = run
   const fits = (from: number, to: number) =>
     from >= open.first && to <= open.last && sizeOf(region, { first: from, last: to }) <= most
-  while (blocks[last]?.leadsOn === true && fits(first, last + 1)) last++
+  while (blocks[last]?.isLeadIn === true && fits(first, last + 1)) last++
   const opener = rootOf(blocks, first)
   if (fits(opener, last)) first = opener
   const signature = findSignature(blocks, first)
   if (signature !== undefined && fits(signature, last)) first = signature
-  while (isLedTo(blocks, first) && fits(first - 1, last)) first--
+  while (needsPreviousBlock(blocks, first) && fits(first - 1, last)) first--
   return { first, last }
 }
 
 /** Whether a block says little without the previous one. A definition does not need the sentence that announces a list of them. */
-function isLedTo(blocks: readonly PassageBlock[], place: number): boolean {
+function needsPreviousBlock(blocks: readonly PassageBlock[], place: number): boolean {
   const before = blocks[place - 1]
-  if (before?.leadsOn !== true) return false
+  if (before?.isLeadIn !== true) return false
   return blocks[place]?.isSignature !== true || before.isSignature || before.type === 'heading'
 }
 
@@ -329,7 +331,7 @@ function rootOf(blocks: readonly PassageBlock[], from: number): number {
  * Adds neighbours as long as they fit: first back to the block that opens the text, then forward. At the start of another definition it
  * stops once the text has some size, because the next definition answers another question.
  */
-function fill(region: Region, run: Run, within: Run, limit: number): Run {
+function addNeighbours(region: Region, run: BlockRun, within: BlockRun, limit: number): BlockRun {
   const { blocks } = region
   let { first, last } = run
   const fits = (from: number, to: number) =>
@@ -337,8 +339,8 @@ function fill(region: Region, run: Run, within: Run, limit: number): Run {
   for (;;) {
     const opens = blocks[first]?.type === 'heading' || blocks[first]?.isSignature === true
     const above = rootOf(blocks, first - 1)
-    const below = endOfLead(blocks, last + 1)
-    const isEnough = blocks[last + 1]?.isSignature === true && sizeOf(region, { first, last }) >= enoughOf(limit)
+    const below = findLeadInEnd(blocks, last + 1)
+    const isEnough = blocks[last + 1]?.isSignature === true && sizeOf(region, { first, last }) >= enoughChars(limit)
     if (!opens && fits(above, last)) first = above
     else if (!isEnough && fits(first, below)) last = below
     else return { first, last }
@@ -346,21 +348,21 @@ function fill(region: Region, run: Run, within: Run, limit: number): Run {
 }
 
 /** A run without trailing blocks that only lead to the next ones, such as the name of a definition that is not shown. */
-function withoutLead({ blocks }: Region, { first, last }: Run, focus: number): Run {
+function dropTrailingLeadIns({ blocks }: Region, { first, last }: BlockRun, focus: number): BlockRun {
   let end = last
-  if (last < blocks.length - 1) while (end > focus && blocks[end]?.leadsOn === true) end--
+  if (last < blocks.length - 1) while (end > focus && blocks[end]?.isLeadIn === true) end--
   return { first, last: end }
 }
 
 /** The last block of the group that begins at a block: blocks that lead on include the next one. */
-function endOfLead(blocks: readonly PassageBlock[], from: number): number {
+function findLeadInEnd(blocks: readonly PassageBlock[], from: number): number {
   let place = from
-  while (blocks[place]?.leadsOn === true && place + 1 < blocks.length) place++
+  while (blocks[place]?.isLeadIn === true && place + 1 < blocks.length) place++
   return place
 }
 
 /** The signature above a text that does not show it. Only calls count: other code on its own line may be an example. */
-function findUnder(region: Region, run: Run, focus: number): string | null {
+function findDescribedSignature(region: Region, run: BlockRun, focus: number): string | null {
   const place = findSignature(region.blocks, focus)
   if (place === undefined || place >= run.first) return null
   const [definition] = findDefinitions(region.lines[region.blocks[place]?.start ?? 0] ?? '')
@@ -419,7 +421,7 @@ function cutPassage(
 }
 
 /** The neighbours of a chunk whose heading paths agree with its own up to a depth, or exactly. */
-function findRun(chunks: readonly PassageSpan[], place: number, depth: number, isExact: boolean): Run {
+function findRun(chunks: readonly PassageSpan[], place: number, depth: number, isExact: boolean): BlockRun {
   const path = chunks[place]?.headingPath ?? []
   const belongs = (at: number, neighbour: number) => {
     const chunk = chunks[at]
@@ -469,7 +471,7 @@ function spanBlock({ startLine, endLine }: LineRange, offset: number, lines: rea
   const start = startLine - 1 - offset
   let end = endLine - offset
   while (end > start + 1 && isBlank(lines[end - 1] ?? '')) end--
-  return { type: 'text', start, end, parent: -1, isSignature: false, leadsOn: false }
+  return { type: 'text', start, end, parent: -1, isSignature: false, isLeadIn: false }
 }
 
 function sumLengths(lines: readonly string[]): Uint32Array {
@@ -481,30 +483,30 @@ function sumLengths(lines: readonly string[]): Uint32Array {
 }
 
 /** Length of blocks when shown. */
-function sizeOf({ blocks, lengths }: Region, { first, last }: Run): number {
+function sizeOf({ blocks, lengths }: Region, { first, last }: BlockRun): number {
   return (lengths[blocks[last]?.end ?? 0] ?? 0) - (lengths[blocks[first]?.start ?? 0] ?? 0) - 1
 }
 
-function rangeOf({ blocks, offset }: Region, { first, last }: Run): LineRange {
+function rangeOf({ blocks, offset }: Region, { first, last }: BlockRun): LineRange {
   return { startLine: offset + (blocks[first]?.start ?? 0) + 1, endLine: offset + (blocks[last]?.end ?? 0) }
 }
 
 /** The blocks that have lines in a range. */
-function blocksOf({ blocks, offset }: Region, { startLine, endLine }: LineRange): Run {
+function blocksOf({ blocks, offset }: Region, { startLine, endLine }: LineRange): BlockRun {
   const first = blocks.findIndex(({ end }) => offset + end >= startLine)
   const last = blocks.findLastIndex(({ start }) => offset + start < endLine)
   return { first: Math.max(0, first), last }
 }
 
-function placesOf({ first, last }: Run): number[] {
+function listIndexes({ first, last }: BlockRun): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i)
 }
 
-function joinRuns(a: Run, b: Run): Run {
+function joinRuns(a: BlockRun, b: BlockRun): BlockRun {
   return { first: Math.min(a.first, b.first), last: Math.max(a.last, b.last) }
 }
 
-function clipRun(run: Run, open: Run): Run {
+function clipRun(run: BlockRun, open: BlockRun): BlockRun {
   return { first: Math.max(run.first, open.first), last: Math.min(run.last, open.last) }
 }
 

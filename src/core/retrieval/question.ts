@@ -40,7 +40,7 @@ const LOG_PREFIX =
   /^\s*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\]?(?:\s+\[[^\]]*\])*\s*/
 
 /** Values that differ in every run: addresses in memory, ids, times. */
-const RUN_VALUES =
+const VOLATILE_VALUES =
   /\b0x[\da-f]{9,}\b|\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b/gi
 
 /**
@@ -57,7 +57,7 @@ export function reduceQuestion(question: string): string {
     (line, i) => !isTrace || !(isFrame[i] || isSourceLine(lines, isFrame, i) || TRACE_NOISE.test(line)),
   )
   const names = isTrace ? listOwnNames(lines.filter((_, i) => isFrame[i])) : []
-  const reduced = [...kept.map((line) => line.replace(LOG_PREFIX, '').replace(RUN_VALUES, ' ')), names.join(' ')]
+  const reduced = [...kept.map((line) => line.replace(LOG_PREFIX, '').replace(VOLATILE_VALUES, ' ')), names.join(' ')]
     .join('\n')
     .trim()
   // If a trace has only foreign frames, it is searched as a whole.

@@ -55,7 +55,7 @@ export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: Readon
       uncovered: [],
     }
   }
-  const uncovered = candidates.filter(({ word }) => !best.some((hit) => holds(hit, word)))
+  const uncovered = candidates.filter(({ word }) => !best.some((hit) => containsWord(hit, word)))
   const names = ordinaryWords.size === 0 ? [] : uncovered.filter(({ word }) => isName(word, ordinaryWords))
   const uncoveredShare = sumShares(uncovered)
   const hasMeaning = best.some(({ similarity }) => similarity !== null)
@@ -91,22 +91,22 @@ function isOrdinary(word: string, words: ReadonlySet<string>): boolean {
 }
 
 /** Words below this share of a question are not reported. */
-const MIN_TOLD_SHARE = 0.05
+const MIN_REPORTED_SHARE = 0.05
 
 /** At most this many words are reported. */
-const MAX_TOLD = 5
+const MAX_REPORTED_WORDS = 5
 
 /** The uncovered words to report: names first, then by their share. */
 function listInformative(uncovered: readonly MissingWord[], names: readonly MissingWord[]): string[] {
   const isName = (word: MissingWord): number => (names.includes(word) ? 1 : 0)
   return uncovered
-    .filter(({ share }) => share >= MIN_TOLD_SHARE)
+    .filter(({ share }) => share >= MIN_REPORTED_SHARE)
     .sort((a, b) => isName(b) - isName(a) || b.share - a.share)
-    .slice(0, MAX_TOLD)
+    .slice(0, MAX_REPORTED_WORDS)
     .map(({ word }) => word)
 }
 
-function holds({ text, missing }: JudgedHit, word: string): boolean {
+function containsWord({ text, missing }: JudgedHit, word: string): boolean {
   if (missing !== null) return !missing.some((one) => one.word === word)
   const wanted = textAnalyzer.stem(word)
   let isHeld = false

@@ -1,6 +1,6 @@
 /** Two independent start values for hashes. */
-export const FIRST_HASH: number = 0x811c9dc5 | 0
-export const SECOND_HASH: number = 0x9e3779b9 | 0
+export const FIRST_SEED: number = 0x811c9dc5 | 0
+export const SECOND_SEED: number = 0x9e3779b9 | 0
 
 /** A 32-bit hash of a text: FNV-1a, with its bits mixed. Two hashes with different start values identify a text. */
 export function hashText(text: string, begin: number): number {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { penalizeLinks, supportHits } from './weigh-hits.ts'
+import { computeSupport, penalizeLinks } from './weigh-hits.ts'
 
 test('a list of links loses most of its score, a text loses nothing', () => {
   expect(penalizeLinks(10, 1)).toBeCloseTo(3, 10)
@@ -7,7 +7,7 @@ test('a list of links loses most of its score, a text loses nothing', () => {
 })
 
 test('the next three hits of a page support its best one, at any rank', () => {
-  const supports = supportHits([
+  const supports = computeSupport([
     { score: 5, page: 'a' },
     { score: 10, page: 'b' },
     { score: 9, page: 'a' },
@@ -19,5 +19,5 @@ test('the next three hits of a page support its best one, at any rank', () => {
 })
 
 test('no hits give no support', () => {
-  expect(supportHits([])).toEqual([])
+  expect(computeSupport([])).toEqual([])
 })

@@ -23,7 +23,7 @@ export function penalizeLinks(wordScore: number, linkShare: number): number {
  * The score that each hit gains from others on its page, in input order: a page that answers several times ranks before one that answers
  * once. Only the best hit of a page gains anything.
  */
-export function supportHits(hits: readonly WeighableHit[]): number[] {
+export function computeSupport(hits: readonly WeighableHit[]): number[] {
   const pages = new Map<number | string, number[]>()
   hits.forEach(({ page }, i) => {
     const known = pages.get(page)

@@ -10,7 +10,7 @@ const MAX_BYTES = 500 * 1024
 /** The rules of a robots.txt for this program. */
 export interface Robots {
   /** Whether an address of the same origin may be fetched, and the deciding rule; null if none applies. */
-  judge(url: string): RobotsVerdict
+  judge(url: string): RobotsDecision
   /** The requested pause between two requests; null if there is none. */
   readonly crawlDelayMs: number | null
   /** Absolute addresses of the sitemaps it names, in its order, each once. */
@@ -18,7 +18,7 @@ export interface Robots {
 }
 
 /** The verdict of a robots.txt about one address. */
-export interface RobotsVerdict {
+export interface RobotsDecision {
   readonly allowed: boolean
   /** The rule as it was written (`Disallow: /private`). */
   readonly rule: string | null
@@ -89,7 +89,7 @@ interface Rule {
   /** Octets of the pattern: the longest that matches decides. */
   readonly length: number
   /** The texts between the asterisks of the pattern. */
-  readonly pieces: readonly Piece[]
+  readonly pieces: readonly PatternPart[]
   /** Whether the address must end where the pattern does. */
   readonly isAnchored: boolean
 }
@@ -121,7 +121,7 @@ function addRule(group: Group, name: 'allow' | 'disallow', value: string): void 
     isAllow: name === 'allow',
     written: `${name === 'allow' ? 'Allow' : 'Disallow'}: ${value}`,
     length: pattern.length,
-    pieces: plain.split(/\*+/).map((text) => createPiece(text.replaceAll('$', '%24'))),
+    pieces: plain.split(/\*+/).map((text) => createPatternPart(text.replaceAll('$', '%24'))),
     isAnchored,
   })
 }
@@ -137,7 +137,7 @@ function byPrecedence(a: Rule, b: Rule): number {
   return b.length - a.length || Number(b.isAllow) - Number(a.isAllow)
 }
 
-function judge(rules: readonly Rule[], address: string): RobotsVerdict {
+function judge(rules: readonly Rule[], address: string): RobotsDecision {
   const { pathname, search } = new URL(address)
   // RFC 9309, 2.2.2: the file itself may always be read.
   if (pathname === '/robots.txt') return { allowed: true, rule: null }
@@ -173,16 +173,16 @@ function escapeOctets(text: string): string {
 }
 
 /** Text to search for, and the fallback after a mismatch at each position (Knuth, Morris and Pratt 1977). */
-interface Piece {
+interface PatternPart {
   readonly text: string
   readonly fallback: Int32Array | undefined
 }
 
 /** Up to this length the search of the platform is used: its worst case is a small multiple of the address. */
-const SHORT_PIECE = 16
+const MAX_NATIVE_SEARCH_CHARS = 16
 
-function createPiece(text: string): Piece {
-  return { text, fallback: text.length > SHORT_PIECE ? fallbackOf(text) : undefined }
+function createPatternPart(text: string): PatternPart {
+  return { text, fallback: text.length > MAX_NATIVE_SEARCH_CHARS ? fallbackOf(text) : undefined }
 }
 
 function fallbackOf(text: string): Int32Array {
@@ -196,7 +196,7 @@ function fallbackOf(text: string): Int32Array {
   return fallback
 }
 
-function findPiece({ text, fallback }: Piece, path: string, from: number): number {
+function findPatternPart({ text, fallback }: PatternPart, path: string, from: number): number {
   if (from + text.length > path.length) return -1
   if (fallback === undefined) return path.indexOf(text, from)
   let matched = 0
@@ -216,9 +216,11 @@ function matchesRule({ pieces, isAnchored }: Rule, path: string): boolean {
   const last = others.pop()
   if (last === undefined) return !isAnchored || at === path.length
   for (const piece of others) {
-    const found = findPiece(piece, path, at)
+    const found = findPatternPart(piece, path, at)
     if (found < 0) return false
     at = found + piece.text.length
   }
-  return isAnchored ? path.length - last.text.length >= at && path.endsWith(last.text) : findPiece(last, path, at) >= 0
+  return isAnchored
+    ? path.length - last.text.length >= at && path.endsWith(last.text)
+    : findPatternPart(last, path, at) >= 0
 }

@@ -1,4 +1,4 @@
-import { hasPosting, type RankedDocument, type RankedQuery, type Ranking } from './ranking.ts'
+import { hasPosting, type RankedEntry, type RankedQuery, type Ranking } from './ranking.ts'
 
 /** The origin of the score of a hit: the sum of `parts` and `pairs`. */
 export interface Explanation {
@@ -22,7 +22,7 @@ export interface ScorePart {
 export function explainAll(
   ranking: Ranking,
   query: RankedQuery,
-  ranked: readonly RankedDocument[],
+  ranked: readonly RankedEntry[],
   fields: readonly string[],
   nameOf: (term: number) => string,
 ): Explanation[] {

@@ -90,12 +90,12 @@ export function createFusion(
   }
   // Candidates found by meaning alone are near by selection, so they say nothing about hits by words.
   const byWords = known.filter(({ wordScore, isNear = wordScore === 0 }) => !isNear)
-  const expected = expectSimilarity(byWords.length > 0 ? byWords : known)
+  const expected = fitSimilarity(byWords.length > 0 ? byWords : known)
   return (candidates) =>
     candidates.map(({ wordScore, similarity }) => {
       const meaning = Math.max(0, similarity ?? expected(wordScore))
       const score = (1 - meaningShare) * wordScore + meaningShare * meaning
-      const how = `${write(1 - meaningShare)} × words ${write(wordScore)} + ${write(meaningShare)} × meaning ${write(meaning)}`
+      const how = `${formatScore(1 - meaningShare)} × words ${formatScore(wordScore)} + ${formatScore(meaningShare)} × meaning ${formatScore(meaning)}`
       return { score, fusion: similarity === null ? `${how} (expected: it has no vector)` : how }
     })
 }
@@ -106,7 +106,7 @@ interface KnownCandidate extends FusionCandidate {
 }
 
 /** The least-squares line through the known candidates. */
-function expectSimilarity(known: readonly KnownCandidate[]): (wordScore: number) => number {
+function fitSimilarity(known: readonly KnownCandidate[]): (wordScore: number) => number {
   const meanWord = mean(known.map(({ wordScore }) => wordScore))
   const meanSimilarity = mean(known.map(({ similarity }) => similarity))
   const variance = mean(known.map(({ wordScore }) => (wordScore - meanWord) ** 2))
@@ -121,6 +121,6 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-function write(value: number): string {
+function formatScore(value: number): string {
   return value.toFixed(2)
 }

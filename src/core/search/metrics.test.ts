@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  averageFigures,
+  averageMetrics,
   comparePairs,
-  type Figures,
+  findFirstRank,
   judgeResults,
   METRICS,
+  type MetricValues,
   measureRanking,
   percentile,
-  placeOf,
 } from './metrics.ts'
 
 /** Measures results of the given grades, 0 for unexpected ones. */
-function measure(grades: readonly number[], expected: readonly number[], k: number): Figures {
+function measure(grades: readonly number[], expected: readonly number[], k: number): MetricValues {
   const judgements = grades.map((gain) => ({ gain, met: gain > 0 ? 1 : 0 }))
   return measureRanking(
     judgements,
@@ -100,8 +100,8 @@ describe('results', () => {
       [0, 0],
       [2, 1],
     ])
-    expect(placeOf(judgements)).toBe(2)
-    expect(placeOf(judgeResults(['x'], expectations, isFound))).toBe(null)
+    expect(findFirstRank(judgements)).toBe(2)
+    expect(findFirstRank(judgeResults(['x'], expectations, isFound))).toBe(null)
     expect(judgeResults([], expectations, isFound)).toEqual([])
   })
 
@@ -114,8 +114,8 @@ describe('results', () => {
 
 test('averages are means of each figure', () => {
   const all = [measure([1], [1], 10), measure([0, 1], [1], 10), measure([0], [1], 10)]
-  expect(averageFigures(all)).toMatchObject({ mrr: 0.5, 'success@1': 1 / 3, 'success@5': 2 / 3, recall: 2 / 3 })
-  expect(averageFigures([]).mrr).toBe(0)
+  expect(averageMetrics(all)).toMatchObject({ mrr: 0.5, 'success@1': 1 / 3, 'success@5': 2 / 3, recall: 2 / 3 })
+  expect(averageMetrics([]).mrr).toBe(0)
 })
 
 test('a percentile is one of the values', () => {

@@ -1,5 +1,5 @@
 /** How well one question was answered; every figure is from 0 to 1, higher is better. */
-export interface Figures {
+export interface MetricValues {
   /** Share of the expected results among the first k. */
   readonly recall: number
   /** Share of the first k that was expected. */
@@ -52,7 +52,7 @@ export function judgeResults<T>(
 }
 
 /** The rank of the first expected result, from 1; null if there is none. */
-export function placeOf(judgements: readonly Judgement[]): number | null {
+export function findFirstRank(judgements: readonly Judgement[]): number | null {
   return judgements.findIndex(({ met }) => met > 0) + 1 || null
 }
 
@@ -64,9 +64,9 @@ export function measureRanking(
   judgements: readonly Judgement[],
   expectations: readonly Pick<Expectation, 'grade'>[],
   k: number,
-): Figures {
+): MetricValues {
   const first = judgements.slice(0, k)
-  const place = placeOf(judgements)
+  const place = findFirstRank(judgements)
   const met = first.reduce((sum, judgement) => sum + judgement.met, 0)
   const ideal = expectations.map(({ grade }) => grade).toSorted((a, b) => b - a)
   const best = discountedGain(ideal.slice(0, k))
@@ -88,10 +88,10 @@ function discountedGain(grades: readonly number[]): number {
 }
 
 /** The mean of each figure; all are 0 if there are none. */
-export function averageFigures(all: readonly Figures[]): Figures {
+export function averageMetrics(all: readonly MetricValues[]): MetricValues {
   const mean = (metric: Metric) => all.reduce((sum, figures) => sum + figures[metric], 0) / (all.length || 1)
   // Every figure is named in the list, as its type demands.
-  return Object.fromEntries(METRICS.map((metric) => [metric, mean(metric)])) as unknown as Figures
+  return Object.fromEntries(METRICS.map((metric) => [metric, mean(metric)])) as unknown as MetricValues
 }
 
 /** The smallest value that the given share of all values does not exceed. */
@@ -111,13 +111,13 @@ export interface Comparison {
 
 /** Compares a figure of the same questions before and after a change. */
 export function comparePairs(pairs: readonly (readonly [before: number, after: number])[]): Comparison {
-  const wins = pairs.filter(([before, after]) => after - before > EQUAL).length
-  const losses = pairs.filter(([before, after]) => before - after > EQUAL).length
+  const wins = pairs.filter(([before, after]) => after - before > EPSILON).length
+  const losses = pairs.filter(([before, after]) => before - after > EPSILON).length
   return { wins, losses, ties: pairs.length - wins - losses, chance: signTest(wins, losses) }
 }
 
 /** Figures that differ by less are the same: sums of fractions have an error. */
-export const EQUAL = 1e-9
+export const EPSILON = 1e-9
 
 /** The two-sided sign test: the chance that a fair coin falls at least so unevenly. */
 function signTest(wins: number, losses: number): number {

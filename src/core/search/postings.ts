@@ -1,7 +1,7 @@
 import type { Steps } from './steps.ts'
 
 /** The documents as they were written: term numbers in order, LEB128, field after field. */
-export interface Documents {
+export interface EncodedEntries {
   readonly tokens: Uint8Array
   /** Where each document begins in `tokens`. */
   readonly starts: Uint32Array
@@ -41,16 +41,16 @@ export class TermReader {
 }
 
 /** Documents processed in one step. */
-const AT_ONCE = 64
+const ENTRIES_PER_STEP = 64
 
 /** Inverts documents into postings, one set a field, by counting sort: two passes over the tokens, no comparison. */
-export function* buildPostings(documents: Documents, termCount: number): Steps<Postings[]> {
+export function* buildPostings(documents: EncodedEntries, termCount: number): Steps<Postings[]> {
   const { starts, fieldCount } = documents
   /** Number of documents that contain each term, by field, at `term + 1`. */
   const counts = Array.from({ length: fieldCount }, () => new Uint32Array(termCount + 1))
   const seen = new Uint32Array(termCount)
-  for (let from = 0; from < starts.length; from += AT_ONCE) {
-    countPostings(documents, from, Math.min(from + AT_ONCE, starts.length), counts, seen)
+  for (let from = 0; from < starts.length; from += ENTRIES_PER_STEP) {
+    countPostings(documents, from, Math.min(from + ENTRIES_PER_STEP, starts.length), counts, seen)
     yield
   }
   const postings = counts.map((offsets) => {
@@ -60,15 +60,15 @@ export function* buildPostings(documents: Documents, termCount: number): Steps<P
   })
   const nexts = postings.map(({ offsets }) => offsets.slice(0, termCount))
   seen.fill(0)
-  for (let from = 0; from < starts.length; from += AT_ONCE) {
-    placePostings(documents, from, Math.min(from + AT_ONCE, starts.length), postings, nexts, seen)
+  for (let from = 0; from < starts.length; from += ENTRIES_PER_STEP) {
+    placePostings(documents, from, Math.min(from + ENTRIES_PER_STEP, starts.length), postings, nexts, seen)
     yield
   }
   return postings
 }
 
 function countPostings(
-  { tokens, starts, lengths, fieldCount }: Documents,
+  { tokens, starts, lengths, fieldCount }: EncodedEntries,
   from: number,
   to: number,
   counts: readonly Uint32Array[],
@@ -93,7 +93,7 @@ function countPostings(
 
 /** `nexts` are the places for the next document of each term, by field. */
 function placePostings(
-  { tokens, starts, lengths, fieldCount }: Documents,
+  { tokens, starts, lengths, fieldCount }: EncodedEntries,
   from: number,
   to: number,
   postings: readonly Postings[],
@@ -126,7 +126,7 @@ function placePostings(
 }
 
 /** Visits the term numbers of one document in order, all fields. */
-export function visitDocument(documents: Documents, document: number, visit: (term: number) => void): void {
+export function visitEntryTerms(documents: EncodedEntries, document: number, visit: (term: number) => void): void {
   const reader = new TermReader(documents.tokens, documents.starts[document])
   for (let left = countTokens(documents, document); left > 0; left--) {
     visit(reader.next())
@@ -134,7 +134,7 @@ export function visitDocument(documents: Documents, document: number, visit: (te
 }
 
 /** Number of tokens of one document, all fields. */
-export function countTokens({ lengths, fieldCount }: Documents, document: number): number {
+export function countTokens({ lengths, fieldCount }: EncodedEntries, document: number): number {
   let count = 0
   for (let field = 0; field < fieldCount; field++) count += lengths[document * fieldCount + field] ?? 0
   return count

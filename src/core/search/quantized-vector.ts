@@ -1,7 +1,7 @@
 /** How far the length of a vector may be from 1. */
 const LENGTH_TOLERANCE = 1e-3
 /** Smaller differences between the numbers of a vector carry no information. */
-const LEAST_SPREAD = 1e-6
+const MIN_SPREAD = 1e-6
 /** Bytes of the size of a step, before the numbers. */
 export const SCALE_BYTES = 4
 const STEPS = 127
@@ -18,7 +18,7 @@ export function findVectorProblem(vector: Float32Array, dimensions: number): str
     least = Math.min(least, value)
     greatest = Math.max(greatest, value)
   }
-  if (greatest - least < LEAST_SPREAD) return 'all its numbers are the same'
+  if (greatest - least < MIN_SPREAD) return 'all its numbers are the same'
   const length = Math.sqrt(squares)
   return Math.abs(length - 1) > LENGTH_TOLERANCE ? `its length is ${length.toPrecision(4)} instead of 1` : undefined
 }

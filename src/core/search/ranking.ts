@@ -79,7 +79,7 @@ export interface RankedCollection {
 }
 
 /** A document with its score. */
-export interface RankedDocument {
+export interface RankedEntry {
   readonly document: number
   /**
    * The share of the highest score that the words of the query could reach, without pairs: close to 1 for a text about all of them, and
@@ -112,7 +112,7 @@ export interface Contribution {
 }
 
 /** The pair bonus is computed for this many best documents only. */
-const RERANKED = 200
+const MAX_RERANKED = 200
 
 /** A query is ranked by at most this many words. */
 const MAX_WORDS = 64
@@ -161,21 +161,21 @@ export class Ranking {
     limit: number,
     accept?: (document: number) => boolean,
     also: readonly number[] = [],
-  ): RankedDocument[] {
+  ): RankedEntry[] {
     const query = this.#prepare(asked)
     const { words, postings } = query
     const rarities = new Float64Array(words.length)
     let count = 0
     words.forEach((word, i) => {
       const matches = this.#gather(postings, word)
-      const rarity = rarityOf(matches, query.count)
+      const rarity = computeIdf(matches, query.count)
       rarities[i] = rarity
       count = this.#addScores(word.weight * rarity, matches, count)
     })
     const candidates = this.#touched.subarray(0, count)
     try {
       const { order } = this.#collection
-      const best = selectTop(candidates, this.#scores, Math.max(limit, RERANKED), accept, order)
+      const best = selectTop(candidates, this.#scores, Math.max(limit, MAX_RERANKED), accept, order)
       const scored = this.#addPairs(query, best, rarities)
       const ranked = [...scored.slice(0, limit), ...this.#findOthers(scored, limit, also)]
       const most = this.#mostOf(words, rarities)
@@ -216,7 +216,7 @@ export class Ranking {
     const rarities = new Float64Array(words.length)
     words.forEach((word, place) => {
       const matches = this.#gather(query.postings, word)
-      rarities[place] = rarityOf(matches, query.count)
+      rarities[place] = computeIdf(matches, query.count)
       documents.forEach((document, i) => {
         if ((this.#frequencies[document] ?? 0) === 0) return
         const frequencies = sumFrequencies(query, [...word.exact, ...word.variants], document)
@@ -231,7 +231,7 @@ export class Ranking {
 
   /** The most that the words of a query can score, neighbours apart. */
   #mostOf(words: readonly QueryWord[], rarities: Float64Array): number {
-    return (sumMass(words, rarities) || 1) * (1 + this.#constants.exactBonus)
+    return (sumWeights(words, rarities) || 1) * (1 + this.#constants.exactBonus)
   }
 
   /**
@@ -246,7 +246,7 @@ export class Ranking {
     const masses = words.map((word, i) => {
       const matches = this.#gather(postings, word)
       this.#forget(matches)
-      return { i, mass: matches === 0 ? 0 : word.weight * rarityOf(matches, query.count) }
+      return { i, mass: matches === 0 ? 0 : word.weight * computeIdf(matches, query.count) }
     })
     const kept = masses.sort((a, b) => b.mass - a.mass || a.i - b.i).slice(0, MAX_WORDS)
     return { ...query, words: pickWords(words, new Set(kept.map(({ i }) => i))) }
@@ -319,9 +319,9 @@ export class Ranking {
     { words, findPairs }: RankedQuery,
     best: readonly number[],
     rarities: Float64Array,
-  ): Pick<RankedDocument, 'document' | 'score' | 'pairs'>[] {
+  ): Pick<RankedEntry, 'document' | 'score' | 'pairs'>[] {
     const isOn = words.length > 1 && this.#constants.pairBonus > 0
-    const found = isOn ? findPairs(best.slice(0, RERANKED), words) : new Float64Array(0)
+    const found = isOn ? findPairs(best.slice(0, MAX_RERANKED), words) : new Float64Array(0)
     const ranked = best.map((document, rank) => {
       const closeness = found.subarray(rank * words.length, (rank + 1) * words.length)
       const pairs = this.#sumPairs(words, closeness, rarities, this.#normOf(document))
@@ -365,17 +365,17 @@ function pickWords(words: readonly QueryWord[], places: ReadonlySet<number>): Qu
 }
 
 /** Total weight of the words of a query. */
-function sumMass(words: readonly QueryWord[], rarities: Float64Array): number {
+function sumWeights(words: readonly QueryWord[], rarities: Float64Array): number {
   return words.reduce((sum, { weight }, i) => sum + weight * (rarities[i] ?? 0), 0)
 }
 
 /** Inverse document frequency of a word. */
-function rarityOf(matches: number, count: number): number {
+function computeIdf(matches: number, count: number): number {
   return Math.log(1 + (count - matches + 0.5) / (matches + 0.5))
 }
 
 /** Places of a word in several documents, each with the row of its document. */
-export class PlaceList {
+export class PositionList {
   /** Row · ROW + place, ascending once they are sorted. */
   keys: Float64Array<ArrayBuffer> = new Float64Array(256)
   length: number = 0
@@ -392,7 +392,7 @@ export class PlaceList {
       larger.set(this.keys)
       this.keys = larger
     }
-    const key = row * ROW + place
+    const key = row * ROW_STRIDE + place
     if (this.length > 0 && key < (this.keys[this.length - 1] ?? 0)) this.#isSorted = false
     this.keys[this.length++] = key
   }
@@ -405,15 +405,15 @@ export class PlaceList {
 }
 
 /** More than the positions in a document, so that positions of two documents are never close. */
-const ROW = 2 ** 32
+const ROW_STRIDE = 2 ** 32
 
 /**
  * How closely a word follows another in each document that has both: the sum of the inverse distances to the nearest previous one, within a
  * window. In a phrase only the exact distance counts. Every position that is close enough is reported, in order.
  */
 export function measureCloseness(
-  before: PlaceList,
-  after: PlaceList,
+  before: PositionList,
+  after: PositionList,
   phraseGap: number | undefined,
   add: (row: number, closeness: number) => void,
 ): void {
@@ -427,7 +427,7 @@ export function measureCloseness(
     while (i + 1 < count && (earlier[i + 1] ?? 0) <= wanted) i++
     const distance = place - (earlier[i] ?? 0)
     const isClose = phraseGap === undefined ? distance >= 1 && distance <= PAIR_WINDOW : distance === phraseGap
-    if (isClose) add(Math.floor(place / ROW), 1 / distance)
+    if (isClose) add(Math.floor(place / ROW_STRIDE), 1 / distance)
   }
 }
 
@@ -436,8 +436,8 @@ function describeMatches(
   { words, postings }: RankedQuery,
   rarities: Float64Array,
   documents: readonly number[],
-): Pick<RankedDocument, 'terms' | 'missing'>[] {
-  const all = sumMass(words, rarities)
+): Pick<RankedEntry, 'terms' | 'missing'>[] {
+  const all = sumWeights(words, rarities)
   const known = words.map(({ word, exact, variants, weight }, i) => ({
     terms: [...exact, ...variants],
     missing: { word, share: all === 0 ? 0 : (weight * (rarities[i] ?? 0)) / all },
@@ -450,7 +450,7 @@ function describeMatches(
       const end = postings.offsets[term + 1] ?? 0
       let at = postings.offsets[term] ?? 0
       for (const match of ascending) {
-        at = findFrom(postings.documents, at, end, match.document)
+        at = findLowerBound(postings.documents, at, end, match.document)
         if (at === end) break
         if (postings.documents[at] !== match.document) continue
         held.add(match)
@@ -463,7 +463,7 @@ function describeMatches(
 }
 
 /** Index of a number in a part of an ascending list, or of the first one above it. */
-export function findFrom(numbers: Uint32Array, from: number, to: number, wanted: number): number {
+export function findLowerBound(numbers: Uint32Array, from: number, to: number, wanted: number): number {
   // Successive searches mostly find nearby positions.
   let step = 1
   let low = from
@@ -507,7 +507,7 @@ export function findPosting(
   document: number,
 ): number {
   const end = offsets[term + 1] ?? 0
-  const at = findFrom(documents, offsets[term] ?? 0, end, document)
+  const at = findLowerBound(documents, offsets[term] ?? 0, end, document)
   return at < end && documents[at] === document ? at : -1
 }
 

@@ -1,13 +1,13 @@
 import type { Analyzer } from './analyzer.ts'
 import { ByteReader, ByteWriter } from './bytes.ts'
 import { type Explanation, explainAll } from './explain.ts'
-import { buildPostings, type Documents, type Postings, visitDocument } from './postings.ts'
+import { buildPostings, type EncodedEntries, type Postings, visitEntryTerms } from './postings.ts'
 import { parseQuery } from './query.ts'
 import {
   DEFAULT_RANKING,
   findPosting,
   type QueryWord,
-  type RankedDocument,
+  type RankedEntry,
   type RankedQuery,
   Ranking,
   type RankingOptions,
@@ -15,8 +15,8 @@ import {
   weighLengths,
 } from './ranking.ts'
 import { StemGroups } from './stem-groups.ts'
-import { finish, type Steps, sortInSteps } from './steps.ts'
-import { createTokenPairs } from './token-pairs.ts'
+import { runSteps, type Steps, sortInSteps } from './steps.ts'
+import { createPairFinder } from './token-pairs.ts'
 import { Vocabulary } from './vocabulary.ts'
 
 /** Options of an index. Loading needs the same options as creating. */
@@ -49,7 +49,7 @@ export interface Completion {
 }
 
 /** One document that matches a query. */
-export interface SearchHit extends Pick<RankedDocument, 'score' | 'missing'> {
+export interface SearchHit extends Pick<RankedEntry, 'score' | 'missing'> {
   readonly key: string
   /** The terms of the document that matched, in the order of the query, for snippets. */
   readonly terms: readonly string[]
@@ -91,9 +91,9 @@ export class SearchIndexFormatError extends Error {
 }
 
 /** The current documents, numbered in the order of their keys, and their ranking. */
-interface Snapshot {
+interface IndexSnapshot {
   readonly keys: readonly string[]
-  readonly documents: Documents
+  readonly documents: EncodedEntries
   readonly postings: readonly Postings[]
   readonly findPairs: RankedQuery['findPairs']
   readonly ranking: Ranking
@@ -103,12 +103,12 @@ interface Snapshot {
 }
 
 /** A single letter begins too much. */
-const LEAST_BEGINNING = 2
+const MIN_PREFIX_CHARS = 2
 /** Completions of a beginning at most. */
-const MOST_COMPLETIONS = 8
+const MAX_COMPLETIONS = 8
 
 /** Documents or terms processed in one step. */
-const AT_ONCE = 512
+const ITEMS_PER_STEP = 512
 
 const MAGIC = 0x58444953 // "SIDX"
 const FORMAT_VERSION = 1
@@ -133,7 +133,7 @@ export class SearchIndex {
   #lengths: Uint32Array<ArrayBuffer>
   #tokens = new ByteWriter()
   readonly #stems: StemGroups
-  #snapshot: Snapshot | undefined
+  #snapshot: IndexSnapshot | undefined
   #changes = 0
 
   constructor(options: SearchIndexOptions) {
@@ -207,7 +207,7 @@ export class SearchIndex {
   /** The documents that match a query best, best first; equal scores in the order of their keys. */
   search(query: string, options: SearchOptions = {}): SearchHit[] {
     const { limit = 10, filter, explain = false, completes = false } = options
-    const { keys, ranking, averageLength, postings, findPairs } = finish(this.#take())
+    const { keys, ranking, averageLength, postings, findPairs } = runSteps(this.#take())
     const words = this.#parseQuery(query, completes)
     const asked = {
       words,
@@ -229,7 +229,7 @@ export class SearchIndex {
 
   /** How many documents match a query: all that `search` would find without a limit. */
   count(query: string, { filter, completes = false }: Pick<SearchOptions, 'filter' | 'completes'> = {}): number {
-    const { keys, postings } = finish(this.#take())
+    const { keys, postings } = runSteps(this.#take())
     const found = new Set<number>()
     for (const { exact, variants } of this.#parseQuery(query, completes)) {
       for (const id of [...exact, ...variants]) {
@@ -253,14 +253,14 @@ export class SearchIndex {
 
   /** All keys, sorted: the order by which documents are numbered in postings. */
   sortedKeys(): readonly string[] {
-    return finish(this.#take()).keys
+    return runSteps(this.#take()).keys
   }
 
   /** The terms of a field in order, each with its documents. Only one term's data exists at a time. */
   *terms(field: string): Generator<TermEntry, void, void> {
     const f = this.#fieldNumber(field)
-    const { documents, postings: all } = finish(this.#take())
-    const order = finish(this.#takeTermOrder())
+    const { documents, postings: all } = runSteps(this.#take())
+    const order = runSteps(this.#takeTermOrder())
     const postings = all[f]
     if (!postings) return
     const { offsets } = postings
@@ -291,7 +291,7 @@ export class SearchIndex {
 
   /** Counts documents, terms and tokens. */
   stats(): SearchIndexStats {
-    const { postings, documents } = finish(this.#take())
+    const { postings, documents } = runSteps(this.#take())
     let terms = 0
     for (let id = 0; id < this.#vocabulary.size; id++) {
       if (postings.some(({ offsets }) => (offsets[id + 1] ?? 0) > (offsets[id] ?? 0))) terms++
@@ -308,7 +308,7 @@ export class SearchIndex {
    * numbered by frequency and then by their order.
    */
   save(): Uint8Array<ArrayBuffer> {
-    const { keys, documents } = finish(this.#take())
+    const { keys, documents } = runSteps(this.#take())
     const counts = new Float64Array(this.#vocabulary.size)
     visitAll(documents, (id) => {
       counts[id] = (counts[id] ?? 0) + 1
@@ -395,7 +395,7 @@ export class SearchIndex {
     this.#rowCount = next
   }
 
-  *#take(): Steps<Snapshot> {
+  *#take(): Steps<IndexSnapshot> {
     if (this.#snapshot) return this.#snapshot
     if (this.#rows.size * 2 < this.#rowCount) this.#compact()
     const changes = this.#changes
@@ -410,7 +410,7 @@ export class SearchIndex {
       starts[document] = this.#starts[row] ?? 0
       lengths.set(this.#lengths.subarray(row * fieldCount, (row + 1) * fieldCount), document * fieldCount)
       if (order) order[document] = this.#rankOf?.(key) ?? 0
-      if (document % AT_ONCE === 0) yield
+      if (document % ITEMS_PER_STEP === 0) yield
     }
     const documents = { tokens: this.#tokens.buffer, starts, lengths, fieldCount }
     const termCount = this.#vocabulary.size
@@ -418,7 +418,7 @@ export class SearchIndex {
     const weighted = weighLengths(lengths, this.#weights)
     const averageLength = weighted.reduce((sum, length) => sum + length, 0) / Math.max(1, keys.length)
     const ranking = new Ranking({ lengths: weighted, ...(order && { order }) }, this.#ranking)
-    const findPairs = createTokenPairs(documents, termCount)
+    const findPairs = createPairFinder(documents, termCount)
     // Documents may have changed between two steps.
     if (changes !== this.#changes) return yield* this.#take()
     this.#snapshot = { keys, documents, ranking, averageLength, findPairs, postings, termOrder: undefined }
@@ -433,7 +433,7 @@ export class SearchIndex {
     for (let id = 0; id < this.#vocabulary.size; id++) {
       ids.push(id)
       terms.push(this.#vocabulary.term(id))
-      if (id % AT_ONCE === 0) yield
+      if (id % ITEMS_PER_STEP === 0) yield
     }
     const sorted = yield* sortInSteps(ids, (a, b) => this.#analyzer.compare(terms[a] ?? '', terms[b] ?? ''))
     snapshot.termOrder = Uint32Array.from(sorted)
@@ -472,16 +472,16 @@ export class SearchIndex {
 
   /** The most frequent terms that begin with a word. */
   #findLonger(beginning: string): number[] {
-    if (beginning.length < LEAST_BEGINNING) return []
-    const { postings } = finish(this.#take())
+    if (beginning.length < MIN_PREFIX_CHARS) return []
+    const { postings } = runSteps(this.#take())
     const countOf = (id: number) =>
       postings.reduce((sum, { offsets }) => sum + (offsets[id + 1] ?? 0) - (offsets[id] ?? 0), 0)
     return this.#vocabulary
-      .findLonger(beginning)
+      .findByPrefix(beginning)
       .map((id) => ({ id, term: this.#vocabulary.term(id), count: countOf(id) }))
       .filter(({ term, count }) => count > 0 && !this.#analyzer.isStopWord(term))
       .sort((a, b) => b.count - a.count || this.#analyzer.compare(a.term, b.term))
-      .slice(0, MOST_COMPLETIONS)
+      .slice(0, MAX_COMPLETIONS)
       .map(({ id }) => id)
   }
 
@@ -570,8 +570,8 @@ function weighPostings(
   }
 }
 
-function visitAll(documents: Documents, visit: (id: number) => void): void {
-  for (let document = 0; document < documents.starts.length; document++) visitDocument(documents, document, visit)
+function visitAll(documents: EncodedEntries, visit: (id: number) => void): void {
+  for (let document = 0; document < documents.starts.length; document++) visitEntryTerms(documents, document, visit)
 }
 
 function resize(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cpuMsOf } from '../../../test/cpu-time.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
-import { readDocumentTable, type SegmentDocument } from './document-table.ts'
+import { type IndexEntry, readEntryTable } from './entry-table.ts'
 import { SearchIndex } from './search-index.ts'
 import { type EncodedSegment, mergeSegments, SegmentBuilder, type SegmentView } from './segment.ts'
 import { SegmentSearch } from './segment-search.ts'
@@ -40,7 +40,7 @@ const texts: fc.Arbitrary<Texts> = fc.record({
   body: fc.array(text, { maxLength: 2 }),
 })
 
-function createDocument(number: number, documents: number): SegmentDocument {
+function createDocument(number: number, documents: number): IndexEntry {
   // Another order than that of the numbers, without ties.
   return {
     number,
@@ -52,7 +52,7 @@ function createDocument(number: number, documents: number): SegmentDocument {
   }
 }
 
-function build(documents: readonly (readonly [SegmentDocument, Texts])[]): EncodedSegment {
+function build(documents: readonly (readonly [IndexEntry, Texts])[]): EncodedSegment {
   const builder = new SegmentBuilder(textAnalyzer, FIELD_NAMES.length)
   for (const [document, fields] of documents) {
     builder.add(
@@ -64,7 +64,7 @@ function build(documents: readonly (readonly [SegmentDocument, Texts])[]): Encod
 }
 
 function open({ documents, directory, blocks }: EncodedSegment, isDead: (number: number) => boolean): SegmentView {
-  const table = readDocumentTable(documents, FIELD_NAMES.length)
+  const table = readEntryTable(documents, FIELD_NAMES.length)
   const dead = Uint8Array.from(table.numbers, (number) => (isDead(number) ? 1 : 0))
   const readBlock = (block: number): Uint8Array => {
     const bytes = blocks[block]
@@ -86,7 +86,7 @@ function cut<T>(list: readonly T[], sizes: readonly number[]): T[][] {
   return at < list.length ? [...parts, list.slice(at)] : parts
 }
 
-const keyOf = ({ order }: SegmentDocument): string => String(order).padStart(12, '0')
+const keyOf = ({ order }: IndexEntry): string => String(order).padStart(12, '0')
 
 describe('a search over segments', () => {
   test('gives the same results as one index over the living documents, for any layout, deletions and merges', () => {
@@ -119,7 +119,7 @@ describe('a search over segments', () => {
           const living = documents.filter(([{ number }]) => !early.has(number) && !late.has(number))
           for (const [document, fields] of living) index.add(keyOf(document), fields)
 
-          const accept = ({ source }: Pick<SegmentDocument, 'source'>) => source !== 1
+          const accept = ({ source }: Pick<IndexEntry, 'source'>) => source !== 1
           const within = living.filter(([{ source }]) => source === 2)
           const part = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer })
           for (const [document, fields] of within) part.add(keyOf(document), fields)

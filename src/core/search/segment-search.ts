@@ -1,14 +1,14 @@
 import type { Analyzer } from './analyzer.ts'
-import { documentAt, type SegmentDocument } from './document-table.ts'
+import { entryAt, type IndexEntry } from './entry-table.ts'
 import { type Explanation, explainAll } from './explain.ts'
 import { type ParsedWord, parseQuery } from './query.ts'
 import {
   DEFAULT_RANKING,
-  findFrom,
+  findLowerBound,
   measureCloseness,
-  PlaceList,
+  PositionList,
   type QueryWord,
-  type RankedDocument,
+  type RankedEntry,
   type RankedQuery,
   Ranking,
   type RankingOptions,
@@ -16,8 +16,8 @@ import {
   weighLengths,
 } from './ranking.ts'
 import type { SegmentView } from './segment.ts'
-import { encodeText, findEntry, type StemEntry } from './term-blocks.ts'
-import { PlaceReader, PostingsReader, type TermPostings } from './term-postings.ts'
+import { encodeText, findStemEntry, type StemEntry } from './term-blocks.ts'
+import { PositionReader, PostingsReader, type TermPostings } from './term-postings.ts'
 
 /** How a set of segments is searched. */
 export interface SegmentSearchOptions {
@@ -28,8 +28,8 @@ export interface SegmentSearchOptions {
 }
 
 /** A document that matches a query. */
-export interface SegmentHit extends Pick<RankedDocument, 'score' | 'missing'> {
-  readonly document: SegmentDocument
+export interface SegmentHit extends Pick<RankedEntry, 'score' | 'missing'> {
+  readonly document: IndexEntry
   /** The terms of the document that matched, in the order of the query. */
   readonly terms: readonly string[]
   readonly explain?: Explanation
@@ -40,14 +40,14 @@ export interface SegmentQueryOptions {
   /** Numbers of the sources to search, as if there were no others: rarity is measured among their documents. */
   readonly sources?: ReadonlySet<number> | undefined
   /** Excludes a document from the hits when it returns `false`. Called only for documents with a sufficient score. */
-  readonly accept?: (document: SegmentDocument) => boolean
+  readonly accept?: (document: IndexEntry) => boolean
   /** Numbers of documents to append after the best hits, with any score, if they are not among them. */
   readonly also?: readonly number[]
   readonly explain?: boolean
 }
 
 /** The documents that a query can find. */
-interface Scope {
+interface SearchScope {
   /** Identifies the sources; documents of all others are excluded. */
   readonly key: string
   /** 1 for an excluded document; undefined if there is none. */
@@ -69,7 +69,7 @@ export class SegmentSearch {
   /** For each segment, whether the numbers of its documents ascend, which changed chunks may prevent. */
   readonly #ascends: readonly boolean[]
   readonly #dead: Uint8Array | undefined
-  #scope: Scope | undefined
+  #scope: SearchScope | undefined
   readonly #fields: readonly string[]
   readonly #weights: readonly number[]
   /** Weighted length of each document; 0 for a dead one. */
@@ -79,7 +79,7 @@ export class SegmentSearch {
   readonly #hasVariants: boolean
   /** Reused by every query, which overwrites the postings of the previous one. */
   readonly #list = new PostingsList()
-  readonly #places = [new PlaceList(), new PlaceList()] as const
+  readonly #places = [new PositionList(), new PositionList()] as const
 
   constructor(views: readonly SegmentView[], { fields, analyzer, ranking = {} }: SegmentSearchOptions) {
     this.#views = views
@@ -135,13 +135,13 @@ export class SegmentSearch {
   }
 
   /** The living documents of some sources. The last scope is cached, because most questions use the same sources. */
-  #scopeOf(sources: ReadonlySet<number> | undefined): Scope {
+  #scopeOf(sources: ReadonlySet<number> | undefined): SearchScope {
     const key = sources === undefined ? 'all' : [...sources].sort((a, b) => a - b).join(' ')
     if (this.#scope?.key !== key) this.#scope = { key, ...this.#measure(sources) }
     return this.#scope
   }
 
-  #measure(sources: ReadonlySet<number> | undefined): Omit<Scope, 'key'> {
+  #measure(sources: ReadonlySet<number> | undefined): Omit<SearchScope, 'key'> {
     const hidden = sources === undefined ? this.#dead : new Uint8Array(this.#lengths.length)
     let count = 0
     let sum = 0
@@ -159,18 +159,18 @@ export class SegmentSearch {
     return { hidden, count, averageLength: count === 0 ? 0 : sum / count }
   }
 
-  #documentAt(document: number): SegmentDocument {
+  #documentAt(document: number): IndexEntry {
     const segment = this.#segmentOf(document)
     const view = this.#views[segment]
     if (!view) throw new RangeError(`Expected the number of a document, got ${document}`)
-    return documentAt(view.segment.table, document - (this.#bases[segment] ?? 0))
+    return entryAt(view.segment.table, document - (this.#bases[segment] ?? 0))
   }
 
   /** The living document with a number of the collection. */
   #find(number: number): number | undefined {
     for (const [i, { segment, dead }] of this.#views.entries()) {
       const { numbers } = segment.table
-      const place = this.#ascends[i] ? findAscending(numbers, number) : numbers.indexOf(number)
+      const place = this.#ascends[i] ? binarySearch(numbers, number) : numbers.indexOf(number)
       if (place >= 0 && dead?.[place] !== 1) return (this.#bases[i] ?? 0) + place
     }
     return undefined
@@ -190,7 +190,7 @@ export class SegmentSearch {
   /** Looks the words of a query up in all segments. */
   #look(
     parsed: readonly ParsedWord[],
-    { hidden, count, averageLength }: Scope,
+    { hidden, count, averageLength }: SearchScope,
   ): RankedQuery & { readonly terms: readonly string[] } {
     const found = new FoundTerms(this.#views)
     const words = parsed.map((word) => this.#lookWord(word, found))
@@ -227,7 +227,7 @@ export class SegmentSearch {
   }
 
   /** Decodes the postings of all terms. */
-  #readPostings(parts: readonly TermPart[][], hidden: Uint8Array | undefined): PlacedPostings {
+  #readPostings(parts: readonly TermPart[][], hidden: Uint8Array | undefined): PositionalPostings {
     const list = this.#list
     const weights = this.#weights
     list.clear()
@@ -235,7 +235,7 @@ export class SegmentSearch {
       list.beginTerm()
       for (const { segment, postings } of term) {
         const base = this.#bases[segment] ?? 0
-        list.reserve(postings.middle - postings.start)
+        list.reserve(postings.positionsStart - postings.start)
         list.addAll(postings, base, hidden, weights)
       }
     }
@@ -263,7 +263,7 @@ export class SegmentSearch {
     documents: readonly number[],
     words: readonly QueryWord[],
     parts: readonly TermPart[][],
-    postings: PlacedPostings,
+    postings: PositionalPostings,
   ): Float64Array {
     const found = new Float64Array(documents.length * words.length)
     const sorted = Uint32Array.from(documents).sort()
@@ -271,7 +271,7 @@ export class SegmentSearch {
     const wordOfTerm = new Map(
       words.flatMap(({ exact, variants }, i) => [...exact, ...variants].map((term) => [term, i])),
     )
-    let [previous, current]: readonly [PlaceList, PlaceList] = this.#places
+    let [previous, current]: readonly [PositionList, PositionList] = this.#places
     previous.clear()
     words.forEach(({ exact, variants, phraseGap }, word) => {
       current.clear()
@@ -291,20 +291,20 @@ export class SegmentSearch {
   /** Adds the places of a term in some documents, which are sorted, to a list. */
   #readPlaces(
     parts: readonly TermPart[],
-    { offsets, documents, before, totals }: PlacedPostings,
+    { offsets, documents, before, totals }: PositionalPostings,
     term: number,
     sorted: Uint32Array,
-    list: PlaceList,
+    list: PositionList,
   ): void {
     const end = offsets[term + 1] ?? 0
     let at = offsets[term] ?? 0
     let row = 0
     for (const { segment, postings } of parts) {
       const limit = this.#bases[segment + 1] ?? Number.POSITIVE_INFINITY
-      const reader = new PlaceReader(postings)
+      const reader = new PositionReader(postings)
       for (; row < sorted.length && (sorted[row] ?? 0) < limit; row++) {
         const document = sorted[row] ?? 0
-        at = findFrom(documents, at, end, document)
+        at = findLowerBound(documents, at, end, document)
         if (at === end) return
         if (documents[at] !== document) continue
         reader.skipTo(before[at] ?? 0)
@@ -319,7 +319,7 @@ export class SegmentSearch {
 }
 
 /** Postings with the positions of each document. */
-interface PlacedPostings extends WeightedPostings {
+interface PositionalPostings extends WeightedPostings {
   /** Number of positions of the same term and segment before those of the document. */
   readonly before: Uint32Array
   /** How many the document has. */
@@ -330,13 +330,13 @@ interface PlacedPostings extends WeightedPostings {
 function rowsOf(documents: readonly number[], sorted: Uint32Array): Uint32Array {
   const rows = new Uint32Array(documents.length)
   documents.forEach((document, i) => {
-    rows[findFrom(sorted, 0, sorted.length, document)] = i
+    rows[findLowerBound(sorted, 0, sorted.length, document)] = i
   })
   return rows
 }
 
 /** The index of a number in ascending ones, -1 if it is missing. */
-function findAscending(numbers: Float64Array, number: number): number {
+function binarySearch(numbers: Float64Array, number: number): number {
   let low = 0
   let high = numbers.length
   while (low < high) {
@@ -444,7 +444,7 @@ class FoundTerms {
     const block = this.#blocks[segment]?.get(number) ?? readBlock?.(number)
     if (block === undefined) return undefined
     this.#blocks[segment]?.set(number, block)
-    return findEntry(block, stem, bytes)
+    return findStemEntry(block, stem, bytes)
   }
 
   #add(term: string, part: TermPart): void {
@@ -519,7 +519,7 @@ class PostingsList {
     this.#count = count
   }
 
-  finish(): PlacedPostings {
+  finish(): PositionalPostings {
     const offsets = Uint32Array.from([...this.#offsets, this.#count])
     return {
       offsets,

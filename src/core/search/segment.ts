@@ -1,12 +1,12 @@
 import type { Analyzer } from './analyzer.ts'
 import { ByteWriter } from './bytes.ts'
-import { type DocumentTable, documentAt, type SegmentDocument, writeDocumentTable } from './document-table.ts'
+import { type EntryTable, entryAt, type IndexEntry, writeEntryTable } from './entry-table.ts'
 import {
   type BlockDirectory,
   BlockWriter,
-  readEntries,
+  readStemEntries,
   type StemEntry,
-  writeAfter,
+  writeFrontCoded,
   writeLongForms,
 } from './term-blocks.ts'
 import { PostingsReader, PostingsWriter, type TermPostings } from './term-postings.ts'
@@ -25,7 +25,7 @@ export interface EncodedSegment {
 
 /** The in-memory part of a stored segment. */
 export interface Segment {
-  readonly table: DocumentTable
+  readonly table: EntryTable
   readonly directory: BlockDirectory
   readonly readBlock: (block: number) => Uint8Array
 }
@@ -40,7 +40,7 @@ export interface SegmentView {
 export class SegmentBuilder {
   readonly #analyzer: Analyzer
   readonly #fieldCount: number
-  readonly #documents: SegmentDocument[] = []
+  readonly #documents: IndexEntry[] = []
   readonly #lengths: number[] = []
   readonly #vocabulary = new Vocabulary()
   /** Terms by token. */
@@ -53,7 +53,7 @@ export class SegmentBuilder {
   }
 
   /** Adds a document with the texts of its fields. */
-  add(document: SegmentDocument, fields: readonly (readonly string[])[]): void {
+  add(document: IndexEntry, fields: readonly (readonly string[])[]): void {
     const vocabulary = this.#vocabulary
     const visit = (source: string, start: number, end: number): void => {
       if (this.#tokenCount === this.#tokens.length) this.#tokens = extend(this.#tokens)
@@ -78,7 +78,7 @@ export class SegmentBuilder {
       entry.clear()
       entry.writeNumber(ids.length)
       for (const id of ids) {
-        writeAfter(entry, stem, terms[id] ?? '')
+        writeFrontCoded(entry, stem, terms[id] ?? '')
         this.#writePostings(postings, occurrences, id)
         postings.finish(entry)
       }
@@ -152,7 +152,7 @@ export class SegmentBuilder {
         const place = places[i] ?? 0
         while (place >= fieldEnd) fieldEnd += this.#lengths[document * this.#fieldCount + ++field] ?? 1
         frequencies[field] = (frequencies[field] ?? 0) + 1
-        writer.addPlace(place - previous)
+        writer.addPosition(place - previous)
         previous = place
       }
       writer.addDocument(document, frequencies)
@@ -203,7 +203,7 @@ export function mergeSegments(
     for (const [term, found] of collectTerms(parts)) {
       mergePostings(found, reader, postings)
       if (postings.isEmpty) continue
-      writeAfter(terms, stem, term)
+      writeFrontCoded(terms, stem, term)
       postings.finish(terms)
       count++
     }
@@ -219,13 +219,13 @@ export function mergeSegments(
 }
 
 /** A segment to merge, with the new indexes of its documents, -1 for dropped ones. */
-interface Input {
+interface MergeInput {
   readonly segment: Segment
   readonly places: Int32Array
 }
 
 /** An entry of one of the segments. */
-interface Part {
+interface MergeEntry {
   readonly entry: StemEntry
   readonly places: Int32Array
 }
@@ -234,8 +234,8 @@ interface Part {
 function layOut(
   views: readonly SegmentView[],
   fieldCount: number,
-): { readonly documents: SegmentDocument[]; readonly lengths: number[]; readonly inputs: Input[] } {
-  const documents: SegmentDocument[] = []
+): { readonly documents: IndexEntry[]; readonly lengths: number[]; readonly inputs: MergeInput[] } {
+  const documents: IndexEntry[] = []
   const lengths: number[] = []
   const inputs = views.map(({ segment, dead }) => {
     const { table } = segment
@@ -243,7 +243,7 @@ function layOut(
     for (let i = 0; i < table.count; i++) {
       if (dead?.[i] === 1) continue
       places[i] = documents.length
-      documents.push(documentAt(table, i))
+      documents.push(entryAt(table, i))
       for (let field = 0; field < fieldCount; field++) lengths.push(table.lengths[i * fieldCount + field] ?? 0)
     }
     return { segment, places }
@@ -253,9 +253,9 @@ function layOut(
 
 /** Visits the stems of all segments in their order, each with its entries. */
 function* alignEntries(
-  inputs: readonly Input[],
+  inputs: readonly MergeInput[],
   compare: Analyzer['compare'],
-): Generator<{ readonly stem: string; readonly parts: Part[] }> {
+): Generator<{ readonly stem: string; readonly parts: MergeEntry[] }> {
   const cursors = inputs.map(({ segment, places }) => {
     const entries = readSegment(segment)
     return { entries, places, current: entries.next() }
@@ -266,7 +266,7 @@ function* alignEntries(
       if (!current.done && (stem === undefined || compare(current.value.stem, stem) < 0)) stem = current.value.stem
     }
     if (stem === undefined) return
-    const parts: Part[] = []
+    const parts: MergeEntry[] = []
     for (const cursor of cursors) {
       const { current, places } = cursor
       if (current.done || current.value.stem !== stem) continue
@@ -278,16 +278,16 @@ function* alignEntries(
 }
 
 function* readSegment({ directory, readBlock }: Segment): Generator<StemEntry, void, void> {
-  for (let block = 0; block < directory.size; block++) yield* readEntries(readBlock(block))
+  for (let block = 0; block < directory.size; block++) yield* readStemEntries(readBlock(block))
 }
 
-interface PlacedPostings {
+interface RemappedPostings {
   readonly postings: TermPostings
   readonly places: Int32Array
 }
 
-function collectTerms(parts: readonly Part[]): Map<string, PlacedPostings[]> {
-  const terms = new Map<string, PlacedPostings[]>()
+function collectTerms(parts: readonly MergeEntry[]): Map<string, RemappedPostings[]> {
+  const terms = new Map<string, RemappedPostings[]>()
   for (const { entry, places } of parts) {
     for (const postings of entry.terms) {
       const found = terms.get(postings.term)
@@ -299,31 +299,31 @@ function collectTerms(parts: readonly Part[]): Map<string, PlacedPostings[]> {
 }
 
 /** The terms that short forms match. A term that no document holds any more is kept: it matches nothing. */
-function collectLongForms(parts: readonly Part[]): StemEntry['longForms'] {
+function collectLongForms(parts: readonly MergeEntry[]): StemEntry['longForms'] {
   const longForms = new Map<string, readonly [string, string]>()
   for (const { entry } of parts) for (const pair of entry.longForms) longForms.set(JSON.stringify(pair), pair)
   return [...longForms.values()]
 }
 
-function mergePostings(found: readonly PlacedPostings[], reader: PostingsReader, writer: PostingsWriter): void {
+function mergePostings(found: readonly RemappedPostings[], reader: PostingsReader, writer: PostingsWriter): void {
   writer.begin()
   for (const { postings, places } of found) {
     reader.begin(postings)
     while (reader.next()) {
       const place = places[reader.document] ?? -1
       if (place < 0) {
-        reader.skipPlaces()
+        reader.skipPositions()
         continue
       }
       reader.fillFrequencies()
       writer.addDocument(place, reader.frequencies)
-      for (let left = reader.total; left > 0; left--) writer.addPlace(reader.readDistance())
+      for (let left = reader.total; left > 0; left--) writer.addPosition(reader.readDistance())
     }
   }
 }
 
 function describe(
-  documents: readonly SegmentDocument[],
+  documents: readonly IndexEntry[],
   lengths: readonly number[],
 ): Pick<EncodedSegment, 'first' | 'last' | 'count' | 'documents'> {
   let first = Number.POSITIVE_INFINITY
@@ -332,7 +332,7 @@ function describe(
     first = Math.min(first, number)
     last = Math.max(last, number)
   }
-  return { first, last, count: documents.length, documents: writeDocumentTable(documents, lengths) }
+  return { first, last, count: documents.length, documents: writeEntryTable(documents, lengths) }
 }
 
 function extend(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {

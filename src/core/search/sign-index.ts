@@ -35,7 +35,7 @@ export class SignIndex {
 
   /** The keys of about `count` vectors that are nearest by their signs, in no particular order. */
   nearest(query: Uint8Array, count: number, isAsked: (group: number) => boolean): number[] {
-    return this.nearestPlaces(query, count, isAsked).map((place) => this.keyAt(place))
+    return this.nearestPositions(query, count, isAsked).map((place) => this.keyAt(place))
   }
 
   /** The key of the vector at a place in the order they were added. */
@@ -44,7 +44,7 @@ export class SignIndex {
   }
 
   /** The same as `nearest`, by the places of vectors in the order they were added; ascending. */
-  nearestPlaces(query: Uint8Array, count: number, isAsked: (group: number) => boolean): number[] {
+  nearestPositions(query: Uint8Array, count: number, isAsked: (group: number) => boolean): number[] {
     const words = this.#words
     const asked = new Int32Array(words)
     readSigns(query, asked, 0)
@@ -59,7 +59,7 @@ export class SignIndex {
       if (own !== group) isWanted = isAsked(own)
       group = own
       if (!isWanted) {
-        distances[i] = FAR
+        distances[i] = MAX_DISTANCE
         continue
       }
       let distance = 0
@@ -73,10 +73,10 @@ export class SignIndex {
       if (found >= count) break
     }
     const places: number[] = []
-    for (let i = 0; i < distances.length; i++) if ((distances[i] ?? FAR) <= limit) places.push(i)
+    for (let i = 0; i < distances.length; i++) if ((distances[i] ?? MAX_DISTANCE) <= limit) places.push(i)
     return places
   }
 }
 
 /** Farther than any vector can be. */
-const FAR = 0xffff
+const MAX_DISTANCE = 0xffff

@@ -17,9 +17,9 @@ export interface Match {
 }
 
 /** How far from its ideal place a cut may move to fall between words. */
-const SLACK = 30
+const MAX_CUT_SHIFT = 30
 /** The text is tokenized in pieces of this length, so that offsets shifted by normalisation stay near. */
-const PIECE = 512
+const TOKENIZED_CHARS = 512
 
 /**
  * The part of a text that shows the terms best: the first window with the most different terms, then the most matches. White space is
@@ -52,8 +52,8 @@ export function findMatches(
       if (terms.has(term)) matches.push({ term, start: start + at, end })
     })
   for (let start = 0; start < line.length; ) {
-    const space = line.indexOf(' ', start + PIECE)
-    const end = Math.min(space < 0 ? line.length : space, start + 2 * PIECE)
+    const space = line.indexOf(' ', start + TOKENIZED_CHARS)
+    const end = Math.min(space < 0 ? line.length : space, start + 2 * TOKENIZED_CHARS)
     const piece = line.slice(start, end)
     for (const [from, to] of findParts?.(piece, terms) ?? [[0, piece.length]]) {
       visit(piece.slice(from, to), start + from)
@@ -92,7 +92,7 @@ function findBestSpan(matches: readonly Match[], chars: number): [start: number,
 function moveStart(line: string, start: number, limit: number): number {
   if (start === 0 || line.charAt(start - 1) === ' ') return start
   const space = line.indexOf(' ', start)
-  if (space >= 0 && space - start < SLACK && space < limit) return space + 1
+  if (space >= 0 && space - start < MAX_CUT_SHIFT && space < limit) return space + 1
   return isInsidePair(line, start) ? start + 1 : start
 }
 
@@ -100,7 +100,7 @@ function moveStart(line: string, start: number, limit: number): number {
 function moveEnd(line: string, end: number, limit: number): number {
   if (end === line.length || line.charAt(end) === ' ') return end
   const space = line.lastIndexOf(' ', end)
-  if (end - space < SLACK && space >= limit) return space
+  if (end - space < MAX_CUT_SHIFT && space >= limit) return space
   return isInsidePair(line, end) ? end - 1 : end
 }
 

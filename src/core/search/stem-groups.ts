@@ -1,9 +1,9 @@
 import type { Analyzer } from './analyzer.ts'
-import { finish, type Steps } from './steps.ts'
+import { runSteps, type Steps } from './steps.ts'
 import { Vocabulary } from './vocabulary.ts'
 
 /** Terms processed in one step. */
-const AT_ONCE = 256
+const TERMS_PER_STEP = 256
 
 /**
  * Finds the terms of a vocabulary that a word matches: those that share its stem and those it is a short form of. Each new term is analysed
@@ -27,7 +27,7 @@ export class StemGroups {
 
   /** Numbers of the terms with the stem of `word` and of those it is a short form of, in no particular order. */
   find(word: string): number[] {
-    finish(this.update())
+    runSteps(this.update())
     const group = [...(this.#longForms.get(word) ?? [])]
     const stem = this.#stems.find(this.#analyzer.stem(word))
     if (stem < 0) return group
@@ -42,7 +42,7 @@ export class StemGroups {
     if (this.#previous.length < size) this.#previous = extend(this.#previous, size)
     if (this.#heads.length < size) this.#heads = extend(this.#heads, size)
     while (this.#known < size) {
-      for (const stop = Math.min(size, this.#known + AT_ONCE); this.#known < stop; this.#known++) this.#addTerm()
+      for (const stop = Math.min(size, this.#known + TERMS_PER_STEP); this.#known < stop; this.#known++) this.#addTerm()
       yield
     }
   }

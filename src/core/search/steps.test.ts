@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { finish, type Steps, sortInSteps } from './steps.ts'
+import { runSteps, type Steps, sortInSteps } from './steps.ts'
 
 function countSteps(steps: Steps<unknown>): number {
   let count = 0
@@ -17,7 +17,7 @@ test('running all steps returns the result of the last one', () => {
     }
     return 'end'
   }
-  expect(finish(steps())).toBe('end')
+  expect(runSteps(steps())).toBe('end')
   expect(done).toEqual([0, 1, 2])
 })
 
@@ -30,7 +30,7 @@ describe('sorting in steps', () => {
       fc.property(lengths, fc.integer({ min: 1, max: 400 }), (length, kinds) => {
         const items = Array.from({ length }, (_, i) => [(i * 48_271) % kinds, i] as const)
         const before = [...items]
-        expect(finish(sortInSteps(items, compare))).toEqual(items.toSorted(compare))
+        expect(runSteps(sortInSteps(items, compare))).toEqual(items.toSorted(compare))
         expect(items).toEqual(before)
       }),
     )

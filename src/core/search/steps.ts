@@ -5,7 +5,7 @@
 export type Steps<T> = Generator<void, T, void>
 
 /** Runs all steps at once. */
-export function finish<T>(steps: Steps<T>): T {
+export function runSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
@@ -13,13 +13,13 @@ export function finish<T>(steps: Steps<T>): T {
 }
 
 /** Items sorted in one step. */
-const RUN = 1024
+const RUN_LENGTH = 1024
 
 /** Sorts into a new array; the sort is stable. */
 export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
   let runs: T[][] = []
-  for (let at = 0; at < items.length; at += RUN) {
-    runs.push(items.slice(at, at + RUN).sort(compare))
+  for (let at = 0; at < items.length; at += RUN_LENGTH) {
+    runs.push(items.slice(at, at + RUN_LENGTH).sort(compare))
     yield
   }
   while (runs.length > 1) {
@@ -41,7 +41,7 @@ function* merge<T>(first: readonly T[], second: T[], compare: (a: T, b: T) => nu
     merged.push(isFirst ? a : b)
     if (isFirst) i++
     else j++
-    if (merged.length % RUN === 0) yield
+    if (merged.length % RUN_LENGTH === 0) yield
   }
   return merged
 }

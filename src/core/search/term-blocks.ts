@@ -34,7 +34,7 @@ export class BlockWriter {
       this.#previous = ''
       this.#directory.writeText(stem)
     }
-    writeAfter(this.#block, this.#previous, stem)
+    writeFrontCoded(this.#block, this.#previous, stem)
     this.#previous = stem
     this.#block.writeNumber(entry.length)
     this.#block.writeBytes(entry.buffer.subarray(0, entry.length))
@@ -52,7 +52,7 @@ export class BlockWriter {
 }
 
 /** Writes a text as its difference from another one: the number of shared bytes, and the rest. */
-export function writeAfter(writer: ByteWriter, before: string, text: string): void {
+export function writeFrontCoded(writer: ByteWriter, before: string, text: string): void {
   if (isAscii(text)) {
     let shared = 0
     while (shared < text.length && before.charCodeAt(shared) === text.charCodeAt(shared)) shared++
@@ -139,7 +139,7 @@ export class BlockDirectory {
 }
 
 /** Finds the entry of a stem, given as text and as bytes, in its block. */
-export function findEntry(block: Uint8Array, text: string, stem: Uint8Array): StemEntry | undefined {
+export function findStemEntry(block: Uint8Array, text: string, stem: Uint8Array): StemEntry | undefined {
   const reader = new ByteReader(block)
   // Length of the prefix that the stem shares with the last entry, which sorts before it. An entry that shares more with the last entry
   // also sorts before the stem, and one that shares less sorts after it: only entries that share the same length are compared.
@@ -156,7 +156,7 @@ export function findEntry(block: Uint8Array, text: string, stem: Uint8Array): St
     while (same < suffixLength && block[suffix + same] === stem[matched + same]) same++
     matched += same
     if (same === suffixLength && matched === stem.length) {
-      return readEntry(text, block.subarray(start, start + length))
+      return readStemEntry(text, block.subarray(start, start + length))
     }
     if (same < suffixLength && (block[suffix + same] ?? 0) > (stem[matched] ?? -1)) return undefined
   }
@@ -164,16 +164,16 @@ export function findEntry(block: Uint8Array, text: string, stem: Uint8Array): St
 }
 
 /** The entries of a block, in their order. */
-export function* readEntries(block: Uint8Array): Generator<StemEntry, void, void> {
+export function* readStemEntries(block: Uint8Array): Generator<StemEntry, void, void> {
   const reader = new ByteReader(block)
   let stem = ''
   while (reader.remaining > 0) {
-    stem = readAfter(reader, stem)
-    yield readEntry(stem, reader.readBytes(reader.readNumber()))
+    stem = readFrontCoded(reader, stem)
+    yield readStemEntry(stem, reader.readBytes(reader.readNumber()))
   }
 }
 
-function readAfter(reader: ByteReader, before: string): string {
+function readFrontCoded(reader: ByteReader, before: string): string {
   const shared = reader.readNumber()
   const suffix = reader.readBytes(reader.readNumber())
   if (isAscii(before) && suffix.every((byte) => byte < 0x80)) {
@@ -187,16 +187,16 @@ function readAfter(reader: ByteReader, before: string): string {
   return decoder.decode(bytes)
 }
 
-function readEntry(stem: string, bytes: Uint8Array): StemEntry {
+function readStemEntry(stem: string, bytes: Uint8Array): StemEntry {
   const reader = new ByteReader(bytes)
   const terms: TermPostings[] = []
   for (let left = reader.readCount(); left > 0; left--) {
-    const term = readAfter(reader, stem)
+    const term = readFrontCoded(reader, stem)
     const documents = reader.readNumber()
     const places = reader.readNumber()
     const start = bytes.length - reader.remaining
     reader.readBytes(documents + places)
-    terms.push({ term, bytes, start, middle: start + documents, end: start + documents + places })
+    terms.push({ term, bytes, start, positionsStart: start + documents, end: start + documents + places })
   }
   const longForms: [string, string][] = []
   for (let left = reader.remaining > 0 ? reader.readCount() : 0; left > 0; left--) {

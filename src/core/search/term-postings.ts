@@ -9,7 +9,7 @@ export interface TermPostings {
   readonly bytes: Uint8Array
   readonly start: number
   /** Where the places begin. */
-  readonly middle: number
+  readonly positionsStart: number
   readonly end: number
 }
 
@@ -51,7 +51,7 @@ export class PostingsWriter {
   }
 
   /** Adds a position in the last document, as its distance from the previous one. */
-  addPlace(distance: number): void {
+  addPosition(distance: number): void {
     this.#places.writeNumber(distance)
   }
 
@@ -119,11 +119,11 @@ export class PostingsReader {
     this.frequencies = new Uint32Array(fieldCount)
   }
 
-  begin({ bytes, start, middle }: TermPostings): void {
+  begin({ bytes, start, positionsStart }: TermPostings): void {
     this.document = -1
     this.#documents = new NumberReader(bytes, start)
-    this.#end = middle
-    this.#places = new NumberReader(bytes, middle)
+    this.#end = positionsStart
+    this.#places = new NumberReader(bytes, positionsStart)
     this.#skipped = 0
   }
 
@@ -157,7 +157,7 @@ export class PostingsReader {
   }
 
   /** Skips the places of this document. */
-  skipPlaces(): void {
+  skipPositions(): void {
     this.#skipped += this.total
   }
 
@@ -173,13 +173,13 @@ export class PostingsReader {
 }
 
 /** Reads some of the positions of a term in one segment, in ascending order. */
-export class PlaceReader {
+export class PositionReader {
   readonly #places: NumberReader
   /** Places that were read or skipped. */
   #count = 0
 
-  constructor({ bytes, middle }: TermPostings) {
-    this.#places = new NumberReader(bytes, middle)
+  constructor({ bytes, positionsStart }: TermPostings) {
+    this.#places = new NumberReader(bytes, positionsStart)
   }
 
   /** Moves to the position that has `count` before it. */

@@ -1,8 +1,8 @@
-import { countTokens, type Documents, TermReader } from './postings.ts'
-import { measureCloseness, type PairFinder, PlaceList, type QueryWord } from './ranking.ts'
+import { countTokens, type EncodedEntries, TermReader } from './postings.ts'
+import { measureCloseness, type PairFinder, PositionList, type QueryWord } from './ranking.ts'
 
 /** Finds neighbouring words by reading the documents. */
-export function createTokenPairs(documents: Documents, termCount: number): PairFinder {
+export function createPairFinder(documents: EncodedEntries, termCount: number): PairFinder {
   /** Position plus one of the query word that each term matches; zero between searches. */
   const wordOfTerm = new Uint16Array(termCount)
   const mark = (words: readonly QueryWord[], isOn: boolean): void => {
@@ -13,11 +13,11 @@ export function createTokenPairs(documents: Documents, termCount: number): PairF
   }
   return (asked, words) => {
     const found = new Float64Array(asked.length * words.length)
-    const places = words.map(() => new PlaceList())
+    const places = words.map(() => new PositionList())
     mark(words, true)
     asked.forEach((document, row) => {
       const reader = new TermReader(documents.tokens, documents.starts[document])
-      // A loop instead of visitDocument with its callback: most of the time of a query is spent here.
+      // A loop instead of visitEntryTerms with its callback: most of the time of a query is spent here.
       for (let place = 0, end = countTokens(documents, document); place < end; place++) {
         const word = wordOfTerm[reader.next()] ?? 0
         if (word > 0) places[word - 1]?.add(row, place)

@@ -23,7 +23,7 @@ test('does not find terms that were never interned', () => {
 test('finds the terms that begin with a word, and not the word itself', () => {
   const vocabulary = new Vocabulary()
   for (const term of ['re', 'retry', 'ret', 'tree', '東京都', 'retries']) vocabulary.intern(term, 0, term.length)
-  const find = (beginning: string) => vocabulary.findLonger(beginning).map((id) => vocabulary.term(id))
+  const find = (beginning: string) => vocabulary.findByPrefix(beginning).map((id) => vocabulary.term(id))
   expect(find('ret')).toEqual(['retry', 'retries'])
   expect(find('東京')).toEqual(['東京都'])
   expect([find('retryx'), find('x')]).toEqual([[], []])

@@ -34,7 +34,7 @@ export class Vocabulary {
   }
 
   /** The numbers of all terms that are longer than `beginning` and begin with it. */
-  findLonger(beginning: string): number[] {
+  findByPrefix(beginning: string): number[] {
     const found: number[] = []
     for (let id = 0; id < this.#size; id++) if (this.#isLonger(id, beginning)) found.push(id)
     return found

@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, string>> = {
  * Function words that are also names, units, file extensions, or words of a language without a list or with another meaning: `jest` the
  * program, `em` the unit, `az` the command. One of these alone proves nothing.
  */
-const DOUBTFUL: ReadonlySet<string> = new Set(
+const AMBIGUOUS_WORDS: ReadonlySet<string> = new Set(
   `which are that its will be to and of or an this by if can
   der das ist ein wie mit auf von zu dem sie
   les des est qui sur pas pour aux ou nous ces mais du et
@@ -70,7 +70,7 @@ export function hasFunctionWords(language: string): boolean {
 }
 
 /** The function words of a language that a text has. */
-export interface WordSigns {
+export interface FunctionWordCounts {
   /** How many of its words they are. */
   readonly count: number
   /** How strongly the words indicate the language: each different word counts once, an ambiguous one half as much. */
@@ -81,7 +81,7 @@ export interface WordSigns {
 
 /** Counts the function words of a text by language, and all its words. */
 export function countFunctionWords(text: string): {
-  readonly found: ReadonlyMap<string, WordSigns>
+  readonly found: ReadonlyMap<string, FunctionWordCounts>
   readonly words: number
 } {
   const counts = new Map<string, number>()
@@ -96,11 +96,11 @@ export function countFunctionWords(text: string): {
       counts.set(word, (counts.get(word) ?? 0) + 1)
     }
   }
-  const found = new Map<string, WordSigns>()
+  const found = new Map<string, FunctionWordCounts>()
   for (const [word, more] of counts) {
     const language = LANGUAGES.get(word) ?? ''
     const { count, weight, sure } = found.get(language) ?? { count: 0, weight: 0, sure: 0 }
-    const isSure = !DOUBTFUL.has(word)
+    const isSure = !AMBIGUOUS_WORDS.has(word)
     found.set(language, {
       count: count + more,
       weight: weight + (isSure ? 1 : 0.5),

@@ -1,20 +1,20 @@
 /** A language tag without script, region and extensions; null for one that names no language. */
-export function shortCode(tag: string): string | null {
+export function primaryLanguageOf(tag: string): string | null {
   const [primary = ''] = tag.trim().toLowerCase().split(/[-_]/)
   if (!/^[a-z]{2,3}$/.test(primary) || NO_LANGUAGE.has(primary)) return null
-  return shorten(primary)
+  return toTwoLetterCode(primary)
 }
 
 /** Undetermined, several, none, and common placeholders. */
 const NO_LANGUAGE = new Set(['und', 'mul', 'zxx', 'mis', 'xx'])
 
 /** The two-letter code of a language, if it has one. */
-export function shorten(code: string): string {
+export function toTwoLetterCode(code: string): string {
   return SHORT_CODES.get(code) ?? code
 }
 
 /** Whether a language has a two-letter code here. */
-export function hasCode(language: string): boolean {
+export function hasTwoLetterCode(language: string): boolean {
   return TWO_LETTERS.has(language)
 }
 

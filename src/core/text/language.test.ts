@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { readLanguage, tellLanguage } from './language.ts'
-import { shortCode } from './language-code.ts'
+import { readLanguage, resolvePageLanguage } from './language.ts'
+import { primaryLanguageOf } from './language-code.ts'
 
 describe('the language of a page', () => {
   test('is the declared one', () => {
@@ -41,7 +41,7 @@ describe('the language of a page', () => {
     ['', null],
     ['english', null],
   ])('%s is %s', (tag, code) => {
-    expect(shortCode(tag)).toBe(code)
+    expect(primaryLanguageOf(tag)).toBe(code)
   })
 })
 
@@ -53,29 +53,29 @@ describe('the language that a stored page has', () => {
   const JAPANESE = '要求の待ち時間は、クライアントが応答を待つ時間です。設定で変えることができます。'.repeat(3)
 
   test('is the declared one, as written', () => {
-    expect(tellLanguage('en-GB', ENGLISH)).toBe('en-GB')
-    expect(tellLanguage('de', `${GERMAN} ${ENGLISH}`)).toBe('de')
+    expect(resolvePageLanguage('en-GB', ENGLISH)).toBe('en-GB')
+    expect(resolvePageLanguage('de', `${GERMAN} ${ENGLISH}`)).toBe('de')
     // A few words of another language do not change the language of a page.
-    expect(tellLanguage('en', `${'request timeout client server '.repeat(5)} und eine werden`)).toBe('en')
-    expect(tellLanguage('xx-unknown', ENGLISH)).toBe('en')
+    expect(resolvePageLanguage('en', `${'request timeout client server '.repeat(5)} und eine werden`)).toBe('en')
+    expect(resolvePageLanguage('xx-unknown', ENGLISH)).toBe('en')
   })
 
   test('is the language of the text if it contradicts the declared one', () => {
-    expect(tellLanguage('en', JAPANESE)).toBe('ja')
-    expect(tellLanguage('ja', ENGLISH)).toBe('en')
-    expect(tellLanguage('ru', GERMAN)).toBe('de')
+    expect(resolvePageLanguage('en', JAPANESE)).toBe('ja')
+    expect(resolvePageLanguage('ja', ENGLISH)).toBe('en')
+    expect(resolvePageLanguage('ru', GERMAN)).toBe('de')
     // As templates have it.
-    expect(tellLanguage('en', GERMAN)).toBe('de')
-    expect(tellLanguage('ja', `${ENGLISH} 設定で変えられます`)).toBe('ja')
+    expect(resolvePageLanguage('en', GERMAN)).toBe('de')
+    expect(resolvePageLanguage('ja', `${ENGLISH} 設定で変えられます`)).toBe('ja')
     // The script of an unknown language is unknown too, so the declared language stays.
-    expect(tellLanguage('gsw', GERMAN)).toBe('gsw')
+    expect(resolvePageLanguage('gsw', GERMAN)).toBe('gsw')
   })
 
   test('is detected in the prose if none is declared', () => {
-    expect(tellLanguage(null, ENGLISH)).toBe('en')
+    expect(resolvePageLanguage(null, ENGLISH)).toBe('en')
     const code = '```js\nfor (const the of what) how(which, why)\n```\n'.repeat(20)
-    expect(tellLanguage(null, `${code}\n${GERMAN}`)).toBe('de')
-    expect(tellLanguage(null, `${JAPANESE} requestTimeout client server`)).toBe('ja')
+    expect(resolvePageLanguage(null, `${code}\n${GERMAN}`)).toBe('de')
+    expect(resolvePageLanguage(null, `${JAPANESE} requestTimeout client server`)).toBe('ja')
   })
 
   test.each([
@@ -90,16 +90,19 @@ describe('the language that a stored page has', () => {
       'Sign in: az login. Run az vm list, az vm show, az vm start. Names: az storage, az network, az aks, az acr, az keyvault, az webapp.',
     ],
   ])('does not follow from a name that is a word in another language: %s', (_what, text) => {
-    expect(tellLanguage(null, text)).toBeNull()
+    expect(resolvePageLanguage(null, text)).toBeNull()
   })
 
   test('is not guessed', () => {
-    expect(tellLanguage(null, 'requestTimeout: 30')).toBeNull()
-    expect(tellLanguage(null, '| a | b |\n|---|---|\n'.repeat(50))).toBeNull()
+    expect(resolvePageLanguage(null, 'requestTimeout: 30')).toBeNull()
+    expect(resolvePageLanguage(null, '| a | b |\n|---|---|\n'.repeat(50))).toBeNull()
     expect(
-      tellLanguage(null, 'lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor incididunt ut'),
+      resolvePageLanguage(
+        null,
+        'lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor incididunt ut',
+      ),
     ).toBeNull()
-    expect(tellLanguage('de', 'kurz')).toBe('de')
-    expect(tellLanguage('und', 'kurz')).toBeNull()
+    expect(resolvePageLanguage('de', 'kurz')).toBe('de')
+    expect(resolvePageLanguage('und', 'kurz')).toBeNull()
   })
 })

@@ -1,6 +1,6 @@
 import { franc } from 'franc-min'
-import { countFunctionWords, hasFunctionWords, type WordSigns } from './function-words.ts'
-import { hasCode, shortCode, shorten } from './language-code.ts'
+import { countFunctionWords, type FunctionWordCounts, hasFunctionWords } from './function-words.ts'
+import { hasTwoLetterCode, primaryLanguageOf, toTwoLetterCode } from './language-code.ts'
 import { hasOwnScript, languagesByScript, shareOfScript } from './script.ts'
 
 /** The language of a page, and its origin. */
@@ -12,7 +12,7 @@ export interface PageLanguage {
 
 /** The language of a page: the declared one, else the one detected at the beginning of its text. */
 export function readLanguage(stated: string | null, text: string): PageLanguage {
-  const own = stated === null ? null : shortCode(stated)
+  const own = stated === null ? null : primaryLanguageOf(stated)
   if (own !== null) return { language: own, source: 'page' }
   const found = detectLanguage(text)
   return { language: found, source: found === null ? null : 'text' }
@@ -22,14 +22,14 @@ export function readLanguage(stated: string | null, text: string): PageLanguage 
  * The language of a page, as BCP 47. The declared language counts, unless the text is in a script that the language does not use, or
  * clearly in the words of another language. Otherwise the language of the prose counts, if there is enough of it; else null.
  */
-export function tellLanguage(stated: string | null, markdown: string): string | null {
-  const own = stated === null ? null : shortCode(stated)
+export function resolvePageLanguage(stated: string | null, markdown: string): string | null {
+  const own = stated === null ? null : primaryLanguageOf(stated)
   const prose = proseOf(markdown)
   const letters = prose.match(/\p{L}/gu)?.length ?? 0
-  if (letters < LEAST_LETTERS) return own === null ? null : stated
+  if (letters < MIN_LETTERS) return own === null ? null : stated
   const written = languagesByScript(prose)
   const signs = countFunctionWords(prose)
-  if (own !== null && isWrittenSo(own, written, prose)) return findClearly(signs, own) ?? stated
+  if (own !== null && canUseScript(own, written, prose)) return findOverridingLanguage(signs, own) ?? stated
   return detectProse(prose, written, letters, signs)
 }
 
@@ -37,25 +37,25 @@ export function tellLanguage(stated: string | null, markdown: string): string | 
  * Whether a page in this script can be in a language. A page with mostly Latin letters may be full of names, so a little of the language's
  * own script is enough.
  */
-function isWrittenSo(language: string, written: readonly string[], prose: string): boolean {
+function canUseScript(language: string, written: readonly string[], prose: string): boolean {
   if (written.length > 0) return written.includes(language) || !isKnownScript(language)
-  return !hasOwnScript(language) || shareOfScript(language, prose) >= LEAST_SCRIPT
+  return !hasOwnScript(language) || shareOfScript(language, prose) >= MIN_OWN_SCRIPT_SHARE
 }
 
 /** Whether a table knows the script of a language. */
 function isKnownScript(language: string): boolean {
-  return hasOwnScript(language) || hasFunctionWords(language) || hasCode(language)
+  return hasOwnScript(language) || hasFunctionWords(language) || hasTwoLetterCode(language)
 }
 
 /** The counts of function words in a text. */
-type Signs = ReturnType<typeof countFunctionWords>
+type FunctionWordStats = ReturnType<typeof countFunctionWords>
 
 /** The language whose function words dominate a text so clearly that it overrides the declared one. */
-function findClearly({ found, words }: Signs, own: string): string | undefined {
+function findOverridingLanguage({ found, words }: FunctionWordStats, own: string): string | undefined {
   const { count: owned = 0 } = found.get(own) ?? {}
   // A language without a list may share any of these words.
   if (!hasFunctionWords(own)) return undefined
-  const isClear = ([language, { count, weight, sure }]: readonly [string, WordSigns]): boolean =>
+  const isClear = ([language, { count, weight, sure }]: readonly [string, FunctionWordCounts]): boolean =>
     language !== own &&
     weight >= CLEAR_WEIGHT &&
     sure >= CLEAR_WORDS &&
@@ -72,29 +72,30 @@ function detectProse(
   prose: string,
   written: readonly string[],
   letters: number,
-  { found, words }: Signs,
+  { found, words }: FunctionWordStats,
 ): string | null {
   const [only, ...others] = written
   if (only !== undefined && (others.length === 0 || only === 'zh')) return only
   const [best, next] = [...found].sort(([, a], [, b]) => b.count - a.count)
-  if (best !== undefined && isTold(best[1], words) && best[1].count > 1.5 * (next?.[1].count ?? 0)) return best[0]
-  const seen = letters < MANY_LETTERS ? null : detectLanguage(prose)
+  if (best !== undefined && isProvenByWords(best[1], words) && best[1].count > 1.5 * (next?.[1].count ?? 0))
+    return best[0]
+  const seen = letters < MIN_UNLISTED_LETTERS ? null : detectLanguage(prose)
   if (seen === null || hasFunctionWords(seen) || (written.length > 0 && !written.includes(seen))) return null
   return seen
 }
 
 /** Whether function words prove the language of a text: a name may be as frequent, but is a single word. */
-function isTold({ count, weight, sure }: WordSigns, words: number): boolean {
-  return count >= LEAST_FUNCTION_WORDS * words && weight >= (sure > 0 ? LEAST_WEIGHT : LEAST_DOUBTFUL)
+function isProvenByWords({ count, weight, sure }: FunctionWordCounts, words: number): boolean {
+  return count >= MIN_FUNCTION_WORD_SHARE * words && weight >= (sure > 0 ? MIN_WEIGHT : MIN_AMBIGUOUS_WEIGHT)
 }
 
 /** With fewer letters of prose, names and labels decide. */
-const LEAST_LETTERS = 80
+const MIN_LETTERS = 80
 /** Share of the words of any text that are function words of its language. */
-const LEAST_FUNCTION_WORDS = 0.03
+const MIN_FUNCTION_WORD_SHARE = 0.03
 /** Minimum weight of different words: two of which one is unambiguous, or four ambiguous ones. */
-const LEAST_WEIGHT = 1.5
-const LEAST_DOUBTFUL = 2
+const MIN_WEIGHT = 1.5
+const MIN_AMBIGUOUS_WEIGHT = 2
 /**
  * Thresholds for overriding the declared language: the number of different words, their share, and their ratio to the words of the declared
  * language.
@@ -104,9 +105,9 @@ const CLEAR_WORDS = 3
 const CLEAR_SHARE = 0.1
 const CLEAR_TIMES = 4
 /** A language without a list of function words is accepted for a text of this length. */
-const MANY_LETTERS = 500
+const MIN_UNLISTED_LETTERS = 500
 /** Minimum share of letters in the script of a language. */
-const LEAST_SCRIPT = 0.02
+const MIN_OWN_SCRIPT_SHARE = 0.02
 /** Prose is searched in this many characters, because a page may begin with code. */
 const SEARCHED_CHARS = 8000
 
@@ -125,10 +126,10 @@ function proseOf(markdown: string): string {
 /** Detection reads this many characters; more changes nothing. */
 const SAMPLE_CHARS = 2000
 /** With less, names and labels decide. */
-const LEAST_CHARS = 60
+const MIN_SAMPLE_CHARS = 60
 
 function detectLanguage(text: string): string | null {
   const sample = text.slice(0, SAMPLE_CHARS).replace(/\s+/g, ' ')
-  const found = franc(sample, { minLength: LEAST_CHARS })
-  return found === 'und' ? null : shorten(found)
+  const found = franc(sample, { minLength: MIN_SAMPLE_CHARS })
+  return found === 'und' ? null : toTwoLetterCode(found)
 }

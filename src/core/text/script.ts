@@ -23,7 +23,7 @@ const ALSO_LATIN = new Set(['sr', 'kk', 'mn'])
 const BEYOND_LATIN = /[\u0250-\u1dff\u1f00-\u1fff\u2070-\u{10ffff}]/u
 
 /** Chinese and Japanese characters stand for words, so a small share of them is enough. */
-const LEAST_SHARE = 0.2
+const MIN_SCRIPT_SHARE = 0.2
 
 /**
  * The languages of the script of most of a text, if that is not Latin; the likeliest first. Code and names in Latin letters occur in texts
@@ -36,11 +36,16 @@ export function languagesByScript(text: string): readonly string[] {
   const found = SCRIPTS.map(({ letters: own, languages }) => ({ languages, count: countOf(text, own) }))
   const [kana, hangul, han] = found
   // Japanese is written in two scripts, Korean now and then.
-  if (kana !== undefined && han !== undefined && kana.count > 0 && kana.count + han.count >= LEAST_SHARE * letters) {
+  if (
+    kana !== undefined &&
+    han !== undefined &&
+    kana.count > 0 &&
+    kana.count + han.count >= MIN_SCRIPT_SHARE * letters
+  ) {
     if (kana.count >= (hangul?.count ?? 0)) return kana.languages
   }
   const best = found.reduce((a, b) => (b.count > a.count ? b : a))
-  return best.count >= LEAST_SHARE * letters ? best.languages : []
+  return best.count >= MIN_SCRIPT_SHARE * letters ? best.languages : []
 }
 
 /** Whether a language uses a script other than Latin. */

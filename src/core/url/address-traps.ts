@@ -2,12 +2,12 @@ import { MONTHS } from './calendar-words.ts'
 import { decodePart, splitQuery } from './query.ts'
 
 /** Most segments of a path. */
-const MOST_SEGMENTS = 30
+const MAX_SEGMENTS = 30
 /** No site repeats a segment, or a sequence of several, this often in a row on purpose. */
-const MOST_REPEATS = 4
-const MOST_SEQUENCE_REPEATS = 3
+const MAX_REPEATS = 4
+const MAX_SEQUENCE_REPEATS = 3
 /** No path has one segment this often. */
-const MOST_OF_ONE = 5
+const MAX_SAME_SEGMENTS = 5
 
 /** The reason why an address looks like part of an endless series. */
 export interface AddressTrap {
@@ -30,7 +30,7 @@ export function findAddressTrap(url: URL, path: string, now: number | undefined)
  */
 export function findPathTrap(path: string): string | undefined {
   const count = measureSegments(path)
-  if (count > MOST_SEGMENTS) return `more than ${MOST_SEGMENTS} segments`
+  if (count > MAX_SEGMENTS) return `more than ${MAX_SEGMENTS} segments`
   for (let length = 1; length * repeatsOf(length) <= count; length++) {
     // Almost no path gets further: segments that are the same are of the same length.
     if (!hasRepeats(lengths, count, length)) continue
@@ -39,22 +39,22 @@ export function findPathTrap(path: string): string | undefined {
     if (end === undefined) continue
     return `${segments.slice(end - length, end).join('/')}/ ${repeatsOf(length)} times in a row`
   }
-  return count >= MOST_OF_ONE ? findOften(path) : undefined
+  return count >= MAX_SAME_SEGMENTS ? findFrequentSegment(path) : undefined
 }
 
 /** A segment that occurs too often anywhere in a path, which mixed relative links cause. */
-function findOften(path: string): string | undefined {
+function findFrequentSegment(path: string): string | undefined {
   const counts = new Map<string, number>()
   for (const segment of path.split('/')) {
     const times = (counts.get(segment) ?? 0) + 1
-    if (times >= MOST_OF_ONE && segment !== '' && !isNumber(segment)) return `${segment}/ ${times} times`
+    if (times >= MAX_SAME_SEGMENTS && segment !== '' && !isNumber(segment)) return `${segment}/ ${times} times`
     counts.set(segment, times)
   }
   return undefined
 }
 
 /** Lengths of the segments of the checked path. Reused, because every address that is found is checked. */
-const lengths = new Int32Array(MOST_SEGMENTS)
+const lengths = new Int32Array(MAX_SEGMENTS)
 
 /** Counts the segments of a path, up to one more than the limit, and measures them. */
 function measureSegments(path: string): number {
@@ -62,15 +62,15 @@ function measureSegments(path: string): number {
   let start = path.indexOf('/') + 1
   for (;;) {
     const end = path.indexOf('/', start)
-    if (count < MOST_SEGMENTS) lengths[count] = (end < 0 ? path.length : end) - start
+    if (count < MAX_SEGMENTS) lengths[count] = (end < 0 ? path.length : end) - start
     count++
-    if (end < 0 || count > MOST_SEGMENTS) return count
+    if (end < 0 || count > MAX_SEGMENTS) return count
     start = end + 1
   }
 }
 
 function repeatsOf(length: number): number {
-  return length === 1 ? MOST_REPEATS : MOST_SEQUENCE_REPEATS
+  return length === 1 ? MAX_REPEATS : MAX_SEQUENCE_REPEATS
 }
 
 /** Whether a sequence of `length` segments may occur too often in a row, judged by sizes. */
@@ -110,7 +110,7 @@ export function findCalendarTrap(url: URL, path: string, now: number): string | 
   const names = namesOf(search)
   const isCalendar = CALENDAR_WORD.test(path) || CALENDAR_WORD.test(names)
   const isStrong = STRONG_WORD.test(path) || STRONG_WORD.test(names)
-  const signs: Signs = {
+  const signs: CalendarSigns = {
     isCalendar,
     isStrong,
     mayLeadOn: isCalendar || DATE_NAME.test(names),
@@ -125,7 +125,7 @@ export function findCalendarTrap(url: URL, path: string, now: number): string | 
 }
 
 /** Signs of a trap in the words of an address. */
-interface Signs {
+interface CalendarSigns {
   /** Whether it has a word for a calendar or for its entries. */
   readonly isCalendar: boolean
   /** Whether it has a word that only means a calendar. */
@@ -134,7 +134,7 @@ interface Signs {
   readonly mayLeadBack: boolean
 }
 
-function describeFar(date: AddressDate, now: number, signs: Signs): string | undefined {
+function describeFar(date: AddressDate, now: number, signs: CalendarSigns): string | undefined {
   const { year, month, isUncertain } = date
   const today = new Date(now)
   const [thisYear, thisMonth] = [today.getUTCFullYear(), today.getUTCMonth() + 1]

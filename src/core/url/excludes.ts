@@ -4,19 +4,19 @@
  */
 export function findHardExclude(path: string): string | undefined {
   const name = baseName(path)
-  const list = ANY_NAME.test(name) ? NAMES.find(([, regex]) => regex.test(name))?.[0] : undefined
-  return list ?? endingPattern(path, ARCHIVES)
+  const list = MAYBE_LIST_FILE.test(name) ? LIST_FILE_NAMES.find(([, regex]) => regex.test(name))?.[0] : undefined
+  return list ?? endingPattern(path, ARCHIVE_EXTENSIONS)
 }
 
 /** The pattern by which a path can only be a part of a page. */
 export function findDefaultExclude(path: string): string | undefined {
-  return endingPattern(path, PARTS)
+  return endingPattern(path, ASSET_EXTENSIONS)
 }
 
 /** The pattern of the list file that is never a page, even when it is requested. */
 export const LLMS_TXT = 'llms.txt'
 
-const NAMES: readonly (readonly [pattern: string, regex: RegExp])[] = [
+const LIST_FILE_NAMES: readonly (readonly [pattern: string, regex: RegExp])[] = [
   [LLMS_TXT, /^llms\.txt$/i],
   ['llms-full.txt', /^llms-full\.txt$/i],
   ['robots.txt', /^robots\.txt$/i],
@@ -25,14 +25,14 @@ const NAMES: readonly (readonly [pattern: string, regex: RegExp])[] = [
 ]
 
 /** Common prefixes of all patterns, a fast check that excludes most names. */
-const ANY_NAME = /^(?:llms|robots|sitemap)/i
+const MAYBE_LIST_FILE = /^(?:llms|robots|sitemap)/i
 
-const ARCHIVES: ReadonlySet<string> = new Set(
+const ARCHIVE_EXTENSIONS: ReadonlySet<string> = new Set(
   'zip tar tgz gz bz2 xz 7z rar zst jar whl deb rpm dmg exe msi iso apk'.split(' '),
 )
 
 /** Images, fonts, styles, scripts, media, maps. Not pdf, json, xml, txt and md, which can be read. */
-const PARTS: ReadonlySet<string> = new Set(
+const ASSET_EXTENSIONS: ReadonlySet<string> = new Set(
   [
     'png jpg jpeg gif webp avif svg svgz ico bmp tif tiff apng jxl heic',
     'woff woff2 ttf otf eot',

@@ -4,6 +4,6 @@ export function isFileUrl(url: string): boolean {
 }
 
 /** Whether an address leads to this machine: a file or folder, or a repository in one. Only its owner may name these. */
-export function isOwnPlace(url: string): boolean {
+export function isLocalUrl(url: string): boolean {
   return isFileUrl(url) || url.startsWith('git+file:')
 }

@@ -29,7 +29,7 @@ export interface PackageName {
 }
 
 /** Short prefixes of package types. */
-const SHORT: ReadonlyMap<string, PackageType> = new Map(
+const SHORT_PREFIXES: ReadonlyMap<string, PackageType> = new Map(
   Object.entries({
     npm: 'npm',
     pypi: 'pypi',
@@ -61,11 +61,11 @@ export function parsePackageUrl(text: string): PackageName | undefined {
   const kind = scheme.toLowerCase()
   if (kind === 'pkg') {
     const [, type = '', path = ''] = /^\/*([a-z]+)\/(.+)$/i.exec(rest) ?? []
-    return [...SHORT.values()].includes(type.toLowerCase() as PackageType)
+    return [...SHORT_PREFIXES.values()].includes(type.toLowerCase() as PackageType)
       ? readName(type.toLowerCase() as PackageType, path)
       : undefined
   }
-  const type = SHORT.get(kind)
+  const type = SHORT_PREFIXES.get(kind)
   if (type === undefined || rest === '' || rest.startsWith('/')) return undefined
   if (type === 'maven') return readName(type, rest.replace(':', '/').replace(':', '@'))
   // As pip has it.
@@ -73,8 +73,8 @@ export function parsePackageUrl(text: string): PackageName | undefined {
 }
 
 /** Whether a text begins as a package in short does. */
-export function isPackageShort(text: string): boolean {
-  return SHORT.has(/^([a-z]+):/i.exec(text.trim())?.[1]?.toLowerCase() ?? '')
+export function isShortPackageUrl(text: string): boolean {
+  return SHORT_PREFIXES.has(/^([a-z]+):/i.exec(text.trim())?.[1]?.toLowerCase() ?? '')
 }
 
 function readName(type: PackageType, path: string): PackageName | undefined {

@@ -96,7 +96,7 @@ function segmentsOf(path: string): string[] {
 }
 
 /** The parsed parts and signs of an address. */
-interface UrlSigns {
+interface UrlFeatures {
   readonly host: string
   readonly segments: readonly string[]
   readonly search: string
@@ -105,24 +105,24 @@ interface UrlSigns {
   readonly hasArticleWords: boolean
 }
 
-function kindOf({ host, segments, search, isPagination, date, hasArticleWords }: UrlSigns): PageUrl['kind'] {
+function kindOf({ host, segments, search, isPagination, date, hasArticleWords }: UrlFeatures): PageUrl['kind'] {
   const last = segments.at(-1) ?? ''
   const isFront = segments.length === 0 || (segments.length === 1 && INDEX.test(last))
   if (isFront && (search === '' || isPagination)) return OTHER_HOST.test(host) ? 'unknown' : 'nav'
   if (OTHER_HOST.test(host) || isThread(segments, search) || segments.some(isOtherWord)) return 'other'
   if (isPagination) return 'nav'
   if (date !== undefined && date.rest > 0) return 'article'
-  const isListed = LISTS.has(segments[0] ?? '') || LISTS.has(segments.at(-2) ?? '') || LISTS.has(last)
+  const isListed = LIST_WORDS.has(segments[0] ?? '') || LIST_WORDS.has(segments.at(-2) ?? '') || LIST_WORDS.has(last)
   if (date !== undefined || isListed || YEAR.test(last)) return 'nav'
   if (hasArticleWords) return 'article'
-  return ENDS.has(last) ? 'other' : 'unknown'
+  return SITE_PAGE_WORDS.has(last) ? 'other' : 'unknown'
 }
 
 /** Names of the default page of a folder. */
 const INDEX = /^(?:index|default|home)(?:\.[a-z]{3,5})?$/
 
 /** Words above lists, or for lists. */
-const LISTS: ReadonlySet<string> = new Set(
+const LIST_WORDS: ReadonlySet<string> = new Set(
   `tag tags category categories cat topic topics section sections archive archives author authors latest list lists all
   collections`.split(/\s+/),
 )
@@ -143,7 +143,7 @@ function isOtherWord(segment: string): boolean {
 }
 
 /** Words of pages that a site has about itself, as the last of a path. */
-const ENDS: ReadonlySet<string> = new Set(
+const SITE_PAGE_WORDS: ReadonlySet<string> = new Set(
   `about about-us contact contact-us privacy privacy-policy terms terms-of-use terms-of-service cookies cookie-policy
   imprint impressum legal subscribe newsletter newsletters careers jobs accessibility faq help advertise
   advertising feed rss sitemap`.split(/\s+/),
@@ -171,10 +171,10 @@ const NUMBERED = /^\d+(?:-|$)/
 const TOPIC_QUERY = /[?&](?:topic|tid|showtopic)=\d|^\?\/topic\//
 
 /** Words for one article: the next segment is its name. */
-const ONE_ARTICLE: ReadonlySet<string> = new Set(['article', 'story', 'post', 'press-release', 'editorial'])
+const SINGLE_ARTICLE_WORDS: ReadonlySet<string> = new Set(['article', 'story', 'post', 'press-release', 'editorial'])
 
 /** Words above articles, and above lists of them as well. */
-const ARTICLES: ReadonlySet<string> = new Set(
+const ARTICLE_WORDS: ReadonlySet<string> = new Set(
   `articles stories news blog blogs posts opinion comment feature features press press-releases releases insights guides
   newsroom`.split(/\s+/),
 )
@@ -185,7 +185,7 @@ function hasArticleWord(segments: readonly string[]): boolean {
   const isNamed = ID.test(last) || countWords(last) >= 3
   for (let i = 0; i + 1 < segments.length; i++) {
     const segment = segments[i] ?? ''
-    if (ONE_ARTICLE.has(segment) || (isNamed && ARTICLES.has(segment))) return true
+    if (SINGLE_ARTICLE_WORDS.has(segment) || (isNamed && ARTICLE_WORDS.has(segment))) return true
   }
   return false
 }

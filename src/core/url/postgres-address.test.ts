@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findMistaken, hidePassword, isPostgres, nameDatabase } from './postgres-address.ts'
+import { findLibraryProblem, hidePassword, isPostgres, nameDatabase } from './postgres-address.ts'
 
 test('distinguishes an address from a file', () => {
   expect(['postgres://h/d', 'postgresql://u@/d?host=/run'].map(isPostgres)).toEqual([true, true])
@@ -18,10 +18,10 @@ test('recognises malformed database addresses', () => {
     'localhost:5432/d',
   ]
   for (const text of mistaken)
-    expect([text, findMistaken(text)]).toEqual([text, expect.stringContaining('postgres://')])
-  expect(mistaken.map(findMistaken).join()).not.toContain('secret')
+    expect([text, findLibraryProblem(text)]).toEqual([text, expect.stringContaining('postgres://')])
+  expect(mistaken.map(findLibraryProblem).join()).not.toContain('secret')
   const files = ['postgres://h/d', '/data/u@h/d.db', './u@h/d.db', 'u@h.db', 'C:/x.db', 'C:\\x.db', 'a/b:1/c.db']
-  for (const text of files) expect([text, findMistaken(text)]).toEqual([text, undefined])
+  for (const text of files) expect([text, findLibraryProblem(text)]).toEqual([text, undefined])
 })
 
 test.each([

@@ -5,24 +5,24 @@ export function isPostgres(library: string): boolean {
 
 /** Beginnings of texts that are meant as database addresses: a scheme, a host with its port, a user at a host. */
 const SCHEME = /^[a-z][a-z0-9+.-]+:(?=\/)|^postgres(ql)?:/i
-const BARE = /^(?:[^/\\@]+@[^/\\]+|[\w.-]+:\d+)\//
+const SCHEMELESS = /^(?:[^/\\@]+@[^/\\]+|[\w.-]+:\d+)\//
 
 /**
  * The problem of a text that names neither a PostgreSQL library nor, by its form, a file; undefined if it names one. The message does not
  * repeat the text, which may contain a password.
  */
-export function findMistaken(library: string): string | undefined {
+export function findLibraryProblem(library: string): string | undefined {
   if (isPostgres(library)) return undefined
   const scheme = SCHEME.exec(library)?.[0].toLowerCase()
   if (scheme !== undefined) {
-    return `a file, or an address such as ${EXAMPLE}, got one that begins with ${JSON.stringify(scheme)}`
+    return `a file, or an address such as ${EXAMPLE_ADDRESS}, got one that begins with ${JSON.stringify(scheme)}`
   }
-  if (!BARE.test(library)) return undefined
-  return `a file, or an address such as ${EXAMPLE}, got one without postgres://; a file of such a name is given with ./ before it`
+  if (!SCHEMELESS.test(library)) return undefined
+  return `a file, or an address such as ${EXAMPLE_ADDRESS}, got one without postgres://; a file of such a name is given with ./ before it`
 }
 
 /** An example of a PostgreSQL library address. */
-export const EXAMPLE: string = 'postgres://user@host:5432/database'
+export const EXAMPLE_ADDRESS: string = 'postgres://user@host:5432/database'
 
 /** The location of a library for display and logs: a database address without its password. */
 export function hidePassword(library: string): string {

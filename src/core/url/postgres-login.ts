@@ -14,26 +14,26 @@ export interface Login {
 export function describeLogin(address: string): Login {
   const url = parsePostgres(address)
   const given = (name: string) => url?.searchParams.get(name) ?? undefined
-  const user = given('user') ?? decoded(/:\/\/([^/?#@:]*)(?::[^/?#]*)?@/.exec(address)?.[1])
-  const database = decoded(url?.pathname.slice(1))
+  const user = given('user') ?? decodeOptional(/:\/\/([^/?#@:]*)(?::[^/?#]*)?@/.exec(address)?.[1])
+  const database = decodeOptional(url?.pathname.slice(1))
   const isSocket = /:\/\/([^/?#]*@)?(?:[/?#]|$)/.test(address)
   const host = given('host') ?? (isSocket ? undefined : url?.hostname)
   const port = given('port') ?? (url?.port || undefined)
   const words = [
-    ...(host === undefined ? [] : ['-h', shellQuoted(host)]),
-    ...(port === undefined ? [] : ['-p', shellQuoted(port)]),
-    ...(user === undefined ? [] : ['-U', shellQuoted(user)]),
-    database === undefined ? '<database>' : shellQuoted(database),
+    ...(host === undefined ? [] : ['-h', quoteShellWord(host)]),
+    ...(port === undefined ? [] : ['-p', quoteShellWord(port)]),
+    ...(user === undefined ? [] : ['-U', quoteShellWord(user)]),
+    database === undefined ? '<database>' : quoteShellWord(database),
   ]
   return {
-    role: user === undefined ? '<role>' : quoted(user),
-    database: database === undefined ? '<database>' : quoted(database),
-    schema: quoted(given('schema') ?? 'pharos'),
+    role: user === undefined ? '<role>' : quoteIdentifier(user),
+    database: database === undefined ? '<database>' : quoteIdentifier(database),
+    schema: quoteIdentifier(given('schema') ?? 'pharos'),
     createdb: ['createdb', ...words].join(' '),
   }
 }
 
-function decoded(text: string | undefined): string | undefined {
+function decodeOptional(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined
   try {
     return decodeURIComponent(text)
@@ -42,10 +42,10 @@ function decoded(text: string | undefined): string | undefined {
   }
 }
 
-function quoted(name: string): string {
+function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-function shellQuoted(word: string): string {
+function quoteShellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

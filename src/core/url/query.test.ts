@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { classifyQuery, stripQuery } from './query.ts'
+import { classifyQuery, stripSuperfluousQuery } from './query.ts'
 
 const SUPERFLUOUS_KEYS = [
   'utm_source',
@@ -114,7 +114,7 @@ describe('stripQuery', () => {
     ['https://example.com/a?b=%7e&utm_source=x&a=1', 'https://example.com/a?b=%7e&a=1'],
     ['https://example.com/a?gclid=x#part?gclid=x', 'https://example.com/a#part?gclid=x'],
   ])('turns %s into %s', (url, expected) => {
-    expect(stripQuery(url)).toBe(expected)
+    expect(stripSuperfluousQuery(url)).toBe(expected)
   })
 
   test.each([
@@ -124,7 +124,7 @@ describe('stripQuery', () => {
     'https://example.com/a?ref=x',
     'https://example.com/a#?gclid=x',
   ])('leaves %s unchanged', (url) => {
-    expect(stripQuery(url)).toBe(url)
+    expect(stripSuperfluousQuery(url)).toBe(url)
   })
 })
 

@@ -32,7 +32,7 @@ export function splitDisplay(search: string): { readonly kept: string; readonly 
 }
 
 /** An address without the superfluous part of its query; a fragment stays. */
-export function stripQuery(url: string): string {
+export function stripSuperfluousQuery(url: string): string {
   const [address = ''] = url.split('#', 1)
   const start = address.indexOf('?')
   if (start < 0) return url

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { keyPath } from './key.ts'
-import { createReachTest, type Place } from './reach.ts'
+import { createReachTest, type ReachPosition } from './reach.ts'
 import type { Reach } from './scope.ts'
 
 interface Case {
@@ -163,7 +163,7 @@ const CASES: readonly Case[] = [
 
 describe.each(CASES)('$reach of $start', ({ reach, start, site = start, pattern, inside, outside = [], elsewhere }) => {
   const judge = createReachTest(reach, new URL(start), new URL(site))
-  const locate = (text: string): Place => {
+  const locate = (text: string): ReachPosition => {
     const url = new URL(text)
     return judge.locate(url, keyPath(url))
   }

@@ -3,14 +3,14 @@ import { keyPath } from './key.ts'
 import type { Reach } from './scope.ts'
 
 /** The position of an address relative to a source: in its reach, on its site but out of reach, or on another site. */
-export type Place = 'inside' | 'outside' | 'elsewhere'
+export type ReachPosition = 'inside' | 'outside' | 'elsewhere'
 
 /** How far a source reaches. */
 export interface ReachTest {
   /** The reach and its start: `subpages example.com/docs/`, `hostname example.com:8080`, `domain example.com`. */
   readonly pattern: string
   /** `path` is the path of the address as in its key. */
-  locate(url: URL, path: string): Place
+  locate(url: URL, path: string): ReachPosition
 }
 
 /**

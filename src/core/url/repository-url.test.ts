@@ -3,7 +3,7 @@ import {
   nameOfRepository,
   parseRepositoryUrl,
   portOf,
-  type RepositoryPlace,
+  type RepositoryAddress,
   readCommit,
   readRepositoryPath,
   writeCommitUrl,
@@ -12,7 +12,7 @@ import {
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 
-function placeOf(text: string): RepositoryPlace {
+function placeOf(text: string): RepositoryAddress {
   const place = parseRepositoryUrl(text)
   if (place === undefined) throw new Error(`${text} is no repository`)
   return place

@@ -1,7 +1,7 @@
 import { decodePath, encodePath, readInnerPath } from './tree-url.ts'
 
 /** The location of a git repository: the address for git, and its address in this program. */
-export interface RepositoryPlace {
+export interface RepositoryAddress {
   /** `git+https://host/path`, `git+ssh://user@host/path`, `git+file:///path`. */
   readonly url: string
   /** The address for git: the same without `git+`. */
@@ -29,7 +29,7 @@ const PROTOCOLS: readonly string[] = ['https', 'http', 'ssh', 'git', 'file']
  * Parses the address of a repository: with a `git+` prefix, with a scheme of git, in the short form for SSH, or any web address that ends
  * in `.git`. Undefined for anything else.
  */
-export function parseRepositoryUrl(text: string): RepositoryPlace | undefined {
+export function parseRepositoryUrl(text: string): RepositoryAddress | undefined {
   const given = text.trim()
   const isNamed = /^git\+/i.test(given)
   const plain = isNamed ? given.slice(4) : given
@@ -58,7 +58,7 @@ export function portOf(remote: string): number {
 }
 
 /** The name of a repository: the last part of its path. */
-export function nameOfRepository({ remote }: RepositoryPlace): string {
+export function nameOfRepository({ remote }: RepositoryAddress): string {
   const path = decodePath(new URL(remote).pathname)
   return (
     path
@@ -106,7 +106,7 @@ function writeLines(first: number, last: number): string {
 }
 
 /** The address at which a reader opens a file of a repository at a commit. */
-export function writeCommitUrl(place: RepositoryPlace, commit: string, path: string): string {
+export function writeCommitUrl(place: RepositoryAddress, commit: string, path: string): string {
   const site = siteOf(place)
   return `${pageOf(place)}${commit}${site === undefined ? '!' : (site.after ?? '')}/${encodePath(path)}`
 }
@@ -138,7 +138,7 @@ export function writeLinesUrl(repository: string, url: string, first: number, la
 }
 
 /** The text before the commit in addresses of files. */
-function pageOf(place: RepositoryPlace): string {
+function pageOf(place: RepositoryAddress): string {
   const site = siteOf(place)
   if (site === undefined) return `${place.url}@`
   const { host, hostname, pathname } = new URL(place.remote)
@@ -146,6 +146,6 @@ function pageOf(place: RepositoryPlace): string {
   return `https://${isWeb ? host : hostname}${pathname.replace(/\.git$/i, '')}/${site.middle}/`
 }
 
-function siteOf({ remote, protocol }: RepositoryPlace): Site | undefined {
+function siteOf({ remote, protocol }: RepositoryAddress): Site | undefined {
   return protocol === 'file' ? undefined : SITES.find(({ host }) => host.test(new URL(remote).hostname))
 }

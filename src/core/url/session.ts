@@ -52,11 +52,13 @@ const SESSION_NAMES: ReadonlySet<string> = new Set(
 const SESSION_FAMILY = /^aspsessionid/
 
 /** Names that also mean a section, a story or a talk: only random-looking values count as session ids. */
-const SHARED_NAMES: ReadonlySet<string> = new Set('sid sessionid session_id session-id session sess sess_id'.split(' '))
-const DRAWN = /^(?:[\da-f]{32}|[\da-f]{40}|[\da-f]{64}|\d{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
+const AMBIGUOUS_NAMES: ReadonlySet<string> = new Set(
+  'sid sessionid session_id session-id session sess sess_id'.split(' '),
+)
+const RANDOM_ID = /^(?:[\da-f]{32}|[\da-f]{40}|[\da-f]{64}|\d{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
 /** Letters and digits in at least five runs: people put a year after a word, or a number between two. */
-const MIXED = /^(?:[a-z]+\d+[a-z]+\d+[a-z]|\d+[a-z]+\d+[a-z]+\d)[a-z\d]*$/i
-const LEAST_MIXED = 16
+const MIXED_ID = /^(?:[a-z]+\d+[a-z]+\d+[a-z]|\d+[a-z]+\d+[a-z]+\d)[a-z\d]*$/i
+const MIN_MIXED_CHARS = 16
 /** `s` is short and has many other uses, so only a hash counts. */
 const HASH = /^[\da-f]{32}$/i
 
@@ -80,8 +82,8 @@ function dropParameters(segment: string, names: string[]): string {
   return [name, ...parameters.filter((parameter) => !isSession(parameter, names))].join(';')
 }
 
-function isDrawn(value: string): boolean {
-  return DRAWN.test(value) || (value.length >= LEAST_MIXED && MIXED.test(value))
+function isRandomId(value: string): boolean {
+  return RANDOM_ID.test(value) || (value.length >= MIN_MIXED_CHARS && MIXED_ID.test(value))
 }
 
 function isSession(pair: string, names: string[]): boolean {
@@ -91,7 +93,7 @@ function isSession(pair: string, names: string[]): boolean {
   const isFound =
     SESSION_NAMES.has(name) ||
     SESSION_FAMILY.test(name) ||
-    (SHARED_NAMES.has(name) && isDrawn(value)) ||
+    (AMBIGUOUS_NAMES.has(name) && isRandomId(value)) ||
     (name === 's' && HASH.test(value))
   if (isFound) names.push(name)
   return isFound

@@ -14,7 +14,7 @@ export const ARCHIVE_NAME: RegExp = /\.(?:zip|tar|tar\.gz|tgz|tar\.zst)$/i
 export function treeKindOf(url: string): TreeKind | undefined {
   if (url.startsWith('git+')) return 'repository'
   if (url.startsWith('pkg:')) return 'package'
-  if (url.startsWith(IMPORTED)) return 'import'
+  if (url.startsWith(IMPORT_PREFIX)) return 'import'
   const parsed = isFileUrl(url) ? URL.parse(url) : parseHttp(url)
   if (parsed === null || parsed === undefined) return undefined
   if (ARCHIVE_NAME.test(parsed.pathname)) return 'archive'
@@ -22,20 +22,20 @@ export function treeKindOf(url: string): TreeKind | undefined {
 }
 
 /** Prefix that distinguishes an import from a crawl of the same address. */
-const IMPORTED = 'import+'
+const IMPORT_PREFIX = 'import+'
 
 /** The import address for a web address. */
 export function writeImportUrl(url: string): string {
-  return IMPORTED + url
+  return IMPORT_PREFIX + url
 }
 
 /** The web address of an import; any other address unchanged. */
 export function readImportUrl(url: string): string {
-  return url.startsWith(IMPORTED) ? url.slice(IMPORTED.length) : url
+  return url.startsWith(IMPORT_PREFIX) ? url.slice(IMPORT_PREFIX.length) : url
 }
 
 /** The folder of a tree that is read, as a path prefix: `docs/`; empty for the whole tree. */
-export function readFolder(path: string | null): string {
+export function normalizeFolder(path: string | null): string {
   return partsOf(path ?? '')
     .map((part) => `${part}/`)
     .join('')
@@ -51,7 +51,7 @@ export function findFolderProblem(path: string): string | undefined {
  * Whether the name of an archive's only top folder may contain a version, and change in the next: `manual-1.0`. Files are identified by
  * their paths without it.
  */
-export function namesVersion(folder: string): boolean {
+export function mayContainVersion(folder: string): boolean {
   return /\d/.test(folder)
 }
 
@@ -60,7 +60,7 @@ function partsOf(path: string): string[] {
 }
 
 /** Separates a tree without file addresses from the path of a file, as in addresses of Java archives. */
-const INSIDE = '!/'
+const INNER_SEPARATOR = '!/'
 
 /** The address of a file inside something that has an address itself. */
 export function writeInnerUrl(tree: string, path: string): string {
@@ -69,7 +69,7 @@ export function writeInnerUrl(tree: string, path: string): string {
 
 /** The query of an archive's address does not apply to the files in it. */
 function startInside(tree: string): string {
-  return tree.replace(/\?.*$/s, '') + INSIDE
+  return tree.replace(/\?.*$/s, '') + INNER_SEPARATOR
 }
 
 /** The path of a file inside a tree, from an address of `writeInnerUrl`; undefined for any other. */

@@ -3,11 +3,11 @@ import SemVer from 'semver/classes/semver.js'
 import outside from 'semver/ranges/outside.js'
 import {
   compareParsed,
-  isName,
+  isNamedVersion,
   isPrerelease,
   isSameVersion,
-  newestFirst,
   parseVersion,
+  sortNewestFirst,
   type Version,
 } from './version.ts'
 
@@ -41,47 +41,49 @@ export function matchVersion(
   versions: Iterable<string>,
   { orOlder = false }: MatchOptions = {},
 ): VersionMatch {
-  const sorted = newestFirst(versions)
+  const sorted = sortNewestFirst(versions)
   const asked = target?.trim() ?? ''
   if (asked === '' || asked.toLowerCase() === 'latest') return createMatch('latest', preferReleases(sorted))
   const parsed = parseVersion(asked)
   const same = sorted.filter(({ text }) => text === target || text === asked)
-  if (same.length === 0) same.push(...sorted.filter((version) => isMeant(version, parsed)))
+  if (same.length === 0) same.push(...sorted.filter((version) => isExactMatch(version, parsed)))
   if (same.length > 0) return createMatch('exact', { versions: same, isPrerelease: false })
-  const range = isSeries(parsed) || isName(parsed) ? parseRange(asked) : undefined
-  const kind = range === undefined ? 'exact' : isName(parsed) ? 'range' : 'series'
-  const found = range === undefined ? { versions: [], isPrerelease: false } : within(sorted, asked, range)
+  const range = isSeries(parsed) || isNamedVersion(parsed) ? parseRange(asked) : undefined
+  const kind = range === undefined ? 'exact' : isNamedVersion(parsed) ? 'range' : 'series'
+  const found = range === undefined ? { versions: [], isPrerelease: false } : filterByRange(sorted, asked, range)
   if (found.versions.length > 0 || !orOlder) return createMatch(kind, found)
   const isBefore = (version: Version) =>
-    range === undefined ? !isName(parsed) && compareParsed(version, parsed) < 0 : outside(semverOf(version), range, '<')
-  const older = preferReleases(sorted.filter((version) => !isName(version) && isBefore(version)))
+    range === undefined
+      ? !isNamedVersion(parsed) && compareParsed(version, parsed) < 0
+      : outside(semverOf(version), range, '<')
+  const older = preferReleases(sorted.filter((version) => !isNamedVersion(version) && isBefore(version)))
   return { ...createMatch(kind, older), isOlder: older.versions.length > 0 }
 }
 
 /** Whether a version is exactly the requested one. `5` requests any 5.x, unless a version is labelled `5` or `v5`. */
-function isMeant(version: Version, asked: Version): boolean {
+function isExactMatch(version: Version, asked: Version): boolean {
   if (isSeries(asked) && version.numbers.length !== asked.numbers.length) return false
   return isSameVersion(version, asked)
 }
 
 /** Whether numbers are left out. */
 function isSeries(version: Version): boolean {
-  return !isName(version) && version.numbers.length < 3 && !isPrerelease(version)
+  return !isNamedVersion(version) && version.numbers.length < 3 && !isPrerelease(version)
 }
 
 /** Some versions, the newest first, and whether they are prereleases because there are no releases. */
-interface Choice {
+interface MatchedVersions {
   readonly versions: readonly Version[]
   readonly isPrerelease: boolean
 }
 
-function createMatch(kind: VersionMatch['kind'], { versions, isPrerelease }: Choice): VersionMatch {
+function createMatch(kind: VersionMatch['kind'], { versions, isPrerelease }: MatchedVersions): VersionMatch {
   const matches = versions.map(({ text }) => text)
   return { best: matches[0] ?? null, matches, kind, isPrerelease, isOlder: false }
 }
 
 /** Releases and names, or prereleases if there is nothing else. */
-function preferReleases(versions: readonly Version[]): Choice {
+function preferReleases(versions: readonly Version[]): MatchedVersions {
   const releases = versions.filter((version) => !isPrerelease(version))
   return releases.length > 0
     ? { versions: releases, isPrerelease: false }
@@ -89,8 +91,8 @@ function preferReleases(versions: readonly Version[]): Choice {
 }
 
 /** The versions in a range by semver's rule, which excludes prereleases that the range does not name. */
-function within(versions: readonly Version[], asked: string, range: Range): Choice {
-  const numbered = versions.filter((version) => !isName(version))
+function filterByRange(versions: readonly Version[], asked: string, range: Range): MatchedVersions {
+  const numbered = versions.filter((version) => !isNamedVersion(version))
   const strict = numbered.filter((version) => range.test(semverOf(version)))
   if (strict.length > 0) return { versions: strict, isPrerelease: false }
   const wide = parseRange(asked, true) ?? range
@@ -120,7 +122,7 @@ function parseRange(text: string, includePrerelease = false): Range | undefined 
   if (text.length > MAX_RANGE_CHARS) return undefined
   const known = text.replace(VERSION_IN_RANGE, (part) => {
     const version = parseVersion(part)
-    return isName(version) ? part.replace(/(?<![\w-])0+(?=\d)/g, '') : writePartial(version)
+    return isNamedVersion(version) ? part.replace(/(?<![\w-])0+(?=\d)/g, '') : writePartial(version)
   })
   try {
     return new Range(known, { includePrerelease })

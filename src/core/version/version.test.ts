@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import compareSemver from 'semver/functions/compare.js'
 import { describe, expect, test } from 'vitest'
-import { compareVersions, newestFirst, parseVersion } from './version.ts'
+import { compareVersions, parseVersion, sortNewestFirst } from './version.ts'
 
 describe('a label', () => {
   const labels: Record<string, readonly [numbers: readonly number[], prerelease: readonly (string | number)[]]> = {
@@ -80,7 +80,7 @@ describe('the order', () => {
 
   test.each(Object.entries(orders))('%s', (_what, versions) => {
     expect(versions.toReversed().sort(compareVersions)).toEqual(versions)
-    expect(newestFirst(versions).map(({ text }) => text)).toEqual(versions.toReversed())
+    expect(sortNewestFirst(versions).map(({ text }) => text)).toEqual(versions.toReversed())
   })
 
   const identifier = fc.oneof(fc.nat(20).map(String), fc.stringMatching(/^[a-zA-Z-][0-9a-zA-Z-]{0,3}$/))

@@ -52,22 +52,22 @@ export function compareVersions(a: string, b: string): number {
 
 /** The same for versions that have been read. */
 export function compareParsed(a: Version, b: Version): number {
-  return rankOf(a) - rankOf(b) || compareMeaning(a, b) || compareUtf8(a.text, b.text)
+  return rankOf(a) - rankOf(b) || compareNumbers(a, b) || compareUtf8(a.text, b.text)
 }
 
 /** Whether two labels mean the same version: `v5.2.0`, `5.2` and `5.2.0+build` do, as do names that differ only in case. */
 export function isSameVersion(a: Version, b: Version): boolean {
-  if (isName(a) || isName(b)) return a.text.trim().toLowerCase() === b.text.trim().toLowerCase()
-  return compareMeaning(a, b) === 0
+  if (isNamedVersion(a) || isNamedVersion(b)) return a.text.trim().toLowerCase() === b.text.trim().toLowerCase()
+  return compareNumbers(a, b) === 0
 }
 
 /** Versions, the newest first. */
-export function newestFirst(versions: Iterable<string>): Version[] {
+export function sortNewestFirst(versions: Iterable<string>): Version[] {
   return Array.from(versions, parseVersion).sort((a, b) => compareParsed(b, a))
 }
 
 /** Whether it has no number. */
-export function isName({ numbers }: Version): boolean {
+export function isNamedVersion({ numbers }: Version): boolean {
   return numbers.length === 0
 }
 
@@ -77,7 +77,7 @@ export function isPrerelease({ prerelease }: Version): boolean {
 }
 
 /** Compares by numbers and prerelease alone. A missing number counts as 0. */
-function compareMeaning(a: Version, b: Version): number {
+function compareNumbers(a: Version, b: Version): number {
   const length = Math.max(a.numbers.length, b.numbers.length)
   for (let i = 0; i < length; i++) {
     const difference = (a.numbers[i] ?? 0) - (b.numbers[i] ?? 0)
@@ -106,7 +106,7 @@ const RELEASE_NAMES: readonly string[] = ['lts', 'release', 'current', 'stable']
 const NUMBER_RANK = RELEASE_NAMES.length + 1
 
 function rankOf(version: Version): number {
-  if (!isName(version)) return NUMBER_RANK
+  if (!isNamedVersion(version)) return NUMBER_RANK
   const name = version.text.trim().toLowerCase()
   return name === 'latest' ? NUMBER_RANK + 1 : RELEASE_NAMES.indexOf(name) + 1
 }

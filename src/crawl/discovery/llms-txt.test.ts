@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { FetchResource } from '../resource.ts'
+import type { ResourceFetcher } from '../resource.ts'
 import { findLlmsFull, findLlmsTxt } from './llms-txt.ts'
 
 const INDEX = '# Project\n\n- [A](a): first\n'
@@ -7,7 +7,7 @@ const CONTENT = '# Project\n\nMany words.\n\nAnd more.\n'
 
 function createSite(files: Record<string, string | { body: string; type?: string; url?: string }>) {
   const asked: string[] = []
-  const fetchResource: FetchResource = async (url) => {
+  const fetchResource: ResourceFetcher = async (url) => {
     asked.push(url)
     const file = files[url]
     if (file === undefined) return { type: 'missing', status: 404 }
@@ -102,7 +102,7 @@ test('looks for llms-full.txt in the same order and requires content', async () 
 })
 
 test('reports a failure with its reason and detail', async () => {
-  const fetchResource: FetchResource = async () => ({
+  const fetchResource: ResourceFetcher = async () => ({
     type: 'failed',
     reason: 'timeout',
     detail: 'after 10 s',
@@ -126,14 +126,14 @@ test.each([
   [403, false],
   [451, false],
 ])('status %i proves that there is none: %s', async (status, isProof) => {
-  const fetchResource: FetchResource = async () => ({ type: 'missing', status })
+  const fetchResource: ResourceFetcher = async () => ({ type: 'missing', status })
   const { tried } = await findLlmsTxt({ startUrl: 'https://e.com/', manualUrl: null, fetchResource })
   expect(tried).toMatchObject([{ isAnswered: true, isProof }])
 })
 
 test('sends the validators of a known llms-full.txt and accepts a 304', async () => {
   const asked: [string, unknown, unknown][] = []
-  const fetchResource: FetchResource = async (url, { etag, lastModified } = {}) => {
+  const fetchResource: ResourceFetcher = async (url, { etag, lastModified } = {}) => {
     asked.push([url, etag, lastModified])
     return etag === '"1"' ? { type: 'unchanged', url } : { type: 'missing', status: 404 }
   }

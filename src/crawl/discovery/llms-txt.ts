@@ -1,15 +1,15 @@
 import { decodePlain } from '../../core/extract/decode-html.ts'
 import { resolveHttp } from '../../core/extract/resolve.ts'
-import { isLinkIndex, type LlmsTxt, parseLlmsTxt, problemOf } from '../../core/llms-txt/llms-txt.ts'
-import { type FetchResource, isProvenMissing, type Resource, saysSomething } from '../resource.ts'
+import { findMarkdownProblem, isLinkIndex, type LlmsTxt, parseLlmsTxt } from '../../core/llms-txt/llms-txt.ts'
+import { isDefinitive, isProvenMissing, type Resource, type ResourceFetcher } from '../resource.ts'
 
 /** Searched places: an address from the user, the folder of the start, and the root of the site. */
-export type Place = 'manual' | 'folder' | 'root'
+export type LlmsTxtLocation = 'manual' | 'folder' | 'root'
 
 /** One requested address and its result as text. */
 export interface Attempt {
   readonly url: string
-  readonly place: Place
+  readonly place: LlmsTxtLocation
   readonly detail: string
   /** Whether the server responded, even if only that the file does not exist. */
   readonly isAnswered: boolean
@@ -18,9 +18,9 @@ export interface Attempt {
 }
 
 /** Result of a search for a file. */
-export interface Search<T> {
+export interface LlmsSearchResult<T> {
   /** The first valid file, or null. */
-  readonly hit: (T & { readonly url: string; readonly place: Place }) | null
+  readonly hit: (T & { readonly url: string; readonly place: LlmsTxtLocation }) | null
   /** Every requested address in order, including the hit. */
   readonly tried: readonly Attempt[]
 }
@@ -36,7 +36,7 @@ export interface LlmsSearchOptions {
   readonly startUrl: string
   /** Address of an llms.txt that the user gave. */
   readonly manualUrl: string | null
-  readonly fetchResource: FetchResource
+  readonly fetchResource: ResourceFetcher
   /** Returns the validators of a known file. */
   readonly validatorsOf?: (url: string) => Promise<Validators | undefined>
   readonly signal?: AbortSignal | undefined
@@ -52,7 +52,9 @@ const MAX_LINES = 400_000
  * Looks for an llms.txt: at the given address, in the folder of the start, then at the root of the site. The first valid file ends the
  * search. HTML pages are refused by type and by content.
  */
-export async function findLlmsTxt(options: LlmsSearchOptions): Promise<Search<{ readonly llmsTxt: LlmsTxt }>> {
+export async function findLlmsTxt(
+  options: LlmsSearchOptions,
+): Promise<LlmsSearchResult<{ readonly llmsTxt: LlmsTxt }>> {
   return search({ ...options, validatorsOf: async () => undefined }, 'llms.txt', MAX_LLMS_TXT_BYTES, (text, url) => {
     if (text === null) return { problem: PROBLEMS.empty }
     const llmsTxt = parseLlmsTxt(text, url)
@@ -68,10 +70,10 @@ export async function findLlmsTxt(options: LlmsSearchOptions): Promise<Search<{ 
  */
 export async function findLlmsFull(
   options: LlmsSearchOptions,
-): Promise<Search<{ readonly text: string | null } & Validators>> {
+): Promise<LlmsSearchResult<{ readonly text: string | null } & Validators>> {
   return search<{ readonly text: string | null }>(options, 'llms-full.txt', MAX_LLMS_FULL_BYTES, (text) => {
     if (text === null) return { value: { text }, detail: 'unchanged' }
-    const problem = problemOf(text)
+    const problem = findMarkdownProblem(text)
     if (problem !== undefined) return { problem: PROBLEMS[problem] }
     if (isLinkIndex(text)) return { problem: 'a list of links, not their content' }
     return { value: { text }, detail: `${text.length} characters` }
@@ -93,14 +95,14 @@ async function search<T>(
   name: string,
   maxBytes: number,
   read: (text: string | null, url: string) => Reading<T>,
-): Promise<Search<T & Validators>> {
+): Promise<LlmsSearchResult<T & Validators>> {
   const { fetchResource, validatorsOf, signal } = options
   const tried: Attempt[] = []
-  for (const [url, place] of placesOf(options, name)) {
+  for (const [url, place] of listLocations(options, name)) {
     const known = await validatorsOf?.(url)
     const resource = await fetchResource(url, { accept: ACCEPT, maxBytes, signal, ...known })
     const reading = readResource(resource, read)
-    const isAnswered = saysSomething(resource)
+    const isAnswered = isDefinitive(resource)
     if ('problem' in reading) {
       tried.push({ url, place, detail: reading.problem, isAnswered, isProof: isProvenMissing(resource) })
       continue
@@ -134,8 +136,8 @@ function describe(resource: Extract<Resource, { type: 'missing' | 'failed' }>): 
 }
 
 /** Addresses to request, without duplicates, each with its first place. */
-function placesOf({ startUrl, manualUrl }: LlmsSearchOptions, name: string): Map<string, Place> {
-  const places = new Map<string, Place>()
+function listLocations({ startUrl, manualUrl }: LlmsSearchOptions, name: string): Map<string, LlmsTxtLocation> {
+  const places = new Map<string, LlmsTxtLocation>()
   const manual = manualUrl === null ? undefined : manualAddress(manualUrl, startUrl, name)
   // The last path segment of the start is a file name, so this resolves beside it.
   const folder = resolveHttp(name, startUrl)

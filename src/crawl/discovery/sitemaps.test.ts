@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { FetchResource } from '../resource.ts'
+import type { ResourceFetcher } from '../resource.ts'
 import { readSitemaps, type SitemapLimits, type SitemapReport } from './sitemaps.ts'
 
 const SITE = 'https://e.com/docs/start'
@@ -20,7 +20,7 @@ async function read(
   admits?: (url: string) => boolean,
 ) {
   const asked: string[] = []
-  const fetchResource: FetchResource = async (url) => {
+  const fetchResource: ResourceFetcher = async (url) => {
     asked.push(url)
     const body = files[url]
     return body === undefined ? { type: 'missing', status: 404 } : { type: 'found', url, snapshot: { url, body } }
@@ -173,7 +173,7 @@ test('limits pages outside the source separately from admitted pages', async () 
 })
 
 test('marks files as doubtful that refuse access or are no sitemap', async () => {
-  const fetchResource: FetchResource = async (url) => {
+  const fetchResource: ResourceFetcher = async (url) => {
     if (url.endsWith('/sitemap.xml')) return { type: 'missing', status: 403 }
     if (url.endsWith('/page')) return { type: 'found', url, snapshot: { url, body: '<!doctype html><p>Down' } }
     if (url.endsWith('/closed'))

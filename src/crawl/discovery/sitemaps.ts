@@ -2,7 +2,7 @@ import { resolveHttp } from '../../core/extract/resolve.ts'
 import type { Snapshot } from '../../core/model.ts'
 import { type SitemapEntry, SitemapReader } from '../../core/sitemap/sitemap.ts'
 import { siteHostOf } from '../../core/url/key.ts'
-import { type FetchResource, isProvenMissing, saysSomething } from '../resource.ts'
+import { isDefinitive, isProvenMissing, type ResourceFetcher } from '../resource.ts'
 
 /** Limits of a sitemap search. */
 export interface SitemapLimits {
@@ -24,7 +24,7 @@ export interface SitemapsOptions {
   readonly siteUrl: string
   /** The sitemaps that robots.txt names. */
   readonly fromRobots: readonly string[]
-  readonly fetchResource: FetchResource
+  readonly fetchResource: ResourceFetcher
   /** Whether an address belongs to the source. @default accepts all */
   readonly admits?: (url: string) => boolean
   readonly limits?: SitemapLimits
@@ -32,7 +32,7 @@ export interface SitemapsOptions {
 }
 
 /** A page that a sitemap lists, or the final report. */
-export type SitemapFind =
+export type SitemapItem =
   | {
       readonly type: 'page'
       readonly url: string
@@ -85,7 +85,7 @@ interface File {
  *
  * Yields every page as it is read, and a report at the end. File content never makes it reject; an aborted signal does.
  */
-export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<SitemapFind, void, void> {
+export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<SitemapItem, void, void> {
   const { siteUrl, fromRobots, fetchResource, admits = () => true, limits = {}, signal } = options
   const { maxEntries = 200_000, maxRead = 2_000_000, maxFiles = 1000, maxDepth = 5, maxBytes = 50_000_000 } = limits
   const read: { url: string; entries: number }[] = []
@@ -129,8 +129,8 @@ export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<Si
       }
       if (resource.type === 'failed') {
         const detail = `${resource.reason}: ${resource.detail}`
-        if (saysSomething(resource)) doubtful.push({ url: file.url, detail })
-        fail(file.url, detail, saysSomething(resource))
+        if (isDefinitive(resource)) doubtful.push({ url: file.url, detail })
+        fail(file.url, detail, isDefinitive(resource))
         continue
       }
       seen.add(resource.url)

@@ -28,14 +28,14 @@ export function characterOf(name: string): string {
   if (codes !== undefined)
     return codes
       .split('_')
-      .map((code) => ofCode(Number.parseInt(code, 16)))
+      .map((code) => characterOfCode(Number.parseInt(code, 16)))
       .join('')
       .normalize()
   const [, number] = /^char(\d{1,3})$/.exec(name) ?? []
-  return number === undefined ? '' : ofCode(Number(number))
+  return number === undefined ? '' : characterOfCode(Number(number))
 }
 
 /** The character with a code; '' when there is none. */
-export function ofCode(code: number): string {
+export function characterOfCode(code: number): string {
   return code >= 32 && code <= 0x10_ff_ff && (code < 0xd8_00 || code > 0xdf_ff) ? String.fromCodePoint(code) : ''
 }

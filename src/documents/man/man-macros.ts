@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../core/html/escape.ts'
 import { safeAddress, writeCode } from '../markup.ts'
-import { addHeading, addRuns, type MacroSet, type PageParts } from './page.ts'
-import type { Line } from './roff.ts'
+import { addHeading, addRuns, type MacroContext, type MacroSet } from './page.ts'
+import type { RoffLine } from './roff.ts'
 import { writeTbl } from './tables.ts'
 import { type Font, plainRuns, type Run, type Runs, TextReader, writeRuns } from './text.ts'
 
@@ -10,7 +10,7 @@ type Macro = (args: readonly string[], rest: string) => void
 const BULLETS = new Set(['•', '*', '-', '–', '—', '+', 'o', '·', '∗', '□', '○', '.'])
 
 /** The macros of man(7), and the roff requests that pages use with them. */
-export function createManMacros(parts: PageParts): MacroSet {
+export function createManMacros(parts: MacroContext): MacroSet {
   const { reader, text, flow, facts } = parts
   /** Receives the next line of text instead of the paragraph. */
   let next: ((line: Runs) => void) | undefined
@@ -140,7 +140,7 @@ export function createManMacros(parts: PageParts): MacroSet {
   const isKnown = (name: string) => Object.hasOwn(macros, name)
   return {
     isKnown,
-    write(line: Line) {
+    write(line: RoffLine) {
       if (line.type === 'macro') {
         if (isKnown(line.name)) macros[line.name]?.(line.args, line.rest)
       } else if (line.text === '') flow.endParagraph()

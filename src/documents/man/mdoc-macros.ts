@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../core/html/escape.ts'
 import { safeAddress } from '../markup.ts'
-import { addHeading, type MacroSet, type PageParts } from './page.ts'
-import type { Line } from './roff.ts'
+import { addHeading, type MacroContext, type MacroSet } from './page.ts'
+import type { RoffLine } from './roff.ts'
 import { plainRuns, TextReader, writeRuns } from './text.ts'
 
 /* The macros of mdoc(7), which mark words by their meaning. Several may be on one line. */
@@ -93,15 +93,15 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   At: 'AT&T UNIX',
 }
 
-const STOPS = new Set(['.', ',', ':', ';', ')', ']', '?', '!'])
-const STARTS = new Set(['(', '['])
+const CLOSING_PUNCTUATION = new Set(['.', ',', ':', ';', ')', ']', '?', '!'])
+const OPENING_PUNCTUATION = new Set(['(', '['])
 
 interface OpenList {
   readonly kind: string
   count: number
 }
 
-export function createMdocMacros(parts: PageParts): MacroSet {
+export function createMdocMacros(parts: MacroContext): MacroSet {
   const { flow, text, facts } = parts
   const lists: OpenList[] = []
   /** For each open display, whether it is code. */
@@ -220,7 +220,7 @@ export function createMdocMacros(parts: PageParts): MacroSet {
     Object.hasOwn(SYSTEMS, name)
   return {
     isKnown: (name) => Object.hasOwn(macros, name) || isInline(name) || /^%[A-Z]$/.test(name),
-    write(line: Line) {
+    write(line: RoffLine) {
       if (line.type === 'text') {
         const { runs, isJoined } = text.read(line.text)
         if (line.text === '') flow.endParagraph()
@@ -329,7 +329,10 @@ class ArgumentWriter {
     else if (name === 'Lk' || name === 'Mt') this.#link(name, words)
     else if (name === 'Fl' && words.length === 0 && end < args.length) this.#prefix += '-'
     else {
-      const own = words.length > 0 && !STOPS.has(words[0] ?? '') ? words : [...defaultsOf(name, this.#name), ...words]
+      const own =
+        words.length > 0 && !CLOSING_PUNCTUATION.has(words[0] ?? '')
+          ? words
+          : [...defaultsOf(name, this.#name), ...words]
       for (const word of own) this.#word(word, MARKS[name] ?? {})
     }
     return end
@@ -337,8 +340,8 @@ class ArgumentWriter {
 
   #word(word: string, style: Style): void {
     const text = plainRuns(new TextReader().read(word).runs)
-    if (STOPS.has(text)) this.#closeBefore(text)
-    else if (STARTS.has(text)) this.#add(escapeHtml(text), text, false, true)
+    if (CLOSING_PUNCTUATION.has(text)) this.#closeBefore(text)
+    else if (OPENING_PUNCTUATION.has(text)) this.#add(escapeHtml(text), text, false, true)
     else {
       const plain = `${this.#prefix}${style.before ?? ''}${text}${style.after ?? ''}`
       this.#prefix = ''
@@ -365,17 +368,17 @@ class ArgumentWriter {
   }
 
   #call([name = '', ...args]: readonly string[]): void {
-    const stops = args.filter((arg) => STOPS.has(arg))
-    const values = args.filter((arg) => !STOPS.has(arg))
+    const stops = args.filter((arg) => CLOSING_PUNCTUATION.has(arg))
+    const values = args.filter((arg) => !CLOSING_PUNCTUATION.has(arg))
     this.#word(`${name}(${values.join(', ')})`, { element: 'code' })
     for (const stop of stops) this.#word(stop, {})
   }
 
   #link(name: string, [address = '', ...words]: readonly string[]): void {
-    const shown = words.filter((word) => !STOPS.has(word)).join(' ') || address
+    const shown = words.filter((word) => !CLOSING_PUNCTUATION.has(word)).join(' ') || address
     const href = escapeHtml(safeAddress(name === 'Mt' ? `mailto:${address}` : address))
     this.#add(`<a href="${href}">${escapeHtml(shown)}</a>`, shown, false, false)
-    for (const word of words) if (STOPS.has(word)) this.#word(word, {})
+    for (const word of words) if (CLOSING_PUNCTUATION.has(word)) this.#word(word, {})
   }
 }
 

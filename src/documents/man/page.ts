@@ -1,6 +1,6 @@
 import type { Anchors } from '../markup.ts'
-import type { Flow } from './flow.ts'
-import type { Line, RoffReader } from './roff.ts'
+import type { PageWriter } from './page-writer.ts'
+import type { RoffLine, RoffReader } from './roff.ts'
 import { plainRuns, type Run, type TextReader, writeRuns } from './text.ts'
 
 /** Metadata from the first macro of a page. */
@@ -11,10 +11,10 @@ export interface PageFacts {
 }
 
 /** The parts that macros use to write a page. */
-export interface PageParts {
+export interface MacroContext {
   readonly reader: RoffReader
   readonly text: TextReader
-  readonly flow: Flow
+  readonly flow: PageWriter
   readonly anchors: Anchors
   readonly facts: PageFacts
 }
@@ -22,16 +22,16 @@ export interface PageParts {
 /** Writes the lines of a page with one of the two macro sets. */
 export interface MacroSet {
   readonly isKnown: (name: string) => boolean
-  readonly write: (line: Line) => void
+  readonly write: (line: RoffLine) => void
 }
 
 /** Adds runs of text to a page. */
-export function addRuns(flow: Flow, runs: readonly Run[], isJoined: boolean): void {
+export function addRuns(flow: PageWriter, runs: readonly Run[], isJoined: boolean): void {
   flow.text(writeRuns(runs), plainRuns(runs), isJoined)
 }
 
 /** Writes a heading from the text of a macro. */
-export function addHeading({ flow, text, anchors }: PageParts, level: number, source: string): void {
+export function addHeading({ flow, text, anchors }: MacroContext, level: number, source: string): void {
   text.reset()
   const { runs } = text.read(source)
   text.reset()

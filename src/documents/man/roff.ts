@@ -2,7 +2,7 @@ import { DocumentError } from '../document.ts'
 import { readName } from './text.ts'
 
 /** A line of a manual: text, or a macro with its arguments. */
-export type Line =
+export type RoffLine =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'macro'; readonly name: string; readonly args: readonly string[]; readonly rest: string }
 
@@ -10,7 +10,7 @@ export type Line =
 const MAX_DEPTH = 20
 const MAX_STRING = 10_000
 /** Limit of characters that macros and strings may add in total. */
-const MAX_MADE = 2_000_000
+const MAX_GENERATED_CHARS = 2_000_000
 
 /** Reads the lines of a page and evaluates roff itself: comments, conditions, strings and macros that the page defines. */
 export class RoffReader {
@@ -36,7 +36,7 @@ export class RoffReader {
   readonly #conditions: boolean[] = []
   readonly #isKnown: (name: string) => boolean
   #linesLeft: number
-  #charsLeft = MAX_MADE
+  #charsLeft = MAX_GENERATED_CHARS
   /** A file that replaces this one. */
   include: string | undefined
 
@@ -48,7 +48,7 @@ export class RoffReader {
   }
 
   /** The next line; undefined at the end. */
-  next(): Line | undefined {
+  next(): RoffLine | undefined {
     for (let raw = this.#nextRaw(); raw !== undefined; raw = this.#nextRaw()) {
       const line = this.#interpret(raw)
       if (line !== undefined) return line
@@ -92,7 +92,7 @@ export class RoffReader {
     return parts.join('')
   }
 
-  #interpret(raw: string): Line | undefined {
+  #interpret(raw: string): RoffLine | undefined {
     const [sign] = raw
     if (sign !== '.' && sign !== "'") return this.#text(raw)
     const name = macroName(raw)
@@ -103,13 +103,13 @@ export class RoffReader {
     return this.#request(name, rest)
   }
 
-  #text(raw: string): Line | undefined {
+  #text(raw: string): RoffLine | undefined {
     const text = this.expand(raw).replaceAll('\\}', '')
     // A line with only a comment produces nothing.
     return text.startsWith('\\"') || text.startsWith('\\#') ? undefined : { type: 'text', text }
   }
 
-  #request(name: string, rest: string): Line | undefined {
+  #request(name: string, rest: string): RoffLine | undefined {
     switch (name) {
       case 'de':
       case 'de1':
@@ -136,7 +136,7 @@ export class RoffReader {
     }
   }
 
-  #call(name: string, source: string): Line | undefined {
+  #call(name: string, source: string): RoffLine | undefined {
     const rest = this.expand(cutComment(source).replaceAll('\\}', ''))
     const args = parseArguments(rest)
     const body = this.#isKnown(name) ? undefined : this.#macros.get(name)
@@ -171,7 +171,7 @@ export class RoffReader {
   }
 
   /** Evaluates a condition, and continues with its body or skips it. */
-  #condition(request: string, rest: string): Line | undefined {
+  #condition(request: string, rest: string): RoffLine | undefined {
     const { isTrue, after } =
       request === 'el' ? { isTrue: this.#conditions.pop() === false, after: rest } : this.#judge(rest)
     if (request === 'ie') this.#conditions.push(isTrue)

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../core/html/escape.ts'
-import { characterOf, ofCode } from './characters.ts'
+import { characterOf, characterOfCode } from './characters.ts'
 
 /* Text of roff: words, and escapes that start with a backslash. */
 
@@ -44,7 +44,7 @@ const QUOTED = new Set('hvwlLXxAbBDHRSC')
  */
 const NAMED = new Set('ngkmMFYVO$')
 /** Escapes that produce nothing, or only hint at line breaks. */
-const NOTHING = new Set('|^&%:/,)!?adurpz{}')
+const EMPTY_ESCAPES = new Set('|^&%:/,)!?adurpz{}')
 const LITERAL: Readonly<Record<string, string>> = {
   '-': '-',
   "'": "'",
@@ -110,11 +110,11 @@ export class TextReader {
     if (QUOTED.has(sign)) return readQuoted(text, at + 1).end
     if (sign === 'N' || sign === 'o' || sign === 'Z') {
       const { value, end } = readQuoted(text, at + 1)
-      if (sign === 'N') add(ofCode(Number(value)))
+      if (sign === 'N') add(characterOfCode(Number(value)))
       else add(sign === 'o' ? value.charAt(0) : value)
       return end
     }
-    if (!NOTHING.has(sign)) add(LITERAL[sign] ?? sign)
+    if (!EMPTY_ESCAPES.has(sign)) add(LITERAL[sign] ?? sign)
     return at + 1
   }
 }

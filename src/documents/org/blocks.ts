@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../core/html/escape.ts'
 import { isBlank } from '../../core/text/lines.ts'
 import { dedent, indentOf } from '../indent.ts'
-import { unwrapParagraph, writeBox, writeCode, writeTable } from '../markup.ts'
+import { unwrapParagraph, writeAdmonition, writeCode, writeTable } from '../markup.ts'
 import { type OrgTargets, writeOrg } from './inline.ts'
 
 /* Content below the headlines of an Org file: paragraphs, lists, tables, and blocks between `#+begin` and `#+end`. */
@@ -9,7 +9,7 @@ import { type OrgTargets, writeOrg } from './inline.ts'
 const MAX_DEPTH = 40
 
 /** The HTML of some lines, and the line after them. */
-interface Read {
+interface ReadResult {
   readonly html: string
   readonly end: number
 }
@@ -20,7 +20,7 @@ export class OrgBlocks {
   #depth = 0
   /** The `#+CAPTION` for the next block. */
   #caption = ''
-  #closes: Closes = new Map()
+  #closes: ClosingLines = new Map()
 
   constructor(targets: OrgTargets) {
     this.#targets = targets
@@ -30,7 +30,7 @@ export class OrgBlocks {
     if (this.#depth >= MAX_DEPTH) return `<p>${escapeHtml(lines.join('\n'))}</p>\n`
     this.#depth++
     const outer = this.#closes
-    this.#closes = findCloses(lines)
+    this.#closes = findClosingLines(lines)
     const parts: string[] = []
     for (let at = 0; at < lines.length; ) {
       const { html, end } = this.#read(lines, at)
@@ -46,7 +46,7 @@ export class OrgBlocks {
     return writeOrg(text, this.#targets)
   }
 
-  #read(lines: readonly string[], at: number): Read {
+  #read(lines: readonly string[], at: number): ReadResult {
     const line = lines[at] ?? ''
     const text = line.trim()
     if (text === '' || text === '#' || text.startsWith('# ')) return { html: '', end: at + 1 }
@@ -61,7 +61,7 @@ export class OrgBlocks {
     return itemOf(line) === undefined ? this.#paragraph(lines, at) : this.#list(lines, at)
   }
 
-  #keyword(lines: readonly string[], at: number, text: string): Read {
+  #keyword(lines: readonly string[], at: number, text: string): ReadResult {
     const [, name] = /^#\+begin_(\S+)/i.exec(text) ?? []
     if (name !== undefined) return this.#block(lines, at, name.toLowerCase(), text.slice(8 + name.length).trim())
     const [, key = '', value = ''] = /^#\+([\w-]{1,40})(?:\[[^\]]*\])?:\s*(.*)$/.exec(text) ?? []
@@ -79,7 +79,7 @@ export class OrgBlocks {
     return caption === '' ? '' : `<p><strong>${this.inline(caption)}</strong></p>\n`
   }
 
-  #block(lines: readonly string[], start: number, name: string, argument: string): Read {
+  #block(lines: readonly string[], start: number, name: string, argument: string): ReadResult {
     const end = firstAfter(this.#closes.get(`#+end_${name}`), start)
     // An unclosed `#+begin` starts no block.
     if (end === undefined) return { html: '', end: start + 1 }
@@ -105,25 +105,25 @@ export class OrgBlocks {
       case 'verse':
         return `<p>${body.map((line) => this.inline(line)).join('<br>\n')}</p>\n`
       default:
-        return BOXES.has(name) ? writeBox(name, capitalize(name), this.write(body)) : this.write(body)
+        return BOXES.has(name) ? writeAdmonition(name, capitalize(name), this.write(body)) : this.write(body)
     }
   }
 
-  #formula(lines: readonly string[], start: number, text: string): Read {
+  #formula(lines: readonly string[], start: number, text: string): ReadResult {
     const end = firstAfter(this.#closes.get(text.slice(0, text.indexOf('}') + 1).replace('\\begin', '\\end')), start)
     if (end === undefined) return { html: `<p>${escapeHtml(text)}</p>\n`, end: start + 1 }
     const tex = lines.slice(start, end + 1).join('\n')
     return { html: `<div class="math">\\[${escapeHtml(tex)}\\]</div>\n`, end: end + 1 }
   }
 
-  #fixedWidth(lines: readonly string[], start: number): Read {
+  #fixedWidth(lines: readonly string[], start: number): ReadResult {
     let end = start
     while (end < lines.length && /^\s*:(?: |$)/.test(lines[end] ?? '')) end++
     const code = lines.slice(start, end).map((line) => line.trim().slice(2))
     return { html: writeCode(code.join('\n')), end }
   }
 
-  #table(lines: readonly string[], start: number): Read {
+  #table(lines: readonly string[], start: number): ReadResult {
     let end = start
     const rows: string[][] = []
     let headerRows = 0
@@ -148,14 +148,14 @@ export class OrgBlocks {
     return { html: this.#takeCaption() + html, end }
   }
 
-  #paragraph(lines: readonly string[], start: number): Read {
+  #paragraph(lines: readonly string[], start: number): ReadResult {
     let end = start + 1
     while (end < lines.length && !endsParagraph(lines[end] ?? '')) end++
     const text = lines.slice(start, end).map((line) => line.trim())
     return { html: `${this.#takeCaption()}<p>${this.inline(text.join('\n'))}</p>\n`, end }
   }
 
-  #list(lines: readonly string[], start: number): Read {
+  #list(lines: readonly string[], start: number): ReadResult {
     const first = itemOf(lines[start] ?? '')
     if (first === undefined) return this.#paragraph(lines, start)
     const items: string[] = []
@@ -248,10 +248,10 @@ function endsParagraph(line: string): boolean {
 }
 
 /** Line numbers of closing lines, by their text. */
-type Closes = ReadonlyMap<string, readonly number[]>
+type ClosingLines = ReadonlyMap<string, readonly number[]>
 
 /** Collected once, because searching for each missing end would scan all lines. */
-function findCloses(lines: readonly string[]): Closes {
+function findClosingLines(lines: readonly string[]): ClosingLines {
   const closes = new Map<string, number[]>()
   for (const [at, line] of lines.entries()) {
     const text = line.trim()

@@ -1,5 +1,5 @@
 import { isBlank, trimBlank } from '../../core/text/lines.ts'
-import { parseRows } from '../csv.ts'
+import { parseCsv } from '../csv.ts'
 import { dedent, indentOf } from '../indent.ts'
 import { type Block, type Blocks, createCode, type TableCell } from './blocks.ts'
 import type { BlockParser } from './parse.ts'
@@ -33,13 +33,13 @@ export function parseDirective(name: string, first: string, body: readonly strin
   return { name: name.toLowerCase(), argument, options, content: trimBlank(body.slice(at)) }
 }
 
-type Read = (parser: BlockParser, directive: Directive) => Blocks
+type DirectiveReader = (parser: BlockParser, directive: Directive) => Blocks
 
 /** Converts a directive to blocks. */
 export function readDirective(parser: BlockParser, directive: Directive): Blocks {
   const { name } = directive
   const kind = name.slice(name.lastIndexOf(':') + 1)
-  const read = READ.get(name) ?? READ.get(kind)
+  const read = DIRECTIVE_READERS.get(name) ?? DIRECTIVE_READERS.get(kind)
   if (read !== undefined) return read(parser, directive)
   return OBJECTS.has(kind) || name.includes(':') ? readObject(parser, directive) : readUnknown(parser, directive)
 }
@@ -57,32 +57,32 @@ function lineOf(lines: readonly string[]): string {
     .trim()
 }
 
-const drop: Read = () => []
-const readBody: Read = (parser, directive) => parser.inner(bodyOf(directive))
+const drop: DirectiveReader = () => []
+const readBody: DirectiveReader = (parser, directive) => parser.parseNested(bodyOf(directive))
 /** The argument says when, where or how the content is shown, so only the content is read. */
-const readContent: Read = (parser, { content }) => parser.inner(content)
+const readContent: DirectiveReader = (parser, { content }) => parser.parseNested(content)
 
 /** A directive of an unknown extension: its content is usually text. */
-const readUnknown: Read = (parser, directive) => {
-  if (directive.content.length > 0) return parser.inner(directive.content)
-  return parser.inner(directive.argument)
+const readUnknown: DirectiveReader = (parser, directive) => {
+  if (directive.content.length > 0) return parser.parseNested(directive.content)
+  return parser.parseNested(directive.argument)
 }
 
 /** A strong line with its content. */
-const readTitled: Read = (parser, { argument, content, options }) => [
-  { type: 'titled', title: lineOf(argument) || (options.get('title') ?? ''), blocks: parser.inner(content) },
+const readTitled: DirectiveReader = (parser, { argument, content, options }) => [
+  { type: 'titled', title: lineOf(argument) || (options.get('title') ?? ''), blocks: parser.parseNested(content) },
 ]
 
-function readBox(kind: string, title: string): Read {
-  return (parser, directive) => [{ type: 'box', kind, title, blocks: parser.inner(bodyOf(directive)) }]
+function readAdmonition(kind: string, title: string): DirectiveReader {
+  return (parser, directive) => [{ type: 'box', kind, title, blocks: parser.parseNested(bodyOf(directive)) }]
 }
 
-const readNamedBox: Read = (parser, { argument, content, options }) => [
+const readTitledAdmonition: DirectiveReader = (parser, { argument, content, options }) => [
   {
     type: 'box',
     kind: /^[\w-]+$/.exec(options.get('class') ?? '')?.[0] ?? 'note',
     title: lineOf(argument),
-    blocks: parser.inner(content),
+    blocks: parser.parseNested(content),
   },
 ]
 
@@ -99,11 +99,11 @@ const VERSIONS: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-const readVersion: Read = (parser, { name, argument, content }) => {
+const readVersion: DirectiveReader = (parser, { name, argument, content }) => {
   const [first = '', ...rest] = argument
   const [, version = first, text = ''] = /^(\S+)\s+(.*)$/.exec(first) ?? []
   const words = `*${VERSIONS.get(name) ?? name} ${version}*`
-  const blocks = parser.inner([text, ...rest, '', ...content])
+  const blocks = parser.parseNested([text, ...rest, '', ...content])
   const [head, ...others] = blocks
   const all: Blocks =
     head?.type === 'paragraph'
@@ -112,25 +112,25 @@ const readVersion: Read = (parser, { name, argument, content }) => {
   return name.includes('deprecated') ? [{ type: 'box', kind: 'deprecated', title: 'Deprecated', blocks: all }] : all
 }
 
-const readCode: Read = (parser, { argument, content, options }) => {
-  const language = argument[0]?.trim() ?? options.get('language') ?? parser.facts.language
+const readCode: DirectiveReader = (parser, { argument, content, options }) => {
+  const language = argument[0]?.trim() ?? options.get('language') ?? parser.context.language
   return [createCode(dedent(content), language, options.get('caption') ?? '')]
 }
 
 /** A code block whose language follows from the name of the directive. */
-function readCodeIn(language: string): Read {
+function readCodeIn(language: string): DirectiveReader {
   return (_, directive) => [createCode(dedent(bodyOf(directive)), language)]
 }
 
-const readParsed: Read = (_, directive) => [{ type: 'parsed', text: bodyOf(directive).join('\n') }]
+const readParsed: DirectiveReader = (_, directive) => [{ type: 'parsed', text: bodyOf(directive).join('\n') }]
 
-const readHighlight: Read = ({ facts }, { argument }) => {
-  facts.language = argument[0]?.trim() ?? ''
+const readHighlight: DirectiveReader = ({ context }, { argument }) => {
+  context.language = argument[0]?.trim() ?? ''
   return []
 }
 
 /** An included file is only named, because it is a file of its own. */
-const readFile: Read = (_, { argument, options }) => {
+const readFile: DirectiveReader = (_, { argument, options }) => {
   const file = lineOf(argument)
   const caption = options.get('caption') ?? ''
   return file === '' ? [] : [{ type: 'paragraph', text: `${caption === '' ? 'File' : `${caption}:`} ${literal(file)}` }]
@@ -140,44 +140,44 @@ function literal(text: string): string {
   return `\`\`${text}\`\``
 }
 
-const readAvailability: Read = (parser, { argument, content }) =>
-  parser.inner([`*Availability*: ${lineOf(argument)}`, '', ...content])
+const readAvailability: DirectiveReader = (parser, { argument, content }) =>
+  parser.parseNested([`*Availability*: ${lineOf(argument)}`, '', ...content])
 
 /** An audit event of Python: its name and its arguments. */
-const readAuditEvent: Read = (parser, { argument, content }) => {
-  if (content.length > 0) return parser.inner(content)
+const readAuditEvent: DirectiveReader = (parser, { argument, content }) => {
+  if (content.length > 0) return parser.parseNested(content)
   const [name = '', told = ''] = lineOf(argument).split(/\s+/)
   const values = told.split(',').filter((value) => value !== '')
   const given = values.length === 0 ? 'no arguments' : `arguments ${values.map(literal).join(', ')}`
-  return parser.inner([`Raises an auditing event ${literal(name)} with ${given}.`])
+  return parser.parseNested([`Raises an auditing event ${literal(name)} with ${given}.`])
 }
 
-const readFormula: Read = (_, directive) => [{ type: 'formula', tex: bodyOf(directive).join('\n').trim() }]
+const readFormula: DirectiveReader = (_, directive) => [{ type: 'formula', tex: bodyOf(directive).join('\n').trim() }]
 
-const readPicture: Read = (parser, { argument, options, content }) => [
+const readPicture: DirectiveReader = (parser, { argument, options, content }) => [
   {
     type: 'picture',
     address: argument.map((part) => part.trim()).join(''),
     words: options.get('alt') ?? '',
-    blocks: parser.inner(content),
+    blocks: parser.parseNested(content),
   },
 ]
 
-const readModule: Read = ({ facts }, { argument }) => {
+const readModule: DirectiveReader = ({ context }, { argument }) => {
   const name = lineOf(argument)
-  facts.module = name === 'None' ? '' : name
+  context.module = name === 'None' ? '' : name
   return []
 }
 
 /** A table in any syntax, below its title. */
-const readTable: Read = (parser, { argument, content }) => {
+const readTable: DirectiveReader = (parser, { argument, content }) => {
   const caption = lineOf(argument)
-  return parser.inner(content).map((block): Block => (block.type === 'table' ? { ...block, caption } : block))
+  return parser.parseNested(content).map((block): Block => (block.type === 'table' ? { ...block, caption } : block))
 }
 
-const readListTable: Read = (parser, { argument, content, options }) => {
-  const [list] = parser.inner(content)
-  if (list?.type !== 'list') return parser.inner(content)
+const readListTable: DirectiveReader = (parser, { argument, content, options }) => {
+  const [list] = parser.parseNested(content)
+  if (list?.type !== 'list') return parser.parseNested(content)
   const rows = list.items.map(([row]) => (row?.type === 'list' ? row.items.map(createCell) : []))
   const headerRows = Number(options.get('header-rows') ?? 0) || 0
   return [{ type: 'table', table: { rows, headerRows }, caption: lineOf(argument) }]
@@ -187,7 +187,7 @@ function createCell(blocks: Blocks): TableCell {
   return { blocks, columns: 1, rows: 1 }
 }
 
-const readCsvTable: Read = (parser, { argument, content, options }) => {
+const readCsvTable: DirectiveReader = (parser, { argument, content, options }) => {
   const caption = lineOf(argument)
   const file = options.get('file') ?? options.get('url')
   if (file !== undefined) return [{ type: 'paragraph', text: `${caption} ${literal(file)}`.trim() }]
@@ -196,8 +196,8 @@ const readCsvTable: Read = (parser, { argument, content, options }) => {
   // A space may follow every separator, also before a quotation mark.
   const plain = (text: string) => text.replaceAll(`${separator} "`, `${separator}"`)
   const read = (text: string) =>
-    parseRows(plain(text), separator).rows.map((row) =>
-      row.map((cell) => createCell(parser.inner(dedent(cell.split('\n'))))),
+    parseCsv(plain(text), separator).rows.map((row) =>
+      row.map((cell) => createCell(parser.parseNested(dedent(cell.split('\n'))))),
     )
   const header = read(options.get('header') ?? '')
   const headerRows = header.length + (Number(options.get('header-rows') ?? 0) || 0)
@@ -231,7 +231,7 @@ function readObject(parser: BlockParser, directive: Directive): Blocks {
   const { name, argument, content } = directive
   const kind = name.slice(name.lastIndexOf(':') + 1)
   const isPython = name === kind || name.startsWith('py:')
-  const { module } = parser.facts
+  const { module } = parser.context
   const prefix = PREFIXES.get(kind) === undefined ? '' : `${PREFIXES.get(kind)} `
   const path = isPython && IN_MODULES.has(kind) && module !== '' && parser.isTop ? `${module}.` : ''
   const signatures = joinContinued(argument).map((text) => {
@@ -239,11 +239,11 @@ function readObject(parser: BlockParser, directive: Directive): Blocks {
     const sign = kind === 'decorator' || kind === 'decoratormethod' ? '@' : ''
     return `${prefix}${sign}${own.startsWith(path) ? '' : path}${own}`
   })
-  return [{ type: 'object', signatures, blocks: parser.inner(content) }]
+  return [{ type: 'object', signatures, blocks: parser.parseNested(content) }]
 }
 
 /** A Python class; if the argument can only be a style class, the content that it applies to. */
-const readClass: Read = (parser, directive) => {
+const readClass: DirectiveReader = (parser, directive) => {
   const isStyle = /^[a-z][a-z-]*(?: [a-z][a-z-]*)*$/.test(lineOf(directive.argument)) && directive.content.length === 0
   return isStyle ? [] : readObject(parser, directive)
 }
@@ -271,14 +271,14 @@ const OBJECTS = new Set(
   django-admin django-admin-option click argparse kernel-doc`.split(/\s+/),
 )
 
-const NOTHING =
+const IGNORED_DIRECTIVES =
   `toctree contents sectnum section-numbering index tabularcolumns default-domain meta raw role default-role
   sectionauthor moduleauthor codeauthor program testsetup testcleanup target-notes header footer restructuredtext-test-directive
   title date rst-class cssclass highlightlang autosummary currentclass namespace namespace-push namespace-pop acks-only
   bibliography idx spelling no-search local-contents minigallery`.split(/\s+/)
 
-const READ: ReadonlyMap<string, Read> = new Map<string, Read>([
-  ...each(NOTHING, drop),
+const DIRECTIVE_READERS: ReadonlyMap<string, DirectiveReader> = new Map<string, DirectiveReader>([
+  ...each(IGNORED_DIRECTIVES, drop),
   ...each(
     'container compound epigraph highlights pull-quote glossary hlist acks impl-detail cssclass'.split(' '),
     readBody,
@@ -310,7 +310,7 @@ const READ: ReadonlyMap<string, Read> = new Map<string, Read>([
   ...each('csv-table flat-table-csv'.split(' '), readCsvTable),
   ['flat-table', readListTable],
   ...each([...VERSIONS.keys()], readVersion),
-  ['admonition', readNamedBox],
+  ['admonition', readTitledAdmonition],
   ...Object.entries({
     note: 'Note',
     tip: 'Tip',
@@ -323,9 +323,9 @@ const READ: ReadonlyMap<string, Read> = new Map<string, Read>([
     error: 'Error',
     seealso: 'See also',
     todo: 'To do',
-  }).map(([kind, title]): [string, Read] => [kind, readBox(kind, title)]),
+  }).map(([kind, title]): [string, DirectiveReader] => [kind, readAdmonition(kind, title)]),
 ])
 
-function* each(names: readonly string[], read: Read): Generator<[string, Read], void, void> {
+function* each(names: readonly string[], read: DirectiveReader): Generator<[string, DirectiveReader], void, void> {
   for (const name of names) yield [name, read]
 }

@@ -1,10 +1,10 @@
 import { isBlank } from '../../core/text/lines.ts'
 import { dedent } from '../indent.ts'
 import type { Block, Blocks } from './blocks.ts'
+import { keyOf } from './context.ts'
 import { type Directive, parseDirective, readDirective } from './directives.ts'
-import { keyOf } from './facts.ts'
 import { endOfIndented } from './lines.ts'
-import type { BlockParser, Parsed } from './parse.ts'
+import type { BlockParser, ParsedBlocks } from './parse.ts'
 
 /* Explicit markup, which starts with two dots: footnotes, targets, substitutions, directives, comments. */
 
@@ -14,10 +14,10 @@ const SUBSTITUTION = /^\|([^|]{1,500})\| +([\w-]{1,60})::(?: +(.*))?$/
 const DIRECTIVE = /^((?!_)[\w.+:-]{1,100}?) ?::(?: +(.*))?$/
 
 /** Parses explicit markup; undefined when the line starts none. */
-export function parseExplicit(parser: BlockParser, at: number): Parsed | undefined {
+export function parseExplicit(parser: BlockParser, at: number): ParsedBlocks | undefined {
   const line = parser.line(at)
   if (line.startsWith('__ ')) {
-    parser.facts.anonymous.push(line.slice(3).trim())
+    parser.context.anonymous.push(line.slice(3).trim())
     return { blocks: [], end: at + 1 }
   }
   if (line !== '..' && !line.startsWith('.. ')) return undefined
@@ -32,14 +32,14 @@ function readConstruct(parser: BlockParser, first: string, body: readonly string
   const [marker, label = ''] = NOTE.exec(first) ?? []
   if (marker !== undefined) return [readNote(parser, label, [first.slice(marker.length), ...body])]
   if (first.startsWith('__:')) {
-    parser.facts.anonymous.push(joinAddress([first.slice(3), ...body]))
+    parser.context.anonymous.push(joinAddress([first.slice(3), ...body]))
     return []
   }
   const target = TARGET.exec(first)
   if (target !== null) return readTarget(parser, target[1] ?? target[2] ?? '', [target[3] ?? '', ...body])
   const [, name, directive = '', text = ''] = SUBSTITUTION.exec(first) ?? []
   if (name !== undefined) {
-    parser.facts.substitutions.set(keyOf(name), substituteText(parseDirective(directive, text, body)))
+    parser.context.substitutions.set(keyOf(name), substituteText(parseDirective(directive, text, body)))
     return []
   }
   const [, kind, argument = ''] = DIRECTIVE.exec(first) ?? []
@@ -47,17 +47,17 @@ function readConstruct(parser: BlockParser, first: string, body: readonly string
 }
 
 function readNote(parser: BlockParser, label: string, lines: readonly string[]): Block {
-  const { facts } = parser
-  const name = facts.labelOf(label)
-  facts.notes.add(keyOf(name))
-  return { type: 'note', label: name, blocks: parser.inner(lines) }
+  const { context } = parser
+  const name = context.labelOf(label)
+  context.notes.add(keyOf(name))
+  return { type: 'note', label: name, blocks: parser.parseNested(lines) }
 }
 
-function readTarget({ facts }: BlockParser, name: string, lines: readonly string[]): Blocks {
+function readTarget({ context }: BlockParser, name: string, lines: readonly string[]): Blocks {
   const address = joinAddress(lines)
   const plain = name.replace(/\\(.)/g, '$1')
   if (address === '') return [{ type: 'target', name: plain }]
-  facts.define(plain, { address, title: '' })
+  context.define(plain, { address, title: '' })
   return []
 }
 

@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../core/html/escape.ts'
 import { writeLink, writeNoteMark } from '../markup.ts'
-import { type Facts, keyOf } from './facts.ts'
-import { plainOf } from './lines.ts'
+import { keyOf, type RstContext } from './context.ts'
+import { unescapeText } from './lines.ts'
 import { writeRole } from './roles.ts'
 
 /** Nesting limit of substitutions. */
@@ -23,13 +23,13 @@ const WORD = /[\p{L}\p{N}]/u
 const SIMPLE_NAME = /[\p{L}\p{N}](?:[-_.:+]?[\p{L}\p{N}])*$/u
 
 /** Writes inline text as HTML. Time is linear in its length, because an unclosed mark is searched for only once. */
-export function writeInline(text: string, facts: Facts, depth = 0): string {
+export function writeInline(text: string, facts: RstContext, depth = 0): string {
   return new InlineWriter(text, facts, depth).write()
 }
 
 class InlineWriter {
   readonly #text: string
-  readonly #facts: Facts
+  readonly #facts: RstContext
   readonly #depth: number
   readonly #out: string[] = []
   #plain = ''
@@ -37,7 +37,7 @@ class InlineWriter {
   /** Marks without an end from here on. */
   readonly #open = new Set<string>()
 
-  constructor(text: string, facts: Facts, depth: number) {
+  constructor(text: string, facts: RstContext, depth: number) {
     this.#text = text
     this.#facts = facts
     this.#depth = depth
@@ -136,7 +136,7 @@ class InlineWriter {
     if (!this.#canStart(mark.length)) return this.#skip(mark)
     const end = this.#findEnd(mark, this.#at + mark.length)
     if (end < 0) return this.#skip(mark)
-    const inner = plainOf(this.#text.slice(this.#at + mark.length, end))
+    const inner = unescapeText(this.#text.slice(this.#at + mark.length, end))
     return this.#push(`<${element}>${escapeHtml(inner)}</${element}>`, end + mark.length)
   }
 
@@ -180,12 +180,14 @@ class InlineWriter {
     const open = text.lastIndexOf('<')
     if (text.endsWith('>') && open >= 0) {
       const given = text.slice(open + 1, -1).replace(/\s+/g, '')
-      const words = plainOf(text.slice(0, open).trim())
-      const address = given.endsWith('_') ? (this.#facts.resolve(given.slice(0, -1))?.address ?? given) : plainOf(given)
+      const words = unescapeText(text.slice(0, open).trim())
+      const address = given.endsWith('_')
+        ? (this.#facts.resolve(given.slice(0, -1))?.address ?? given)
+        : unescapeText(given)
       return this.#push(writeLink(address, escapeHtml(words === '' ? address : words)), end)
     }
     const address = isAnonymous ? this.#facts.takeAnonymous() : this.#facts.resolve(text)?.address
-    const words = escapeHtml(plainOf(text))
+    const words = escapeHtml(unescapeText(text))
     return this.#push(address === undefined ? words : writeLink(address, words), end)
   }
 
@@ -208,7 +210,7 @@ class InlineWriter {
   #takeTarget(): boolean {
     const end = this.#findEnd('`', this.#at + 2)
     if (end < 0) return false
-    return this.#push(escapeHtml(plainOf(this.#text.slice(this.#at + 2, end))), end + 1)
+    return this.#push(escapeHtml(unescapeText(this.#text.slice(this.#at + 2, end))), end + 1)
   }
 
   #takeSubstitution(): boolean {

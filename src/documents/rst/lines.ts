@@ -35,6 +35,6 @@ export function endOfIndented(lines: readonly string[], start: number, least: nu
 }
 
 /** Text without escaping backslashes; white space after one is removed. */
-export function plainOf(text: string): string {
+export function unescapeText(text: string): string {
   return text.includes('\\') ? text.replace(/\\(?:\s|([^\s]))/g, '$1') : text
 }

@@ -1,8 +1,8 @@
 import { isBlank, trimBlank } from '../../core/text/lines.ts'
-import { dedent, indentOf, leastIndent } from '../indent.ts'
+import { dedent, indentOf, minIndent } from '../indent.ts'
 import { type Block, type Blocks, createCode, type Field, type Term } from './blocks.ts'
+import type { RstContext } from './context.ts'
 import { parseExplicit } from './explicit.ts'
-import type { Facts } from './facts.ts'
 import { endOfIndented } from './lines.ts'
 import { isGridBorder, isSimpleBorder, parseGrid, parseSimple } from './tables.ts'
 
@@ -10,23 +10,23 @@ import { isGridBorder, isSimpleBorder, parseGrid, parseSimple } from './tables.t
 const MAX_DEPTH = 40
 
 /** Parsed blocks, and the line after them. */
-export interface Parsed {
+export interface ParsedBlocks {
   readonly blocks: Blocks
   readonly end: number
 }
 
 /** Tries to parse a block at a line; undefined when there is none of its kind. */
-type Read = (parser: BlockParser, at: number) => Parsed | undefined
+type BlockReader = (parser: BlockParser, at: number) => ParsedBlocks | undefined
 
 /** Parses the blocks of a document or of a part of it. */
 export class BlockParser {
   readonly lines: readonly string[]
-  readonly facts: Facts
+  readonly context: RstContext
   readonly #depth: number
 
-  constructor(lines: readonly string[], facts: Facts, depth = 0) {
+  constructor(lines: readonly string[], facts: RstContext, depth = 0) {
     this.lines = lines
-    this.facts = facts
+    this.context = facts
     this.#depth = depth
   }
 
@@ -40,11 +40,11 @@ export class BlockParser {
   }
 
   /** Parses lines that are nested in a block. */
-  inner(lines: readonly string[]): Blocks {
+  parseNested(lines: readonly string[]): Blocks {
     const text = trimBlank(lines)
     if (text.length === 0) return []
     if (this.#depth >= MAX_DEPTH) return [{ type: 'paragraph', text: text.join('\n') }]
-    return new BlockParser(text, this.facts, this.#depth + 1).parse()
+    return new BlockParser(text, this.context, this.#depth + 1).parse()
   }
 
   parse(): Blocks {
@@ -61,7 +61,7 @@ export class BlockParser {
     return all
   }
 
-  #read(at: number): Parsed {
+  #read(at: number): ParsedBlocks {
     for (const read of indentOf(this.line(at)) > 0 ? [readQuote] : READERS) {
       const parsed = read(this, at)
       if (parsed !== undefined) return parsed
@@ -77,9 +77,9 @@ function push(blocks: Block[], block: Block): void {
   else blocks.push(block)
 }
 
-const readQuote: Read = (parser, at) => {
+const readQuote: BlockReader = (parser, at) => {
   const end = endOfIndented(parser.lines, at, 1)
-  return { blocks: [{ type: 'quote', blocks: parser.inner(dedent(parser.lines.slice(at, end))) }], end }
+  return { blocks: [{ type: 'quote', blocks: parser.parseNested(dedent(parser.lines.slice(at, end))) }], end }
 }
 
 /** A line of one repeated punctuation character. */
@@ -91,7 +91,7 @@ function isRule(line: string, least: number): boolean {
 
 const MAX_TITLE = 500
 
-const readTitle: Read = (parser, at) => {
+const readTitle: BlockReader = (parser, at) => {
   const line = parser.line(at)
   if (isRule(line, 1)) {
     const title = parser.line(at + 1)
@@ -108,16 +108,16 @@ const readTitle: Read = (parser, at) => {
 
 const MAX_LEVEL = 6
 
-function createTitle({ facts }: BlockParser, title: string, style: string, end: number): Parsed {
-  if (!facts.titleStyles.includes(style)) facts.titleStyles.push(style)
-  const level = Math.min(facts.titleStyles.indexOf(style) + 1, MAX_LEVEL)
+function createTitle({ context }: BlockParser, title: string, style: string, end: number): ParsedBlocks {
+  if (!context.titleStyles.includes(style)) context.titleStyles.push(style)
+  const level = Math.min(context.titleStyles.indexOf(style) + 1, MAX_LEVEL)
   return { blocks: [{ type: 'heading', level, text: title.trim(), names: [] }], end }
 }
 
 const BULLET = /^([*+\-•‣⁃])(\s+|$)/
 const NUMBERED = /^\(?(\d{1,9}|[a-zA-Z]|[ivxlcdmIVXLCDM]{1,12}|#)[.)](\s+|$)/
 
-const readBullets: Read = (parser, at) => {
+const readBullets: BlockReader = (parser, at) => {
   const [, sign] = BULLET.exec(parser.line(at)) ?? []
   if (sign === undefined) return undefined
   const { items, end } = readItems(parser, at, (line) => {
@@ -127,7 +127,7 @@ const readBullets: Read = (parser, at) => {
   return { blocks: [{ type: 'list', start: null, items }], end }
 }
 
-const readNumbers: Read = (parser, at) => {
+const readNumbers: BlockReader = (parser, at) => {
   const line = parser.line(at)
   const [marker, number = ''] = NUMBERED.exec(line) ?? []
   if (marker === undefined) return undefined
@@ -167,7 +167,7 @@ function readItems(
     const rest = line.slice(marker.length)
     end = endOfIndented(parser.lines, at + 1, rest === '' ? 1 : marker.length)
     const body = parser.lines.slice(at + 1, end)
-    items.push(parser.inner([rest, ...dedent(body, rest === '' ? leastIndent(body) : marker.length)]))
+    items.push(parser.parseNested([rest, ...dedent(body, rest === '' ? minIndent(body) : marker.length)]))
     at = end
   }
   return { items, end }
@@ -176,7 +176,7 @@ function readItems(
 /** `:name: value`, but not `:role:`text``. */
 const FIELD = /^:(?![: ])((?:[^:\\]|\\.|:(?![ `]|$))+):(?:\s+|$)/
 
-const readFields: Read = (parser, start) => {
+const readFields: BlockReader = (parser, start) => {
   const items: Field[] = []
   let end = start
   for (let at = start; at < parser.lines.length; at++) {
@@ -185,7 +185,7 @@ const readFields: Read = (parser, start) => {
     if (marker === undefined) break
     end = endOfIndented(parser.lines, at + 1, 1)
     const body = dedent(parser.lines.slice(at + 1, end))
-    items.push({ name, blocks: parser.inner([parser.line(at).slice(marker.length), ...body]) })
+    items.push({ name, blocks: parser.parseNested([parser.line(at).slice(marker.length), ...body]) })
     at = end - 1
   }
   return items.length === 0 ? undefined : { blocks: [{ type: 'fields', items }], end }
@@ -195,7 +195,7 @@ const readFields: Read = (parser, start) => {
 const OPTION =
   /^(?:-{1,2}|\+|\/)[A-Za-z\d][\w-]*(?:[ =][\w<>[\]|.-]+)?(?:, (?:-{1,2}|\+|\/)[A-Za-z\d][\w-]*(?:[ =][\w<>[\]|.-]+)?)*(?: {2,}|$)/
 
-const readOptions: Read = (parser, start) => {
+const readOptions: BlockReader = (parser, start) => {
   const items: Term[] = []
   let end = start
   for (let at = start; at < parser.lines.length; at++) {
@@ -207,20 +207,20 @@ const readOptions: Read = (parser, start) => {
     if (options.length === line.length && bodyEnd === at + 1) break
     end = bodyEnd
     const body = dedent(parser.lines.slice(at + 1, end))
-    const blocks = parser.inner([line.slice(options.length), ...body])
+    const blocks = parser.parseNested([line.slice(options.length), ...body])
     items.push({ term: options.trim(), isCode: true, blocks })
     at = end - 1
   }
   return items.length === 0 ? undefined : { blocks: [{ type: 'terms', items }], end }
 }
 
-const readDoctest: Read = (parser, at) => {
+const readDoctest: BlockReader = (parser, at) => {
   if (!/^>>>(?: |$)/.test(parser.line(at))) return undefined
   const end = endOfText(parser, at)
   return { blocks: [createCode(parser.lines.slice(at, end), 'pycon')], end }
 }
 
-const readLineBlock: Read = (parser, at) => {
+const readLineBlock: BlockReader = (parser, at) => {
   if (!/^\|(?: |$)/.test(parser.line(at))) return undefined
   const end = endOfText(parser, at)
   const lines: string[] = []
@@ -231,25 +231,25 @@ const readLineBlock: Read = (parser, at) => {
   return { blocks: [{ type: 'lines', lines }], end }
 }
 
-const readGrid: Read = (parser, at) => {
+const readGrid: BlockReader = (parser, at) => {
   if (!isGridBorder(parser.line(at))) return undefined
   let end = at
   while (end < parser.lines.length && /^[+|]/.test(parser.line(end))) end++
   const lines = parser.lines.slice(at, end)
-  const table = parseGrid(lines, (cell) => parser.inner(dedent(cell)))
+  const table = parseGrid(lines, (cell) => parser.parseNested(dedent(cell)))
   return { blocks: [table === undefined ? createCode(lines, '') : { type: 'table', table, caption: '' }], end }
 }
 
-const readSimple: Read = (parser, at) => {
+const readSimple: BlockReader = (parser, at) => {
   if (!isSimpleBorder(parser.line(at))) return undefined
-  const parsed = parseSimple(parser.lines, at, (cell) => parser.inner(dedent(cell)))
+  const parsed = parseSimple(parser.lines, at, (cell) => parser.parseNested(dedent(cell)))
   if (parsed === undefined) return undefined
   return { blocks: [{ type: 'table', table: parsed.table, caption: '' }], end: parsed.end }
 }
 
-const readExplicit: Read = (parser, at) => parseExplicit(parser, at)
+const readExplicit: BlockReader = (parser, at) => parseExplicit(parser, at)
 
-const READERS: readonly Read[] = [
+const READERS: readonly BlockReader[] = [
   readExplicit,
   readGrid,
   readSimple,
@@ -269,7 +269,7 @@ function endOfText(parser: BlockParser, at: number): number {
   return end
 }
 
-function readParagraph(parser: BlockParser, at: number): Parsed {
+function readParagraph(parser: BlockParser, at: number): ParsedBlocks {
   let end = at + 1
   while (end < parser.lines.length && !isBlank(parser.line(end)) && indentOf(parser.line(end)) === 0) end++
   const isTerm = end === at + 1 && !isBlank(parser.line(end)) && !parser.line(at).endsWith('::')
@@ -283,14 +283,14 @@ function readParagraph(parser: BlockParser, at: number): Parsed {
   return { blocks: shown === '' ? blocks : [{ type: 'paragraph', text: shown }, ...blocks], end: after }
 }
 
-function readTerm(parser: BlockParser, at: number): Parsed {
+function readTerm(parser: BlockParser, at: number): ParsedBlocks {
   const end = endOfIndented(parser.lines, at + 1, 1)
-  const blocks = parser.inner(dedent(parser.lines.slice(at + 1, end)))
+  const blocks = parser.parseNested(dedent(parser.lines.slice(at + 1, end)))
   return { blocks: [{ type: 'terms', items: [{ term: parser.line(at), isCode: false, blocks }] }], end }
 }
 
 /** The code after a paragraph that ends in `::`: indented, or with the same character at the start of every line. */
-function readLiteral(parser: BlockParser, from: number): Parsed {
+function readLiteral(parser: BlockParser, from: number): ParsedBlocks {
   let at = from
   while (at < parser.lines.length && isBlank(parser.line(at))) at++
   const line = parser.line(at)
@@ -301,5 +301,5 @@ function readLiteral(parser: BlockParser, from: number): Parsed {
     while (sign !== undefined && end < parser.lines.length && parser.line(end).startsWith(sign)) end++
   }
   if (end <= at) return { blocks: [], end: from }
-  return { blocks: [createCode(dedent(parser.lines.slice(at, end)), parser.facts.language)], end }
+  return { blocks: [createCode(dedent(parser.lines.slice(at, end)), parser.context.language)], end }
 }

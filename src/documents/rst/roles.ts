@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../core/html/escape.ts'
 import { writeLink } from '../markup.ts'
-import type { Facts } from './facts.ts'
-import { plainOf } from './lines.ts'
+import type { RstContext } from './context.ts'
+import { unescapeText } from './lines.ts'
 
 /* Output of roles: `:ref:`, `:py:func:`, `:math:`. */
 
@@ -18,13 +18,13 @@ function parseReference(text: string): Reference {
   return { words: text.slice(0, open).trim(), target: text.slice(open + 1, -1).trim(), hasWords: true }
 }
 
-type Write = (text: string, facts: Facts) => string
+type RoleWriter = (text: string, facts: RstContext) => string
 
 /** Writes the text of a role; without a role it is a name or a title. */
-export function writeRole(role: string, source: string, facts: Facts): string {
-  const text = plainOf(source).replace(/\s+/g, ' ')
+export function writeRole(role: string, source: string, facts: RstContext): string {
+  const text = unescapeText(source).replace(/\s+/g, ' ')
   const name = role.toLowerCase()
-  const write = WRITE.get(name) ?? WRITE.get(name.slice(name.lastIndexOf(':') + 1))
+  const write = ROLE_WRITERS.get(name) ?? ROLE_WRITERS.get(name.slice(name.lastIndexOf(':') + 1))
   if (write !== undefined) return write(text, facts)
   if (role === '') return text.includes(' ') ? mark('em', text) : mark('code', text)
   return writeName(text)
@@ -34,8 +34,8 @@ function mark(element: string, text: string): string {
   return `<${element}>${escapeHtml(text)}</${element}>`
 }
 
-const plain: Write = (text) => escapeHtml(text)
-const words: Write = (text) => escapeHtml(parseReference(text).words)
+const writePlain: RoleWriter = (text) => escapeHtml(text)
+const writeWords: RoleWriter = (text) => escapeHtml(parseReference(text).words)
 
 /** A name in code. `~a.b.c` is shown as `c`, `!name` is not linked. */
 function writeName(text: string): string {
@@ -46,12 +46,12 @@ function writeName(text: string): string {
 }
 
 /** A function, shown with parentheses. */
-const writeCall: Write = (text) => {
+const writeCall: RoleWriter = (text) => {
   const code = writeName(text)
   return parseReference(text).hasWords || code.includes('(') ? code : code.replace('</code>', '()</code>')
 }
 
-const writeRef: Write = (text, facts) => {
+const writeRef: RoleWriter = (text, facts) => {
   const { words: shown, target, hasWords } = parseReference(text)
   const found = facts.resolve(target)
   const title = hasWords || found === undefined || found.title === '' ? shown : found.title
@@ -59,18 +59,18 @@ const writeRef: Write = (text, facts) => {
 }
 
 /** A link to another document. A path from the project root has no known URL here. */
-const writeDoc: Write = (text) => {
+const writeDoc: RoleWriter = (text) => {
   const { words: shown, target } = parseReference(text)
   if (target.startsWith('/')) return escapeHtml(shown)
   return writeLink(/\.\w+$/.test(target) ? target : `${target}.rst`, escapeHtml(shown))
 }
 
-const writeDownload: Write = (text) => {
+const writeDownload: RoleWriter = (text) => {
   const { words: shown, target } = parseReference(text)
   return target.startsWith('/') ? mark('code', shown) : writeLink(target, escapeHtml(shown))
 }
 
-function writeNumbered(title: string, address: (number: string) => string): Write {
+function writeNumbered(title: string, address: (number: string) => string): RoleWriter {
   return (text) => {
     const { words: shown, target, hasWords } = parseReference(text)
     const [number = '', section = ''] = target.split('#', 2)
@@ -80,7 +80,7 @@ function writeNumbered(title: string, address: (number: string) => string): Writ
   }
 }
 
-const WRITE: ReadonlyMap<string, Write> = new Map<string, Write>([
+const ROLE_WRITERS: ReadonlyMap<string, RoleWriter> = new Map<string, RoleWriter>([
   ['func', writeCall],
   ['meth', writeCall],
   ['function', writeCall],
@@ -108,9 +108,9 @@ const WRITE: ReadonlyMap<string, Write> = new Map<string, Write>([
   ['menuselection', (text) => mark('strong', text.replaceAll('-->', '→').replaceAll('&', ''))],
   ['file', (text) => mark('code', text.replace(/[{}]/g, ''))],
   ['samp', (text) => mark('code', text.replace(/[{}]/g, ''))],
-  ['term', words],
-  ['abbr', plain],
-  ['eq', plain],
-  ['index', words],
+  ['term', writeWords],
+  ['abbr', writePlain],
+  ['eq', writePlain],
+  ['index', writeWords],
   ['raw-html', () => ''],
 ])

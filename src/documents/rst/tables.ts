@@ -18,10 +18,10 @@ export function isSimpleBorder(line: string): boolean {
 }
 
 /** Limit of checks per character, which is enough for any hand-drawn table. */
-const MOST_LOOKS = 50
+const MAX_CHECKS_PER_CHAR = 50
 
 /** The area of a cell in a drawn table. */
-interface Box {
+interface CellArea {
   readonly top: number
   readonly left: number
   readonly bottom: number
@@ -53,13 +53,13 @@ export function parseGrid(lines: readonly string[], readCell: ReadCell): Table |
 }
 
 /** The cells of a drawing, found from their upper left corners; undefined when they do not fill it. */
-function findBoxes(lines: readonly string[]): Box[] | undefined {
+function findBoxes(lines: readonly string[]): CellArea[] | undefined {
   const bottom = lines.length - 1
   const right = (lines[0]?.length ?? 0) - 1
-  const boxes: Box[] = []
+  const boxes: CellArea[] = []
   const corners: [number, number][] = [[0, 0]]
   const seen = new Set<string>()
-  let steps = MOST_LOOKS * (right + 1) * (bottom + 1)
+  let steps = MAX_CHECKS_PER_CHAR * (right + 1) * (bottom + 1)
   let area = 0
   for (let corner = corners.pop(); corner !== undefined; corner = corners.pop()) {
     const [top, left] = corner
@@ -83,7 +83,7 @@ function findBox(
   top: number,
   left: number,
   most: number,
-): { box: Box | undefined; steps: number } {
+): { box: CellArea | undefined; steps: number } {
   const first = lines[top] ?? ''
   let steps = 0
   for (let right = left + 1; right < first.length; right++) {

@@ -1,18 +1,18 @@
 import { escapeHtml } from '../../core/html/escape.ts'
-import { safeAddress, unwrapParagraph, writeBox, writeCode, writeTable } from '../markup.ts'
+import { safeAddress, unwrapParagraph, writeAdmonition, writeCode, writeTable } from '../markup.ts'
 import type { Block, Blocks, Field, Term } from './blocks.ts'
-import type { Facts } from './facts.ts'
+import type { RstContext } from './context.ts'
 import { noteId, writeInline } from './inline.ts'
 
 /** Writes blocks as HTML. */
-export function writeBlocks(blocks: Blocks, facts: Facts): string {
+export function writeBlocks(blocks: Blocks, facts: RstContext): string {
   return new Writer(facts).blocks(blocks)
 }
 
 class Writer {
-  readonly #facts: Facts
+  readonly #facts: RstContext
 
-  constructor(facts: Facts) {
+  constructor(facts: RstContext) {
     this.#facts = facts
   }
 
@@ -51,7 +51,7 @@ class Writer {
       case 'rule':
         return '<hr>\n'
       case 'box':
-        return writeBox(block.kind, this.#inline(block.title), this.blocks(block.blocks))
+        return writeAdmonition(block.kind, this.#inline(block.title), this.blocks(block.blocks))
       case 'titled':
         return this.#caption(block.title) + this.blocks(block.blocks)
       case 'picture':
@@ -85,7 +85,7 @@ class Writer {
 
   #fields(items: readonly Field[]): string {
     const written = items
-      .filter(({ name }) => !FILE_WIDE.has(name.toLowerCase()))
+      .filter(({ name }) => !FILE_METADATA_FIELDS.has(name.toLowerCase()))
       .map(
         ({ name, blocks }) => `<dt>${this.#fieldName(name)}</dt>\n<dd>${unwrapParagraph(this.blocks(blocks))}</dd>\n`,
       )
@@ -149,7 +149,7 @@ const FIELDS: ReadonlyMap<string, string> = new Map(
 )
 
 /** Metadata fields of a file for its publishing tool. */
-const FILE_WIDE = new Set(
+const FILE_METADATA_FIELDS = new Set(
   'orphan tocdepth nocomments nosearch no-search hide-toc hide-navigation hidetoc html_theme.sidebar_secondary.remove'.split(
     ' ',
   ),

@@ -6,12 +6,12 @@ import { countOf, writeNumber } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import type { AnalysisRun, RunEvent, RunProgress } from '../../library/analyses.ts'
 import { NO_PROGRESS } from '../../library/operations/begin-run.ts'
-import { given } from '../given.ts'
 import type { HttpPorts } from '../ports.ts'
 import { readForm } from '../read-body.ts'
 import { runBody } from '../routes/analysis.ts'
 import { durationOf, runHref } from '../run-records.ts'
 import { withUnderstanding } from '../store-access.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 import { renderPage } from './layout.ts'
 import {
   type Html,
@@ -29,13 +29,13 @@ import {
 import { readLimit, readNumber } from './query.ts'
 
 const PATH = '/analysis/ssr'
-const MOST_RUNS = 200
-const MOST_EVENTS = 200
+const MAX_RUNS = 200
+const MAX_EVENTS = 200
 const NO_RUNS = { total: 0, items: [] as readonly AnalysisRun[] }
 
 /** `/analysis/ssr`: the runs, newest first, and how to begin one. */
 export async function renderAnalyses(c: Context, ports: HttpPorts): Promise<Html> {
-  const limit = readLimit(c, 50, MOST_RUNS)
+  const limit = readLimit(c, 50, MAX_RUNS)
   const offset = readNumber(c, 'offset') ?? 0
   const { total, items } = await withUnderstanding(
     ports,
@@ -73,7 +73,7 @@ ${writeTable({
   ],
   rows: items.map((run) => runRow(run, now)),
   empty: html`<p>Nothing has been analysed yet.</p><p class="quiet">Press the button above, or run <code>pharos analyze</code>.</p>`,
-  ...(offset === 0 ? { live: { event: 'analysis', blank: runRow(BLANK_RUN, 0), most: MOST_RUNS } } : {}),
+  ...(offset === 0 ? { live: { event: 'analysis', blank: runRow(BLANK_RUN, 0), most: MAX_RUNS } } : {}),
 })}
 ${writePages({ path: PATH, query: { limit: c.req.query('limit') }, offset, limit, total })}`,
   })
@@ -107,7 +107,7 @@ export async function startRun(c: Context, ports: HttpPorts): Promise<string> {
     throw new HTTPException(400, { message })
   }
   try {
-    const { id } = await ports.analysis.start(given(parsed.data))
+    const { id } = await ports.analysis.start(withoutUndefined(parsed.data))
     return runHref(id)
   } catch (error) {
     // Only one run can be active, so a second click on the button opens the page of the active run.
@@ -208,7 +208,7 @@ ${writeTable({
   ],
   rows: events.map(eventRow),
   empty: html`<p>Nothing has happened yet.</p>`,
-  ...(isActive ? { live: { event: 'events', blank: eventRow(BLANK_EVENT), most: MOST_EVENTS } } : {}),
+  ...(isActive ? { live: { event: 'events', blank: eventRow(BLANK_EVENT), most: MAX_EVENTS } } : {}),
 })}`,
   })
 }
@@ -223,13 +223,13 @@ function eventRow({ id, at, stage, message, details }: EventFacts): Row {
     cells: [
       writeMoment(at, 'ts'),
       html`<span data-field="stage">${stage}</span>`,
-      html`${writeText(message, 'message')}${writeDetails(stage === 'done' || isFigures(details) ? null : details)}`,
+      html`${writeText(message, 'message')}${writeDetails(stage === 'done' || isProgressOnly(details) ? null : details)}`,
     ],
   }
 }
 
 /** Whether an event only repeats the figures above the list. */
-function isFigures(details: RunEvent['details']): boolean {
+function isProgressOnly(details: RunEvent['details']): boolean {
   return Object.keys(details ?? {}).every((name) => name in NO_PROGRESS)
 }
 

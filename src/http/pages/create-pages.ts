@@ -6,13 +6,13 @@ import type { Addresses } from '../../library/addresses.ts'
 import type { Dispatcher } from '../../library/dispatch/dispatcher.ts'
 import type { JobLog } from '../../library/job-log.ts'
 import type { Library } from '../../library/library.ts'
-import { ANALYSIS_JOB } from '../../library/operations/reached-milestones.ts'
-import { describeFailure, isStoreTrouble } from '../failure.ts'
+import { ANALYSIS_JOB_ID } from '../../library/operations/reached-milestones.ts'
+import { describeFailure, isStoreFailure } from '../failure.ts'
 import type { HttpPorts } from '../ports.ts'
 import { type Understanding, understandingOf } from '../store-access.ts'
 import { findLatestRun, renderAnalyses, renderRun, startRun } from './analysis.ts'
 import { renderDomains } from './domains.ts'
-import { renderTrouble } from './error-page.ts'
+import { renderError } from './error-page.ts'
 import { renderErrors } from './errors.ts'
 import { renderCountries, renderCountry, renderGazetteer, renderKind, renderPlace, renderPlaces } from './gazetteer.ts'
 import { renderHubs } from './hubs.ts'
@@ -49,7 +49,7 @@ export function createPages(ports: HttpPorts): Hono {
   app.get('/queues/ssr', withLog(renderQueues))
   app.get('/queues/latest', async (c) => c.redirect(await findLatestQueue(await ports.jobLog())))
   // Milestones of analysis runs link here.
-  app.get(`/queues/${ANALYSIS_JOB}/ssr`, (c) => c.redirect('/analysis/latest'))
+  app.get(`/queues/${ANALYSIS_JOB_ID}/ssr`, (c) => c.redirect('/analysis/latest'))
   app.get('/queues/:id/ssr', withLog(renderQueue))
   app.get('/problems/ssr', withLog(renderProblems))
   app.get('/milestones/ssr', withLog(renderMilestones))
@@ -77,7 +77,7 @@ export function createPages(ports: HttpPorts): Hono {
   for (const [path, { type, body }] of Object.entries(ASSETS)) {
     app.get(path, (c) => c.body(body, 200, { 'content-type': type, 'cache-control': 'public, max-age=300' }))
   }
-  app.onError((error, c) => answerTrouble(error, c, ports))
+  app.onError((error, c) => answerError(error, c, ports))
   return app
 }
 
@@ -105,11 +105,11 @@ async function openAddresses(ports: HttpPorts): Promise<{ readonly library: Libr
 }
 
 /** Renders an error as a page. Details of an unexpected error go to the log, under the id that the page shows. */
-function answerTrouble(error: Error, c: Context, ports: HttpPorts): Response | Promise<Response> {
+function answerError(error: Error, c: Context, ports: HttpPorts): Response | Promise<Response> {
   if (error instanceof HTTPException) {
     const title = error.status === 404 ? 'Not found' : 'That cannot be shown'
     const advice = 'Check the address, or choose a page from the navigation above.'
-    return c.html(renderTrouble({ title, message: error.message, advice }), error.status as ContentfulStatusCode)
+    return c.html(renderError({ title, message: error.message, advice }), error.status as ContentfulStatusCode)
   }
   const id = crypto.randomUUID()
   const { status, body, internal } = describeFailure(error, id)
@@ -119,16 +119,16 @@ function answerTrouble(error: Error, c: Context, ports: HttpPorts): Response | P
     code: body.code,
     problem: status < 500 ? body.error : internal,
   })
-  const isPassing = isStoreTrouble(error) && body.code === 'STORE_UNAVAILABLE'
-  const trouble = isPassing ? STORE_TROUBLE : { message: body.error, advice: body.advice ?? LOOK_IN_LOG }
+  const isPassing = isStoreFailure(error) && body.code === 'STORE_UNAVAILABLE'
+  const trouble = isPassing ? STORE_FAILURE : { message: body.error, advice: body.advice ?? UNEXPECTED_ADVICE }
   const title = status < 500 ? 'That cannot be shown' : 'Something is wrong'
-  return c.html(renderTrouble({ title, ...trouble, code: body.code, id }), status as ContentfulStatusCode)
+  return c.html(renderError({ title, ...trouble, code: body.code, id }), status as ContentfulStatusCode)
 }
 
-const STORE_TROUBLE = {
+const STORE_FAILURE = {
   message: 'The library cannot be read at the moment.',
   advice:
     'The server goes on and tries again with each request: reload in a moment. If it stays so, run `pharos doctor` where it runs.',
 }
 
-const LOOK_IN_LOG = 'Try again. If it stays so, the log of the server tells more under this id.'
+const UNEXPECTED_ADVICE = 'Try again. If it stays so, the log of the server tells more under this id.'

@@ -39,7 +39,7 @@ export async function renderDomains(
     section: 'Domains',
     live: { news: 'visited', since },
     body: html`<div class="controls">${writeFilters('/domains', [writeField('Host', 'host', '')])}</div>
-${writeKey()}
+${writeLegend()}
 ${writeTable({
   caption: `${countOf(hosts.length, 'host')}, those that were asked last first`,
   columns: [
@@ -69,7 +69,7 @@ async function renderDomain(host: string, addresses: Addresses, analyses: Librar
       ['Pages', 'pages', found.pages],
       ['Failed', 'failed', found.failed],
     ])}
-<section class="panel">${writeBar(found)}${writeKey()}
+<section class="panel">${writeBar(found)}${writeLegend()}
 ${writeFacts([
   ['Last asked', found.lastAt === null ? 'never' : writeMoment(found.lastAt)],
   ...LEDGER_STATES.filter((state) => found.states[state] > 0).map(
@@ -152,7 +152,7 @@ function writeBar({ states }: HostSummary): Html {
   return html`<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="${words}"><title>${words}</title>${parts}</svg>`
 }
 
-function writeKey(): Html {
+function writeLegend(): Html {
   return html`<ul class="key">${SHARES.map(
     ([name, label]) =>
       html`<li><svg class="bar" viewBox="0 0 6 6" aria-hidden="true"><rect class="${name}" width="6" height="6"/></svg>${label}</li>`,

@@ -3,7 +3,7 @@ import { renderPage } from './layout.ts'
 import { type Html, writeText } from './parts.ts'
 
 /** An error, described for the reader of the page. */
-export interface PageTrouble {
+export interface PageError {
   readonly title: string
   readonly message: string
   /** The next step for the reader. */
@@ -14,7 +14,7 @@ export interface PageTrouble {
 }
 
 /** An error page with the next step, without internals of the server. */
-export function renderTrouble({ title, message, advice, code, id }: PageTrouble): Html {
+export function renderError({ title, message, advice, code, id }: PageError): Html {
   return renderPage({
     title,
     body: html`<div class="panel notice bad" role="alert"><p>${writeText(message)}</p><p>${writeText(advice)}</p>
@@ -25,7 +25,7 @@ ${code === undefined ? '' : html`<p class="quiet">Code <code>${code}</code>${id 
 
 /** The page for an unknown path. */
 export function renderNotFound(path: string): Html {
-  return renderTrouble({
+  return renderError({
     title: 'Not found',
     message: `There is no page at ${path}`,
     advice: 'Check the address, or choose a page from the navigation above.',

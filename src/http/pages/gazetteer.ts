@@ -5,16 +5,16 @@ import { PLACE_KINDS, type Place, type PlaceKind, type PlaceName } from '../../a
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import type {
   GazetteerSummary,
-  KeptSource,
   ListedPlace,
   PlaceDetails,
   PlaceMention,
   PlaceQuery,
+  StoredGazetteerSource,
 } from '../../library/gazetteer.ts'
-import { given } from '../given.ts'
 import { readMentions, readSummary } from '../place-records.ts'
 import type { HttpPorts } from '../ports.ts'
 import type { Understanding } from '../store-access.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 import { writeHubTable } from './hubs.ts'
 import { renderPage } from './layout.ts'
 import {
@@ -40,16 +40,16 @@ import {
 import { readNumber, readText, readWord } from './query.ts'
 import { listDots, type MapDot, readOutlines, writeMap, writePosition } from './world-map.ts'
 
-const MOST_ON_MAP = 300
-const MOST_IN_TABLE = 100
+const MAX_ON_MAP = 300
+const MAX_IN_TABLE = 100
 const PAGE_SIZE = 100
 /** Above the number of countries in the world. */
-const MOST_COUNTRIES = 400
-const MOST_CITIES = 50
-const MOST_ARTICLES = 100
-const MOST_NAMES = 300
+const MAX_COUNTRIES = 400
+const MAX_CITIES = 50
+const MAX_ARTICLES = 100
+const MAX_NAMES = 300
 /** Number of names shown at first; the others are collapsed. */
-const FEW_NAMES = 12
+const MAX_EXPANDED_NAMES = 12
 const SORTS = ['name', 'population', 'country', 'kind'] as const
 
 /** Shown when the gazetteer is empty, with the command that fills it. */
@@ -59,7 +59,7 @@ const NO_PLACES: Part = html`<p>No places are known yet.</p><p class="quiet">Run
 export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Html> {
   const host = readText(c, 'host')?.toLowerCase()
   const summary = await readSummary(ports)
-  const mentions = await readMentions(ports, MOST_ON_MAP, host)
+  const mentions = await readMentions(ports, MAX_ON_MAP, host)
   const isEmpty = summary.countries + summary.regions + summary.cities + summary.others === 0
   return renderPage({
     title: 'Gazetteer',
@@ -72,7 +72,7 @@ export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Htm
       ['Sources', 'sources', summary.sources.length],
     ])}
 ${isEmpty ? html`<div class="panel notice">${NO_PLACES}</div>` : ''}
-<div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')])}${writeWays()}</div>
+<div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')])}${writePlaceNavigation()}</div>
 <h2>${host === undefined ? 'Places that the pages name' : html`Places that the pages of ${writeText(host)} name`}</h2>
 ${writeMentions(await readOutlines(ports), mentions, host)}
 ${writeSources(summary)}`,
@@ -80,7 +80,7 @@ ${writeSources(summary)}`,
 }
 
 /** Links to the other gazetteer pages. */
-function writeWays(): Html {
+function writePlaceNavigation(): Html {
   return html`<nav class="pager" aria-label="Places"><a href="/gazetteer/countries">Countries</a>${PLACE_KINDS.filter((kind) => kind !== 'country').map((kind) => html`<a href="/gazetteer/kind/${kind}">${KIND_WORDS[kind]}</a>`)}<a href="/hubs">Hubs</a></nav>`
 }
 
@@ -103,7 +103,7 @@ function writeMentions(
   return html`${filter}${writeMap(outlines, dots, `${countOf(dots.length, 'place')} that pages${where} name; the larger a dot, the more pages`)}
 ${writeTable({
   caption:
-    mentions.length > MOST_IN_TABLE ? `The ${MOST_IN_TABLE} places of most pages` : countOf(mentions.length, 'place'),
+    mentions.length > MAX_IN_TABLE ? `The ${MAX_IN_TABLE} places of most pages` : countOf(mentions.length, 'place'),
   columns: [
     { label: 'Place', look: 'address' },
     { label: 'Kind', look: 'word' },
@@ -111,7 +111,7 @@ ${writeTable({
     { label: 'Pages', look: 'number' },
     { label: 'Hubs', look: 'number' },
   ],
-  rows: mentions.slice(0, MOST_IN_TABLE).map(({ place, pages, hubs }) => ({
+  rows: mentions.slice(0, MAX_IN_TABLE).map(({ place, pages, hubs }) => ({
     cells: [
       writePlaceLink(place),
       place.kind,
@@ -144,7 +144,7 @@ ${writeTable({
 })}`
 }
 
-function sourceRow({ name, version, license, attribution, url, importedAt, places }: KeptSource): Row {
+function sourceRow({ name, version, license, attribution, url, importedAt, places }: StoredGazetteerSource): Row {
   return {
     cells: [
       html`${writeText(attribution)}${url === null ? '' : html`<small>${writeOutsideLink(url)}</small>`}`,
@@ -186,8 +186,8 @@ async function renderList(
   const offset = readNumber(c, 'offset') ?? 0
   const order: PlaceQuery['order'] = dir === undefined ? undefined : dir === 'asc' ? 'ascending' : 'descending'
   const { total, items } = await gazetteer.listPlaces({
-    ...given({ text, kind, countryCode: cc?.toUpperCase(), adm1Code: adm1?.toUpperCase() }),
-    ...given({ minPopulation: minpop, sort, order }),
+    ...withoutUndefined({ text, kind, countryCode: cc?.toUpperCase(), adm1Code: adm1?.toUpperCase() }),
+    ...withoutUndefined({ minPopulation: minpop, sort, order }),
     offset,
     limit: PAGE_SIZE,
   })
@@ -204,7 +204,7 @@ async function renderList(
       writeField('Inhabitants from', 'minpop', minpop, 'number'),
       writeChoice('Sorted by', 'sort', sort, SORTS, 'population'),
       writeChoice('Order', 'dir', dir, ['asc', 'desc'], 'usual'),
-    ])}${writeWays()}</div>
+    ])}${writePlaceNavigation()}</div>
 ${writePlaceTable(items, `${writeNumber(items.length)} of ${countOf(total, 'place')}`, html`<p>No place passes these filters.</p><p><a href="/gazetteer">Gazetteer</a></p>`)}
 ${writePages({ path, query, offset, limit: PAGE_SIZE, total })}`,
   })
@@ -242,12 +242,12 @@ function placeRow(place: ShownPlace): Row {
 
 /** `/gazetteer/countries`: all countries, by name. */
 export async function renderCountries(_: Context, { gazetteer }: Understanding): Promise<Html> {
-  const query = { kind: 'country', sort: 'name', offset: 0, limit: MOST_COUNTRIES } as const
+  const query = { kind: 'country', sort: 'name', offset: 0, limit: MAX_COUNTRIES } as const
   const { items } = await gazetteer.listPlaces(query)
   return renderPage({
     title: 'Countries',
     section: 'Gazetteer',
-    body: html`<div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')])}${writeWays()}</div>
+    body: html`<div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')])}${writePlaceNavigation()}</div>
 ${writePlaceTable(items, countOf(items.length, 'place'), NO_PLACES)}`,
   })
 }
@@ -262,7 +262,7 @@ export async function renderCountry(c: Context, understanding: Understanding, po
   const [country] = (await list('country', 1)).items
   const details = country === undefined ? undefined : await gazetteer.findPlace(country.id)
   if (details === undefined) throw new HTTPException(404, { message: `No country with the code ${code} is known.` })
-  const [regions, cities] = await Promise.all([list('region', PAGE_SIZE), list('city', MOST_CITIES)])
+  const [regions, cities] = await Promise.all([list('region', PAGE_SIZE), list('city', MAX_CITIES)])
   const more = (kind: PlaceKind, total: number, shown: number) =>
     total > shown
       ? html`<p><a href="${writeHref('/gazetteer/places', { kind, cc: code })}">All ${writeNumber(total)}</a></p>`
@@ -287,12 +287,12 @@ export async function renderPlace(c: Context, understanding: Understanding, port
     title: place.name,
     section: 'Gazetteer',
     body: html`${await writePlace(details, understanding, ports)}
-<h2>Places in it</h2>${writePlaceTable(children, `The largest ${writeNumber(children.length)} of ${writeNumber(childCount)}`, html`<p>None are known.</p>`)}${childCount === 0 ? '' : writeInner(place)}`,
+<h2>Places in it</h2>${writePlaceTable(children, `The largest ${writeNumber(children.length)} of ${writeNumber(childCount)}`, html`<p>None are known.</p>`)}${childCount === 0 ? '' : writeContainedPlacesLink(place)}`,
   })
 }
 
 /** A link to all places of a country or region. */
-function writeInner({ kind, name, countryCode, adm1Code }: Place): Part {
+function writeContainedPlacesLink({ kind, name, countryCode, adm1Code }: Place): Part {
   if (countryCode === null || (kind !== 'country' && (kind !== 'region' || adm1Code === null))) return ''
   const query = { cc: countryCode, adm1: kind === 'region' ? (adm1Code ?? undefined) : undefined }
   return html`<p><a href="${writeHref('/gazetteer/places', query)}">All places of ${writeText(name)}</a></p>`
@@ -307,7 +307,7 @@ async function writePlace(
   const region = parents.find((one) => one.kind === 'region')
   const { kind, countryCode, population, timezone, lat, lng, status, validFrom, validTo, source } = place
   const [pages, hubs] = await Promise.all([
-    gazetteer.listArticles(place.id, MOST_ARTICLES),
+    gazetteer.listArticles(place.id, MAX_ARTICLES),
     placeHubs.list({ placeId: place.id, offset: 0, limit: 50 }),
   ])
   const dot: MapDot | undefined =
@@ -341,7 +341,7 @@ ${dot === undefined ? '' : writeMap(await readOutlines(ports), [dot], `Where ${p
 ${writeNames(names)}
 <h2>Pages that name it</h2>
 ${writeTable({
-  caption: `${pages.length === MOST_ARTICLES ? 'The first ' : ''}${countOf(pages.length, 'page')}, those that name it in their title or address first`,
+  caption: `${pages.length === MAX_ARTICLES ? 'The first ' : ''}${countOf(pages.length, 'page')}, those that name it in their title or address first`,
   columns: [
     { label: 'Page', look: 'address' },
     { label: 'Named in', look: 'word' },
@@ -364,9 +364,9 @@ ${writeHubTable(hubs.items, new Map([[place.id, place.name]]), countOf(hubs.tota
 
 /** Names, those of one kind together. */
 function writeNames(names: readonly PlaceName[]): Html {
-  const shown = names.slice(0, MOST_NAMES)
+  const shown = names.slice(0, MAX_NAMES)
   const kinds = [...new Set(shown.map(({ kind }) => kind))]
-  return html`<h2>Names</h2><details class="panel"${names.length > FEW_NAMES ? '' : html` open`}><summary>${countOf(names.length, 'name')}</summary>${writeFacts(
+  return html`<h2>Names</h2><details class="panel"${names.length > MAX_EXPANDED_NAMES ? '' : html` open`}><summary>${countOf(names.length, 'name')}</summary>${writeFacts(
     kinds.map((kind) => [
       kind,
       shown

@@ -2,9 +2,9 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { PLACE_KINDS } from '../../analysis/place.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
-import type { HubCoverage, HubQuery, KeptHub } from '../../library/place-hubs.ts'
-import { given } from '../given.ts'
+import type { HubCoverage, HubQuery, StoredHub } from '../../library/place-hubs.ts'
 import type { Understanding } from '../store-access.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 import { renderPage } from './layout.ts'
 import {
   type Column,
@@ -30,11 +30,11 @@ import { readNumber, readText, readWord } from './query.ts'
 
 const PATH = '/hubs'
 const PAGE_SIZE = 100
-const MOST_HOSTS = 100
-const MOST_MISSING = 200
-const MOST_PATTERNS = 100
+const MAX_HOSTS = 100
+const MAX_MISSING = 200
+const MAX_PATTERNS = 100
 /** How many places with the same name are checked for hubs. */
-const MOST_NAMED = 10
+const MAX_SAME_NAME = 10
 
 /** `/hubs`: hub pages by host, place and topic; for a single host also its coverage of the world. */
 export async function renderHubs(c: Context, { placeHubs, gazetteer }: Understanding): Promise<Html> {
@@ -44,10 +44,10 @@ export async function renderHubs(c: Context, { placeHubs, gazetteer }: Understan
   const placeKind = readWord(c, 'kind', PLACE_KINDS)
   const topicSlug = readText(c, 'topic')
   const offset = readNumber(c, 'offset') ?? 0
-  const filter: Omit<HubQuery, 'offset' | 'limit'> = given({ host, placeId, placeKind, topicSlug })
+  const filter: Omit<HubQuery, 'offset' | 'limit'> = withoutUndefined({ host, placeId, placeKind, topicSlug })
   const { total, items } = await placeHubs.list({ ...filter, offset, limit: PAGE_SIZE })
   const coverage = host === undefined ? undefined : await placeHubs.coverage(host)
-  const shown = [...items, ...(coverage?.missing.slice(0, MOST_MISSING) ?? [])]
+  const shown = [...items, ...(coverage?.missing.slice(0, MAX_MISSING) ?? [])]
   const ids = [placeId ?? null, ...shown.map((one) => one.placeId)].filter((id) => id !== null)
   const names = await gazetteer.listNames([...new Set(ids)])
   const query = { host, place: asked, kind: placeKind, topic: topicSlug }
@@ -63,7 +63,7 @@ export async function renderHubs(c: Context, { placeHubs, gazetteer }: Understan
     ])}</div>
 ${placeId === undefined ? '' : html`<p>Of ${writePlaceName(names, placeId, asked ?? '')}</p>`}
 ${coverage === undefined ? '' : writeCoverage(coverage, names)}
-${coverage === undefined && placeId === undefined && topicSlug === undefined ? await writeHosts(placeHubs.listHosts(MOST_HOSTS)) : ''}
+${coverage === undefined && placeId === undefined && topicSlug === undefined ? await writeHosts(placeHubs.listHosts(MAX_HOSTS)) : ''}
 <h2>${host === undefined ? 'Hubs' : html`Hubs of ${writeText(host)}`}</h2>
 ${writeHubTable(
   items,
@@ -78,7 +78,7 @@ ${writePages({ path: PATH, query, offset, limit: PAGE_SIZE, total })}`,
 /** Finds a place by its id or name, and prefers one with a hub. 0 is never the id of a place. */
 async function findPlaceId(text: string, { placeHubs, gazetteer }: Pick<Understanding, 'placeHubs' | 'gazetteer'>) {
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  const named = await gazetteer.resolve(text, MOST_NAMED)
+  const named = await gazetteer.resolve(text, MAX_SAME_NAME)
   for (const { id } of named) {
     if ((await placeHubs.list({ placeId: id, offset: 0, limit: 1 })).total > 0) return id
   }
@@ -119,15 +119,15 @@ ${topics.length === 0 ? '' : html`<p>Topics: ${topics.map(({ slug, label, hubs: 
 <h2>Missing hubs</h2>
 ${writeTable({
   caption:
-    missingCount > MOST_MISSING
-      ? `The first ${MOST_MISSING} of ${writeNumber(missingCount)}`
+    missingCount > MAX_MISSING
+      ? `The first ${MAX_MISSING} of ${writeNumber(missingCount)}`
       : countOf(missingCount, 'missing hub'),
   columns: [
     { label: 'Address', look: 'address' },
     { label: 'Place', look: 'word' },
     { label: 'Checked', look: 'time' },
   ],
-  rows: missing.slice(0, MOST_MISSING).map(({ url, placeId, placeSlug, checkedAt }) => ({
+  rows: missing.slice(0, MAX_MISSING).map(({ url, placeId, placeSlug, checkedAt }) => ({
     cells: [writeAddress(url), writePlaceName(names, placeId, placeSlug), writeMoment(checkedAt)],
   })),
   empty: html`<p>None: whatever the site names, or its patterns imply, is there.</p>`,
@@ -144,7 +144,7 @@ ${writeTable({
     { label: 'Confidence', look: 'number' },
     { label: 'Examples', look: 'wide' },
   ],
-  rows: patterns.slice(0, MOST_PATTERNS).map((pattern) => patternRow(pattern, host)),
+  rows: patterns.slice(0, MAX_PATTERNS).map((pattern) => patternRow(pattern, host)),
   empty: html`<p>No patterns were learnt yet.</p>`,
 })}`
 }
@@ -201,11 +201,11 @@ const HUB_COLUMNS: readonly Column[] = [
 ]
 
 /** Hubs with the names of their places. */
-export function writeHubTable(hubs: readonly KeptHub[], names: PlaceNames, caption: string, empty: Part): Html {
+export function writeHubTable(hubs: readonly StoredHub[], names: PlaceNames, caption: string, empty: Part): Html {
   return writeTable({ caption, columns: HUB_COLUMNS, rows: hubs.map((hub) => hubRow(hub, names)), empty })
 }
 
-function hubRow(hub: KeptHub, names: PlaceNames): Row {
+function hubRow(hub: StoredHub, names: PlaceNames): Row {
   const { url, title, placeId, placeSlug, placeKind, topicLabel, topicSlug, navLinks, articleLinks, lastSeenAt } = hub
   return {
     cells: [

@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html'
-import { type Html, type Part, plain, writePillClasses } from './parts.ts'
+import { clipShowable, type Html, type Part, writePillClasses } from './parts.ts'
 
 /** The content of a page, without its layout. */
 export interface PageInput {
@@ -58,7 +58,7 @@ export function renderPage({ title, section, body, live }: PageInput): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <meta name="referrer" content="same-origin">
-<title>${plain(title)} · Pharos</title>
+<title>${clipShowable(title)} · Pharos</title>
 <link rel="icon" href="/pages/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/pages/style.css">
 <script type="module" src="/pages/live.js"></script>${live?.poll === undefined ? '' : raw('\n<noscript><meta http-equiv="refresh" content="10"></noscript>')}
@@ -67,7 +67,7 @@ export function renderPage({ title, section, body, live }: PageInput): Html {
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="top-row"><a class="brand" href="/">Pharos</a><nav aria-label="Main"><ul>${links}</ul></nav></div></header>
 <main id="main" tabindex="-1">
-<div class="head"><h1>${plain(title)}</h1>${live === undefined ? '' : raw('<span class="live" role="status" aria-live="polite" data-status></span>')}</div>
+<div class="head"><h1>${clipShowable(title)}</h1>${live === undefined ? '' : raw('<span class="live" role="status" aria-live="polite" data-status></span>')}</div>
 ${body}
 </main>
 </body>

@@ -1,4 +1,4 @@
-import { UNSHOWABLE } from '../../core/text/showable.ts'
+import { UNSAFE_CHARACTERS } from '../../core/text/sanitize-text.ts'
 
 /**
  * The script of the server-rendered pages. It writes text and never markup, fills copies of a row that the server has rendered, and leaves
@@ -10,7 +10,7 @@ const match = JSON.parse(body.dataset.match ?? '{}')
 const pills = JSON.parse(body.dataset.pills ?? '{}')
 const { news } = body.dataset
 const since = JSON.parse(body.dataset.since ?? '{}')
-const unshowable = ${UNSHOWABLE}
+const unshowable = ${UNSAFE_CHARACTERS}
 
 // On a narrow screen the navigation is longer than what is seen of it.
 document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { countOf } from '../../core/text/count.ts'
 import { severityOf } from '../../library/dispatch/severity.ts'
-import type { JobLog, KeptNote, NoteFilter } from '../../library/job-log.ts'
+import type { JobLog, NoteFilter, StoredNote } from '../../library/job-log.ts'
 import { cutPage } from './cut-page.ts'
 import { renderPage } from './layout.ts'
 import {
@@ -30,7 +30,7 @@ interface NoteList {
   readonly event: 'problem' | 'milestone'
   readonly intro: string
   readonly empty: string
-  readonly list: (log: JobLog, filter: NoteFilter) => Promise<readonly KeptNote[]>
+  readonly list: (log: JobLog, filter: NoteFilter) => Promise<readonly StoredNote[]>
   /** The severity of a kind; null for lists without severities. */
   readonly severityOf: ((kind: string) => string) | null
 }
@@ -111,7 +111,7 @@ ${items.length > 20 ? writePager(links) : ''}`,
 
 const BLANK_NOTE: NoteFacts = { jobId: '', at: null, kind: '', scope: null, target: null, message: null, details: null }
 
-type NoteFacts = Omit<KeptNote, 'id' | 'at'> & { readonly at: number | null }
+type NoteFacts = Omit<StoredNote, 'id' | 'at'> & { readonly at: number | null }
 
 function columnsOf({ severityOf }: NoteList): readonly Column[] {
   return [

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { writeNumber } from '../../core/text/count.ts'
-import { writeShowable } from '../../core/text/showable.ts'
+import { sanitizeText } from '../../core/text/sanitize-text.ts'
 
 /** Markup in which all foreign text is already escaped. */
 export type Html = ReturnType<typeof html>
@@ -10,22 +10,22 @@ export type Part = Html | string | number | null | readonly Part[]
 
 /** Foreign text, escaped. Control and bidirectional characters are replaced, so that one address cannot look like another. */
 export function writeText(text: string, field = ''): Html {
-  return html`<span class="text" data-field="${field}">${plain(text)}</span>`
+  return html`<span class="text" data-field="${field}">${clipShowable(text)}</span>`
 }
 
 /** The same as a plain string, for attributes. */
-export function plain(text: string): string {
-  const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text
-  return writeShowable(shown)
+export function clipShowable(text: string): string {
+  const shown = text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text
+  return sanitizeText(shown)
 }
 
 /** Maximum length of one text, so that no site can blow up a page. */
-const MOST_SHOWN = 2000
+const MAX_TEXT_CHARS = 2000
 
 /** A web address as a link without referrer; anything else as text. */
 export function writeOutsideLink(url: string): Html {
   if (!isWebUrl(url)) return writeText(url)
-  return html`<a class="text" href="${url}" rel="noopener noreferrer nofollow">${plain(url)}</a>`
+  return html`<a class="text" href="${url}" rel="noopener noreferrer nofollow">${clipShowable(url)}</a>`
 }
 
 /** Whether a text is an http(s) URL. */
@@ -35,7 +35,7 @@ export function isWebUrl(url: string): boolean {
 
 /** An address, linked to its details page. */
 export function writeAddress(url: string): Html {
-  return html`<a class="text" href="${addressHref(url)}" data-field="url">${plain(url)}</a>`
+  return html`<a class="text" href="${addressHref(url)}" data-field="url">${clipShowable(url)}</a>`
 }
 
 /** The details page of an address. */
@@ -50,12 +50,12 @@ export function placeHref(id: number): string {
 
 /** A place, linked to its page. */
 export function writePlaceLink({ id, name }: { readonly id: number; readonly name: string }): Html {
-  return html`<a class="text" href="${placeHref(id)}">${plain(name)}</a>`
+  return html`<a class="text" href="${placeHref(id)}">${clipShowable(name)}</a>`
 }
 
 /** A host, linked to its hubs. */
 export function writeHostLink(host: string): Html {
-  return html`<a class="text" href="${writeHref('/hubs', { host })}">${plain(host)}</a>`
+  return html`<a class="text" href="${writeHref('/hubs', { host })}">${clipShowable(host)}</a>`
 }
 
 /** A share as a percentage: `87 %` */
@@ -110,12 +110,12 @@ export function writePillClasses(): string {
 }
 
 /** Longer details are collapsed. */
-const FEW_DETAILS = 200
+const MAX_INLINE_CHARS = 200
 
 /** The details of a message as JSON, collapsed when they are long. */
 export function writeDetails(details: Readonly<Record<string, unknown>> | null): Html {
   const text = details === null ? '' : JSON.stringify(details)
-  if (text.length > FEW_DETAILS)
+  if (text.length > MAX_INLINE_CHARS)
     return html`<details><summary class="quiet">Details</summary><small class="mono">${writeText(text)}</small></details>`
   return html`<small class="mono" data-field="details">${text === '' ? '' : writeText(text)}</small>`
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
-import { maskFields } from '../../core/secrets.ts'
+import { maskSecretFields } from '../../core/secrets.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { QUEUE_ACTIONS } from '../../library/dispatch/frames.ts'
 import type { JobEntry, JobLog, JobStatus, QueueEvent } from '../../library/job-log.ts'
@@ -27,11 +27,11 @@ import {
 } from './parts.ts'
 import { readLimit, readNumber, readWord } from './query.ts'
 
-const MOST_JOBS = 200
+const MAX_JOBS = 200
 
 /** `/queues/ssr`: the jobs, newest first. */
 export async function renderQueues(c: Context, log: JobLog): Promise<Html> {
-  const limit = readLimit(c, 50, MOST_JOBS)
+  const limit = readLimit(c, 50, MAX_JOBS)
   const { total, items } = await log.list(limit)
   return renderPage({
     title: 'Queues',
@@ -51,7 +51,7 @@ ${writeTable({
   ],
   rows: items.map(jobRow),
   empty: html`<p>Nothing has been crawled yet.</p><p><a href="/">Start a crawl</a></p>`,
-  live: { event: 'jobs', blank: jobRow(BLANK_JOB), most: MOST_JOBS },
+  live: { event: 'jobs', blank: jobRow(BLANK_JOB), most: MAX_JOBS },
 })}`,
   })
 }
@@ -72,7 +72,7 @@ function jobRow(job: JobFacts): Row {
   return {
     id: job.id,
     cells: [
-      writeText(maskFields(job.url), 'url'),
+      writeText(maskSecretFields(job.url), 'url'),
       html`<a class="mono" href="${queueHref(job.id)}" data-field="id" data-base="/queues/" data-end="/ssr" data-cut="8">${job.id.slice(0, 8)}</a>`,
       writePill(job.status, 'status'),
       writeMoment(job.startedAt, 'startedAt'),
@@ -85,7 +85,7 @@ function jobRow(job: JobFacts): Row {
 
 /** `/queues/latest`: the address of the newest queue, or the list when there is none. */
 export async function findLatestQueue(log: JobLog): Promise<string> {
-  const { items } = await log.list(MOST_JOBS)
+  const { items } = await log.list(MAX_JOBS)
   const [newest] = items.toSorted((a, b) => latestOf(b) - latestOf(a))
   return newest === undefined ? '/queues/ssr' : queueHref(newest.id)
 }
@@ -185,7 +185,7 @@ function eventRow(event: EventFacts): Row {
 function writeJob(job: JobEntry): Html {
   const { progress } = job
   return html`<section class="panel" data-job="${job.id}" aria-label="This job">${writeFacts([
-    ['Start', writeOutsideLink(maskFields(job.url))],
+    ['Start', writeOutsideLink(maskSecretFields(job.url))],
     ['Why', job.problem === null ? null : writeText(job.problem)],
   ])}
 ${writeFacts(
@@ -217,7 +217,7 @@ async function findNeighbours(
   log: JobLog,
   id: string,
 ): Promise<{ readonly newer: string | null; readonly older: string | null }> {
-  const { items } = await log.list(MOST_JOBS)
+  const { items } = await log.list(MAX_JOBS)
   const place = items.findIndex((job) => job.id === id)
   const newer = place > 0 ? items[place - 1] : undefined
   const older = place === -1 ? undefined : items[place + 1]

@@ -2,12 +2,12 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import type { PageAnalysis } from '../../analysis/page-analysis.ts'
 import { countOf } from '../../core/text/count.ts'
-import type { KeptAnalysis } from '../../library/analyses.ts'
+import type { StoredAnalysis } from '../../library/analyses.ts'
 import { severityOf } from '../../library/dispatch/severity.ts'
 import { DISCOVERY_WORDS, type LedgerRow, REASON_WORDS, STATE_WORDS } from '../../library/ledger-words.ts'
 import type { Library } from '../../library/library.ts'
 import {
-  type AddressStory,
+  type AddressDescription,
   describeAddress,
   type KnownAddress,
   type UnknownAddress,
@@ -15,7 +15,7 @@ import {
 import type { Explanation } from '../../library/operations/explain.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import type { PageText } from '../../library/store.ts'
-import { listMoments } from '../address-records.ts'
+import { listAddressEvents } from '../address-records.ts'
 import { renderPage } from './layout.ts'
 import {
   type Html,
@@ -41,9 +41,9 @@ export interface AddressPage {
 }
 
 /** How many places of a page are listed. */
-const MOST_PLACES = 50
+const MAX_PLACES = 50
 /** How many chunks of a page are listed. */
-const MOST_CHUNKS = 200
+const MAX_CHUNKS = 200
 
 /** `/url?url=…`: the history of one address in every source that knows it. */
 export async function renderUrl(c: Context, library: Library): Promise<AddressPage> {
@@ -52,7 +52,7 @@ export async function renderUrl(c: Context, library: Library): Promise<AddressPa
   const story = await describeAddress(library, url)
   const { known, unknown } = story
   const body =
-    unknown === null ? [writeStory(story), ...known.map(writeKnown), writeHub(story)] : writeUnknown(story, unknown)
+    unknown === null ? [writeHistory(story), ...known.map(writeKnown), writeHub(story)] : writeUnknown(story, unknown)
   return {
     isKnown: unknown === null,
     page: renderPage({
@@ -77,8 +77,8 @@ function writeForm(url: string): Html {
 }
 
 /** The history of the address, oldest first. */
-function writeStory(story: AddressStory): Html {
-  const moments = listMoments(story)
+function writeHistory(story: AddressDescription): Html {
+  const moments = listAddressEvents(story)
   return html`<section class="panel"><h2>Its story</h2><ol class="outline">${moments.map(
     ({ at, text, url }) =>
       html`<li>${writeMoment(at)} it ${writeText(text)}${url === null ? '' : html`, see ${writeAddress(url)}`}</li>`,
@@ -90,7 +90,7 @@ function writeAnswer({ status, detail }: LedgerRow): Html {
   return html`${status ?? ''} ${detail === null || detail === `answered ${status}` ? '' : writeText(detail)}`
 }
 
-function writeKnown({ source, row, target, aliases, refusal, text, kept }: KnownAddress): Html {
+function writeKnown({ source, row, target, aliases, refusal, text, storedAnalysis }: KnownAddress): Html {
   const { reason, pattern, detail } = row
   return html`<section class="panel"><h2>${writeText(labelOf(source))}</h2>
 ${writeFacts([
@@ -123,7 +123,7 @@ ${writeFacts([
   ],
   ['The scope now', refusal === null || refusal.reason === reason ? null : writeRefusal(refusal)],
 ])}
-${kept === null ? '' : writeKept(kept)}
+${storedAnalysis === null ? '' : writeClassification(storedAnalysis)}
 ${writeContent(text)}
 <p><a href="${explainHref(source, row.url)}">The same as JSON</a></p></section>`
 }
@@ -131,7 +131,7 @@ ${writeContent(text)}
 /** The stored page as an outline of its chunks. */
 function writeContent(text: PageText | null): Part {
   if (text === null) return html`<p class="quiet">The library holds no content of it.</p>`
-  const shown = text.chunks.slice(0, MOST_CHUNKS)
+  const shown = text.chunks.slice(0, MAX_CHUNKS)
   const rest = text.chunks.length - shown.length
   return html`<h2>${writeText(text.title)}</h2>
 <p class="quiet">The library holds it, in ${countOf(text.chunks.length, 'chunk')}.</p>
@@ -153,7 +153,7 @@ function describeOther(
 }
 
 /** The hub at this address, with the verdicts and problems of plans and crawls. */
-function writeHub({ hub, verdict, problems }: AddressStory): Part {
+function writeHub({ hub, verdict, problems }: AddressDescription): Part {
   if (hub === null && verdict === null && problems.length === 0) return ''
   return html`<section class="panel"><h2>What plans make of it</h2>${writeFacts([
     [
@@ -181,7 +181,7 @@ function writeHub({ hub, verdict, problems }: AddressStory): Part {
 }
 
 /** The classification and analysis of the content. */
-function writeKept({ classification, analysis, analysedAt }: KeptAnalysis): Html {
+function writeClassification({ classification, analysis, analysedAt }: StoredAnalysis): Html {
   const { kind, confidence, combined, url, content } = classification
   return html`<h2>What it is</h2>
 ${writeFacts([
@@ -246,7 +246,7 @@ function writeFoundPlaces(places: PageAnalysis['findings']['places']): Part {
     known.count++
     counts.set(place_id, known)
   }
-  const sorted = [...counts].toSorted(([, a], [, b]) => b.count - a.count).slice(0, MOST_PLACES)
+  const sorted = [...counts].toSorted(([, a], [, b]) => b.count - a.count).slice(0, MAX_PLACES)
   return sorted.map(
     ([id, { name, count }], i) =>
       html`${i === 0 ? '' : ', '}${writePlaceLink({ id, name })} <span class="quiet">${count}</span>`,
@@ -254,13 +254,13 @@ function writeFoundPlaces(places: PageAnalysis['findings']['places']): Part {
 }
 
 /** The page for an address that no source has seen. */
-function writeUnknown(story: AddressStory, { isAddress, nearest, verdicts }: UnknownAddress): Html {
+function writeUnknown(story: AddressDescription, { isAddress, nearest, scopeResults }: UnknownAddress): Html {
   return html`<div class="panel notice"><p>No source has seen this address.</p>
 <p class="quiet">${isAddress ? 'Check its spelling, or add a source that reaches it.' : 'It cannot be read as an address: it should begin with https:// or http://.'}</p>
-${nearest === null ? '' : html`<p>The page with the most similar address is ${writeAddress(nearest)}</p>`}</div>${verdicts.map(({ source, explanation }) => writeVerdict(source, explanation))}${writeHub(story)}`
+${nearest === null ? '' : html`<p>The page with the most similar address is ${writeAddress(nearest)}</p>`}</div>${scopeResults.map(({ source, explanation }) => writeScopeDecision(source, explanation))}${writeHub(story)}`
 }
 
-function writeVerdict(source: Source, { refusal, url }: Explanation): Html {
+function writeScopeDecision(source: Source, { refusal, url }: Explanation): Html {
   return html`<section class="panel"><h2>${writeText(labelOf(source))}</h2>
 <p>${refusal === null ? 'It has not seen this address. Its scope would let it through; nothing that was read leads to it.' : html`It has not seen this address. ${writeRefusal(refusal)}`}</p>
 <p><a href="${explainHref(source, url)}">The same as JSON</a></p></section>`

@@ -2,10 +2,10 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { PAGE_CLASSES } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
-import type { AddressCursor, AddressEntry, Addresses, AddressFilter } from '../../library/addresses.ts'
+import type { AddressConditions, AddressCursor, AddressEntry, Addresses } from '../../library/addresses.ts'
 import { LEDGER_STATES, REASON_WORDS, REASONS } from '../../library/ledger-words.ts'
 import { parseAddressCursor, writeAddressCursor } from '../address-cursor.ts'
-import { given } from '../given.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 import { type JobCounts, renderPage } from './layout.ts'
 import {
   type Html,
@@ -29,7 +29,7 @@ import { readLimit, readMoment, readNumber, readShare, readText, readWord } from
 
 const PATH = '/urls'
 /** Counting stops here: larger totals are not useful, and would need a scan of all rows. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 /** `/urls`: the addresses of all sources, most recently requested first. */
 export async function renderUrls(c: Context, addresses: Addresses, since: JobCounts): Promise<Html> {
@@ -48,7 +48,7 @@ export async function renderUrls(c: Context, addresses: Addresses, since: JobCou
   })
   // A list that fits on one page is already counted; a second count would scan all addresses when few match.
   const isWhole = cursor === undefined && found.length <= limit
-  const count = isWhole ? found.length : await addresses.count(filter, MOST_COUNTED)
+  const count = isWhole ? found.length : await addresses.count(filter, MAX_COUNTED)
   const shown = found.slice(0, limit)
   const items = isUpward ? shown.toReversed() : shown
   const links = linksOf(items, fields, {
@@ -61,7 +61,7 @@ export async function renderUrls(c: Context, addresses: Addresses, since: JobCou
     ...(cursor === undefined ? { live: { news: 'visited', since } } : {}),
     body: html`${writeControls(writeUrlFilters(fields, filter), links)}
 ${writeTable({
-  caption: html`${writeNumber(items.length)} of ${count < MOST_COUNTED ? countOf(count, 'address') : `${writeNumber(MOST_COUNTED)} addresses or more`}, those that were asked last first`,
+  caption: html`${writeNumber(items.length)} of ${count < MAX_COUNTED ? countOf(count, 'address') : `${writeNumber(MAX_COUNTED)} addresses or more`}, those that were asked last first`,
   columns: [
     { label: 'Address', look: 'address' },
     { label: 'State', look: 'word' },
@@ -102,7 +102,7 @@ function readField(c: Context, name: string): string | undefined {
   return readText(c, name) ?? (alias === undefined ? undefined : readText(c, alias))
 }
 
-function readFilter(c: Context): AddressFilter {
+function readFilter(c: Context): AddressConditions {
   const host = readText(c, 'host')?.toLowerCase()
   const state = readWord(c, 'state', LEDGER_STATES)
   const reason = readWord(c, 'reason', REASONS)
@@ -121,11 +121,11 @@ function readFilter(c: Context): AddressFilter {
     ...(text === undefined ? {} : { text }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
-    ...given({ classification, combinedHint, minCombinedConfidence }),
+    ...withoutUndefined({ classification, combinedHint, minCombinedConfidence }),
   }
 }
 
-function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, filter: AddressFilter): Html {
+function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, filter: AddressConditions): Html {
   return writeFilters(PATH, [
     writeField('Text in the address', 'text', filter.text),
     writeField('Host', 'host', filter.host),

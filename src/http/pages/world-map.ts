@@ -3,7 +3,7 @@ import { countOf, writeNumber } from '../../core/text/count.ts'
 import { MAP_VIEW_BOX, parseOutlines, pointOnMap, radiusOnMap, type WorldOutlines } from '../../core/world-map.ts'
 import type { PlaceMention } from '../../library/gazetteer.ts'
 import type { HttpPorts } from '../ports.ts'
-import { type Html, placeHref, plain } from './parts.ts'
+import { clipShowable, type Html, placeHref } from './parts.ts'
 
 /** Reads the country outlines from the SVG file that the build creates. */
 export async function readOutlines({ readAsset }: HttpPorts): Promise<WorldOutlines> {
@@ -41,16 +41,16 @@ export function writeMap(
   const most = Math.max(1, ...dots.map(({ pages }) => pages))
   // Small dots are drawn last, so that no large dot covers them.
   const drawn = dots.toSorted((a, b) => b.pages - a.pages).map((dot) => writeDot(dot, most))
-  return html`<figure class="map ${look}"><svg viewBox="${MAP_VIEW_BOX}" role="img" aria-label="${plain(label)}">
+  return html`<figure class="map ${look}"><svg viewBox="${MAP_VIEW_BOX}" role="img" aria-label="${clipShowable(label)}">
 <path class="land" d="${outlines.land}"/><path class="borders" d="${outlines.borders}"/>
-${drawn}</svg><figcaption>${plain(label)}. Outlines: Natural Earth, public domain.</figcaption></figure>`
+${drawn}</svg><figcaption>${clipShowable(label)}. Outlines: Natural Earth, public domain.</figcaption></figure>`
 }
 
 function writeDot({ id, name, lat, lng, pages, hubs }: MapDot, most: number): Html {
   const radius = radiusOnMap(pages, most)
   const { x, y } = pointOnMap(lat, lng, radius)
   const words = [countOf(pages, 'page'), ...(hubs === 0 ? [] : [countOf(hubs, 'hub')])].join(', ')
-  return html`<a href="${placeHref(id)}" tabindex="-1"><circle class="dot" cx="${x}" cy="${y}" r="${radius}"><title>${plain(name)}: ${words}</title></circle></a>`
+  return html`<a href="${placeHref(id)}" tabindex="-1"><circle class="dot" cx="${x}" cy="${y}" r="${radius}"><title>${clipShowable(name)}: ${words}</title></circle></a>`
 }
 
 /** `48.86° N, 2.35° E` */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { PAGE_CLASSES } from '../../core/model.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
-import type { AddressEntry, Addresses, AddressFilter } from '../../library/addresses.ts'
+import type { AddressConditions, AddressEntry, Addresses } from '../../library/addresses.ts'
 import { LEDGER_STATES, REASONS } from '../../library/ledger-words.ts'
 import { describeAddress, type UnknownAddress } from '../../library/operations/describe-address.ts'
 import { parseAddressCursor, writeAddressCursor } from '../address-cursor.ts'
@@ -11,25 +11,25 @@ import {
   countField,
   flagField,
   limitField,
-  moment,
-  needField,
   numberField,
+  requiredTextField,
   shareOf,
   textField,
   timeField,
+  timestamp,
   wordField,
 } from '../fields.ts'
-import { given } from '../given.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures, hubShape, rowShape } from '../shapes.ts'
 import { withAddresses, withLibrary } from '../store-access.ts'
 import { isoOf, isoOrNull } from '../time.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'Addresses'
 /** Counting stops here; a larger total is reported as this number. */
-const MOST_COUNTED = 100_000
+const MAX_COUNTED = 100_000
 /** Maximum size of the page text in a response. */
-const MOST_BODY_BYTES = 512 * 1024
+const MAX_BODY_BYTES = 512 * 1024
 
 const listQuery = z.object({
   limit: limitField(200, 5000),
@@ -75,7 +75,7 @@ const storyShape = z.looseObject({
       ),
       classification: z.looseObject({ kind: z.enum(PAGE_CLASSES), confidence: z.number() }).nullable(),
       analysis: z.looseObject({ kind: z.string() }).nullable(),
-      analysedAt: moment,
+      analysedAt: timestamp,
     }),
   ),
   items: z.array(rowShape),
@@ -83,7 +83,7 @@ const storyShape = z.looseObject({
   fetches: z.array(z.looseObject({})),
   classification: z.looseObject({ kind: z.enum(PAGE_CLASSES), confidence: z.number() }).nullable(),
   analysis: z.looseObject({ kind: z.string() }).nullable(),
-  analysedAt: moment,
+  analysedAt: timestamp,
   hub: hubShape.nullable(),
   verdict: z.looseObject({ state: z.string(), pattern: z.string() }).nullable(),
   problems: z.array(z.looseObject({ kind: z.string() })),
@@ -121,12 +121,12 @@ export const addressRoutes: readonly Route[] = [
         ports,
         async (addresses) => {
           const filter = filterOf(query)
-          const total = await addresses.count(filter, MOST_COUNTED)
-          const part = await readPart(addresses, filter, { ...query, start })
+          const total = await addresses.count(filter, MAX_COUNTED)
+          const part = await readAddressPage(addresses, filter, { ...query, start })
           const write = query.details ? detailRecord : entryRecord
           return {
             total,
-            isTotalExact: total < MOST_COUNTED,
+            isTotalExact: total < MAX_COUNTED,
             count: part.items.length,
             items: part.items.map(write),
             cursor: part.next,
@@ -144,7 +144,7 @@ export const addressRoutes: readonly Route[] = [
     group: GROUP,
     summary:
       'The story of one address, in every source that knows it: how it was found, what became of it, what is there.',
-    query: z.object({ url: needField('The address.', 4000) }),
+    query: z.object({ url: requiredTextField('The address.', 4000) }),
     answers: {
       200: {
         what: 'The address, its page, its last answers, what is known of its content, and what plans and crawls said of it.',
@@ -183,7 +183,7 @@ export const addressRoutes: readonly Route[] = [
     path: '/api/fetch-body',
     group: GROUP,
     summary: 'The stored text of a page, up to 512 KB of it.',
-    query: z.object({ id: needField('The id that url-details gives: <id of the source>/<key>.', 5000) }),
+    query: z.object({ id: requiredTextField('The id that url-details gives: <id of the source>/<key>.', 5000) }),
     answers: { 200: { what: 'Markdown, as text.', type: 'text/plain' }, ...failures(400, 404, 503) },
     async run({ query }, { ports }) {
       const slash = query.id.indexOf('/')
@@ -195,7 +195,7 @@ export const addressRoutes: readonly Route[] = [
       const page = await withLibrary(ports, (library) => library.store.readPageText(source, key))
       if (page === undefined) throw unknownAddress(key)
       const bytes = new TextEncoder().encode(page.markdown)
-      const isCut = bytes.length > MOST_BODY_BYTES
+      const isCut = bytes.length > MAX_BODY_BYTES
       return new Response(isCut ? cutText(bytes) : page.markdown, {
         headers: {
           'content-type': 'text/plain; charset=utf-8',
@@ -260,7 +260,7 @@ export const addressRoutes: readonly Route[] = [
     path: '/api/domain-summary',
     group: GROUP,
     summary: 'What is known of one host.',
-    query: z.object({ host: needField('Its name, with the port where it has one of its own.', 255) }),
+    query: z.object({ host: requiredTextField('Its name, with the port where it has one of its own.', 255) }),
     answers: {
       200: { what: 'Its addresses by state, and what an analysis run found out about it.', schema: host },
       ...failures(400, 404, 503),
@@ -284,20 +284,30 @@ export const addressRoutes: readonly Route[] = [
 
 type ListQuery = z.infer<typeof listQuery>
 
-function filterOf({ source, includeSubdomains, q, ...query }: ListQuery): AddressFilter {
+function filterOf({ source, includeSubdomains, q, ...query }: ListQuery): AddressConditions {
   const { host: name, from, to, minWordCount, status, state, reason, classification, combinedHint } = query
   return {
-    ...given({ sourceId: source, host: name?.toLowerCase(), from, to, minWordCount, status, state, reason, text: q }),
-    ...given({ classification, combinedHint }),
-    ...given({ minCombinedConfidence: shareOf(query.minCombinedConfidence ?? query.minConfidence) }),
+    ...withoutUndefined({
+      sourceId: source,
+      host: name?.toLowerCase(),
+      from,
+      to,
+      minWordCount,
+      status,
+      state,
+      reason,
+      text: q,
+    }),
+    ...withoutUndefined({ classification, combinedHint }),
+    ...withoutUndefined({ minCombinedConfidence: shareOf(query.minCombinedConfidence ?? query.minConfidence) }),
     ...(includeSubdomains ? { includeSubdomains } : {}),
   }
 }
 
 /** Reads one page of the list in the requested order, whether the cursor points forwards or backwards. */
-async function readPart(
+async function readAddressPage(
   addresses: Addresses,
-  filter: AddressFilter,
+  filter: AddressConditions,
   {
     limit,
     order = 'newest',
@@ -307,7 +317,12 @@ async function readPart(
 ): Promise<{ items: readonly AddressEntry[]; next: string | null; previous: string | null }> {
   const isBack = dir === 'prev' && start !== undefined
   const way = isBack ? (order === 'newest' ? 'oldest' : 'newest') : order
-  const found = await addresses.list({ ...filter, limit: limit + 1, order: way, ...given({ cursor: start }) })
+  const found = await addresses.list({
+    ...filter,
+    limit: limit + 1,
+    order: way,
+    ...withoutUndefined({ cursor: start }),
+  })
   const some = found.slice(0, limit)
   const items = isBack ? some.toReversed() : some
   const hasMore = found.length > limit
@@ -325,7 +340,7 @@ function fetchRecord({ sourceId, status, state, reason, detail, checkedAt }: Add
 
 /** The beginning of a text, cut at a character boundary. */
 function cutText(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes.subarray(0, MOST_BODY_BYTES), { stream: true })
+  return new TextDecoder().decode(bytes.subarray(0, MAX_BODY_BYTES), { stream: true })
 }
 
 function unknownAddress(url: string, unknown: UnknownAddress | null = null): PharosError {

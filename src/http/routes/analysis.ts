@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { RUN_STAGES, RUN_STATUSES, type RunOptions } from '../../library/analyses.ts'
-import { countField, jobId, limitField, moment } from '../fields.ts'
-import { given } from '../given.ts'
+import { countField, jobId, limitField, timestamp } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { runEventRecord, runHref, runRecord } from '../run-records.ts'
 import { failures } from '../shapes.ts'
 import { withUnderstanding } from '../store-access.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'Analysis'
-const MOST_EVENTS = 500
+const MAX_EVENTS = 500
 const count = z.int().min(0)
 const limit = z.int().min(1).max(1_000_000_000).optional()
 
 /** The options of a run; all have defaults. */
-export const runBody: z.ZodType<GivenRun> = z.object({
+export const runBody: z.ZodType<RunInput> = z.object({
   analysisVersion: z
     .int()
     .min(1)
@@ -32,14 +32,14 @@ export const runBody: z.ZodType<GivenRun> = z.object({
 })
 
 /** The options given for a run. */
-type GivenRun = { readonly [K in keyof RunOptions]?: NonNullable<RunOptions[K]> | undefined }
+type RunInput = { readonly [K in keyof RunOptions]?: NonNullable<RunOptions[K]> | undefined }
 
 const run = z.object({
   id: z.string(),
   status: z.enum(RUN_STATUSES),
   stage: z.enum(RUN_STAGES),
   startedAt: z.string(),
-  endedAt: moment,
+  endedAt: timestamp,
   durationMs: count,
   analysisVersion: count,
   pageLimit: count.nullable(),
@@ -91,15 +91,15 @@ export const analysisRoutes: readonly Route[] = [
     summary: 'One run, with what happened in it, newest first.',
     params: z.object({ id: jobId }),
     query: z.object({
-      eventsLimit: countField(1, `How many events, at most ${MOST_EVENTS}.`),
-      limit: limitField(100, MOST_EVENTS),
+      eventsLimit: countField(1, `How many events, at most ${MAX_EVENTS}.`),
+      limit: limitField(100, MAX_EVENTS),
     }),
     answers: {
       200: { what: 'Where it stands.', schema: z.object({ run, events: z.array(event) }) },
       ...failures(400, 404, 503),
     },
     async run({ params, query }, { ports }) {
-      const most = Math.min(query.eventsLimit ?? query.limit, MOST_EVENTS)
+      const most = Math.min(query.eventsLimit ?? query.limit, MAX_EVENTS)
       const found = await withUnderstanding(
         ports,
         async ({ analyses }) => {
@@ -126,7 +126,7 @@ export const analysisRoutes: readonly Route[] = [
       ...failures(400, 409, 500, 503),
     },
     async run({ body }, { ports }) {
-      const { id } = await ports.analysis.start(given(body ?? {}))
+      const { id } = await ports.analysis.start(withoutUndefined(body ?? {}))
       return reply({ runId: id, detailUrl: runHref(id), apiUrl: `/api/analysis/${id}` }, 202)
     },
   }),

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { CRAWL_TYPE_SEEDS } from '../../library/crawl-types.ts'
-import { type CrawlBody, crawlBodySchema, readCrawlOrder } from '../../library/dispatch/crawl-order.ts'
+import { type CrawlBody, crawlBodySchema, parseCrawlRequest } from '../../library/dispatch/crawl-request.ts'
 import type { Dispatcher, JobView } from '../../library/dispatch/dispatcher.ts'
 import { writeJobItem } from '../../library/dispatch/job-item.ts'
-import { requireUnderstoodStart } from '../../library/operations/require-understood.ts'
+import { requireStartMilestones } from '../../library/operations/require-milestones.ts'
 import type { HttpContext } from '../context.ts'
 import { StatusError } from '../failure.ts'
 import { jobId } from '../fields.ts'
-import { elsewhereRecord, endedRecord, jobRecord } from '../job-records.ts'
+import { endedRecord, externalCrawlRecord, jobRecord } from '../job-records.ts'
 import { createRoute, type Reply, type Route, reply } from '../route.ts'
 import { failures, jobDetail, jobItem } from '../shapes.ts'
 import { withJobLog, withJobLogOr, withLibrary } from '../store-access.ts'
@@ -60,7 +60,7 @@ export const crawlRoutes: readonly Route[] = [
         ...failures(400, 404, 409, 500),
       },
       async run({ query, body }, context) {
-        const meant = findMeant(context.ports.dispatcher, body?.jobId ?? query.jobId)
+        const meant = resolveJobId(context.ports.dispatcher, body?.jobId ?? query.jobId)
         if (meant !== undefined) return control(verb, meant, context)
         if (verb === 'stop') return reply({ stopped: false })
         throw new PharosError('JOB_UNKNOWN', { job: 'at all' })
@@ -87,8 +87,8 @@ export const crawlRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'The crawls that wait or run, and those that other processes run on the same library.',
     answers: { 200: { what: 'Newest first.', schema: z.object({ count: z.int(), items: z.array(jobItem) }) } },
-    async run(_, { ports, elsewhere }) {
-      const others = await elsewhere.list()
+    async run(_, { ports, externalCrawls }) {
+      const others = await externalCrawls.list()
       const items = [...ports.dispatcher.list().filter(isOpen).map(writeJobItem), ...others]
       return reply({ count: items.length, items })
     },
@@ -138,7 +138,7 @@ export function isOpen({ status }: JobView): boolean {
 async function startCrawl(body: CrawlBody | undefined, began: number, ports: HttpContext['ports']): Promise<Reply> {
   const { dispatcher, settings, log } = ports
   const { libraryPath, defaultStartUrl, traceStart } = settings
-  const order = readCrawlOrder(body, { libraryPath, defaultStartUrl: defaultStartUrl ?? undefined })
+  const order = parseCrawlRequest(body, { libraryPath, defaultStartUrl: defaultStartUrl ?? undefined })
   if (body?.crawlType === 'history' && body.force !== true) await refuseUnprepared(order.url, body, ports)
   const read = performance.now()
   const job = await (body?.queue === true ? dispatcher.enqueue(order) : dispatcher.begin(order)).catch(
@@ -165,13 +165,13 @@ async function refuseUnprepared(url: string, { queue, dbPath }: CrawlBody, ports
   if (queue === true || dbPath !== undefined) return
   await withLibrary(
     ports,
-    (library) => requireUnderstoodStart(library, url),
+    (library) => requireStartMilestones(library, url),
     () => undefined,
   )
 }
 
 /** The job that a request refers to; undefined when none is named and none is running. */
-function findMeant(dispatcher: Dispatcher, named: string | undefined): string | undefined {
+function resolveJobId(dispatcher: Dispatcher, named: string | undefined): string | undefined {
   if (named !== undefined) return named
   const [first, ...others] = dispatcher.list().filter(({ status }) => status === 'running')
   if (others.length > 0) {
@@ -183,11 +183,11 @@ function findMeant(dispatcher: Dispatcher, named: string | undefined): string | 
 async function control(
   verb: 'stop' | 'pause' | 'resume',
   id: string,
-  { ports, elsewhere }: HttpContext,
+  { ports, externalCrawls }: HttpContext,
 ): Promise<Reply> {
   const { dispatcher } = ports
   if (dispatcher.find(id) === undefined) {
-    const other = (await elsewhere.list()).find((item) => item.id === id)
+    const other = (await externalCrawls.list()).find((item) => item.id === id)
     if (other !== undefined) throw new PharosError('CRAWL_RUNNING', { source: other.url })
   }
   if (verb === 'stop') {
@@ -202,7 +202,7 @@ async function control(
   return reply({ ok: true, paused: verb === 'pause' })
 }
 
-async function findJob(id: string, { ports, elsewhere }: HttpContext): Promise<Record<string, unknown>> {
+async function findJob(id: string, { ports, externalCrawls }: HttpContext): Promise<Record<string, unknown>> {
   const job = ports.dispatcher.find(id)
   if (job !== undefined) return jobRecord(job)
   const ended = await withJobLog(
@@ -211,7 +211,7 @@ async function findJob(id: string, { ports, elsewhere }: HttpContext): Promise<R
     () => undefined,
   )
   if (ended !== undefined) return endedRecord(ended)
-  const other = (await elsewhere.list()).find((item) => item.id === id)
+  const other = (await externalCrawls.list()).find((item) => item.id === id)
   if (other === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
-  return elsewhereRecord(other)
+  return externalCrawlRecord(other)
 }

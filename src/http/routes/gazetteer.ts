@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { PLACE_KINDS } from '../../analysis/place.ts'
 import { PharosError } from '../../core/errors.ts'
-import { countField, limitField, needField, placeId, textField, wordField } from '../fields.ts'
-import { given } from '../given.ts'
+import { countField, limitField, placeId, requiredTextField, textField, wordField } from '../fields.ts'
 import { articleRecord, hubRecord, readSummary } from '../place-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures, hubShape, placeShape } from '../shapes.ts'
 import { withUnderstanding } from '../store-access.ts'
 import { isoOf } from '../time.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'Gazetteer'
 const count = z.int().min(0)
 const SORTS = ['name', 'population', 'country', 'kind'] as const
-const MOST_ARTICLES = 20
-const MOST_HUBS = 50
-const MOST_RESOLVED = 10
+const MAX_ARTICLES = 20
+const MAX_HUBS = 50
+const MAX_RESOLVED = 10
 
 /** Places of the world, their names, and the pages about them. With an empty gazetteer the lists are empty. */
 export const gazetteerRoutes: readonly Route[] = [
@@ -78,7 +78,7 @@ export const gazetteerRoutes: readonly Route[] = [
     },
     async run({ query }, { ports }) {
       const { q, kind, cc, adm1, minpop, sort, dir, page = 1, pageSize } = query
-      const filter = given({
+      const filter = withoutUndefined({
         text: q,
         kind,
         countryCode: cc?.toUpperCase(),
@@ -134,7 +134,7 @@ export const gazetteerRoutes: readonly Route[] = [
     query: z.object({ id: placeId }),
     answers: {
       200: {
-        what: `At most ${MOST_ARTICLES}: those that name it in their title first, then in their address; the newest of these first.`,
+        what: `At most ${MAX_ARTICLES}: those that name it in their title first, then in their address; the newest of these first.`,
         schema: z.object({
           id: count,
           count,
@@ -148,7 +148,7 @@ export const gazetteerRoutes: readonly Route[] = [
     async run({ query }, { ports }) {
       const items = await withUnderstanding(
         ports,
-        ({ gazetteer }) => gazetteer.listArticles(query.id, MOST_ARTICLES),
+        ({ gazetteer }) => gazetteer.listArticles(query.id, MAX_ARTICLES),
         () => [],
       )
       return reply({ id: query.id, count: items.length, items: items.map(articleRecord) })
@@ -162,7 +162,7 @@ export const gazetteerRoutes: readonly Route[] = [
     query: z.object({ host: textField('Only those of this host.', 255) }),
     answers: {
       200: {
-        what: `At most ${MOST_HUBS}; /api/hubs leads through all of them.`,
+        what: `At most ${MAX_HUBS}; /api/hubs leads through all of them.`,
         schema: z.object({ host: z.string().nullable(), total: count, items: z.array(hubShape) }),
       },
       ...failures(400, 503),
@@ -171,7 +171,7 @@ export const gazetteerRoutes: readonly Route[] = [
       const host = query.host?.toLowerCase()
       const { total, items } = await withUnderstanding(
         ports,
-        ({ placeHubs }) => placeHubs.list({ ...given({ host }), offset: 0, limit: MOST_HUBS }),
+        ({ placeHubs }) => placeHubs.list({ ...withoutUndefined({ host }), offset: 0, limit: MAX_HUBS }),
         () => ({ total: 0, items: [] }),
       )
       return reply({ host: host ?? null, total, items: items.map(hubRecord) })
@@ -182,10 +182,10 @@ export const gazetteerRoutes: readonly Route[] = [
     path: '/api/gazetteer/resolve',
     group: GROUP,
     summary: 'Places of a name: cities, then regions, then the others; each by population.',
-    query: z.object({ q: needField('The name, in any language and script.', 200) }),
+    query: z.object({ q: requiredTextField('The name, in any language and script.', 200) }),
     answers: {
       200: {
-        what: `At most ${MOST_RESOLVED}.`,
+        what: `At most ${MAX_RESOLVED}.`,
         schema: z.object({ q: z.string(), items: z.array(placeShape) }),
       },
       ...failures(400, 503),
@@ -193,7 +193,7 @@ export const gazetteerRoutes: readonly Route[] = [
     async run({ query }, { ports }) {
       const items = await withUnderstanding(
         ports,
-        ({ gazetteer }) => gazetteer.resolve(query.q, MOST_RESOLVED),
+        ({ gazetteer }) => gazetteer.resolve(query.q, MAX_RESOLVED),
         () => [],
       )
       return reply({ q: query.q, items })

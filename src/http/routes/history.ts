@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { QUEUE_ACTIONS } from '../../library/dispatch/frames.ts'
 import { severityOf } from '../../library/dispatch/severity.ts'
-import type { JobLog, KeptNote, LogPage, NoteFilter } from '../../library/job-log.ts'
+import type { JobLog, LogPage, NoteFilter, StoredNote } from '../../library/job-log.ts'
 import { jobId, limitField, rowId, textField, wordField } from '../fields.ts'
-import { given } from '../given.ts'
 import { queueRecord } from '../job-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { cursors, failures } from '../shapes.ts'
 import { withJobLog } from '../store-access.ts'
 import { isoOf } from '../time.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'History'
 const before = rowId('Only what is older than the row of this id.')
@@ -79,8 +79,8 @@ export const historyRoutes: readonly Route[] = [
         async (log) => {
           const job = await log.find(params.id)
           if (job === undefined) return undefined
-          const read = (one: LogPage) => log.listQueueEvents(job.id, { ...one, ...given({ action }) })
-          return { job, ...(await readPart(read, page)) }
+          const read = (one: LogPage) => log.listQueueEvents(job.id, { ...one, ...withoutUndefined({ action }) })
+          return { job, ...(await readListPage(read, page)) }
         },
         () => undefined,
       )
@@ -95,14 +95,14 @@ export const historyRoutes: readonly Route[] = [
       })
     },
   }),
-  createNotes('problems', (log, filter) => log.listProblems(filter)),
-  createNotes('milestones', (log, filter) => log.listMilestones(filter)),
+  createNoteRoutes('problems', (log, filter) => log.listProblems(filter)),
+  createNoteRoutes('milestones', (log, filter) => log.listMilestones(filter)),
 ]
 
 /** Creates the routes for problems or milestones. */
-function createNotes(
+function createNoteRoutes(
   name: 'problems' | 'milestones',
-  list: (log: JobLog, filter: NoteFilter) => Promise<readonly KeptNote[]>,
+  list: (log: JobLog, filter: NoteFilter) => Promise<readonly StoredNote[]>,
 ): Route {
   return createRoute({
     method: 'get',
@@ -140,10 +140,10 @@ function createNotes(
     },
     async run({ query }, { ports }) {
       const { job, kind, scope, ...page } = query
-      const filter = given({ jobId: job, kind, scope })
+      const filter = withoutUndefined({ jobId: job, kind, scope })
       const { items, cursors: places } = await withJobLog(
         ports,
-        (log) => readPart((one) => list(log, { ...one, ...filter }), page),
+        (log) => readListPage((one) => list(log, { ...one, ...filter }), page),
         () => ({ items: [], cursors: { nextBefore: null, prevAfter: null } }),
       )
       return reply({ items: items.map((note) => noteRecord(note, name)), cursors: places })
@@ -151,17 +151,17 @@ function createNotes(
   })
 }
 
-function noteRecord({ id, at, kind, scope, target, message, details, jobId: job }: KeptNote, name: string) {
+function noteRecord({ id, at, kind, scope, target, message, details, jobId: job }: StoredNote, name: string) {
   const severity = name === 'problems' ? { severity: severityOf(kind) } : {}
   return { id, ts: isoOf(at), kind, scope, target, message, details, jobId: job, ...severity }
 }
 
 /** Reads one page of a list and its cursors. One extra entry tells whether there are more. */
-async function readPart<T extends { readonly id: number }>(
+async function readListPage<T extends { readonly id: number }>(
   read: (page: LogPage) => Promise<readonly T[]>,
   { limit, before: older, after: newer }: { limit: number; before: number | undefined; after: number | undefined },
 ): Promise<{ items: readonly T[]; cursors: { nextBefore: number | null; prevAfter: number | null } }> {
-  const found = await read({ limit: limit + 1, ...given({ before: older, after: newer }) })
+  const found = await read({ limit: limit + 1, ...withoutUndefined({ before: older, after: newer }) })
   const isForward = newer !== undefined
   const hasMore = found.length > limit
   // When reading towards newer entries, the extra entry is the newest one.

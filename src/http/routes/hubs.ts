@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { PLACE_KINDS } from '../../analysis/place.ts'
 import { PharosError } from '../../core/errors.ts'
-import { milestonesMet } from '../../library/operations/milestones-met.ts'
-import { countField, limitField, needField, textField, wordField } from '../fields.ts'
-import { given } from '../given.ts'
+import { splitMilestones } from '../../library/operations/split-milestones.ts'
+import { countField, limitField, requiredTextField, textField, wordField } from '../fields.ts'
 import { hubRecord, readMentions } from '../place-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures, hubShape, placeShape } from '../shapes.ts'
 import { withLibrary, withUnderstanding } from '../store-access.ts'
 import { isoOf } from '../time.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'Hubs'
 const count = z.int().min(0)
-const MOST_KINDS = 50
+const MAX_KINDS = 50
 
 /** Routes for hub pages, their coverage of the world, and the learnt patterns of their hosts. */
 export const hubRoutes: readonly Route[] = [
@@ -35,7 +35,7 @@ export const hubRoutes: readonly Route[] = [
     },
     async run({ query }, { ports }) {
       const { host, place, kind, topic, limit, offset = 0 } = query
-      const filter = given({ host: host?.toLowerCase(), placeId: place, placeKind: kind, topicSlug: topic })
+      const filter = withoutUndefined({ host: host?.toLowerCase(), placeId: place, placeKind: kind, topicSlug: topic })
       const { total, items } = await withUnderstanding(
         ports,
         ({ placeHubs }) => placeHubs.list({ ...filter, offset, limit }),
@@ -71,7 +71,7 @@ export const hubRoutes: readonly Route[] = [
     path: '/api/hubs/coverage',
     group: GROUP,
     summary: 'How well the hubs of a host cover the world: what is there, what is missing, and by which patterns.',
-    query: z.object({ host: needField('The host.', 255) }),
+    query: z.object({ host: requiredTextField('The host.', 255) }),
     answers: {
       200: {
         what: 'Of what is missing the first 500, and how many there are; zeros for a host of which nothing is known.',
@@ -153,8 +153,8 @@ export const hubRoutes: readonly Route[] = [
     group: 'History',
     summary: 'Which milestones of those that are named a host has reached: by a crawl, or by an analysis run.',
     query: z.object({
-      host: needField('The host.', 255),
-      kinds: needField('Their kinds, with commas between them: full-understanding,depth2-coverage.', 2000),
+      host: requiredTextField('The host.', 255),
+      kinds: requiredTextField('Their kinds, with commas between them: full-understanding,depth2-coverage.', 2000),
     }),
     answers: {
       200: {
@@ -165,15 +165,15 @@ export const hubRoutes: readonly Route[] = [
     },
     async run({ query }, { ports }) {
       const host = query.host.toLowerCase()
-      const kinds = listKinds(query.kinds)
-      return reply({ host, ...(await withLibrary(ports, (library) => milestonesMet(library, host, kinds))) })
+      const kinds = parseKinds(query.kinds)
+      return reply({ host, ...(await withLibrary(ports, (library) => splitMilestones(library, host, kinds))) })
     },
   }),
 ]
 
-function listKinds(text: string): readonly string[] {
+function parseKinds(text: string): readonly string[] {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))].filter((kind) => kind !== '')
-  if (kinds.length > 0 && kinds.length <= MOST_KINDS && kinds.every((kind) => /^[a-z0-9-]{1,64}$/.test(kind))) {
+  if (kinds.length > 0 && kinds.length <= MAX_KINDS && kinds.every((kind) => /^[a-z0-9-]{1,64}$/.test(kind))) {
     return kinds
   }
   const problem = `query kinds: expected kinds of milestones such as full-understanding,depth2-coverage, got ${JSON.stringify(text.slice(0, 100))}`

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { importGiven } from '../../library/operations/import-given.ts'
+import { importRequest } from '../../library/operations/import-request.ts'
 import { IMPORT_LIMITS, IMPORT_SHAPE } from '../../library/parse-import.ts'
-import { described, flagField, openFlagField, textField } from '../fields.ts'
-import { given } from '../given.ts'
+import { flagField, optionalFlagField, textField, withJsonSchema } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures } from '../shapes.ts'
 import { withLibrary } from '../store-access.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 
 const count = z.int().min(0)
 
@@ -20,12 +20,12 @@ export const importRoutes: readonly Route[] = [
       name: textField('What to call it; by default, as before, or after its source_url.', 200),
       version: textField('The version of what it describes: each is a source of its own.', 200),
       acceptLoss: flagField(false, 'Removes pages that are not in it any more, however many they are.'),
-      embed: openFlagField(
+      embed: optionalFlagField(
         'Makes its vectors before anything is changed. By default where the library has some of the model that is there, of up to 2,000 chunks.',
       ),
     }),
     // The import itself validates the body, so that all surfaces report the same errors.
-    body: described(z.unknown(), IMPORT_SHAPE),
+    body: withJsonSchema(z.unknown(), IMPORT_SHAPE),
     maxBodyBytes: IMPORT_LIMITS.bytes,
     answers: {
       200: {
@@ -47,7 +47,7 @@ export const importRoutes: readonly Route[] = [
     run: ({ body, query, request }, { ports }) =>
       withLibrary(ports, async (library) => {
         const { signal } = request
-        const result = await importGiven(library, body, { ...given(query), what: 'the body', signal })
+        const result = await importRequest(library, body, { ...withoutUndefined(query), what: 'the body', signal })
         const { source, summary, isEmbedded: embedded, notice } = result
         const { id, name, version, url } = source
         const { crawlId, indexed, unchanged, removed } = summary

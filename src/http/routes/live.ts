@@ -30,7 +30,7 @@ export const liveRoutes: readonly Route[] = [
       group: 'Live',
       summary: 'The Model Context Protocol, over streamable HTTP.',
       answers: { 200: { what: 'As the protocol says.' }, ...failures(413) },
-      run: ({ passOn }) => passOn(),
+      run: ({ forwardToMcp }) => forwardToMcp(),
     }),
   ),
 ]

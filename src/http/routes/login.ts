@@ -19,7 +19,9 @@ export const loginRoutes: readonly Route[] = [
     query: next,
     answers: { 200: { what: 'The page.', type: 'text/html' }, 303: { what: 'No token is needed, or it is known.' } },
     run({ query, request }, { sessions }) {
-      return sessions.isKnown(request) ? goTo(readNext(query.next)) : page(readNext(query.next), false)
+      return sessions.isAuthenticated(request)
+        ? redirectTo(readNext(query.next))
+        : loginResponse(readNext(query.next), false)
     },
   }),
   createRoute({
@@ -37,12 +39,12 @@ export const loginRoutes: readonly Route[] = [
     async run({ query, request, peer }, { sessions }) {
       const form = await readForm(request)
       const place = readNext(form.get('next') ?? query.next)
-      if (!sessions.isNeeded) return goTo(place)
-      const waitMs = sessions.pace.waitMs()
-      if (waitMs > 0) return page(place, true, Math.ceil(waitMs / 1000))
+      if (!sessions.isTokenRequired) return redirectTo(place)
+      const waitMs = sessions.loginRateLimit.waitMs()
+      if (waitMs > 0) return loginResponse(place, true, Math.ceil(waitMs / 1000))
       const isRight = sessions.isToken(form.get('token')?.trim() ?? '')
-      sessions.pace.note(isRight)
-      return isRight ? goTo(place, sessions.writeCookie(isSecure(request, peer))) : page(place, true)
+      sessions.loginRateLimit.recordAttempt(isRight)
+      return isRight ? redirectTo(place, sessions.writeCookie(isSecure(request, peer))) : loginResponse(place, true)
     },
   }),
   createRoute({
@@ -51,11 +53,11 @@ export const loginRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'Takes the cookie back.',
     answers: { 303: { what: 'It is not known any more.' } },
-    run: (_, { sessions }) => goTo('/login', sessions.clearCookie()),
+    run: (_, { sessions }) => redirectTo('/login', sessions.clearCookie()),
   }),
 ]
 
-async function page(next: string, hasFailed: boolean, waitSeconds = 0): Promise<Response> {
+async function loginResponse(next: string, hasFailed: boolean, waitSeconds = 0): Promise<Response> {
   const text = String(await renderLogin({ next, hasFailed, waitSeconds }))
   const status = waitSeconds > 0 ? 429 : hasFailed ? 401 : 200
   const retry = waitSeconds > 0 ? { 'retry-after': String(waitSeconds) } : {}
@@ -70,7 +72,7 @@ function isSecure({ url, headers }: Request, peer: Peer | undefined): boolean {
   return LOOPBACK.test(peer?.address ?? '') && headers.get('x-forwarded-proto')?.toLowerCase() === 'https'
 }
 
-function goTo(location: string, cookie?: string): Response {
+function redirectTo(location: string, cookie?: string): Response {
   return new Response(null, {
     status: 303,
     headers: { location, ...(cookie === undefined ? {} : { 'set-cookie': cookie }) },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { findSource } from '../../library/operations/find-source.ts'
-import { needField } from '../fields.ts'
+import { requiredTextField } from '../fields.ts'
 import type { HttpPorts, PackEntry } from '../ports.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures, packShape } from '../shapes.ts'
@@ -9,7 +9,7 @@ import { withLibrary } from '../store-access.ts'
 import { isoOf } from '../time.ts'
 
 const GROUP = 'Packs'
-const id = z.object({ id: needField('Id of a pack.', 100) })
+const id = z.object({ id: requiredTextField('Id of a pack.', 100) })
 
 /** Routes for packs that are exported on request. */
 export const packRoutes: readonly Route[] = [

@@ -13,21 +13,21 @@ import {
   countField,
   flagField,
   limitField,
-  needField,
   numberField,
+  requiredTextField,
   textField,
   textsField,
   wordField,
 } from '../fields.ts'
-import { given } from '../given.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures } from '../shapes.ts'
 import { withLibrary } from '../store-access.ts'
 import { isoOf } from '../time.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'Search'
 /** `<source>/<id>`, an id, or an id prefix. */
-const CHUNK = /^(?:.+\/)?[0-9a-f]{12,64}$/i
+const CHUNK_NAME = /^(?:.+\/)?[0-9a-f]{12,64}$/i
 const similar = z.looseObject({
   url: z.string(),
   source: z.string(),
@@ -95,10 +95,10 @@ export const searchRoutes: readonly Route[] = [
       if (query === undefined || query.trim() === '') {
         throw new PharosError('USAGE', { problem: 'query q: expected words to look for, got none' })
       }
-      const input: SearchInput = { ...given(rest), query, ...given({ sources: source }) }
+      const input: SearchInput = { ...withoutUndefined(rest), query, ...withoutUndefined({ sources: source }) }
       return withLibrary(ports, async () => {
         const answer = await ports.search(input, request.signal)
-        metrics.noteSearch(performance.now() - began)
+        metrics.recordSearch(performance.now() - began)
         return reply(answerRecord(answer))
       })
     },
@@ -136,13 +136,15 @@ export const searchRoutes: readonly Route[] = [
     path: '/api/chunks/:id{.+}',
     group: GROUP,
     summary: 'The exact text of one chunk, with its citation.',
-    params: z.object({ id: needField('<source>/<id>, an id, or at least the first twelve characters of one.') }),
+    params: z.object({
+      id: requiredTextField('<source>/<id>, an id, or at least the first twelve characters of one.'),
+    }),
     answers: {
       200: { what: 'The chunk.', schema: z.looseObject({ chunk: z.string(), text: z.string(), url: z.string() }) },
       ...failures(400, 404, 503),
     },
     run({ params }, { ports }) {
-      if (!CHUNK.test(params.id)) {
+      if (!CHUNK_NAME.test(params.id)) {
         const form =
           'expected <source>/<id>, where the id has 64 hexadecimal characters, or at least the first 12 of them'
         throw new PharosError('USAGE', { problem: `chunk: ${form}, got ${JSON.stringify(params.id)}` })

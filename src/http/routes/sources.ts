@@ -3,9 +3,9 @@ import { CHUNK_PROFILES } from '../../core/chunk/profiles.ts'
 import { PharosError } from '../../core/errors.ts'
 import { looseKey } from '../../core/url/key.ts'
 import { REACHES } from '../../core/url/scope.ts'
-import { plannerSchema, renderSchema } from '../../library/dispatch/crawl-order.ts'
+import { plannerSchema, renderSchema } from '../../library/dispatch/crawl-request.ts'
 import type { JobView } from '../../library/dispatch/dispatcher.ts'
-import { writeSourceOrder } from '../../library/dispatch/source-order.ts'
+import { createSourceRequest } from '../../library/dispatch/source-request.ts'
 import { DISCOVERY_WORDS, LEDGER_STATES, REASON_WORDS, REASONS, STATE_WORDS } from '../../library/ledger-words.ts'
 import type { Library } from '../../library/library.ts'
 import { resolveScope } from '../../library/operations/add-source.ts'
@@ -14,23 +14,23 @@ import { describeSource } from '../../library/operations/describe-source.ts'
 import { type Explanation, explainUrl } from '../../library/operations/explain.ts'
 import { findSource } from '../../library/operations/find-source.ts'
 import { openRendering } from '../../library/operations/open-rendering.ts'
+import { prepareSource } from '../../library/operations/prepare-source.ts'
 import { removeSource as removeFrom } from '../../library/operations/remove-source.ts'
-import { requireUnderstood } from '../../library/operations/require-understood.ts'
+import { requireHostMilestones } from '../../library/operations/require-milestones.ts'
 import { reportSource } from '../../library/operations/source-status.ts'
-import { takeUpSource } from '../../library/operations/take-up-source.ts'
 import { CRAWL_TYPES, labelOf, type Source, treeSettings } from '../../library/source.ts'
 import type { HttpContext } from '../context.ts'
-import { flagField, limitField, needField, textField, wordField } from '../fields.ts'
-import { given } from '../given.ts'
+import { flagField, limitField, requiredTextField, textField, wordField } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures, rowShape, sourceShape } from '../shapes.ts'
 import { rowRecord, sourceRecord } from '../source-records.ts'
 import { withLibrary } from '../store-access.ts'
 import { isoOrNull } from '../time.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 import { isOpen } from './crawls.ts'
 
 const GROUP = 'Sources'
-const id = z.object({ id: needField('Id, name, name@version or start URL of a source.') })
+const id = z.object({ id: requiredTextField('Id, name, name@version or start URL of a source.') })
 const pattern = z.array(z.string().max(500)).max(1000)
 const most = z.int().min(0).nullable()
 const scope = z
@@ -113,20 +113,24 @@ export const sourceRoutes: readonly Route[] = [
         body
       return withLibrary(ports, async (library) => {
         // A source whose crawl is still queued looks like one that was never crawled, and must not be started twice.
-        await refuseUnderWay(library, body, ports)
-        const { source, found, kind, options } = await takeUpSource(library, {
+        await refuseDuplicateCrawl(library, body, ports)
+        const { source, found, kind, options } = await prepareSource(library, {
           url,
-          ...given({ name, version }),
-          scope: given(body.scope ?? {}),
+          ...withoutUndefined({ name, version }),
+          scope: withoutUndefined(body.scope ?? {}),
           settings: {
-            ...given({ crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks }),
+            ...withoutUndefined({ crawlType, seeds, llmsTxtUrl, llmsFull, render, chunks }),
             ...treeSettings({ ref, path }),
           },
           force,
         })
         // A concurrent request may have started the same source meanwhile.
-        if (isUnderWay(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
-        const order = await writeSourceOrder(library, source, { kind, ...given({ planner, force }), ...options })
+        if (hasOpenJob(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
+        const order = await createSourceRequest(library, source, {
+          kind,
+          ...withoutUndefined({ planner, force }),
+          ...options,
+        })
         const job = await ports.dispatcher.enqueue(order).catch(async (error: unknown) => {
           // A refused crawl leaves no new source behind.
           if (found !== 'interrupted') await library.store.removeSource(source.id)
@@ -206,7 +210,11 @@ export const sourceRoutes: readonly Route[] = [
       const { scope: wanted, ...rest } = body
       return enqueue(
         params.id,
-        { kind: 'recrawl', ...given(rest), ...(wanted === undefined ? {} : { scope: given(wanted) }) },
+        {
+          kind: 'recrawl',
+          ...withoutUndefined(rest),
+          ...(wanted === undefined ? {} : { scope: withoutUndefined(wanted) }),
+        },
         context,
       )
     },
@@ -219,7 +227,8 @@ export const sourceRoutes: readonly Route[] = [
     params: id,
     body: z.object({ discover: z.boolean(), acceptLoss: z.boolean(), render: renderSchema }).partial().optional(),
     answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
-    run: ({ params, body = {} }, context) => enqueue(params.id, { kind: 'refresh', ...given(body) }, context),
+    run: ({ params, body = {} }, context) =>
+      enqueue(params.id, { kind: 'refresh', ...withoutUndefined(body) }, context),
   }),
   createRoute({
     method: 'post',
@@ -229,7 +238,7 @@ export const sourceRoutes: readonly Route[] = [
     params: id,
     body: z.object({ acceptLoss: z.boolean(), render: renderSchema }).partial().optional(),
     answers: { 202: { what: 'It waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
-    run: ({ params, body = {} }, context) => enqueue(params.id, { kind: 'retry', ...given(body) }, context),
+    run: ({ params, body = {} }, context) => enqueue(params.id, { kind: 'retry', ...withoutUndefined(body) }, context),
   }),
   createRoute({
     method: 'get',
@@ -254,7 +263,7 @@ export const sourceRoutes: readonly Route[] = [
       withLibrary(ports, async (library) => {
         const source = await findSource(library, params.id)
         const { limit, ...filter } = query
-        const rows = await library.store.listRows(source.id, { limit: limit + 1, ...given(filter) })
+        const rows = await library.store.listRows(source.id, { limit: limit + 1, ...withoutUndefined(filter) })
         const items = rows.slice(0, limit)
         return reply({
           items: items.map(rowRecord),
@@ -268,8 +277,8 @@ export const sourceRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'What became of an address of a source, and why. Nothing is fetched.',
     query: z.object({
-      source: needField('Id, name, name@version or start URL of a source.'),
-      url: needField('The address; a relative one starts at the site of the source.', 4000),
+      source: requiredTextField('Id, name, name@version or start URL of a source.'),
+      url: requiredTextField('The address; a relative one starts at the site of the source.', 4000),
     }),
     answers: {
       200: {
@@ -290,7 +299,7 @@ export const sourceRoutes: readonly Route[] = [
           target: target === null ? null : rowRecord(target),
           heldUntil: isoOrNull(heldUntil),
           words: {
-            state: row === null ? null : `${STATE_WORDS[row.state]}${writeLeft(explanation.lastRefusal)}`,
+            state: row === null ? null : `${STATE_WORDS[row.state]}${writeLastRefusal(explanation.lastRefusal)}`,
             reason: row === null || row.reason === null ? null : REASON_WORDS[row.reason],
             discovery: row === null ? null : DISCOVERY_WORDS[row.discovery],
             refusal: explanation.refusal === null ? null : REASON_WORDS[explanation.refusal.reason],
@@ -310,22 +319,22 @@ async function enqueue(text: string, input: CrawlInput, { ports }: HttpContext) 
     const source = await findSource(library, text)
     resolveScope(source.scope, input.scope ?? {})
     if (input.crawlType === 'history' && input.force !== true) {
-      await requireUnderstood(library, new URL(source.siteUrl).host)
+      await requireHostMilestones(library, new URL(source.siteUrl).host)
     }
     if (input.render !== undefined) await openRendering(library, input.render)
-    if (isUnderWay(ports, source) || (await reportSource(library, source)).isRunning) {
+    if (hasOpenJob(ports, source) || (await reportSource(library, source)).isRunning) {
       throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
     }
-    return startedReply(source, await ports.dispatcher.enqueue(await writeSourceOrder(library, source, input)))
+    return startedReply(source, await ports.dispatcher.enqueue(await createSourceRequest(library, source, input)))
   })
 }
 
 /** Whether a job of this source is queued or running. */
-function isUnderWay({ dispatcher }: HttpContext['ports'], { id: sourceId }: Source): boolean {
+function hasOpenJob({ dispatcher }: HttpContext['ports'], { id: sourceId }: Source): boolean {
   return dispatcher.list().some((job) => job.sourceId === sourceId && isOpen(job))
 }
 
-async function refuseUnderWay(
+async function refuseDuplicateCrawl(
   { store, trees }: Library,
   {
     url,
@@ -339,7 +348,7 @@ async function refuseUnderWay(
       looseKey(source.url) === looseKey(trees?.addressOf(url) ?? url) &&
       (name === undefined || source.name === name) &&
       (version ?? null) === source.version &&
-      isUnderWay(ports, source),
+      hasOpenJob(ports, source),
   )
   if (same !== undefined) throw new PharosError('CRAWL_RUNNING', { source: labelOf(same) })
 }
@@ -351,7 +360,7 @@ function startedReply({ id: sourceId, name, version, url }: Source, { id: job, s
 async function removeSource(library: Library, text: string, isForced: boolean, { ports }: HttpContext) {
   const { dispatcher } = ports
   const source = await findSource(library, text)
-  if (!isForced && (isUnderWay(ports, source) || (await reportSource(library, source)).isRunning)) {
+  if (!isForced && (hasOpenJob(ports, source) || (await reportSource(library, source)).isRunning)) {
     throw new PharosError('CRAWL_RUNNING', { source: labelOf(source), wanted: 'removal' })
   }
   const jobs = dispatcher.list().filter((job) => job.sourceId === source.id && isOpen(job))
@@ -365,6 +374,6 @@ async function removeSource(library: Library, text: string, isForced: boolean, {
 }
 
 /** Why the last crawl left a page untouched, when a scope given only for that crawl excluded it. */
-function writeLeft(refusal: Explanation['lastRefusal']): string {
+function writeLastRefusal(refusal: Explanation['lastRefusal']): string {
   return refusal === null ? '' : `; refused in the last crawl only: ${REASON_WORDS[refusal.reason]}`
 }

@@ -3,7 +3,7 @@ import type { JobView } from '../../library/dispatch/dispatcher.ts'
 import { type JobItem, writeJobItem } from '../../library/dispatch/job-item.ts'
 import type { Library } from '../../library/library.ts'
 import { writeEtag } from '../etag.ts'
-import { moment } from '../fields.ts'
+import { timestamp } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { failures } from '../shapes.ts'
 import { withLibrary, withLibraryOr } from '../store-access.ts'
@@ -14,7 +14,7 @@ const health = z.object({
   running: z.boolean(),
   stage: z.string().nullable(),
   queueSize: z.int(),
-  lastProgressAt: moment,
+  lastProgressAt: timestamp,
   paused: z.boolean(),
 })
 
@@ -28,8 +28,8 @@ export const systemRoutes: readonly Route[] = [
     answers: {
       200: { what: 'It runs.', schema: health.extend({ status: z.literal('ok'), version: z.string() }) },
     },
-    run: (_, { ports, elsewhere }) =>
-      reply({ status: 'ok', version: ports.version, ...healthOf(ports.dispatcher.list(), elsewhere.latest) }),
+    run: (_, { ports, externalCrawls }) =>
+      reply({ status: 'ok', version: ports.version, ...healthOf(ports.dispatcher.list(), externalCrawls.latest) }),
   }),
   createRoute({
     method: 'get',
@@ -60,11 +60,11 @@ export const systemRoutes: readonly Route[] = [
         }),
       },
     },
-    async run(_, { ports, events, elsewhere }) {
+    async run(_, { ports, events, externalCrawls }) {
       const jobs = ports.dispatcher.list()
       const count = (status: JobView['status']) => jobs.filter((job) => job.status === status).length
       return reply({
-        ...healthOf(jobs, elsewhere.latest),
+        ...healthOf(jobs, externalCrawls.latest),
         version: ports.version,
         jobs: { queued: count('queued'), running: count('running') },
         allowsSeveral: ports.dispatcher.allowsSeveral,
@@ -114,7 +114,7 @@ export const systemRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'This description, for programs.',
     answers: { 200: { what: 'OpenAPI 3.1.' } },
-    run: async (_, { openApi }) => fixed((await openApi()).json, 'application/json'),
+    run: async (_, { openApi }) => createCacheableResponse((await openApi()).json, 'application/json'),
   }),
   createRoute({
     method: 'get',
@@ -122,7 +122,7 @@ export const systemRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'This description, for people.',
     answers: { 200: { what: 'A page.', type: 'text/html' } },
-    run: async (_, { openApi }) => fixed((await openApi()).page, 'text/html; charset=utf-8'),
+    run: async (_, { openApi }) => createCacheableResponse((await openApi()).page, 'text/html; charset=utf-8'),
   }),
 ]
 
@@ -146,7 +146,7 @@ function healthOf(jobs: readonly JobView[], others: readonly JobItem[]) {
 }
 
 /** A response whose body changes only with the program version. */
-function fixed(body: string, type: string): Response {
+function createCacheableResponse(body: string, type: string): Response {
   return new Response(body, {
     headers: { 'content-type': type, 'cache-control': 'no-cache', etag: writeEtag(body) },
   })

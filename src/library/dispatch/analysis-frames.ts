@@ -10,7 +10,7 @@ export interface AnalysisFrame {
   readonly error: string | null
 }
 
-const WORD = 'ANALYSIS '
+const FRAME_PREFIX = 'ANALYSIS '
 
 /** Creates the frame of a run. */
 export function frameOf({ id: runId, status, stage, progress: lastProgress, error }: AnalysisRun): AnalysisFrame {
@@ -19,14 +19,14 @@ export function frameOf({ id: runId, status, stage, progress: lastProgress, erro
 
 /** Writes a frame as one line, without the line break. */
 export function writeAnalysisFrame(frame: AnalysisFrame): string {
-  return WORD + JSON.stringify(frame)
+  return FRAME_PREFIX + JSON.stringify(frame)
 }
 
 /** Parses a line that a run printed; undefined if it is not a frame. */
 export function parseAnalysisFrame(line: string): AnalysisFrame | undefined {
-  if (!line.startsWith(WORD)) return undefined
+  if (!line.startsWith(FRAME_PREFIX)) return undefined
   try {
-    return shape.parse(JSON.parse(line.slice(WORD.length)))
+    return shape.parse(JSON.parse(line.slice(FRAME_PREFIX.length)))
   } catch {
     return undefined
   }

@@ -21,5 +21,5 @@ export interface AnalysisWorker extends AnalysisRunner {
    */
   take(runId: string, signal: AbortSignal): Promise<boolean>
   /** Returns the id of an open run that no process executes. */
-  findLeft(): Promise<string | undefined>
+  findAbandoned(): Promise<string | undefined>
 }

@@ -151,12 +151,12 @@ test('a run taken away before it began is left to other workers', async () => {
   opened.push(taker)
   const { run } = await beginRun(library, {}, null)
   // The server that recorded the run may be about to send it.
-  expect(await taker.findLeft()).toBeUndefined()
+  expect(await taker.findAbandoned()).toBeUndefined()
   const gone = new AbortController()
   gone.abort()
   expect(await taker.take(run.id, gone.signal)).toBe(false)
   expect(await library.analyses.findRun(run.id)).toMatchObject({ status: 'running' })
-  await expect.poll(() => taker.findLeft()).toBe(run.id)
+  await expect.poll(() => taker.findAbandoned()).toBe(run.id)
 })
 
 test('recover starts nothing without an open run', async () => {

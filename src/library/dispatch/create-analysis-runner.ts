@@ -1,19 +1,19 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
-import { maskFields } from '../../core/secrets.ts'
+import { maskSecretFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { AnalysisRun, RunChange } from '../analyses.ts'
 import type { Library } from '../library.ts'
-import { beginRun, fillOptions, isRunLeft, requireAnalyses } from '../operations/begin-run.ts'
-import { ANALYSIS_JOB } from '../operations/reached-milestones.ts'
+import { beginRun, fillOptions, isRunAbandoned, requireAnalyses } from '../operations/begin-run.ts'
+import { ANALYSIS_JOB_ID } from '../operations/reached-milestones.ts'
 import { frameOf, parseAnalysisFrame } from './analysis-frames.ts'
 import type { AnalysisWorker } from './analysis-runner.ts'
 import type { Feed } from './feed.ts'
 import { parseFrame } from './frames.ts'
 import type { DispatcherLog } from './job-runs.ts'
 import { libraryFlags } from './library-flags.ts'
-import { END_MS, hidePlace, KILLED_MS } from './process-end.ts'
+import { hideLibraryPath, KILL_TIMEOUT_MS, TERM_GRACE_MS } from './process-end.ts'
 import type { CrawlProcess, CrawlRunner, ProcessEnd } from './runner.ts'
-import { within } from './within.ts'
+import { waitUpTo } from './wait-up-to.ts'
 
 /** Options of {@link createAnalysisRunner}. */
 export interface AnalysisRunnerOptions {
@@ -29,10 +29,10 @@ export interface AnalysisRunnerOptions {
 }
 
 /** Poll interval for abandoned runs of other processes. */
-const LOOK_MS = 2_000
+const POLL_INTERVAL_MS = 2_000
 
 /** A running analysis process. */
-interface Working {
+interface RunningAnalysis {
   readonly runId: string
   readonly child: CrawlProcess
   /** Resolves once the result of the process is stored. */
@@ -46,11 +46,11 @@ interface Working {
 export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWorker {
   const { runner, feed, clock, log, libraryPath } = options
   const closing = new AbortController()
-  let working: Working | undefined
+  let working: RunningAnalysis | undefined
   let isWatching = false
 
   const say = (text: string) => {
-    const line = maskFields(text)
+    const line = maskSecretFields(text)
     feed.tell('log', null, { stream: 'server', line })
     log?.info(line)
   }
@@ -62,39 +62,39 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     }
     const note = stream === 'stdout' ? parseFrame(line) : undefined
     if (note?.type === 'MILESTONE') {
-      feed.tell('milestone', ANALYSIS_JOB, { ...note.data })
+      feed.tell('milestone', ANALYSIS_JOB_ID, { ...note.data })
       return
     }
     if (stream === 'stderr' && line.trim() !== '' && working !== undefined) working.lastWords = line
-    feed.tell('log', null, { stream, line: maskFields(line) })
+    feed.tell('log', null, { stream, line: maskSecretFields(line) })
   }
   /** Starts the process of a recorded run; returns the problem if that fails. */
   const launch = async (run: AnalysisRun): Promise<string | null> => {
     const child = runner.start([`--run-id=${run.id}`, '--frames', ...libraryFlags(libraryPath)], hear)
-    if (child.mark === null) return (await child.ended).problem
+    if (child.identity === null) return (await child.ended).problem
     const settled = child.ended.then((end) => settle(now, end)).catch((error: unknown) => log?.warn(messageOf(error)))
-    const now: Working = { runId: run.id, child, settled, isLeft: false, lastWords: null }
+    const now: RunningAnalysis = { runId: run.id, child, settled, isLeft: false, lastWords: null }
     working = now
     feed.tell('analysis', null, { ...frameOf(run) })
-    say(`the analysis ${run.id} was started as process ${child.mark.pid}`)
+    say(`the analysis ${run.id} was started as process ${child.identity.pid}`)
     return null
   }
-  const settle = async (ended: Working, end: ProcessEnd) => {
+  const settle = async (ended: RunningAnalysis, end: ProcessEnd) => {
     const { runId, lastWords } = ended
     if (working === ended) working = undefined
     // The next server or another worker resumes the run.
     if (closing.signal.aborted || ended.isLeft) return
     const library = await options.library()
     const run = await requireAnalyses(library).findRun(runId)
-    const isBroken = run?.status === 'running' && (run.runner === null || isRunLeft(library, run))
+    const isBroken = run?.status === 'running' && (run.runner === null || isRunAbandoned(library, run))
     if (run !== undefined && isBroken) await breakOff(library, run, end, lastWords)
     else say(`the analysis ${runId} is ${run?.status ?? 'gone'}`)
   }
   /** Closes a run whose process died before closing it; the same request resumes it later. */
   const breakOff = async (library: Library, run: AnalysisRun, end: ProcessEnd, lastWords: string | null) => {
     const how = end.signal === null ? `ended with code ${end.code}` : `was ended by ${end.signal}`
-    const [said = ''] = maskFields(lastWords ?? '').split(' – ')
-    const error = hidePlace(`its process ${how}${said === '' ? '' : `: ${said}`}`, libraryPath)
+    const [said = ''] = maskSecretFields(lastWords ?? '').split(' – ')
+    const error = hideLibraryPath(`its process ${how}${said === '' ? '' : `: ${said}`}`, libraryPath)
     await endFor(library, run, { status: end.signal === null ? 'failed' : 'cancelled', error })
     say(`the analysis ${run.id} was broken off: ${error}`)
   }
@@ -104,10 +104,10 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     feed.tell('analysis', null, { ...frameOf({ ...run, ...ended }) })
   }
   /** A process exits shortly after its run has ended, so a new run waits for that exit. */
-  const waitForEnd = async ({ runId, child }: Working) => {
+  const waitForEnd = async ({ runId, child }: RunningAnalysis) => {
     const run = await requireAnalyses(await options.library()).findRun(runId)
     if (run?.status === 'running') throw new PharosError('ANALYSIS_RUNNING', { run: runId })
-    await within(clock, child.ended, END_MS)
+    await waitUpTo(clock, child.ended, TERM_GRACE_MS)
   }
   const start = async (input: Parameters<typeof beginRun>[1]): Promise<AnalysisRun> => {
     if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
@@ -121,13 +121,13 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
   }
 
   /** Ends the process of a run but leaves the run open. */
-  const endProcess = async (left: Working) => {
+  const endProcess = async (left: RunningAnalysis) => {
     const { child, runId: id } = left
     left.isLeft = true
     child.kill('SIGTERM')
-    await within(clock, child.ended, END_MS)
+    await waitUpTo(clock, child.ended, TERM_GRACE_MS)
     child.kill('SIGKILL')
-    await within(clock, child.ended, KILLED_MS)
+    await waitUpTo(clock, child.ended, KILL_TIMEOUT_MS)
     // If the process never took the run up, a heartbeat of 0 lets another worker take it at once.
     const { analyses } = await options.library()
     await analyses?.changeRun({ id, runner: null }, { heartbeatAt: 0 })
@@ -136,7 +136,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
   const findOpen = async (): Promise<{ readonly run: AnalysisRun; readonly isLeft: boolean } | undefined> => {
     const library = await options.library()
     const [run] = (await requireAnalyses(library).listRuns({ limit: 1, offset: 0 })).items
-    return run?.status === 'running' ? { run, isLeft: isRunLeft(library, run) } : undefined
+    return run?.status === 'running' ? { run, isLeft: isRunAbandoned(library, run) } : undefined
   }
   /** Resumes an abandoned run; returns true while an open run may still become abandoned. */
   const look = async (): Promise<boolean> => {
@@ -154,7 +154,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     isWatching = true
     try {
       for (let isOpen = true; isOpen && !closing.signal.aborted; ) {
-        await clock.sleep(LOOK_MS, closing.signal)
+        await clock.sleep(POLL_INTERVAL_MS, closing.signal)
         isOpen = await look().catch((error: unknown) => {
           log?.warn(`a run that was left cannot be taken up, which is tried again: ${messageOf(error)}`)
           return true
@@ -197,7 +197,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
       signal.removeEventListener('abort', leave)
       return !(await isOpen())
     },
-    findLeft: async () => {
+    findAbandoned: async () => {
       const open = await findOpen()
       return open?.isLeft === true ? open.run.id : undefined
     },

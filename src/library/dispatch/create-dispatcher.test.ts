@@ -12,7 +12,7 @@ import { createMemoryJobLog } from '../../store/memory/job-log.ts'
 import type { JobLog, JobRecord } from '../job-log.ts'
 import { createDispatcher, type DispatcherOptions } from './create-dispatcher.ts'
 import { createFeed } from './create-feed.ts'
-import type { CrawlOrder, Dispatcher } from './dispatcher.ts'
+import type { CrawlRequest, Dispatcher } from './dispatcher.ts'
 import type { FeedEvent } from './feed.ts'
 import { NO_PROGRESS } from './frames.ts'
 
@@ -48,7 +48,7 @@ function open(options: Partial<DispatcherOptions> = {}, log = createMemoryJobLog
     libraryPath: '/library.db',
     maxJobs: 1,
     maxRequests: 8,
-    restartPausesMs: [10, 20, 30],
+    restartDelaysMs: [10, 20, 30],
     ...options,
   })
   opened.push(dispatcher)
@@ -63,7 +63,7 @@ function open(options: Partial<DispatcherOptions> = {}, log = createMemoryJobLog
 let orders = 0
 
 /** Creates an order for a process with the given behaviour; each has its own start. */
-function order(behaviour: string, ...args: string[]): CrawlOrder {
+function order(behaviour: string, ...args: string[]): CrawlRequest {
   return { url: `https://site.example/${orders++}`, args: [behaviour, ...args] }
 }
 
@@ -262,7 +262,7 @@ test('a job whose process dies every time fails in the end', async () => {
 })
 
 test('a job waiting for its restart can be stopped, and keeps its slot until then', async () => {
-  const { dispatcher } = open({ restartPausesMs: [60_000] })
+  const { dispatcher } = open({ restartDelaysMs: [60_000] })
   const { id } = await dispatcher.begin(order('die'))
   await until(() => dispatcher.find(id)?.restarts === 1)
   await expect(dispatcher.begin(order('run'))).rejects.toMatchObject({ code: 'JOBS_FULL' })
@@ -462,7 +462,7 @@ test('recover ends a process left by an earlier server before its job resumes', 
   await until(() => lines.length > 0)
   const record: JobRecord = {
     ...LEFT,
-    process: left.mark,
+    process: left.identity,
     status: 'running',
     createdAt: 1,
     startedAt: 2,

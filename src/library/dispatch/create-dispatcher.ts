@@ -1,25 +1,25 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
-import { maskFields } from '../../core/secrets.ts'
+import { maskSecretFields } from '../../core/secrets.ts'
 import type { JobLog, JobRecord } from '../job-log.ts'
-import type { CrawlOrder, Dispatcher, JobView } from './dispatcher.ts'
+import type { CrawlRequest, Dispatcher, JobView } from './dispatcher.ts'
 import type { Feed } from './feed.ts'
 import type { NoteFrame } from './frames.ts'
-import { createJobRuns, type JobRunsOptions } from './job-runs.ts'
-import { createLogWriter } from './log-writer.ts'
 import {
-  KEEP_ENDED_MS,
+  ENDED_RETENTION_MS,
   MAX_MILESTONES,
   MAX_WAITING,
-  orderOf,
   refuseFull,
-  refuseLong,
-  refuseWaiting,
+  refuseFullQueue,
+  refuseLongArgs,
+  restoreRequest,
   writeJobList,
-} from './open-jobs.ts'
-import { END_MS, endLeft, NOT_STARTED } from './process-end.ts'
+} from './job-limits.ts'
+import { createJobRuns, type JobRunsOptions } from './job-runs.ts'
+import { trimPeriodically } from './log-retention.ts'
+import { createLogWriter } from './log-writer.ts'
+import { endLeftoverProcess, NOT_STARTED, TERM_GRACE_MS } from './process-end.ts'
 import { createTrackedJob, isSameStart, milestoneKey, recordOf, type TrackedJob, viewOf } from './tracked-job.ts'
-import { keepTrimmed } from './trim-rule.ts'
-import { within } from './within.ts'
+import { waitUpTo } from './wait-up-to.ts'
 
 /** Options of {@link createDispatcher}. */
 export interface DispatcherOptions extends Omit<JobRunsOptions, 'writer' | 'onChange' | 'onEnd'> {
@@ -35,9 +35,9 @@ export interface DispatcherOptions extends Omit<JobRunsOptions, 'writer' | 'onCh
 }
 
 /** How long a request waits for its job to be stored; after that the job runs anyway and is stored once the log can be written. */
-const KEPT_MS = 50
+const STORE_TIMEOUT_MS = 50
 /** Retry interval if the log cannot be read at startup. */
-const RECOVER_AGAIN_MS = 5_000
+const RECOVERY_RETRY_MS = 5_000
 
 /** Runs crawls as processes. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -63,7 +63,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
   const forgetOld = () => {
     for (const [id, { endedAt }] of jobs) {
-      if (endedAt !== null && clock.now() - endedAt >= KEEP_ENDED_MS) jobs.delete(id)
+      if (endedAt !== null && clock.now() - endedAt >= ENDED_RETENTION_MS) jobs.delete(id)
     }
   }
   const need = (id: string): TrackedJob => {
@@ -75,18 +75,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   const runs = createJobRuns({ ...options, writer, onChange: tellJobs, onEnd: () => launchNext() })
   const { running } = runs
-  const isUnderWay = (order: CrawlOrder) => [...running].some((job) => isSameStart(order, job))
+  const isUnderWay = (order: CrawlRequest) => [...running].some((job) => isSameStart(order, job))
   const launchNext = () => {
     while (!closing.signal.aborted && running.size < maxJobs) {
       // A process for a source that is already being crawled would only wait.
-      const place = waiting.findIndex(({ order }) => !isUnderWay(order))
+      const place = waiting.findIndex(({ request }) => !isUnderWay(request))
       const [job] = place < 0 ? [] : waiting.splice(place, 1)
       if (job === undefined) return
       runs.start(job)
     }
   }
   /** Registers a new job, stores it, and starts or queues it with `place`. */
-  const track = async (order: CrawlOrder, place: (job: TrackedJob) => void): Promise<JobView> => {
+  const track = async (order: CrawlRequest, place: (job: TrackedJob) => void): Promise<JobView> => {
     forgetOld()
     const job = createTrackedJob(options.newId(), order, clock.now())
     jobs.set(job.id, job)
@@ -94,7 +94,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     place(job)
     const view = viewOf(job, clock.now())
     // An accepted job must survive a crash.
-    await within(clock, kept, KEPT_MS)
+    await waitUpTo(clock, kept, STORE_TIMEOUT_MS)
     return view
   }
   const command = (id: string, paused: boolean): boolean => {
@@ -106,7 +106,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   const takeUp = (record: JobRecord, milestones: readonly NoteFrame[]) => {
     const { id } = record
-    const job = createTrackedJob(id, orderOf(record), clock.now(), record)
+    const job = createTrackedJob(id, restoreRequest(record), clock.now(), record)
     jobs.set(id, job)
     for (const note of milestones) job.milestones.add(milestoneKey(note))
     waiting.push(job)
@@ -123,7 +123,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     try {
       const kept = await options.jobLog()
       const left = (await kept.listOpen()).filter(({ id }) => !jobs.has(id))
-      await Promise.all(left.map((record) => endLeft(runner, clock, record.process)))
+      await Promise.all(left.map((record) => endLeftoverProcess(runner, clock, record.process)))
       const reached = new Map<string, readonly NoteFrame[]>()
       for (const { id: jobId, startedAt } of left) {
         if (startedAt !== null) reached.set(jobId, await kept.listMilestones({ jobId, limit: MAX_MILESTONES }))
@@ -133,23 +133,23 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       sayLeft(left.filter(({ status }) => status === 'running').length)
       launchNext()
       tellJobs()
-      void keepTrimmed(options.jobLog, clock, (message) => log?.warn(message), closing.signal)
+      void trimPeriodically(options.jobLog, clock, (message) => log?.warn(message), closing.signal)
     } catch (error) {
       log?.warn(`what an earlier server left cannot be read, which is tried again: ${messageOf(error)}`)
-      void clock.sleep(RECOVER_AGAIN_MS, closing.signal).then(recover, () => undefined)
+      void clock.sleep(RECOVERY_RETRY_MS, closing.signal).then(recover, () => undefined)
     }
   }
   const close = async () => {
     closing.abort()
     // The log still lists these jobs as running, so the next server resumes them.
     await runs.close()
-    await within(clock, writer.close(), END_MS)
+    await waitUpTo(clock, writer.close(), TERM_GRACE_MS)
     for (const job of [...running, ...waiting]) for (const tell of job.waiters.splice(0)) tell()
   }
 
-  const refuse = (order: CrawlOrder) => {
+  const refuse = (order: CrawlRequest) => {
     if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
-    refuseLong(order)
+    refuseLongArgs(order)
   }
   return {
     feed,
@@ -157,14 +157,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async begin(order) {
       refuse(order)
       // No await between the check and the start: two simultaneous requests cannot both take the last slot.
-      const starts = [...running].map((job) => job.order.url)
+      const starts = [...running].map((job) => job.request.url)
       refuseFull(starts, maxJobs, 'the setting maxCrawls allows')
-      if (isUnderWay(order)) throw new PharosError('CRAWL_RUNNING', { source: maskFields(order.url) })
+      if (isUnderWay(order)) throw new PharosError('CRAWL_RUNNING', { source: maskSecretFields(order.url) })
       return track(order, runs.start)
     },
     async enqueue(order) {
       refuse(order)
-      refuseWaiting(waiting.length, maxWaiting)
+      refuseFullQueue(waiting.length, maxWaiting)
       return track(order, (job) => {
         waiting.push(job)
         launchNext()

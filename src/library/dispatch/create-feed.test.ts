@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createHandClock } from '../../../test/dispatch/hand-clock.ts'
+import { createManualClock } from '../../../test/dispatch/manual-clock.ts'
 import { systemClock } from '../../fetch/clock.ts'
 import { createFeed, type FeedOptions } from './create-feed.ts'
 import type { Feed, FeedFilter } from './feed.ts'
@@ -7,7 +7,7 @@ import type { Feed, FeedFilter } from './feed.ts'
 const ALL: FeedFilter = { logs: true, jobId: null }
 
 function open(options: Partial<FeedOptions> = {}) {
-  const clock = createHandClock()
+  const clock = createManualClock()
   return { clock, feed: createFeed({ epoch: 'e1', clock, ...options }) }
 }
 

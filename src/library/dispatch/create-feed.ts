@@ -24,11 +24,11 @@ const LOGS_PER_SEC = 200
 const LINE_CHARS = 8192
 
 /** A progress event equal to the previous one within this time is dropped. */
-const SAME_PROGRESS_MS = 200
+const REPEAT_WINDOW_MS = 200
 /** Minimum interval between two lists of jobs. */
-const JOBS_MS = 200
+const JOB_LIST_INTERVAL_MS = 200
 /** Minimum interval between two rounds of listener calls: more would be invisible, and a thousand listeners would occupy a core. */
-const WAKE_MS = 50
+const WAKE_INTERVAL_MS = 50
 /** Maximum number of listeners called before yielding to other work. */
 const WAKES_AT_ONCE = 100
 /** Maximum number of cached reads; listeners that keep up read from only a few positions. */
@@ -40,7 +40,7 @@ type Payload = Readonly<Record<string, unknown>>
 export function createFeed(options: FeedOptions): Feed {
   const { epoch, clock, maxEvents = MAX_EVENTS, maxBytes = MAX_BYTES, lineChars = LINE_CHARS } = options
   const ring = createRing(maxEvents, maxBytes)
-  const wakes = createWakes(clock)
+  const wakes = createListeners(clock)
   const add = (name: FeedEventName, jobId: string | null, body: string) => {
     const about = name === 'jobs' ? '' : `"jobId":${JSON.stringify(jobId)},`
     const ts = `"ts":"${new Date(clock.now()).toISOString()}"`
@@ -52,7 +52,7 @@ export function createFeed(options: FeedOptions): Feed {
     add('log', null, JSON.stringify({ stream: 'server', line }))
   })
   const repeats = createRepeats(clock)
-  const jobs = createLastOf(clock, (payload) => add('jobs', null, JSON.stringify(payload)))
+  const jobs = createThrottle(clock, (payload) => add('jobs', null, JSON.stringify(payload)))
   return {
     epoch,
     get last() {
@@ -125,7 +125,7 @@ function createRing(maxEvents: number, maxBytes: number) {
       while (bytes > maxBytes && first < last) dropFirst()
     },
     read(after: number, filter: FeedFilter, most: number): Slice {
-      for (const slice of slices) if (isAnswer(slice, after, filter, most)) return slice
+      for (const slice of slices) if (isSameRead(slice, after, filter, most)) return slice
       const slice = collect(after, filter, most)
       if (slices.length === MAX_SLICES) slices.shift()
       slices.push(slice)
@@ -134,7 +134,7 @@ function createRing(maxEvents: number, maxBytes: number) {
   }
 }
 
-function isAnswer(slice: Slice, after: number, { logs, jobId }: FeedFilter, most: number): boolean {
+function isSameRead(slice: Slice, after: number, { logs, jobId }: FeedFilter, most: number): boolean {
   return slice.after === after && slice.most === most && slice.filter.logs === logs && slice.filter.jobId === jobId
 }
 
@@ -145,7 +145,7 @@ function passes({ name, jobId }: FeedEvent, filter: FeedFilter): boolean {
 }
 
 /** Calls all listeners in rounds, at a limited rate. */
-function createWakes(clock: Clock) {
+function createListeners(clock: Clock) {
   const listeners = new Set<{ readonly wake: () => void }>()
   let isCalling = false
   let isDue = false
@@ -156,7 +156,7 @@ function createWakes(clock: Clock) {
     while (isDue && listeners.size > 0) {
       isDue = false
       await callOnce()
-      await clock.sleep(WAKE_MS)
+      await clock.sleep(WAKE_INTERVAL_MS)
     }
     isCalling = false
   }
@@ -224,7 +224,7 @@ function createRepeats(clock: Clock) {
     isRepeat(jobId: string | null, body: string): boolean {
       const before = said.get(jobId)
       const at = clock.now()
-      if (before?.body === body && at - before.at < SAME_PROGRESS_MS) return true
+      if (before?.body === body && at - before.at < REPEAT_WINDOW_MS) return true
       said.set(jobId, { body, at })
       return false
     },
@@ -235,13 +235,13 @@ function createRepeats(clock: Clock) {
 }
 
 /** Emits the first of several payloads immediately, and the latest once the interval is over. */
-function createLastOf(clock: Clock, tell: (payload: Payload) => void) {
+function createThrottle(clock: Clock, tell: (payload: Payload) => void) {
   let waiting: Payload | undefined
   let isWaiting = false
   const tellLater = async () => {
     isWaiting = true
     do {
-      await clock.sleep(JOBS_MS)
+      await clock.sleep(JOB_LIST_INTERVAL_MS)
       const payload = waiting
       waiting = undefined
       if (payload !== undefined) tell(payload)

@@ -3,12 +3,12 @@ import { beginRun, fillOptions } from '../operations/begin-run.ts'
 import { frameOf } from './analysis-frames.ts'
 import type { AnalysisRunner } from './analysis-runner.ts'
 import type { Feed } from './feed.ts'
-import type { JobQueue } from './queue.ts'
+import type { WorkQueue } from './queue.ts'
 
 /** Options of {@link createSharedAnalysis}. */
 export interface SharedAnalysisOptions {
   readonly library: () => Promise<Library>
-  readonly queue: () => Promise<JobQueue>
+  readonly queue: () => Promise<WorkQueue>
   readonly feed: Pick<Feed, 'tell'>
 }
 
@@ -21,7 +21,7 @@ export function createSharedAnalysis({ library, queue, feed }: SharedAnalysisOpt
       const { run } = await beginRun(opened, { options }, null)
       const waiting = await queue()
       // The queue may still hold the run from before its interruption. If sending fails, a worker finds the run anyway.
-      await opened.workers?.inTurn((statement) =>
+      await opened.workers?.runExclusively((statement) =>
         waiting.sendAgain('analysis', { id: run.id, key: 'library' }, statement),
       )
       feed.tell('analysis', null, { ...frameOf(run) })

@@ -1,20 +1,20 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
-import { maskFields } from '../../core/secrets.ts'
+import { maskSecretFields } from '../../core/secrets.ts'
 import { looseKey } from '../../core/url/key.ts'
 import type { JobLog } from '../job-log.ts'
-import type { Occupation, SharedJob } from '../workers.ts'
-import type { CrawlOrder, Dispatcher, JobView } from './dispatcher.ts'
+import type { SharedJob, WorkerLoad } from '../workers.ts'
+import type { CrawlRequest, Dispatcher, JobView } from './dispatcher.ts'
+import { MAX_WAITING, refuseFull, refuseFullQueue, refuseLongArgs, restoreRequest } from './job-limits.ts'
 import { createJobMirror, type MirrorOptions } from './job-mirror.ts'
-import { ESCALATES_MS } from './job-runs.ts'
-import { MAX_WAITING, orderOf, refuseFull, refuseLong, refuseWaiting } from './open-jobs.ts'
-import type { JobQueue } from './queue.ts'
+import { STOP_GRACE_MS } from './job-runs.ts'
+import { trimPeriodically } from './log-retention.ts'
+import type { WorkQueue } from './queue.ts'
 import { createTrackedJob, isSameStart, recordOf } from './tracked-job.ts'
-import { keepTrimmed } from './trim-rule.ts'
 
 /** Options of {@link createSharedDispatcher}. */
 export interface SharedDispatcherOptions extends MirrorOptions {
   /** Opens the queue, retrying until it succeeds. */
-  readonly queue: () => Promise<JobQueue>
+  readonly queue: () => Promise<WorkQueue>
   /** A new UUID. */
   readonly newId: () => string
   /** Opens the history of jobs, which this dispatcher trims. */
@@ -24,9 +24,9 @@ export interface SharedDispatcherOptions extends MirrorOptions {
 }
 
 /** Poll interval while waiting for a worker to start a job. */
-const LOOK_MS = 50
+const POLL_INTERVAL_MS = 50
 /** How long `start` waits for a worker to start the job. */
-const BEGUN_MS = 3_000
+const START_TIMEOUT_MS = 3_000
 
 /**
  * Dispatches crawls to workers on any machine. It reads the state of jobs from the library, so several servers may manage the same jobs.
@@ -37,15 +37,15 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
   const closing = new AbortController()
   let isTrimming = false
 
-  const admit = async (order: CrawlOrder, isBegun: boolean, check: (occupation: Occupation) => void) => {
+  const admit = async (order: CrawlRequest, isBegun: boolean, check: (occupation: WorkerLoad) => void) => {
     if (closing.signal.aborted) throw new PharosError('INTERRUPTED')
-    refuseLong(order)
+    refuseLongArgs(order)
     const [workers, queue] = [await options.workers(), await options.queue()]
     const record = recordOf(createTrackedJob(options.newId(), order, clock.now()))
     let after: string | undefined
-    const look = (occupation: Occupation) => {
+    const look = (occupation: WorkerLoad) => {
       check(occupation)
-      after = occupation.open.findLast((open) => isFor(order, open))?.record.id
+      after = occupation.openJobs.findLast((open) => isSameTarget(order, open))?.record.id
     }
     const work = { id: record.id, key: looseKey(order.url), isFirst: isBegun }
     // A crawl of the same source waits its turn, even if requested by another address.
@@ -54,13 +54,13 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
     return record.id
   }
   const untilBegun = async (id: string): Promise<JobView> => {
-    const until = clock.now() + BEGUN_MS
+    const until = clock.now() + START_TIMEOUT_MS
     const hasBegun = ({ pid, endedAt }: JobView) => pid !== null || endedAt !== null
-    while (!hasBegun(mirror.need(id)) && clock.now() < until) await clock.sleep(LOOK_MS)
-    return mirror.need(id)
+    while (!hasBegun(mirror.requireJob(id)) && clock.now() < until) await clock.sleep(POLL_INTERVAL_MS)
+    return mirror.requireJob(id)
   }
   const command = async (id: string, isPaused: boolean): Promise<boolean> => {
-    mirror.need(id)
+    mirror.requireJob(id)
     const isAsked = await (await options.workers()).askPause(id, isPaused)
     if (isAsked) mirror.setPaused(id, isPaused)
     return isAsked
@@ -70,7 +70,7 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
     const queue = await options.queue()
     await queue.remove('crawl', id).catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
     await mirror.refresh()
-    const { url, status } = mirror.need(id)
+    const { url, status } = mirror.requireJob(id)
     const line = `the crawl of ${url} is ${status}`
     feed.tell('log', id, { stream: 'server', line })
     log?.info(line, { jobId: id })
@@ -87,11 +87,11 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
     async enqueue(order) {
       let isNext = false
       const id = await admit(order, false, (occupation) => {
-        const { open, slots } = occupation
-        refuseWaiting(open.filter(({ record }) => record.status === 'queued').length, maxWaiting)
-        isNext = open.length < slots && !isUnderWay(order, occupation)
+        const { openJobs, slots } = occupation
+        refuseFullQueue(openJobs.filter(({ record }) => record.status === 'queued').length, maxWaiting)
+        isNext = openJobs.length < slots && !isUnderWay(order, occupation)
       })
-      return isNext ? untilBegun(id) : mirror.need(id)
+      return isNext ? untilBegun(id) : mirror.requireJob(id)
     },
     list: mirror.list,
     find: mirror.find,
@@ -99,7 +99,7 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
       const became = await (await options.workers()).askEnd(id, end)
       if (became === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
       if (became === 'over') return { stopped: false, escalatesInMs: 0 }
-      if (became === 'asked') return { stopped: true, escalatesInMs: ESCALATES_MS }
+      if (became === 'asked') return { stopped: true, escalatesInMs: STOP_GRACE_MS }
       await forget(id)
       return { stopped: true, escalatesInMs: 0 }
     },
@@ -110,7 +110,7 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
       mirror.start()
       if (isTrimming) return
       isTrimming = true
-      void keepTrimmed(options.jobLog, clock, (message) => log?.warn(message), closing.signal)
+      void trimPeriodically(options.jobLog, clock, (message) => log?.warn(message), closing.signal)
     },
     close() {
       closing.abort()
@@ -120,20 +120,20 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
 }
 
 /** Refuses an immediate crawl if no worker has a free slot, or if the same start is already being crawled. */
-function refuseBegin(order: CrawlOrder, occupation: Occupation): void {
-  const { open, begun, slots } = occupation
+function refuseBegin(order: CrawlRequest, occupation: WorkerLoad): void {
+  const { openJobs, immediateJobIds, slots } = occupation
   if (slots === 0) throw new PharosError('WORKERS_MISSING')
-  const taking = open.filter(({ record }) => record.status === 'running' || begun.has(record.id))
+  const taking = openJobs.filter(({ record }) => record.status === 'running' || immediateJobIds.has(record.id))
   const starts = taking.map(({ record }) => record.url)
   refuseFull(starts, slots, 'all workers together run')
-  if (isUnderWay(order, occupation)) throw new PharosError('CRAWL_RUNNING', { source: maskFields(order.url) })
+  if (isUnderWay(order, occupation)) throw new PharosError('CRAWL_RUNNING', { source: maskSecretFields(order.url) })
 }
 
 /** Whether a crawl of the same start is running or queued. */
-function isUnderWay(order: CrawlOrder, { open }: Occupation): boolean {
-  return open.some((one) => isFor(order, one))
+function isUnderWay(order: CrawlRequest, { openJobs }: WorkerLoad): boolean {
+  return openJobs.some((one) => isSameTarget(order, one))
 }
 
-function isFor(order: CrawlOrder, { record }: SharedJob): boolean {
-  return isSameStart(order, { order: orderOf(record), sourceId: record.sourceId })
+function isSameTarget(order: CrawlRequest, { record }: SharedJob): boolean {
+  return isSameStart(order, { request: restoreRequest(record), sourceId: record.sourceId })
 }

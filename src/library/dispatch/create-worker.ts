@@ -4,28 +4,28 @@ import type { JobLog } from '../job-log.ts'
 import type { SharableCrawl } from '../store.ts'
 import type { TakenJob, WorkerReport, Workers } from '../workers.ts'
 import type { AnalysisWorker } from './analysis-runner.ts'
-import { createHelping } from './create-helping.ts'
+import { createCrawlSharing } from './crawl-sharing.ts'
 import type { JobView } from './dispatcher.ts'
+import { createRelay } from './event-relay.ts'
 import type { Feed } from './feed.ts'
 import { NO_PROGRESS, type ProgressFrame } from './frames.ts'
+import { ENDED_RETENTION_MS, MAX_MILESTONES, restoreRequest } from './job-limits.ts'
 import { createJobRuns, type JobRunsOptions } from './job-runs.ts'
+import { trimPeriodically } from './log-retention.ts'
 import { createLogWriter } from './log-writer.ts'
-import { KEEP_ENDED_MS, MAX_MILESTONES, orderOf } from './open-jobs.ts'
-import { createRelay } from './passed-on.ts'
-import { END_MS, KILLED_MS, NOT_STARTED } from './process-end.ts'
-import type { JobQueue, QueuedWork } from './queue.ts'
+import { KILL_TIMEOUT_MS, NOT_STARTED, TERM_GRACE_MS } from './process-end.ts'
+import type { QueuedWork, WorkQueue } from './queue.ts'
 import { keepSweeping } from './sweep-jobs.ts'
 import { createTrackedJob, milestoneKey, type TrackedJob, viewOf } from './tracked-job.ts'
-import { keepTrimmed } from './trim-rule.ts'
-import { within } from './within.ts'
-import { createReporting } from './worker-reporting.ts'
+import { waitUpTo } from './wait-up-to.ts'
+import { createWorkerReporter } from './worker-reporter.ts'
 
 /** Options of {@link createWorker}. */
 export interface WorkerOptions extends Omit<JobRunsOptions, 'writer' | 'feed' | 'isOurs' | 'onChange' | 'onEnd'> {
   readonly workers: Workers
-  readonly queue: JobQueue
+  readonly queue: WorkQueue
   /** Identity of the worker in its reports. */
-  readonly about: Pick<WorkerReport, 'id' | 'name' | 'version' | 'isServer' | 'slots'>
+  readonly identity: Pick<WorkerReport, 'id' | 'name' | 'version' | 'isServer' | 'slots'>
   /** A new UUID. */
   readonly newId: () => string
   /** Names a crawl process by its pid, in the form that the library stores as runner. */
@@ -35,7 +35,7 @@ export interface WorkerOptions extends Omit<JobRunsOptions, 'writer' | 'feed' | 
   /** Lists crawls with idle hosts; an idle worker takes part in one. @default the worker takes part in none */
   readonly listSharable?: () => Promise<readonly SharableCrawl[]>
   /** Returns the result of a crawl; undefined if it must continue. @default every crawl must continue */
-  readonly findEnd?: (sourceId: string, crawlId: string) => Promise<EndedCrawl | undefined>
+  readonly findEndedCrawl?: (sourceId: string, crawlId: string) => Promise<EndedCrawl | undefined>
   /** Number from 0 up to 1. */
   readonly random: () => number
   /** Embeds chunks without vectors. @default the worker does no embedding */
@@ -61,23 +61,23 @@ export interface Worker {
 }
 
 /** A job that made no progress after this many attempts, by any worker, has failed. */
-const MOST_VAIN = 8
+const MAX_FRUITLESS_ATTEMPTS = 8
 /** Timeout for each step of a shutdown, and for asking the library who has a job. */
-const LAST_MS = 3_000
+const STEP_TIMEOUT_MS = 3_000
 
 /** Creates a worker. */
 export function createWorker(options: WorkerOptions): Worker {
-  const { workers, queue, about, clock, log } = options
-  const { id: me } = about
+  const { workers, queue, identity, clock, log } = options
+  const { id: me } = identity
   const ended: { readonly job: TrackedJob; readonly at: number }[] = []
   const closing = new AbortController()
 
   const listViews = (): JobView[] => {
-    while (ended[0] !== undefined && clock.now() - ended[0].at > KEEP_ENDED_MS) ended.shift()
+    while (ended[0] !== undefined && clock.now() - ended[0].at > ENDED_RETENTION_MS) ended.shift()
     return [...ended.map(({ job }) => job), ...runs.running].map((job) => viewOf(job, clock.now()))
   }
   const noteEnded = (job: TrackedJob) => void ended.push({ job, at: clock.now() })
-  const relay = createRelay({ clock, listViews, passOn: (body) => workers.passOn(me, body) })
+  const relay = createRelay({ clock, listViews, sendBatch: (body) => workers.relay(me, body) })
   const warn = (message: string) => {
     relay.tell('log', null, { stream: 'server', line: message })
     log?.warn(message)
@@ -98,27 +98,27 @@ export function createWorker(options: WorkerOptions): Worker {
     const asked = workers.has(id, me).then((has) => {
       answer = has
     })
-    await within(
+    await waitUpTo(
       clock,
       asked.catch(() => undefined),
-      LAST_MS,
+      STEP_TIMEOUT_MS,
     )
     return answer
   }
   const runs = createJobRuns({ ...options, feed: relay, writer, isOurs, onChange: () => undefined, onEnd: noteEnded })
   const analysis = options.openAnalysis?.(relay)
   const { listSharable = async () => [] } = options
-  const helping = createHelping({
+  const helping = createCrawlSharing({
     ...options,
     ...{ feed: relay, writer, listSharable, listJobs: () => workers.listJobs(0), running: () => runs.running },
-    slots: about.slots,
-    share: Math.max(1, Math.floor(options.maxRequests / about.slots)),
+    slots: identity.slots,
+    share: Math.max(1, Math.floor(options.maxRequests / identity.slots)),
   })
 
-  const reporting = createReporting({ ...options, runs, helping })
+  const reporting = createWorkerReporter({ ...options, runs, helping })
 
   const takeUp = async ({ record, isPaused }: TakenJob): Promise<TrackedJob> => {
-    const job = createTrackedJob(record.id, orderOf(record), clock.now(), record)
+    const job = createTrackedJob(record.id, restoreRequest(record), clock.now(), record)
     job.paused = isPaused
     if (record.startedAt === null) return job
     job.restarts++
@@ -129,20 +129,20 @@ export function createWorker(options: WorkerOptions): Worker {
   /** Runs a job until it ends or another worker takes it over. */
   const run = async (job: TrackedJob, lastHolder: string | null, signal: AbortSignal): Promise<void> => {
     const over = new Promise<void>((resolve) => job.waiters.push(resolve))
-    const leave = () => void runs.leave(job)
+    const leave = () => void runs.handOver(job)
     signal.addEventListener('abort', leave, { once: true })
     runs.start(job, lastHolder === null ? [] : [`--gone-runner=${lastHolder}`])
-    helping.makeRoom()
+    helping.endSurplusHelpers()
     reporting.wake()
     if (signal.aborted || closing.signal.aborted) leave()
     await over
     signal.removeEventListener('abort', leave)
-    reporting.noteLeft(job)
+    reporting.addEndedJob(job)
   }
   /** Ends a job whose crawl is over but whose worker could not report it; returns false if the crawl must continue. */
   const endLate = async (job: TrackedJob): Promise<boolean> => {
     const { sourceId, crawlId } = job
-    const ended = sourceId === null || crawlId === null ? undefined : await options.findEnd?.(sourceId, crawlId)
+    const ended = sourceId === null || crawlId === null ? undefined : await options.findEndedCrawl?.(sourceId, crawlId)
     if (ended === undefined) return false
     const { summary, problem } = ended
     job.progress = addSummary(job.progress, summary)
@@ -152,7 +152,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const taking = new Map<string, Promise<boolean>>()
   /** A worker that lost a job and gets it again must first end its old process. */
   const leaveOld = async (id: string, taken: Promise<boolean> | undefined) => {
-    for (const job of [...runs.running].filter((one) => one.id === id)) await runs.leave(job)
+    for (const job of [...runs.running].filter((one) => one.id === id)) await runs.handOver(job)
     await taken?.catch(() => undefined)
   }
   const runCrawl = ({ id, ...work }: QueuedWork): Promise<boolean> => {
@@ -166,7 +166,7 @@ export function createWorker(options: WorkerOptions): Worker {
     if (taken === undefined) return true
     const job = await takeUp(taken)
     // A paused job makes no progress, which does not count as a failed attempt.
-    const isVain = attempt >= MOST_VAIN && (job.progress?.visited ?? 0) === 0 && !job.paused
+    const isVain = attempt >= MAX_FRUITLESS_ATTEMPTS && (job.progress?.visited ?? 0) === 0 && !job.paused
     if (taken.end !== null) runs.finish(job, taken.end, NOT_STARTED)
     else if (!(await endLate(job))) {
       if (isVain) {
@@ -191,8 +191,8 @@ export function createWorker(options: WorkerOptions): Worker {
       .catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
   }
   const leaveAll = async () => {
-    for (const job of runs.running) runs.say(job, `the crawl of ${job.order.url} is left to another worker`)
-    await Promise.all([...runs.running].map((job) => runs.leave(job)))
+    for (const job of runs.running) runs.logMessage(job, `the crawl of ${job.request.url} is left to another worker`)
+    await Promise.all([...runs.running].map((job) => runs.handOver(job)))
   }
   /** Number of running tasks other than crawls. */
   let others = 0
@@ -206,7 +206,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
   /** A step that fails or times out must not block the remaining steps of the shutdown. */
   const attempt = (work: Promise<unknown>, ms: number) =>
-    within(
+    waitUpTo(
       clock,
       work.catch((error: unknown) => log?.warn(`while closing: ${messageOf(error)}`)),
       ms,
@@ -220,7 +220,7 @@ export function createWorker(options: WorkerOptions): Worker {
         if (news === 'shared') helping.wake()
       })
       relay.start()
-      await queue.take('crawl', about.slots, runCrawl)
+      await queue.take('crawl', identity.slots, runCrawl)
       if (analysis !== undefined) await queue.take('analysis', 1, ({ id, signal }) => count(analysis.take(id, signal)))
       const { embed } = options
       if (embed !== undefined) {
@@ -232,23 +232,23 @@ export function createWorker(options: WorkerOptions): Worker {
       }
       helping.start()
       const complain = (message: string) => log?.warn(message)
-      const findLeftRun = analysis && (() => analysis.findLeft())
-      void keepSweeping({ workers, queue, clock, findLeftRun, warn: complain }, closing.signal)
-      void keepTrimmed(async () => kept, clock, complain, closing.signal)
+      const findLeftRun = analysis && (() => analysis.findAbandoned())
+      void keepSweeping({ workers, queue, clock, findAbandonedRun: findLeftRun, warn: complain }, closing.signal)
+      void trimPeriodically(async () => kept, clock, complain, closing.signal)
     },
     async drain(patienceMs) {
       reporting.drain()
-      await attempt(queue.stopTaking(), LAST_MS)
+      await attempt(queue.stopTaking(), STEP_TIMEOUT_MS)
       // Crawls that this worker only helps with continue without it.
-      await attempt(helping.close(), END_MS + KILLED_MS)
+      await attempt(helping.close(), TERM_GRACE_MS + KILL_TIMEOUT_MS)
       await untilIdle(patienceMs)
       closing.abort()
-      await attempt(Promise.all([leaveAll(), analysis?.close()]), END_MS + KILLED_MS)
-      await attempt(Promise.all([reporting.close(), relay.close()]), LAST_MS)
+      await attempt(Promise.all([leaveAll(), analysis?.close()]), TERM_GRACE_MS + KILL_TIMEOUT_MS)
+      await attempt(Promise.all([reporting.close(), relay.close()]), STEP_TIMEOUT_MS)
       // Settles taken work before closing the queue, so that other workers need not wait for the heartbeat timeout.
-      await attempt(queue.close(), LAST_MS)
-      await attempt(writer.close(), END_MS)
-      await attempt(Promise.all([stopListening(), workers.leave(me)]), LAST_MS)
+      await attempt(queue.close(), STEP_TIMEOUT_MS)
+      await attempt(writer.close(), TERM_GRACE_MS)
+      await attempt(Promise.all([stopListening(), workers.leave(me)]), STEP_TIMEOUT_MS)
     },
   }
 }

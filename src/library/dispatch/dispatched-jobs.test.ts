@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { PROGRAM } from '../../../test/e2e/program.ts'
-import { stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
+import { openTestLibrary, openTestSite } from '../../../test/sites/crawl.ts'
 import { page } from '../../../test/sites/site.ts'
 import { systemClock } from '../../fetch/clock.ts'
 import { createSpawnRunner } from '../../jobs/spawn-crawl.ts'
 import type { OpenLibrary } from '../../open-library.ts'
 import type { JobLog } from '../job-log.ts'
 import { addSource } from '../operations/add-source.ts'
-import { readCrawlOrder } from './crawl-order.ts'
+import { parseCrawlRequest } from './crawl-request.ts'
 import { createDispatcher } from './create-dispatcher.ts'
 import { createFeed } from './create-feed.ts'
 import { createDispatchedJobs } from './dispatched-jobs.ts'
@@ -30,7 +30,7 @@ async function open(): Promise<{ dispatcher: Dispatcher; library: OpenLibrary; l
   const folder = mkdtempSync(join(tmpdir(), 'pharos-'))
   const path = join(folder, 'library.db')
   closing.push(() => rmSync(folder, { recursive: true }))
-  const library = await stageLibrary(path)
+  const library = await openTestLibrary(path)
   const { jobLog: log } = library
   if (log === undefined) throw new Error('there is no history of jobs')
   const dispatcher = createDispatcher({
@@ -46,7 +46,7 @@ async function open(): Promise<{ dispatcher: Dispatcher; library: OpenLibrary; l
     libraryPath: path,
     maxJobs: 1,
     maxRequests: 2,
-    restartPausesMs: [10, 10, 10],
+    restartDelaysMs: [10, 10, 10],
   })
   closing.push(dispatcher.close)
   return { dispatcher, library, log, path }
@@ -55,7 +55,7 @@ async function open(): Promise<{ dispatcher: Dispatcher; library: OpenLibrary; l
 /** Opens a site with slow pages. */
 function openSlow(count: number, delayMs: number) {
   const paths = Array.from({ length: count }, (_, i) => `/p${i}`)
-  return stageSite({
+  return openTestSite({
     '/': page('Start', [...paths, '/missing', 'https://elsewhere.example/']),
     ...Object.fromEntries(paths.map((path) => [path, { body: page(path), delayMs }])),
   })
@@ -123,7 +123,7 @@ test('a crawl requested over HTTP can be cancelled by its crawl id, and is refus
   const { dispatcher, library, log, path } = await open()
   const site = await openSlow(40, 200)
   const jobs = createDispatchedJobs(dispatcher, library)
-  const order = readCrawlOrder({ startUrl: `${site.origin}/`, crawlType: 'basic', depth: 1 }, { libraryPath: path })
+  const order = parseCrawlRequest({ startUrl: `${site.origin}/`, crawlType: 'basic', depth: 1 }, { libraryPath: path })
   const { id } = await dispatcher.begin(order)
   const crawlId = await until(() => dispatcher.find(id)?.crawlId ?? undefined)
   const job = jobs.find(crawlId)

@@ -6,17 +6,17 @@ import type { CrawlInput } from '../operations/crawl-source.ts'
 import { reportSource, type SourceReport } from '../operations/source-status.ts'
 import { labelOf, type Source } from '../source.ts'
 import type { Dispatcher, JobView } from './dispatcher.ts'
-import { writeSourceOrder } from './source-order.ts'
-import { within } from './within.ts'
+import { createSourceRequest } from './source-request.ts'
+import { waitUpTo } from './wait-up-to.ts'
 
 /** How long an ended job stays in memory. */
-const KEEP_MS = 3_600_000
+const RETENTION_MS = 3_600_000
 /** How long `cancel` waits for the job to end. */
-const CANCEL_MS = 500
+const CANCEL_TIMEOUT_MS = 500
 /** How long a process may take to report its crawl id; after that the job is named by its own id. */
-const NAMED_MS = 10_000
+const CRAWL_ID_TIMEOUT_MS = 10_000
 /** Number of recent crawls of a source to search for one that has just ended. */
-const LOOKED_BACK = 10
+const MAX_RECENT_CRAWLS = 10
 
 /**
  * Exposes the jobs of a server as crawls of sources, including jobs that other clients started. A queued job is named by its job id, and
@@ -39,7 +39,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
     // Oldest request first.
     for (const view of [...dispatcher.list()].reverse()) if (view.sourceId !== null) track(view, view.sourceId)
     for (const [id, { endedAt }] of jobs) {
-      if (endedAt !== null && clock.now() - endedAt >= KEEP_MS) jobs.delete(id)
+      if (endedAt !== null && clock.now() - endedAt >= RETENTION_MS) jobs.delete(id)
     }
   }
   const listAll = (): readonly DispatchedJob[] => {
@@ -66,9 +66,9 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
   return {
     async start(source, input) {
       const before = await check(source, input)
-      const view = await dispatcher.enqueue(await writeSourceOrder(library, source, input))
+      const view = await dispatcher.enqueue(await createSourceRequest(library, source, input))
       const job = track(view, source.id, before)
-      await untilNamed(dispatcher, library, view.id)
+      await waitForCrawlId(dispatcher, library, view.id)
       const { status, problem } = dispatcher.find(view.id) ?? view
       if (status === 'failed' && job.crawlId === view.id) {
         const advice = `\`pharos status ${source.id}\` shows how the source stands`
@@ -80,7 +80,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
       const job = find(crawlId)
       if (job === undefined || job.endedAt !== null) return false
       const { stopped } = await dispatcher.stop(job.jobId, 'cancelled')
-      await within(library.clock, job.ended, CANCEL_MS)
+      await waitUpTo(library.clock, job.ended, CANCEL_TIMEOUT_MS)
       return stopped
     },
     find,
@@ -92,7 +92,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
 }
 
 /** Waits until a job has a crawl id, is queued or has ended, with a timeout. */
-async function untilNamed(dispatcher: Dispatcher, library: Library, jobId: string): Promise<void> {
+async function waitForCrawlId(dispatcher: Dispatcher, library: Library, jobId: string): Promise<void> {
   let tell = () => {}
   const stop = dispatcher.feed.listen(() => tell())
   const isNamed = () => {
@@ -105,7 +105,7 @@ async function untilNamed(dispatcher: Dispatcher, library: Library, jobId: strin
     }
     tell()
   })
-  await within(library.clock, named, NAMED_MS)
+  await waitUpTo(library.clock, named, CRAWL_ID_TIMEOUT_MS)
   stop()
 }
 
@@ -180,7 +180,7 @@ class DispatchedJob implements Job {
   }
 
   async #readSummary(): Promise<CrawlSummary | null> {
-    const crawls = await this.#library.store.listCrawls(this.sourceId, LOOKED_BACK)
+    const crawls = await this.#library.store.listCrawls(this.sourceId, MAX_RECENT_CRAWLS)
     return crawls.find(({ id }) => id === this.#view.crawlId)?.summary ?? null
   }
 }

@@ -3,7 +3,7 @@ import type { Feed } from './feed.ts'
 import type { ProgressFrame } from './frames.ts'
 
 /** A request for a crawl. */
-export interface CrawlOrder {
+export interface CrawlRequest {
   /** Start address, for display in lists. */
   readonly url: string
   /** Arguments of the process, apart from job id and library. */
@@ -65,9 +65,9 @@ export interface Dispatcher {
    * Starts a crawl immediately. Throws `JOBS_FULL` if the maximum number of jobs is running, and `CRAWL_RUNNING` if the same start is being
    * crawled.
    */
-  begin(order: CrawlOrder): Promise<JobView>
+  begin(order: CrawlRequest): Promise<JobView>
   /** Queues a crawl until a slot is free and no crawl of the same start is running. Throws `JOBS_FULL` if the queue is full. */
-  enqueue(order: CrawlOrder): Promise<JobView>
+  enqueue(order: CrawlRequest): Promise<JobView>
   /** Lists queued, running and recently ended jobs, newest first. */
   list(): readonly JobView[]
   /** Finds a queued, running or recently ended job. */

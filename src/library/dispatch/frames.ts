@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DURATION_ENDS, type DurationCounts } from '../../core/durations.ts'
+import { DURATION_BUCKETS_MS, type DurationHistogram } from '../../core/duration-histogram.ts'
 
 /** Actions of a crawl on its queue. */
 export const QUEUE_ACTIONS = ['enqueued', 'dequeued', 'retry', 'drop'] as const
@@ -97,7 +97,7 @@ export interface ProgressFrame {
   readonly perHost: Readonly<Record<string, HostFrame>>
   readonly perHostLimits: Readonly<Record<string, HostLimitFrame>>
   /** Time to first byte of the hosts. */
-  readonly latencies?: DurationCounts | undefined
+  readonly latencies?: DurationHistogram | undefined
   /** Id of the running crawl, and its source. */
   readonly crawlId: string | null
   readonly sourceId: string | null
@@ -170,16 +170,18 @@ export function parseFrame(line: string): Frame | undefined {
 
 /** Writes the human-readable line that ends the output of a crawl. */
 export function writeFinalStats({ visited, downloaded, saved, errors }: ProgressFrame): string {
-  return `${FINAL}${visited} pages visited, ${downloaded} downloaded, ${saved} saved, ${errors} errors`
+  return `${FINAL_STATS_PREFIX}${visited} pages visited, ${downloaded} downloaded, ${saved} saved, ${errors} errors`
 }
 
 /** Reads the number of visits from the line of {@link writeFinalStats}; undefined for any other line. */
 export function parseFinalStats(line: string): number | undefined {
-  const count = line.startsWith(FINAL) ? /^\d{1,15}(?= pages visited)/.exec(line.slice(FINAL.length)) : null
+  const count = line.startsWith(FINAL_STATS_PREFIX)
+    ? /^\d{1,15}(?= pages visited)/.exec(line.slice(FINAL_STATS_PREFIX.length))
+    : null
   return count === null ? undefined : Number(count[0])
 }
 
-const FINAL = 'Final stats: '
+const FINAL_STATS_PREFIX = 'Final stats: '
 
 function isFrameType(word: string): word is FrameType {
   return Object.hasOwn(SHAPES, word)
@@ -236,7 +238,9 @@ const progressFrame: z.ZodType<ProgressFrame> = z.object({
   domainIntervalMs: z.number(),
   perHost: z.record(z.string(), hostFrame),
   perHostLimits: z.record(z.string(), hostLimitFrame),
-  latencies: z.object({ counts: z.array(z.number()).max(DURATION_ENDS.length + 1), sumMs: z.number() }).optional(),
+  latencies: z
+    .object({ counts: z.array(z.number()).max(DURATION_BUCKETS_MS.length + 1), sumMs: z.number() })
+    .optional(),
   crawlId: text,
   sourceId: text,
 })

@@ -1,14 +1,14 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
 import type { Clock } from '../../crawl/ports.ts'
-import { isLost, type News, type SharedJob, type Workers } from '../workers.ts'
+import { isLost, type SharedJob, type WorkerNotification, type Workers } from '../workers.ts'
 import type { JobView } from './dispatcher.ts'
+import { parseRelayBatch } from './event-relay.ts'
 import type { Feed } from './feed.ts'
 import { writeDone } from './job-item.ts'
+import { ENDED_RETENTION_MS, restoreRequest, writeJobList } from './job-limits.ts'
 import type { DispatcherLog } from './job-runs.ts'
-import { KEEP_ENDED_MS, orderOf, writeJobList } from './open-jobs.ts'
-import { readPassage } from './passed-on.ts'
 import { createTrackedJob, setStage, viewOf } from './tracked-job.ts'
-import { within } from './within.ts'
+import { waitUpTo } from './wait-up-to.ts'
 
 /** Options of {@link createJobMirror}. */
 export interface MirrorOptions {
@@ -29,7 +29,7 @@ export interface JobMirror {
   list(): readonly JobView[]
   find(id: string): JobView | undefined
   /** Finds a job, or throws `JOB_UNKNOWN`. */
-  need(id: string): JobView
+  requireJob(id: string): JobView
   /** Adds a job just created, or a change just made. */
   add(job: SharedJob): void
   setPaused(id: string, isPaused: boolean): void
@@ -43,7 +43,7 @@ export interface JobMirror {
 }
 
 /** A job in the mirror. */
-interface Mirrored {
+interface MirroredJob {
   view: JobView
   /** The worker that has the job, or had it last. */
   worker: string | null
@@ -53,21 +53,21 @@ interface Mirrored {
 }
 
 /** Poll interval without notifications, and the maximum interval between two reads of all jobs. */
-const LOOK_MS = 1000
-const LOOK_AGAIN_MS = 5_000
+const POLL_INTERVAL_MS = 1000
+const FULL_READ_INTERVAL_MS = 5_000
 /** Minimum interval between two polls under frequent notifications. */
-const REST_MS = 50
+const MIN_POLL_INTERVAL_MS = 50
 /** A batch of this size means that more may be waiting. */
-const MANY = 100
+const FULL_BATCH_SIZE = 100
 /** Window for reading ended jobs, so that a failed poll misses none. */
 const ENDED_WITHIN_MS = 60_000
 /** Timeout for the last poll. */
-const LAST_MS = 3_000
+const CLOSE_TIMEOUT_MS = 3_000
 
 /** Creates a mirror. */
 export function createJobMirror(options: MirrorOptions): JobMirror {
   const { feed, clock, log } = options
-  const jobs = new Map<string, Mirrored>()
+  const jobs = new Map<string, MirroredJob>()
   const closing = new AbortController()
   let wake = new AbortController()
   /** Set when jobs may have changed in ways that workers do not relay. */
@@ -83,7 +83,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
 
   const forgetOld = () => {
     for (const [id, { endSeenAt }] of jobs) {
-      if (endSeenAt !== null && clock.now() - endSeenAt >= KEEP_ENDED_MS) jobs.delete(id)
+      if (endSeenAt !== null && clock.now() - endSeenAt >= ENDED_RETENTION_MS) jobs.delete(id)
     }
   }
   const listViews = () => [...jobs.values()].map(({ view }) => view)
@@ -104,7 +104,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     const entry = known ?? { view, worker, endSeenAt: null, waiters: [] }
     const isEnd = view.endedAt !== null && entry.endSeenAt === null
     // A job that ended before this server started needs no event.
-    if (known === undefined && isEnd && clock.now() - (view.endedAt ?? 0) >= KEEP_ENDED_MS) return
+    if (known === undefined && isEnd && clock.now() - (view.endedAt ?? 0) >= ENDED_RETENTION_MS) return
     jobs.set(record.id, entry)
     entry.view = view
     entry.worker = worker
@@ -115,12 +115,12 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
   }
   /** Applies one batch of relayed events; returns its size. */
   const takeSome = async (workers: Workers): Promise<number> => {
-    const passages = await workers.listPassedOn(readUpTo)
+    const passages = await workers.listRelayed(readUpTo)
     const isFirst = readUpTo === undefined
     let isRead = false
     for (const { number, worker, body } of passages) {
       readUpTo = number
-      const { views, events } = readPassage(body)
+      const { views, events } = parseRelayBatch(body)
       // Events of a worker may arrive before the mirror knows that the worker has the job.
       if (!isRead && views.some(({ id }) => jobs.get(id)?.worker !== worker)) {
         isRead = true
@@ -139,7 +139,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     return passages.length
   }
   const takePassages = async (workers: Workers): Promise<void> => {
-    while ((await takeSome(workers)) >= MANY);
+    while ((await takeSome(workers)) >= FULL_BATCH_SIZE);
   }
   const takeView = (told: JobView, worker: string) => {
     const known = jobs.get(told.id)
@@ -176,7 +176,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
       stopListening ??= workers.listen(hear)
       if (readUpTo === undefined) await readJobs(workers)
       await takePassages(workers)
-      if (isDue || clock.now() - lookedAt >= LOOK_AGAIN_MS) {
+      if (isDue || clock.now() - lookedAt >= FULL_READ_INTERVAL_MS) {
         isDue = false
         await readJobs(workers)
         lookedAt = clock.now()
@@ -194,24 +194,26 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     while (!closing.signal.aborted) {
       wake = new AbortController()
       await look()
-      await clock.sleep(REST_MS, closing.signal).catch(() => undefined)
-      await clock.sleep(LOOK_MS, AbortSignal.any([wake.signal, closing.signal])).then(lookAtAll, () => undefined)
+      await clock.sleep(MIN_POLL_INTERVAL_MS, closing.signal).catch(() => undefined)
+      await clock
+        .sleep(POLL_INTERVAL_MS, AbortSignal.any([wake.signal, closing.signal]))
+        .then(lookAtAll, () => undefined)
     }
   }
   /** Without notifications for a while, notifications may be broken, so the next poll reads all jobs. */
   const lookAtAll = () => {
     isDue = true
   }
-  const hear = (about: News) => {
+  const hear = (about: WorkerNotification) => {
     if (about === 'shared') return
     if (about !== 'passed') isDue = true
     wake.abort()
   }
-  const find = (id: string): Mirrored | undefined => {
+  const find = (id: string): MirroredJob | undefined => {
     forgetOld()
     return jobs.get(id)
   }
-  const need = (id: string): Mirrored => {
+  const need = (id: string): MirroredJob => {
     const job = find(id)
     if (job === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
     return job
@@ -225,7 +227,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
       return listViews().reverse()
     },
     find: (id) => find(id)?.view,
-    need: (id) => need(id).view,
+    requireJob: (id) => need(id).view,
     add(job) {
       // A worker may already have started the job, so a known state is not overwritten.
       if (!jobs.has(job.record.id)) take(job)
@@ -253,7 +255,7 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     },
     async close() {
       closing.abort()
-      await within(clock, Promise.all([watching, stopListening?.()]), LAST_MS)
+      await waitUpTo(clock, Promise.all([watching, stopListening?.()]), CLOSE_TIMEOUT_MS)
       for (const { waiters } of jobs.values()) for (const tell of waiters.splice(0)) tell()
     },
   }
@@ -272,7 +274,7 @@ function viewOfShared({ record, isPaused }: SharedJob, told: JobView | undefined
       sourceId: sourceId ?? told.sourceId,
     }
   }
-  const job = createTrackedJob(record.id, orderOf(record), now, record)
+  const job = createTrackedJob(record.id, restoreRequest(record), now, record)
   job.status = status
   job.paused = isPaused
   job.endedAt = endedAt

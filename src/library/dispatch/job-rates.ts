@@ -2,11 +2,11 @@ import type { JobRates } from './dispatcher.ts'
 import type { ProgressFrame } from './frames.ts'
 
 /** Window for rates: long enough to be smooth, short enough to follow changes. */
-const SPEED_MS = 10_000
+const RATE_WINDOW_MS = 10_000
 /** Window for errors, which are rare and shown per minute. */
-const ERRORS_MS = 60_000
+const ERROR_WINDOW_MS = 60_000
 /** Minimum interval between two samples. */
-const SPACING_MS = 250
+const MIN_SAMPLE_INTERVAL_MS = 250
 
 /** Counters at a point in time. */
 type Sample = Pick<ProgressFrame, 'visited' | 'downloaded' | 'errors' | 'bytes'> & { readonly at: number }
@@ -32,19 +32,19 @@ export function createRateMeter(): RateMeter {
         cached = 0
       }
       const [before, newest] = samples.slice(-2)
-      if (before !== undefined && newest !== undefined && newest.at - before.at < SPACING_MS) samples.pop()
+      if (before !== undefined && newest !== undefined && newest.at - before.at < MIN_SAMPLE_INTERVAL_MS) samples.pop()
       samples.push({ visited, downloaded, errors, bytes, at })
       // Keeps one sample older than the window, as the start of the window.
-      while (at - (samples[1]?.at ?? at) >= ERRORS_MS) samples.shift()
+      while (at - (samples[1]?.at ?? at) >= ERROR_WINDOW_MS) samples.shift()
     },
     noteCached() {
       cached++
     },
     read(now) {
       const last = samples.at(-1)
-      if (last === undefined) return STILL
-      const speed = standAt(samples, now - SPEED_MS, last)
-      const errors = standAt(samples, now - ERRORS_MS, last)
+      if (last === undefined) return NO_RATES
+      const speed = sampleAt(samples, now - RATE_WINDOW_MS, last)
+      const errors = sampleAt(samples, now - ERROR_WINDOW_MS, last)
       const seconds = Math.max(1, (now - speed.at) / 1000)
       const minutes = Math.max(1, (now - errors.at) / 60_000)
       return {
@@ -58,7 +58,7 @@ export function createRateMeter(): RateMeter {
   }
 }
 
-const STILL: JobRates = {
+const NO_RATES: JobRates = {
   requestsPerSec: 0,
   downloadsPerSec: 0,
   bytesPerSec: 0,
@@ -67,6 +67,6 @@ const STILL: JobRates = {
 }
 
 /** Returns the sample at a time, or the earliest one. */
-function standAt(samples: readonly Sample[], at: number, last: Sample): Sample {
+function sampleAt(samples: readonly Sample[], at: number, last: Sample): Sample {
   return samples.findLast((sample) => sample.at <= at) ?? samples[0] ?? last
 }

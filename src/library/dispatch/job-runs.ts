@@ -1,16 +1,16 @@
 import { messageOf } from '../../core/errors.ts'
-import { maskFields } from '../../core/secrets.ts'
+import { maskSecretFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobStatus } from '../job-log.ts'
+import { handleCrawlOutput, type OutputReceivers } from './crawl-output.ts'
 import type { Feed } from './feed.ts'
-import { type Hearing, hearCrawl } from './hear-crawl.ts'
 import { writeDone } from './job-item.ts'
 import { libraryFlags } from './library-flags.ts'
 import type { LogWriter } from './log-writer.ts'
-import { END_MS, isInterruption, KILLED_MS, problemOf, statusOf } from './process-end.ts'
-import type { CrawlProcess, CrawlRunner, ProcessEnd, ProcessMark } from './runner.ts'
-import { keptProgress, setStage, type TrackedJob, viewOf } from './tracked-job.ts'
-import { within } from './within.ts'
+import { isInterruption, KILL_TIMEOUT_MS, problemOf, statusOf, TERM_GRACE_MS } from './process-end.ts'
+import type { CrawlProcess, CrawlRunner, ProcessEnd, ProcessIdentity } from './runner.ts'
+import { createStoredProgress, setStage, type TrackedJob, viewOf } from './tracked-job.ts'
+import { waitUpTo } from './wait-up-to.ts'
 
 /** Options of {@link createJobRuns}. */
 export interface JobRunsOptions {
@@ -26,9 +26,9 @@ export interface JobRunsOptions {
    * Pause before each consecutive restart of an interrupted job that made no progress; after the last pause the job has failed. @default 1
    * s, 5 s, 20 s
    */
-  readonly restartPausesMs?: readonly number[]
+  readonly restartDelaysMs?: readonly number[]
   /** Ends a crawl in the library whose process was killed before it could do so itself. */
-  readonly endCrawl?: (sourceId: string, crawlId: string, mark: ProcessMark | null) => Promise<void>
+  readonly endCrawl?: (sourceId: string, crawlId: string, mark: ProcessIdentity | null) => Promise<void>
   /** Returns false if another worker has taken the job over without notice. @default the job is ours */
   readonly isOurs?: (job: TrackedJob) => Promise<boolean>
   /** Receives log messages. */
@@ -50,7 +50,7 @@ export interface JobRuns {
   /** Jobs that occupy a slot, with a process or between two. */
   readonly running: ReadonlySet<TrackedJob>
   /** Logs a message about a job, and sends it to the feed. */
-  say(job: TrackedJob, text: string): void
+  logMessage(job: TrackedJob, text: string): void
   /** Starts a job, with further arguments for its process. */
   start(job: TrackedJob, further?: readonly string[]): void
   /** Asks a running job to stop, and kills its process after the returned number of milliseconds. */
@@ -60,29 +60,29 @@ export interface JobRuns {
   /** Ends a job with the given status and process end. */
   finish(job: TrackedJob, status: JobStatus, end: ProcessEnd): void
   /** Ends the process of a job so that the job continues elsewhere. A job that completes meanwhile has ended normally. */
-  leave(job: TrackedJob): Promise<void>
+  handOver(job: TrackedJob): Promise<void>
   /** Leaves all jobs; the log still lists them as running. */
   close(): Promise<void>
 }
 
 /** Time before a process that was asked to stop is killed. */
-export const ESCALATES_MS = 800
+export const STOP_GRACE_MS = 800
 /** Silences after the start of a process that are reported. */
-const SILENCES_MS = [3_000, 10_000]
-const RESTART_PAUSES_MS = [1_000, 5_000, 20_000]
+const SILENCE_WARNINGS_MS = [3_000, 10_000]
+const RESTART_DELAYS_MS = [1_000, 5_000, 20_000]
 
 /** Creates the runner of jobs. */
 export function createJobRuns(options: JobRunsOptions): JobRuns {
   const { runner, feed, writer, clock, log, maxRequests, onChange } = options
-  const { restartPausesMs = RESTART_PAUSES_MS } = options
+  const { restartDelaysMs = RESTART_DELAYS_MS } = options
   const running = new Set<TrackedJob>()
   const closing = new AbortController()
   /** Job ends being written. */
   const concluding = new WeakMap<TrackedJob, Promise<void>>()
-  const hearing: Hearing = { feed, writer, clock, onFirstReport: onChange }
+  const hearing: OutputReceivers = { feed, writer, clock, onFirstReport: onChange }
 
   const say = (job: TrackedJob, text: string) => {
-    const line = maskFields(text)
+    const line = maskSecretFields(text)
     feed.tell('log', job.id, { stream: 'server', line })
     log?.info(line, { jobId: job.id })
   }
@@ -94,25 +94,26 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     }
   }
   const startProcess = (job: TrackedJob, further: readonly string[] = []) => {
-    const args = [...job.order.args, `--job-id=${job.id}`, ...further, ...libraryFlags(options.libraryPath)]
-    job.heard = new AbortController()
-    const child = runner.start(args, (stream, line) => hearCrawl(hearing, job, stream, line))
+    const args = [...job.request.args, `--job-id=${job.id}`, ...further, ...libraryFlags(options.libraryPath)]
+    job.silenceAbort = new AbortController()
+    const child = runner.start(args, (stream, line) => handleCrawlOutput(hearing, job, stream, line))
     job.child = child
-    job.mark = child.mark
+    job.processIdentity = child.identity
     job.share = 0
     setStage(job, 'preparing', clock.now())
-    const { status, mark, startedAt, restarts } = job
-    writer.change(job.id, { status, process: mark, startedAt, restarts })
+    const { status, processIdentity, startedAt, restarts } = job
+    writer.change(job.id, { status, process: processIdentity, startedAt, restarts })
     shareRequests()
     if (job.paused) child.send('PAUSE')
     onChange()
-    if (child.mark !== null) say(job, `the crawl of ${job.order.url} was started as process ${child.mark.pid}`)
-    void watchSilence(job, job.heard.signal)
+    if (child.identity !== null)
+      say(job, `the crawl of ${job.request.url} was started as process ${child.identity.pid}`)
+    void watchSilence(job, job.silenceAbort.signal)
     void child.ended.then((end) => settle(job, end))
   }
   const watchSilence = async (job: TrackedJob, heard: AbortSignal) => {
     let passed = 0
-    for (const silence of SILENCES_MS) {
+    for (const silence of SILENCE_WARNINGS_MS) {
       // The sleep is aborted by the first output of the process.
       const isHeard = await clock.sleep(silence - passed, heard).then(
         () => false,
@@ -128,33 +129,33 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
   }
   const settle = (job: TrackedJob, end: ProcessEnd) => {
     job.child = null
-    job.heard.abort()
-    const isBrokenOff = end.problem === null && isInterruption(end) && job.askedEnd === null
+    job.silenceAbort.abort()
+    const isBrokenOff = end.problem === null && isInterruption(end) && job.requestedEnd === null
     // The next server resumes the job.
     if (isBrokenOff && closing.signal.aborted) return
     // The job continues elsewhere, so a failure of its process here does not count.
-    if (job.isLeft && end.code !== 0 && job.askedEnd === null) return
+    if (job.isHandedOver && end.code !== 0 && job.requestedEnd === null) return
     concluding.set(job, conclude(job, end, isBrokenOff))
   }
   /** Ends a job or restarts it. If another worker has taken it over, that worker reports its end. */
   const conclude = async (job: TrackedJob, end: ProcessEnd, isBrokenOff: boolean) => {
-    const pauseMs = restartPausesMs[job.vainStarts]
-    if (options.isOurs !== undefined && job.askedEnd === null && !(await options.isOurs(job))) letGo(job)
+    const pauseMs = restartDelaysMs[job.fruitlessRestarts]
+    if (options.isOurs !== undefined && job.requestedEnd === null && !(await options.isOurs(job))) letGo(job)
     else if (isBrokenOff && pauseMs !== undefined) void startAgain(job, end, pauseMs)
     else finish(job, statusOf(job, end), end)
   }
   const letGo = (job: TrackedJob) => {
     if (!running.delete(job)) return
-    job.over.abort()
+    job.endAbort.abort()
     for (const tell of job.waiters.splice(0)) tell()
     shareRequests()
     onChange()
   }
   const startAgain = async (job: TrackedJob, end: ProcessEnd, pauseMs: number) => {
     job.restarts++
-    job.vainStarts++
-    job.carried = job.progress
-    job.ownBefore = job.own
+    job.fruitlessRestarts++
+    job.earlierProgress = job.progress
+    job.earlierOwnWork = job.ownWork
     setStage(job, 'preparing', clock.now())
     say(
       job,
@@ -162,10 +163,10 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     )
     writer.change(job.id, { restarts: job.restarts })
     onChange()
-    await clock.sleep(pauseMs, AbortSignal.any([job.over.signal, closing.signal])).catch(() => undefined)
-    if (closing.signal.aborted || job.isLeft) return
-    if (job.askedEnd === null) startProcess(job)
-    else finish(job, job.askedEnd, end)
+    await clock.sleep(pauseMs, AbortSignal.any([job.endAbort.signal, closing.signal])).catch(() => undefined)
+    if (closing.signal.aborted || job.isHandedOver) return
+    if (job.requestedEnd === null) startProcess(job)
+    else finish(job, job.requestedEnd, end)
   }
   const finish = (job: TrackedJob, status: JobStatus, end: ProcessEnd) => {
     running.delete(job)
@@ -179,24 +180,24 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     writer.change(job.id, { status, endedAt, problem, progress, crawlId, sourceId })
     if (end.signal !== null && sourceId !== null && crawlId !== null) {
       void options
-        .endCrawl?.(sourceId, crawlId, job.mark)
+        .endCrawl?.(sourceId, crawlId, job.processIdentity)
         .catch((error: unknown) => log?.warn(messageOf(error), { jobId: job.id }))
     }
     feed.tell('done', job.id, writeDone(viewOf(job, clock.now())))
     say(
       job,
       problem === null
-        ? `the crawl of ${job.order.url} is ${status}`
-        : `the crawl of ${job.order.url} failed: ${problem}`,
+        ? `the crawl of ${job.request.url} is ${status}`
+        : `the crawl of ${job.request.url} failed: ${problem}`,
     )
-    job.over.abort()
+    job.endAbort.abort()
     for (const tell of job.waiters.splice(0)) tell()
     options.onEnd(job)
     shareRequests()
     onChange()
   }
   const escalate = async (job: TrackedJob, child: CrawlProcess) => {
-    const isOver = await clock.sleep(ESCALATES_MS, job.over.signal).then(
+    const isOver = await clock.sleep(STOP_GRACE_MS, job.endAbort.signal).then(
       () => false,
       () => true,
     )
@@ -206,14 +207,14 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     const children = jobs.flatMap(({ child }) => (child === null ? [] : [child]))
     for (const child of children) child.kill('SIGTERM')
     const ended = Promise.all(children.map((child) => child.ended))
-    await within(clock, ended, END_MS)
+    await waitUpTo(clock, ended, TERM_GRACE_MS)
     for (const child of children) child.kill('SIGKILL')
-    await within(clock, ended, KILLED_MS)
+    await waitUpTo(clock, ended, KILL_TIMEOUT_MS)
   }
 
   return {
     running,
-    say,
+    logMessage: say,
     start(job, further) {
       running.add(job)
       job.status = 'running'
@@ -221,36 +222,36 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
       startProcess(job, further)
     },
     stop(job, end) {
-      const isFirst = job.askedEnd === null
-      job.askedEnd ??= end
+      const isFirst = job.requestedEnd === null
+      job.requestedEnd ??= end
       const { child } = job
-      if (child === null) job.over.abort()
+      if (child === null) job.endAbort.abort()
       child?.kill('SIGTERM')
       if (child !== null && isFirst) void escalate(job, child)
-      return child === null ? 0 : ESCALATES_MS
+      return child === null ? 0 : STOP_GRACE_MS
     },
     command(job, paused) {
       if (job.child?.send(paused ? 'PAUSE' : 'RESUME') === false) return false
       job.paused = paused
       // The next server must know the pause, too.
-      writer.change(job.id, { progress: keptProgress(job) }, true)
+      writer.change(job.id, { progress: createStoredProgress(job) }, true)
       onChange()
       return true
     },
     finish,
-    async leave(job) {
-      job.isLeft = true
-      job.over.abort()
+    async handOver(job) {
+      job.isHandedOver = true
+      job.endAbort.abort()
       await endProcesses([job])
       await concluding.get(job)
       if (!running.has(job)) return
-      writer.change(job.id, { progress: keptProgress(job) })
+      writer.change(job.id, { progress: createStoredProgress(job) })
       letGo(job)
     },
     async close() {
       closing.abort()
       await endProcesses([...running])
-      for (const job of running) writer.change(job.id, { progress: keptProgress(job) })
+      for (const job of running) writer.change(job.id, { progress: createStoredProgress(job) })
     },
   }
 }

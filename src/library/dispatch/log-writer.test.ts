@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { jobOf } from '../../../test/contracts/job-notes.ts'
-import { createHandClock } from '../../../test/dispatch/hand-clock.ts'
+import { createManualClock } from '../../../test/dispatch/manual-clock.ts'
 import { PharosError } from '../../core/errors.ts'
 import { createMemoryJobLog } from '../../store/memory/job-log.ts'
 import type { JobLog, JobNote } from '../job-log.ts'
@@ -24,7 +24,7 @@ function problemNote(kind: string): JobNote {
 }
 
 function open({ maxNotes = 20_000 } = {}) {
-  const clock = createHandClock()
+  const clock = createManualClock()
   const log = createMemoryJobLog()
   const warnings: string[] = []
   const batches: number[] = []

@@ -29,10 +29,10 @@ export interface LogWriter {
 }
 
 /** Interval between writes, and the number of notes per transaction. */
-const WRITE_MS = 250
+const WRITE_INTERVAL_MS = 250
 const BATCH = 500
 /** Maximum back-off while writing fails. */
-const MAX_PAUSE_MS = 5_000
+const MAX_RETRY_DELAY_MS = 5_000
 const MAX_NOTES = 20_000
 /** An entry that fails this often, for a reason other than the library, is dropped so that it does not block the rest. */
 const MAX_TRIES = 5
@@ -106,7 +106,9 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   const run = async () => {
     isRunning = true
     while (!isClosed && (entries.size > 0 || notes.length > 0)) {
-      await clock.sleep(Math.min(MAX_PAUSE_MS, WRITE_MS * 2 ** tries), wake.signal).catch(() => undefined)
+      await clock
+        .sleep(Math.min(MAX_RETRY_DELAY_MS, WRITE_INTERVAL_MS * 2 ** tries), wake.signal)
+        .catch(() => undefined)
       wake = new AbortController()
       // Waits one turn so that entries of the same turn are included.
       await clock.sleep(0)
@@ -135,7 +137,7 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
     async flush() {
       while (!isClosed && (entries.size > 0 || notes.length > 0)) {
         if (tries === 0) await attempt()
-        else await clock.sleep(WRITE_MS)
+        else await clock.sleep(WRITE_INTERVAL_MS)
       }
       await tail
     },

@@ -1,14 +1,14 @@
 import { ERRORS } from '../../core/errors.ts'
-import { maskFields } from '../../core/secrets.ts'
+import { maskSecretFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobStatus } from '../job-log.ts'
-import type { CrawlRunner, ProcessEnd, ProcessMark } from './runner.ts'
+import type { CrawlRunner, ProcessEnd, ProcessIdentity } from './runner.ts'
 import type { TrackedJob } from './tracked-job.ts'
 
 /** How long to wait for processes after SIGTERM and after SIGKILL, and the poll interval. */
-export const END_MS = 3_000
-export const KILLED_MS = 2_000
-const LOOK_MS = 25
+export const TERM_GRACE_MS = 3_000
+export const KILL_TIMEOUT_MS = 2_000
+const POLL_INTERVAL_MS = 25
 
 /** Process end of a job without a process. */
 export const NOT_STARTED: ProcessEnd = { code: null, signal: null, problem: null }
@@ -19,45 +19,49 @@ export function isInterruption({ code, signal }: ProcessEnd): boolean {
 }
 
 /** Status of an ended job: a process that exits with 0 means done, even if a stop was requested. */
-export function statusOf({ askedEnd }: TrackedJob, { code, problem }: ProcessEnd): JobStatus {
+export function statusOf({ requestedEnd }: TrackedJob, { code, problem }: ProcessEnd): JobStatus {
   if (problem === null && code === 0) return 'done'
-  return askedEnd ?? 'failed'
+  return requestedEnd ?? 'failed'
 }
 
 /** Explains why a job failed, without secrets, the path of the library or terminal commands. */
 export function problemOf(job: TrackedJob, end: ProcessEnd, libraryPath: string): string {
-  const [message = ''] = maskFields(wordsOf(job, end)).split(' – ')
-  const told = hidePlace(message, libraryPath).replace(/^pharos: /, '')
-  return /address-refused|not (?:a )?public/.test(told) ? `${told}; ${WHOSE_RULES}` : told
+  const [message = ''] = maskSecretFields(describeEnd(job, end)).split(' – ')
+  const told = hideLibraryPath(message, libraryPath).replace(/^pharos: /, '')
+  return /address-refused|not (?:a )?public/.test(told) ? `${told}; ${ALLOW_PRIVATE_HINT}` : told
 }
 
 /** Another server or worker may allow the same start. */
-const WHOSE_RULES =
+const ALLOW_PRIVATE_HINT =
   'allowPrivate of the server or worker that runs a crawl decides which hosts that are not public it may ask'
 
 /** Replaces the path of the library in a text. */
-export function hidePlace(text: string, libraryPath: string): string {
+export function hideLibraryPath(text: string, libraryPath: string): string {
   return text.replaceAll(`the library ${libraryPath}`, 'the library').replaceAll(libraryPath, 'the library')
 }
 
-function wordsOf({ lastWords, restarts }: TrackedJob, end: ProcessEnd): string {
+function describeEnd({ lastErrorLine, restarts }: TrackedJob, end: ProcessEnd): string {
   if (end.problem !== null) return end.problem
   if (isInterruption(end)) {
     return `its process was ended by ${end.signal ?? `code ${end.code}`} for the ${restarts + 1}. time`
   }
-  return lastWords ?? `its process ended with code ${end.code} and said nothing`
+  return lastErrorLine ?? `its process ended with code ${end.code} and said nothing`
 }
 
 /** Ends a process that an earlier server left running, because its output is lost. */
-export async function endLeft(runner: CrawlRunner, clock: Clock, mark: ProcessMark | null): Promise<void> {
+export async function endLeftoverProcess(
+  runner: CrawlRunner,
+  clock: Clock,
+  mark: ProcessIdentity | null,
+): Promise<void> {
   if (mark === null || !runner.isAlive(mark)) return
   const isGone = async (withinMs: number) => {
     const until = clock.now() + withinMs
-    while (runner.isAlive(mark) && clock.now() < until) await clock.sleep(LOOK_MS)
+    while (runner.isAlive(mark) && clock.now() < until) await clock.sleep(POLL_INTERVAL_MS)
     return !runner.isAlive(mark)
   }
   runner.kill(mark, 'SIGTERM')
-  if (await isGone(END_MS)) return
+  if (await isGone(TERM_GRACE_MS)) return
   runner.kill(mark, 'SIGKILL')
-  await isGone(KILLED_MS)
+  await isGone(KILL_TIMEOUT_MS)
 }

@@ -28,7 +28,7 @@ export interface QueuedWork {
  * Distributes work among all workers of a library. Each item is assigned to one worker at a time; without heartbeats from that worker it is
  * assigned to another.
  */
-export interface JobQueue {
+export interface WorkQueue {
   /**
    * Adds work. Items with the same key run one at a time, in the order in which they were sent. `isFirst` precedes items with other keys.
    * An item sent `after` another takes its key, if known. With `run`, the insert is part of the caller's transaction.

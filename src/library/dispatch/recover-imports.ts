@@ -1,12 +1,12 @@
 import type { Library } from '../library.ts'
 import { reportSource } from '../operations/source-status.ts'
-import type { CrawlOrder, JobView } from './dispatcher.ts'
-import { writeSourceOrder } from './source-order.ts'
+import type { CrawlRequest, JobView } from './dispatcher.ts'
+import { createSourceRequest } from './source-request.ts'
 
 /** The part of a dispatcher that recovery needs. */
 interface ImportQueue {
   list(): readonly Pick<JobView, 'sourceId' | 'endedAt'>[]
-  enqueue(order: CrawlOrder): Promise<unknown>
+  enqueue(order: CrawlRequest): Promise<unknown>
 }
 
 /** Resumes interrupted imports, unless a job or process is already running for the source. */
@@ -16,6 +16,6 @@ export async function recoverImports(library: Library, dispatcher: ImportQueue):
   for (const source of await library.store.listSources()) {
     const isUnderWay = dispatcher.list().some(({ sourceId, endedAt }) => sourceId === source.id && endedAt === null)
     if (!left.includes(source.id) || isUnderWay || (await reportSource(library, source)).isRunning) continue
-    await dispatcher.enqueue(await writeSourceOrder(library, source, { kind: 'recrawl' }))
+    await dispatcher.enqueue(await createSourceRequest(library, source, { kind: 'recrawl' }))
   }
 }

@@ -8,13 +8,13 @@ export interface CrawlRunner {
    */
   start(args: readonly string[], tell: (stream: 'stdout' | 'stderr', line: string) => void): CrawlProcess
   /** Whether a process of an earlier server is still alive, and not another process with the same pid. */
-  isAlive(mark: ProcessMark): boolean
+  isAlive(mark: ProcessIdentity): boolean
   /** Kills a process of an earlier server; does nothing if it has already ended. */
-  kill(mark: ProcessMark, signal: 'SIGTERM' | 'SIGKILL'): void
+  kill(mark: ProcessIdentity, signal: 'SIGTERM' | 'SIGKILL'): void
 }
 
 /** Identifies a process uniquely, even after its pid is reused. */
-export interface ProcessMark {
+export interface ProcessIdentity {
   readonly pid: number
   /** Start time, if the system provides it. */
   readonly began: string | null
@@ -23,7 +23,7 @@ export interface ProcessMark {
 /** A crawl in a separate process. */
 export interface CrawlProcess {
   /** Null if the process could not be started. */
-  readonly mark: ProcessMark | null
+  readonly identity: ProcessIdentity | null
   /** Writes a line to the standard input; returns false if the input is closed. */
   send(command: Command): boolean
   kill(signal: 'SIGTERM' | 'SIGKILL'): void

@@ -2,18 +2,18 @@ import { messageOf } from '../../core/errors.ts'
 import { looseKey } from '../../core/url/key.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import { isLost, type Workers } from '../workers.ts'
-import type { JobQueue } from './queue.ts'
+import type { WorkQueue } from './queue.ts'
 
 /** Interval for finding work missing from the queue, and its minimum age, because a younger item may be about to be sent. */
-const SWEEP_MS = 60_000
+const SWEEP_INTERVAL_MS = 60_000
 
 /** Options of {@link keepSweeping}. */
 export interface SweepOptions {
   readonly workers: Workers
-  readonly queue: JobQueue
+  readonly queue: WorkQueue
   readonly clock: Clock
   /** Returns an analysis run that no process executes; undefined if there is none. */
-  readonly findLeftRun?: (() => Promise<string | undefined>) | undefined
+  readonly findAbandonedRun?: (() => Promise<string | undefined>) | undefined
   readonly warn: (message: string) => void
 }
 
@@ -29,7 +29,7 @@ export async function keepSweeping(options: SweepOptions, signal: AbortSignal): 
   while (!signal.aborted) {
     await sweepJobs(options, complain).catch(complain)
     await sweepRuns(options).catch(complain)
-    await clock.sleep(SWEEP_MS, signal).catch(() => undefined)
+    await clock.sleep(SWEEP_INTERVAL_MS, signal).catch(() => undefined)
   }
 }
 
@@ -39,13 +39,13 @@ async function sweepJobs({ workers, queue, clock }: SweepOptions, complain: (err
     const { id, url, createdAt } = record
     // A live worker that does not report a job as running has lost it.
     const isRunning = worker !== null && there.get(worker)?.includes(id) === true
-    if (isRunning || clock.now() - createdAt < SWEEP_MS || (await queue.isOpen('crawl', id))) continue
-    await workers.inTurn((run) => queue.sendAgain('crawl', { id, key: looseKey(url) }, run)).catch(complain)
+    if (isRunning || clock.now() - createdAt < SWEEP_INTERVAL_MS || (await queue.isOpen('crawl', id))) continue
+    await workers.runExclusively((run) => queue.sendAgain('crawl', { id, key: looseKey(url) }, run)).catch(complain)
   }
 }
 
-async function sweepRuns({ workers, queue, findLeftRun }: SweepOptions): Promise<void> {
-  const id = await findLeftRun?.()
+async function sweepRuns({ workers, queue, findAbandonedRun }: SweepOptions): Promise<void> {
+  const id = await findAbandonedRun?.()
   if (id === undefined) return
-  await workers.inTurn((run) => queue.sendAgain('analysis', { id, key: 'library' }, run))
+  await workers.runExclusively((run) => queue.sendAgain('analysis', { id, key: 'library' }, run))
 }

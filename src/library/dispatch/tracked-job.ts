@@ -1,16 +1,16 @@
-import { maskFields } from '../../core/secrets.ts'
+import { maskSecretFields } from '../../core/secrets.ts'
 import { looseKey } from '../../core/url/key.ts'
 import type { JobRecord, JobStatus } from '../job-log.ts'
 import { FILTER_REASONS } from '../operations/describe-source.ts'
-import type { CrawlOrder, JobView } from './dispatcher.ts'
+import type { CrawlRequest, JobView } from './dispatcher.ts'
 import { type ErrorFrame, NO_PROGRESS, type NoteFrame, type ProgressFrame, type QueueFrame } from './frames.ts'
 import { createRateMeter, type RateMeter } from './job-rates.ts'
-import type { CrawlProcess, ProcessMark } from './runner.ts'
+import type { CrawlProcess, ProcessIdentity } from './runner.ts'
 
 /** A queued, running or recently ended job of a dispatcher. */
 export interface TrackedJob {
   readonly id: string
-  readonly order: CrawlOrder
+  readonly request: CrawlRequest
   readonly createdAt: number
   status: JobStatus
   stage: JobView['stage']
@@ -27,45 +27,45 @@ export interface TrackedJob {
   signal: string | null
   restarts: number
   /** Consecutive restarts without progress. */
-  vainStarts: number
+  fruitlessRestarts: number
   progress: ProgressFrame | null
   /** Progress at the end of the previous process. */
-  carried: ProgressFrame | null
+  earlierProgress: ProgressFrame | null
   /** When progress was last written to the log. */
   progressKeptAt: number
   /** When progress was last logged as text, and the number of visits then. */
-  saidAt: number
-  saidVisited: number
+  progressLoggedAt: number
+  loggedVisits: number
   /** Milestones already reported, so that a restarted process does not report them again. */
   readonly milestones: Set<string>
   /** The current or last process. */
-  mark: ProcessMark | null
+  processIdentity: ProcessIdentity | null
   /** Null while no process runs. */
   child: CrawlProcess | null
   /** Maximum number of requests in flight sent to the process; 0 before that. */
   share: number
   /** Whether the job continues elsewhere, so that the end of this process is not its end. */
-  isLeft: boolean
+  isHandedOver: boolean
   /** Requested status of the end. */
-  askedEnd: 'stopped' | 'cancelled' | null
+  requestedEnd: 'stopped' | 'cancelled' | null
   /** Last line on stderr. */
-  lastWords: string | null
+  lastErrorLine: string | null
   /** Aborted on output or the end of the process. */
-  heard: AbortController
+  silenceAbort: AbortController
   /** Aborted when the job has ended, or must end while waiting for a restart. */
-  readonly over: AbortController
+  readonly endAbort: AbortController
   readonly meter: RateMeter
   /** Work and rates of the processes on this worker; other workers may take part in the job. */
-  own: Done
+  ownWork: WorkCounts
   /** Work of earlier processes, without the current one. */
-  ownBefore: Done
+  earlierOwnWork: WorkCounts
   readonly ownMeter: RateMeter
   readonly trouble: Trouble
   readonly waiters: (() => void)[]
 }
 
 /** Work done by processes of a worker. */
-export interface Done {
+export interface WorkCounts {
   readonly visits: number
   readonly bytes: number
 }
@@ -82,13 +82,13 @@ const MAX_LISTED = 20
 /** Reasons for which the scope refuses an address; `off-domain` is the contract's own name for one of them. */
 const FILTERS: ReadonlySet<string> = new Set([...FILTER_REASONS, 'off-domain'])
 
-const NOTHING_DONE: Done = { visits: 0, bytes: 0 }
+const NO_WORK: WorkCounts = { visits: 0, bytes: 0 }
 
 /** Creates a queued job, new or from the record of an earlier server. */
-export function createTrackedJob(id: string, order: CrawlOrder, now: number, left?: JobRecord): TrackedJob {
+export function createTrackedJob(id: string, order: CrawlRequest, now: number, left?: JobRecord): TrackedJob {
   return {
     id,
-    order,
+    request: order,
     createdAt: left?.createdAt ?? now,
     status: 'queued',
     stage: 'queued',
@@ -103,24 +103,24 @@ export function createTrackedJob(id: string, order: CrawlOrder, now: number, lef
     code: null,
     signal: null,
     restarts: left?.restarts ?? 0,
-    vainStarts: 0,
+    fruitlessRestarts: 0,
     progress: left?.progress ?? null,
-    carried: left?.progress ?? null,
+    earlierProgress: left?.progress ?? null,
     progressKeptAt: now,
-    saidAt: now,
-    saidVisited: left?.progress?.visited ?? 0,
+    progressLoggedAt: now,
+    loggedVisits: left?.progress?.visited ?? 0,
     milestones: new Set(),
-    mark: left?.process ?? null,
+    processIdentity: left?.process ?? null,
     child: null,
     share: 0,
-    isLeft: false,
-    askedEnd: null,
-    lastWords: null,
-    heard: new AbortController(),
-    over: new AbortController(),
+    isHandedOver: false,
+    requestedEnd: null,
+    lastErrorLine: null,
+    silenceAbort: new AbortController(),
+    endAbort: new AbortController(),
     meter: createRateMeter(),
-    own: NOTHING_DONE,
-    ownBefore: NOTHING_DONE,
+    ownWork: NO_WORK,
+    earlierOwnWork: NO_WORK,
     ownMeter: createRateMeter(),
     trouble: { errorUrls: [], filtered: 0, filteredUrls: [] },
     waiters: [],
@@ -129,8 +129,8 @@ export function createTrackedJob(id: string, order: CrawlOrder, now: number, lef
 
 /** Whether an order targets the same source and library as a job. */
 export function isSameStart(
-  order: CrawlOrder,
-  { order: other, sourceId }: Pick<TrackedJob, 'order' | 'sourceId'>,
+  order: CrawlRequest,
+  { request: other, sourceId }: Pick<TrackedJob, 'request' | 'sourceId'>,
 ): boolean {
   if (libraryOf(order) !== libraryOf(other)) return false
   return order.sourceId === undefined || sourceId === null
@@ -138,7 +138,7 @@ export function isSameStart(
     : order.sourceId === sourceId
 }
 
-function libraryOf({ args }: CrawlOrder): string | undefined {
+function libraryOf({ args }: CrawlRequest): string | undefined {
   return args.find((arg) => arg.startsWith('--db='))
 }
 
@@ -154,24 +154,25 @@ export function setStage(job: TrackedJob, stage: JobView['stage'], now: number):
 }
 
 /** Progress as stored in the log, including a requested pause that the process may not have confirmed. */
-export function keptProgress({ progress, paused }: TrackedJob): ProgressFrame | null {
+export function createStoredProgress({ progress, paused }: TrackedJob): ProgressFrame | null {
   if (progress === null) return paused ? { ...NO_PROGRESS, paused } : null
   return { ...progress, paused }
 }
 
 /** Adds the progress of earlier processes, because a process that resumes a crawl counts from zero. */
-export function addCarried({ carried }: TrackedJob, progress: ProgressFrame): ProgressFrame {
-  if (carried === null || carried.crawlId === null || carried.crawlId !== progress.crawlId) return progress
+export function addEarlierProgress({ earlierProgress }: TrackedJob, progress: ProgressFrame): ProgressFrame {
+  if (earlierProgress === null || earlierProgress.crawlId === null || earlierProgress.crawlId !== progress.crawlId)
+    return progress
   return {
     ...progress,
-    visited: carried.visited + progress.visited,
-    downloaded: carried.downloaded + progress.downloaded,
-    found: carried.found + progress.found,
-    saved: carried.saved + progress.saved,
-    unchanged: carried.unchanged + progress.unchanged,
-    skipped: carried.skipped + progress.skipped,
-    errors: carried.errors + progress.errors,
-    bytes: carried.bytes + progress.bytes,
+    visited: earlierProgress.visited + progress.visited,
+    downloaded: earlierProgress.downloaded + progress.downloaded,
+    found: earlierProgress.found + progress.found,
+    saved: earlierProgress.saved + progress.saved,
+    unchanged: earlierProgress.unchanged + progress.unchanged,
+    skipped: earlierProgress.skipped + progress.skipped,
+    errors: earlierProgress.errors + progress.errors,
+    bytes: earlierProgress.bytes + progress.bytes,
   }
 }
 
@@ -191,13 +192,13 @@ export function noteFiltered({ trouble }: TrackedJob, { action, url, reason }: Q
 
 /** Creates the public view of a job, with secrets masked. */
 export function viewOf(job: TrackedJob, now: number): JobView {
-  const { id, order, child, meter, trouble } = job
+  const { id, request, child, meter, trouble } = job
   const { errorUrls, filtered, filteredUrls } = trouble
   return {
     id,
-    url: maskFields(order.url),
-    args: order.args.map(maskFields),
-    pid: (child?.mark ?? (job.endedAt === null ? null : job.mark))?.pid ?? null,
+    url: maskSecretFields(request.url),
+    args: request.args.map(maskSecretFields),
+    pid: (child?.identity ?? (job.endedAt === null ? null : job.processIdentity))?.pid ?? null,
     status: job.status,
     stage: job.stage,
     stageChangedAt: job.stageChangedAt,
@@ -220,12 +221,13 @@ export function viewOf(job: TrackedJob, now: number): JobView {
 
 /** Creates the record of a job for the log. */
 export function recordOf(job: TrackedJob): JobRecord {
-  const { id, order, mark, status, createdAt, startedAt, endedAt, crawlId, sourceId, restarts, problem } = job
+  const { id, request, processIdentity, status, createdAt, startedAt, endedAt, crawlId, sourceId, restarts, problem } =
+    job
   return {
     id,
-    url: order.url,
-    args: order.args,
-    process: mark,
+    url: request.url,
+    args: request.args,
+    process: processIdentity,
     status,
     createdAt,
     startedAt,
@@ -233,7 +235,7 @@ export function recordOf(job: TrackedJob): JobRecord {
     crawlId,
     sourceId,
     restarts,
-    progress: keptProgress(job),
+    progress: createStoredProgress(job),
     problem,
   }
 }

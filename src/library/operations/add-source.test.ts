@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stageLibrary } from '../../../test/sites/crawl.ts'
+import { openTestLibrary } from '../../../test/sites/crawl.ts'
 import { addSource, checkLabel } from './add-source.ts'
 
 test.each([
@@ -21,7 +21,7 @@ test('checkLabel accepts other labels and trims them', () => {
 })
 
 test('a default name drops characters that a label cannot contain', async () => {
-  const library = await stageLibrary()
+  const library = await openTestLibrary()
   const { name } = await addSource(library, { url: 'file:///srv/a%0Ab@c/', isOwnFolder: true })
   expect(name).toBe('a-b-c')
   const page = await addSource(library, { url: 'https://cdn.example/react@18/' })

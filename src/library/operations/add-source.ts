@@ -1,8 +1,8 @@
 import { PharosError } from '../../core/errors.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
-import { isOwnPlace } from '../../core/url/file-url.ts'
+import { isLocalUrl } from '../../core/url/file-url.ts'
 import { urlKey } from '../../core/url/key.ts'
-import { isPackageShort } from '../../core/url/package-url.ts'
+import { isShortPackageUrl } from '../../core/url/package-url.ts'
 import { parseTreeUrl } from '../../core/url/parse-tree-url.ts'
 import { findGlobProblem } from '../../core/url/path-glob.ts'
 import { nameOfRepository, parseRepositoryUrl } from '../../core/url/repository-url.ts'
@@ -53,32 +53,32 @@ export async function addSource(library: Library, input: SourceInput): Promise<S
 
 /** Records the machine of a local tree if workers on other machines share the library. */
 function machineFor({ workers, runner }: Library, start: string): Pick<SourceSettings, 'machine'> {
-  return workers === undefined || !isOwnPlace(start) ? {} : { machine: machineOf(runner) }
+  return workers === undefined || !isLocalUrl(start) ? {} : { machine: machineOf(runner) }
 }
 
 /** Returns the start address of the source. */
 function findAddress(library: Library, input: SourceInput): string {
   if (input.isImported === true) return writeImportUrl(parseStart(input.url).href)
-  return findTree(library, input) ?? parseStart(input.url).href
+  return findTreeAddress(library, input) ?? parseStart(input.url).href
 }
 
 /** Returns the address of a tree of files; undefined for a web site. Local trees require `isOwnFolder`. */
-export function findTree(
+export function findTreeAddress(
   { trees }: Pick<Library, 'trees'>,
   { url, isOwnFolder = false }: Pick<SourceInput, 'url' | 'isOwnFolder'>,
 ): string | undefined {
   if (trees === undefined) return undefined
-  if (isOwnPlace(url)) return isOwnFolder ? new URL(url).href : undefined
-  return parseFarTree(url)
+  if (isLocalUrl(url)) return isOwnFolder ? new URL(url).href : undefined
+  return parseRemoteTree(url)
 }
 
 /**
  * Parses the address of a web archive, remote repository or package; undefined for anything else. Throws if it contains a password or
  * token, which would be stored and shown.
  */
-export function parseFarTree(text: string): string | undefined {
+export function parseRemoteTree(text: string): string | undefined {
   const address = parseTreeUrl(withScheme(text))
-  if (address === undefined || isOwnPlace(address)) return undefined
+  if (address === undefined || isLocalUrl(address)) return undefined
   const { username, password, protocol, searchParams } = new URL(address)
   const secret = [...searchParams.keys()].find((name) => SECRET_PARAMETER.test(name))
   if (secret !== undefined) {
@@ -126,17 +126,17 @@ export function resolveScope(base: Scope, given: Partial<Scope>): Scope {
   return scope
 }
 
-const OWNER_ADDS = 'what is on a machine is added there by its owner, with `pharos add <path>`'
+const LOCAL_PATH_HINT = 'what is on a machine is added there by its owner, with `pharos add <path>`'
 
 /** Parses a start address from user input; throws if it is not an address or contains credentials. */
 export function parseStart(text: string): URL {
   const url = URL.parse(withScheme(text)) ?? undefined
   const shown = hideCredentials(text)
   if (url === undefined) {
-    const problem = /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text) ? `it is a path; ${OWNER_ADDS}` : 'it is no address'
+    const problem = /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text) ? `it is a path; ${LOCAL_PATH_HINT}` : 'it is no address'
     throw new PharosError('URL_INVALID', { url: shown, problem })
   }
-  if (isPackageShort(text)) {
+  if (isShortPackageUrl(text)) {
     const [scheme] = text.trim().split(':')
     const form = `${scheme}:${scheme?.toLowerCase() === 'maven' ? 'group:artifact' : 'name'}`
     throw new PharosError('URL_INVALID', {
@@ -146,7 +146,7 @@ export function parseStart(text: string): URL {
   }
   if (urlKey(url) === undefined) {
     const scheme = `its scheme is ${url.protocol.slice(0, -1)}`
-    const problem = isOwnPlace(url.href) ? `${scheme}; ${OWNER_ADDS}` : scheme
+    const problem = isLocalUrl(url.href) ? `${scheme}; ${LOCAL_PATH_HINT}` : scheme
     throw new PharosError('URL_INVALID', { url: shown, problem })
   }
   if (url.username !== '' || url.password !== '') {

@@ -1,14 +1,14 @@
 import { analysePage } from '../../analysis/analyse-page.ts'
 import { CLASSIFIER_VERSION } from '../../analysis/classify-page.ts'
-import { NO_PLACES, type PlaceMatcher } from '../../analysis/matcher.ts'
+import { EMPTY_MATCHER, type PlaceMatcher } from '../../analysis/matcher.ts'
 import type { AnalysedPage, AnalysePage } from '../../analysis/page-analysis.ts'
 import { messageOf, PharosError } from '../../core/errors.ts'
 import {
   type Analyses,
   type AnalysisRun,
+  type AnalysisVersions,
   type HostLocale,
   type PageToAnalyse,
-  type PendingBy,
   RUN_STAGES,
   type RunChange,
   type RunEvent,
@@ -18,12 +18,12 @@ import {
   type RunStage,
 } from '../analyses.ts'
 import type { NoteFrame } from '../dispatch/frames.ts'
-import type { KeptNote } from '../job-log.ts'
+import type { StoredNote } from '../job-log.ts'
 import { judgeDomain, judgeLocale } from '../judge-domain.ts'
 import type { Library } from '../library.ts'
 import { beginRun, NO_PROGRESS, requireAnalyses } from './begin-run.ts'
-import { listSourcesAt } from './milestones-met.ts'
-import { ANALYSIS_JOB, listReached } from './reached-milestones.ts'
+import { ANALYSIS_JOB_ID, listReached } from './reached-milestones.ts'
+import { listSourcesAt } from './split-milestones.ts'
 
 /** Input of an analysis run. */
 export interface AnalyseInput {
@@ -32,7 +32,7 @@ export interface AnalyseInput {
   /** Id of a run recorded for this process. */
   readonly runId?: string
   /** Leaves an aborted run open for the next process instead of cancelling it. @default false */
-  readonly isLeft?: boolean
+  readonly isLeftOpen?: boolean
   /** Number of pages per batch. @default 100 */
   readonly batch?: number
   /** @default that of this program */
@@ -50,9 +50,9 @@ export type AnalysisEvent =
 
 const BATCH = 100
 /** After this time, other processes may have added pages. */
-const FRESH_MS = 3_600_000
+const RESTART_AFTER_MS = 3_600_000
 /** Maximum number of failed pages listed per run. */
-const MOST_NAMED = 100
+const MAX_LISTED_FAILURES = 100
 
 /**
  * Analyses stored pages not yet analysed with this version and gazetteer, then hosts, then milestones. Every batch saves the progress in
@@ -70,7 +70,7 @@ export async function* analyseLibrary(
     yield* active.goThrough()
     yield { type: 'ended', run: await active.end({ status: 'completed', summary: active.summary }) }
   } catch (error) {
-    if (signal.aborted && input.isLeft !== true) {
+    if (signal.aborted && input.isLeftOpen !== true) {
       yield { type: 'ended', run: await active.end({ status: 'cancelled' }) }
     } else if (!signal.aborted && !active.isLost) {
       yield { type: 'ended', run: await active.end({ status: 'failed', error: messageOf(error) }) }
@@ -90,7 +90,7 @@ class ActiveRun {
   readonly #batch: number
   readonly #analyse: AnalysePage
   #run: AnalysisRun
-  #places: PlaceMatcher = NO_PLACES
+  #places: PlaceMatcher = EMPTY_MATCHER
   /** Countries of hosts, as determined at the start of the run. */
   readonly #countries = new Map<string, string | null>()
   #named = 0
@@ -152,7 +152,7 @@ class ActiveRun {
    */
   async #lookAgain(): Promise<void> {
     const { stage, startedAt } = this.#run
-    const isOld = this.#library.clock.now() - startedAt > FRESH_MS
+    const isOld = this.#library.clock.now() - startedAt > RESTART_AFTER_MS
     if (stage === 'db-setup' || (this.#progress.gazetteerRevision === this.#places.revision && !isOld)) return
     const done = this.#options.dryRun ? NO_PROGRESS : this.#progress
     await this.#change({ stage: 'db-setup', progress: { ...done, lastPage: 0 } })
@@ -187,7 +187,7 @@ class ActiveRun {
     return { ...progress, totalPages: Math.max(pages, this.#limitPages(pages + left)) }
   }
 
-  get #pendingBy(): PendingBy {
+  get #pendingBy(): AnalysisVersions {
     const { analysisVersion: version } = this.#options
     return { version, revision: this.#places.revision, classifierVersion: CLASSIFIER_VERSION }
   }
@@ -264,7 +264,7 @@ class ActiveRun {
     const progress = await this.#withTotal(addUp(this.#progress, { pages, done, hubs, failed: failures.length }))
     await this.#keep(progress, this.#options.dryRun ? [] : done)
     for (const { page, problem } of failures) {
-      if (this.#named++ < MOST_NAMED) {
+      if (this.#named++ < MAX_LISTED_FAILURES) {
         yield await this.#tell('a page could not be analysed', { url: page.page.url, problem })
       }
     }
@@ -324,7 +324,7 @@ class ActiveRun {
       if (kept !== undefined && kept.details?.['runId'] !== this.#holder.id) continue
       milestones++
       if (kept !== undefined) continue
-      if (!dryRun) await jobLog?.append([{ jobId: ANALYSIS_JOB, at: clock.now(), type: 'milestone', data: note }])
+      if (!dryRun) await jobLog?.append([{ jobId: ANALYSIS_JOB_ID, at: clock.now(), type: 'milestone', data: note }])
       yield { type: 'milestone', note }
       yield await this.#tell(`${note.scope}: ${note.kind}${dryRun ? ' would be noted' : ''}`, note.details)
     }
@@ -333,7 +333,7 @@ class ActiveRun {
   }
 
   /** Finds a recorded milestone, ignoring one from before the site was removed and added again. */
-  async #findNoted({ kind, scope }: NoteFrame): Promise<KeptNote | undefined> {
+  async #findNoted({ kind, scope }: NoteFrame): Promise<StoredNote | undefined> {
     const { jobLog, store } = this.#library
     const host = scope ?? ''
     const [newest] = (await jobLog?.listMilestones({ kind, scope: host, limit: 1 })) ?? []
@@ -412,7 +412,7 @@ function addUp(before: RunProgress, { pages, done, hubs, failed }: BatchResult):
 
 /** Opens the place matcher. Throws if the name index is unreadable, because a run without it would delete all places found before. */
 async function openPlaces({ openPlaces: open, gazetteer }: Library): Promise<PlaceMatcher> {
-  const places = (await open?.()) ?? NO_PLACES
+  const places = (await open?.()) ?? EMPTY_MATCHER
   if (places.revision === '' && ((await gazetteer?.revision()) ?? '') !== '')
     throw new PharosError('GAZETTEER_UNREADABLE')
   return places

@@ -4,9 +4,9 @@ import type { Analyses, AnalysisRun, RunOptions, RunProgress } from '../analyses
 import type { Library } from '../library.ts'
 
 /** A run sends a heartbeat with every batch; without one for this long it counts as abandoned. */
-const STALE_MS = 60_000
+const HEARTBEAT_TIMEOUT_MS = 60_000
 /** How long a run recorded for a process waits for it before another process may take it. */
-const RESERVED_MS = 10_000
+const RESERVATION_MS = 10_000
 
 /** Progress of a run that has not started. */
 export const NO_PROGRESS: RunProgress = {
@@ -32,10 +32,10 @@ export function requireAnalyses({ analyses }: Library): Analyses {
 }
 
 /** Whether the process of an unfinished run has ended. */
-export function isRunLeft({ runner: { isGone }, clock }: Library, { runner, heartbeatAt }: AnalysisRun): boolean {
+export function isRunAbandoned({ runner: { isGone }, clock }: Library, { runner, heartbeatAt }: AnalysisRun): boolean {
   const silentMs = Math.abs(clock.now() - heartbeatAt)
-  if (runner === null) return silentMs >= RESERVED_MS
-  return isGone(runner) || silentMs >= STALE_MS
+  if (runner === null) return silentMs >= RESERVATION_MS
+  return isGone(runner) || silentMs >= HEARTBEAT_TIMEOUT_MS
 }
 
 /**
@@ -58,8 +58,8 @@ export async function beginRun(
   }
   const begun = await analyses.beginRun({
     run,
-    isLeft: (open) => (open.id === runId && open.runner === null) || isRunLeft(library, open),
-    isWanted: (left) => (runId === undefined ? isSame(left, options, wanted) : left.id === runId),
+    isAbandoned: (open) => (open.id === runId && open.runner === null) || isRunAbandoned(library, open),
+    canResume: (left) => (runId === undefined ? isSame(left, options, wanted) : left.id === runId),
   })
   return { run: begun, isResumed: begun !== run && begun.stage !== 'db-setup' }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { runCrawl, stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
+import { openTestLibrary, openTestSite, runCrawl } from '../../../test/sites/crawl.ts'
 import type { Site } from '../../../test/sites/site.ts'
 import { PharosError } from '../../core/errors.ts'
 import type { OpenLibrary } from '../../open-library.ts'
@@ -15,11 +15,11 @@ let site: Site
 let library: OpenLibrary
 
 beforeEach(async () => {
-  site = await stageSite({
+  site = await openTestSite({
     '/': '<title>Start</title><main><h1>Start</h1><p>Words enough to be a page. <a href="/two">Two</a></p></main>',
     '/two': '<title>Two</title><main><h1>Two</h1><p>Words enough to be another page.</p></main>',
   })
-  library = await stageLibrary()
+  library = await openTestLibrary()
 })
 
 /** Adds sources by label. Labels with an exclamation mark are crawled completely, the others only started. */

@@ -50,9 +50,9 @@ export async function chooseSources(
     texts.length > 0
       ? await chooseEach(library, all, texts, version)
       : version === undefined
-        ? leaveOut(all, incomplete)
+        ? leaveOutIncomplete(all, incomplete)
         : await chooseAll(library, all, version)
-  const half = await listHalf(library, sources.slice(0, MAX_LABELS))
+  const half = await listHalfImported(library, sources.slice(0, MAX_LABELS))
   return { sources, notices: [...notices, ...half], isAll: sources.length === all.length, incomplete }
 }
 
@@ -66,7 +66,7 @@ export function writePartial(partial: readonly PartialSource[], isNamed: boolean
 const MAX_PARTIAL = 3
 
 /** Reports sources whose import is incomplete: results may mix old and new pages. */
-async function listHalf({ store }: Library, sources: readonly Source[]): Promise<string[]> {
+async function listHalfImported({ store }: Library, sources: readonly Source[]): Promise<string[]> {
   const notices: string[] = []
   for (const source of sources) {
     if (treeKindOf(source.url) !== 'import') continue
@@ -102,7 +102,7 @@ async function findIncomplete(library: Library, all: readonly Source[]): Promise
 }
 
 /** Leaves out incomplete sources if a complete one has the same name. */
-function leaveOut(all: readonly Source[], incomplete: ReadonlySet<string>): Choice {
+function leaveOutIncomplete(all: readonly Source[], incomplete: ReadonlySet<string>): Choice {
   if (incomplete.size === 0) return { sources: all, notices: [] }
   const complete = new Set(all.filter(({ id }) => !incomplete.has(id)).map(({ name }) => name))
   const isLeft = ({ id, name }: Source) => incomplete.has(id) && complete.has(name)
@@ -139,18 +139,22 @@ async function chooseNamed(
   text: string,
   version: string | undefined,
 ): Promise<Choice> {
-  const { candidates, target } = readText(all, text, library.trees?.addressOf(text))
+  const { candidates, target } = parseSourceText(all, text, library.trees?.addressOf(text))
   const [first] = candidates
   if (first === undefined) throw unknownSource(library, text, all)
   if (candidates.some(({ name }) => name !== first.name)) throw ambiguousSource(text, candidates)
   const beside = version?.trim()
   if (target === undefined || target === ANY) return chooseAmong(library, candidates, beside ?? target, first.name)
   if (beside === undefined || isLatest(beside)) return chooseAmong(library, candidates, target, first.name)
-  return chooseAmong(library, await narrow(library, candidates, target), beside, text)
+  return chooseAmong(library, await filterByVersion(library, candidates, target), beside, text)
 }
 
 /** Filters sources of one name by version. */
-async function narrow(library: Library, candidates: readonly Source[], target: string): Promise<readonly Source[]> {
+async function filterByVersion(
+  library: Library,
+  candidates: readonly Source[],
+  target: string,
+): Promise<readonly Source[]> {
   const { best, among } = await chooseVersion(library, candidates, target)
   if (best === null) throw unknownVersion(target, candidates[0]?.name ?? '', writeVersions(among))
   return candidates.filter((source) => {
@@ -178,7 +182,7 @@ async function chooseAmong(
 }
 
 /** Returns the sources that a text may name, and the version in it unless that is part of a label. */
-function readText(
+function parseSourceText(
   all: readonly Source[],
   text: string,
   address: string | undefined,

@@ -24,7 +24,7 @@ export async function chunkSource(
     if (files.length % PAGES_AT_ONCE === 0) await clock.sleep(0)
     // Documents and imports are stored as Markdown; other files are stored verbatim and have no sections.
     if (isFile && trees?.keepsLines(key) === true && page.sections.length === 0) {
-      files.push(await trees.cut(key, page.markdown, sizes))
+      files.push(await trees.chunkText(key, page.markdown, sizes))
       continue
     }
     const { markdown } = page

@@ -1,29 +1,29 @@
 import { PharosError } from '../../core/errors.ts'
 import { countOf } from '../../core/text/count.ts'
-import { type CopiedLibrary, type CopyInput, type CopyProgress, refuseCopy } from '../copy-input.ts'
-import type { Arrival } from '../holdings.ts'
+import { type CopyableLibrary, type CopyInput, type CopyProgress, createCopyRefusal } from '../copy-input.ts'
+import type { CopySession } from '../library-copy.ts'
 import { copyTables, endCopy, verifySources, verifyTables } from './copy-tables.ts'
-import { isEmptyLibrary, planArrival } from './plan-arrival.ts'
+import { isEmptyLibrary, openCopySession } from './open-copy-session.ts'
 import { surveyOrigin } from './survey-origin.ts'
 import type { VerifiedTable } from './verify-copy.ts'
 
 /** Result of a copy. */
 export interface CopyResult {
   /** Whether the copy was already complete. */
-  readonly isOld: boolean
+  readonly wasComplete: boolean
   /** Whether an interrupted copy was resumed. */
   readonly isResumed: boolean
   readonly sources: number
   /** Number of rows written, without sources. */
   readonly written: number
   readonly verified: readonly VerifiedTable[]
-  readonly skipped: Arrival['plan']['skipped']
+  readonly skipped: CopySession['plan']['skipped']
   /** Number of crawls running in the origin: the target has them as they were when read. */
   readonly running: number
   /** Number of open jobs in the origin: the target has them as stopped. */
   readonly openJobs: number
   /** Duration of each step in milliseconds. */
-  readonly took: Readonly<Record<CopyProgress['step'], number>>
+  readonly durationsMs: Readonly<Record<CopyProgress['step'], number>>
 }
 
 /**
@@ -32,41 +32,41 @@ export interface CopyResult {
  */
 export async function copyLibrary(input: CopyInput): Promise<CopyResult> {
   const { from, to } = input
-  const [origin, target] = await Promise.all([from, to].map(({ holdings }) => holdings.readLibraryId()))
+  const [origin, target] = await Promise.all([from, to].map(({ libraryCopy }) => libraryCopy.readLibraryId()))
   if (origin === undefined) throw new TypeError('expected a library to have an identity')
-  if (origin === target) await refuseTwins(input, origin)
+  if (origin === target) await refuseSameLibrary(input, origin)
   const took = { copying: 0, verifying: 0, indexing: 0 }
   const timed = createTimer(from, took)
-  const { arrival, ...copied } = await from.holdings.view(async (view) => {
+  const { session, ...copied } = await from.libraryCopy.view(async (view) => {
     const survey = await surveyOrigin(view)
-    const { arrival, isResumed } = await planArrival({ ...input, origin, view, survey })
-    const copy = { ...input, arrival, view, survey }
-    const isOld = arrival.endedAt !== null
-    const written = isOld ? 0 : await timed('copying', () => copyTables(copy))
+    const { session, isResumed } = await openCopySession({ ...input, origin, view, survey })
+    const copy = { ...input, session, view, survey }
+    const wasComplete = session.endedAt !== null
+    const written = wasComplete ? 0 : await timed('copying', () => copyTables(copy))
     const verified = await timed('verifying', () => verifyTables(copy))
-    refuseDifferences(input, arrival, verified)
-    if (!isOld) await endCopy(copy)
-    const endedAt = arrival.endedAt ?? to.clock.now()
+    refuseDifferences(input, session, verified)
+    if (!wasComplete) await endCopy(copy)
+    const endedAt = session.endedAt ?? to.clock.now()
     refuseDifferences(input, { endedAt }, [await verifySources(copy)])
     const { sources, running, openJobs } = survey
-    return { arrival, isOld, isResumed, sources: sources.length, written, verified, running, openJobs }
+    return { session, wasComplete, isResumed, sources: sources.length, written, verified, running, openJobs }
   })
-  await timed('indexing', () => makeFindable(input))
-  return { ...copied, skipped: arrival.plan.skipped, took }
+  await timed('indexing', () => buildIndexes(input))
+  return { ...copied, skipped: session.plan.skipped, durationsMs: took }
 }
 
 /** Throws if one library is a file-level copy of the other, with the same id, unless the target is empty. */
-async function refuseTwins(input: CopyInput, origin: string): Promise<void> {
+async function refuseSameLibrary(input: CopyInput, origin: string): Promise<void> {
   const { from, to } = input
   const isSame = from.store.location === to.store.location
-  if (isSame) throw refuseCopy(input, 'they are one and the same', 'name two libraries')
-  const isNew = await to.holdings.view(isEmptyLibrary)
-  if (isNew || (await to.holdings.arrivals.find(origin)) !== undefined) return
+  if (isSame) throw createCopyRefusal(input, 'they are one and the same', 'name two libraries')
+  const isNew = await to.libraryCopy.view(isEmptyLibrary)
+  if (isNew || (await to.libraryCopy.sessions.find(origin)) !== undefined) return
   const problem = 'they are one and the same, or one was made of the other by other means, such as cp or pg_dump'
-  throw refuseCopy(input, problem, 'copy into a library that is empty')
+  throw createCopyRefusal(input, problem, 'copy into a library that is empty')
 }
 
-function createTimer({ clock }: CopiedLibrary, took: Record<CopyProgress['step'], number>) {
+function createTimer({ clock }: CopyableLibrary, took: Record<CopyProgress['step'], number>) {
   return async <T>(step: CopyProgress['step'], work: () => Promise<T>): Promise<T> => {
     const began = clock.now()
     const result = await work()
@@ -76,15 +76,15 @@ function createTimer({ clock }: CopiedLibrary, took: Record<CopyProgress['step']
 }
 
 /** Builds the indexes of chunks and vectors. If interrupted, the next search builds them. */
-async function makeFindable({ to, signal, onProgress }: CopyInput): Promise<void> {
+async function buildIndexes({ to, signal, onProgress }: CopyInput): Promise<void> {
   onProgress?.({ step: 'indexing', label: 'chunk', done: 0, total: 0 })
-  await to.store.tendIndex(signal)
-  await to.vectors?.tendNearest?.()
+  await to.store.indexMissingChunks(signal)
+  await to.vectors?.buildNearestIndex?.()
 }
 
 function refuseDifferences(
   input: CopyInput,
-  { endedAt }: Pick<Arrival, 'endedAt'>,
+  { endedAt }: Pick<CopySession, 'endedAt'>,
   verified: readonly VerifiedTable[],
 ): void {
   const bad = verified.filter(({ different }) => different > 0)
@@ -96,5 +96,5 @@ function refuseDifferences(
     throw new PharosError('COPY_DIFFERS', { origin: input.from.store.location, problem: differences })
   const copiedAt = new Date(endedAt).toISOString().replace(/\.\d+Z$/, 'Z')
   const problem = `it was copied there at ${copiedAt}, and one of both has changed since: ${differences}`
-  throw refuseCopy(input, problem, 'copy into a library that is empty, or remove its sources there first')
+  throw createCopyRefusal(input, problem, 'copy into a library that is empty, or remove its sources there first')
 }

@@ -1,18 +1,18 @@
 import { PharosError } from '../../core/errors.ts'
 import { compareRows } from '../compare-rows.ts'
-import type { BegunCopy, CopyProgress } from '../copy-input.ts'
-import { atRest, shiftRows, withoutNul } from '../held-rows.ts'
-import { HELD_TABLES, type HeldRow, type HeldTable, SOURCES, withoutNumber } from '../held-tables.ts'
-import type { Arrival, ArrivalClaim, HeldView, NumberRange, RowChanges } from '../holdings.ts'
+import type { CopyProgress, RunningCopy } from '../copy-input.ts'
+import { replaceNul, resetRunningRows, shiftRows } from '../copy-rows.ts'
+import { COPY_TABLES, type CopyRow, type CopyTable, SOURCES_TABLE, withoutIdColumn } from '../copy-tables.ts'
+import type { CopySession, CopySessionClaim, IdRange, LibraryView, RowChanges } from '../library-copy.ts'
 import { type VerifiedTable, verifyTable } from './verify-copy.ts'
 
 /** Rows of a table in batches. */
-type Batches = AsyncIterable<readonly HeldRow[]>
+type Batches = AsyncIterable<readonly CopyRow[]>
 
 /** Writes rows that are missing or different in the target; returns their number. */
-export async function copyTables(copy: BegunCopy): Promise<number> {
-  const { arrival, to } = copy
-  const giveSign = createSign(copy)
+export async function copyTables(copy: RunningCopy): Promise<number> {
+  const { session, to } = copy
+  const giveSign = createHeartbeat(copy)
   let written = 0
   let done = 0
   for (const table of listTables(copy)) {
@@ -22,9 +22,9 @@ export async function copyTables(copy: BegunCopy): Promise<number> {
       await giveSign()
     }
     // A moving view is safe, because no other process writes these rows.
-    const compared = await to.holdings.view(
+    const compared = await to.libraryCopy.view(
       async (there) => {
-        const isThere = await there.has(table, rangeOf(table, arrival))
+        const isThere = await there.has(table, rangeOf(table, session))
         return isThere ? copyTable(copy, table, readTarget(copy, there, table), onRows) : undefined
       },
       { isMoving: true },
@@ -35,9 +35,9 @@ export async function copyTables(copy: BegunCopy): Promise<number> {
 }
 
 /** Compares all tables of both libraries. */
-export function verifyTables(copy: BegunCopy): Promise<VerifiedTable[]> {
-  const giveSign = createSign(copy)
-  return copy.to.holdings.view(async (there) => {
+export function verifyTables(copy: RunningCopy): Promise<VerifiedTable[]> {
+  const giveSign = createHeartbeat(copy)
+  return copy.to.libraryCopy.view(async (there) => {
     const verified: VerifiedTable[] = []
     let done = 0
     for (const table of listTables(copy)) {
@@ -53,38 +53,38 @@ export function verifyTables(copy: BegunCopy): Promise<VerifiedTable[]> {
 }
 
 /** Compares the sources, which are written last. */
-export function verifySources(copy: BegunCopy): Promise<VerifiedTable> {
-  return copy.to.holdings.view((there) => verifyOne(copy, there, SOURCES, async () => undefined))
+export function verifySources(copy: RunningCopy): Promise<VerifiedTable> {
+  return copy.to.libraryCopy.view((there) => verifyOne(copy, there, SOURCES_TABLE, async () => undefined))
 }
 
 function verifyOne(
-  copy: BegunCopy,
-  there: HeldView,
-  table: HeldTable,
+  copy: RunningCopy,
+  there: LibraryView,
+  table: CopyTable,
   onRows: (count: number) => Promise<void>,
 ): Promise<VerifiedTable> {
   const both = [readOrigin(copy, table), readTarget(copy, there, table)] as const
-  const { isAlone } = copy.arrival.plan
+  const { isAlone } = copy.session.plan
   return verifyTable(table, both, { isAlone, sha256: copy.from.sha256, onRows })
 }
 
 /** Makes the copied sources visible. */
-export async function endCopy(copy: BegunCopy): Promise<void> {
-  const { arrival, to, survey } = copy
-  const sources = shiftRows(SOURCES, survey.sources, arrival.plan.offsets)
-  await mustHold(copy, to.holdings.arrivals.end(claimOf(copy), sources))
+export async function endCopy(copy: RunningCopy): Promise<void> {
+  const { session, to, survey } = copy
+  const sources = shiftRows(SOURCES_TABLE, survey.sources, session.plan.offsets)
+  await requireClaim(copy, to.libraryCopy.sessions.end(claimOf(copy), sources))
 }
 
 /** Lists the tables to copy. In a library with data, rows get new sort ids, so these columns are left out. */
-function listTables({ arrival }: BegunCopy): HeldTable[] {
-  const { isAlone, skipped } = arrival.plan
-  const tables = HELD_TABLES.filter(({ group }) => !skipped.some((one) => one.group === group))
-  return isAlone ? tables : tables.map(withoutNumber)
+function listTables({ session }: RunningCopy): CopyTable[] {
+  const { isAlone, skipped } = session.plan
+  const tables = COPY_TABLES.filter(({ group }) => !skipped.some((one) => one.group === group))
+  return isAlone ? tables : tables.map(withoutIdColumn)
 }
 
 async function copyTable(
-  copy: BegunCopy,
-  table: HeldTable,
+  copy: RunningCopy,
+  table: CopyTable,
   target: Batches,
   onRows: (count: number) => Promise<void>,
 ): Promise<number> {
@@ -96,17 +96,17 @@ async function copyTable(
   return written
 }
 
-async function* readOrigin({ view, to }: BegunCopy, table: HeldTable): Batches {
+async function* readOrigin({ view, to }: RunningCopy, table: CopyTable): Batches {
   for await (const found of view.read(table)) {
-    const rows = atRest(table, found)
-    yield to.holdings.keepsNul ? rows : withoutNul(rows)
+    const rows = resetRunningRows(table, found)
+    yield to.libraryCopy.canStoreNul ? rows : replaceNul(rows)
   }
 }
 
 /** Reads copied rows of the target, with their ids in the origin. */
-async function* readTarget({ arrival }: BegunCopy, there: HeldView, table: HeldTable): Batches {
-  for await (const rows of there.read(table, rangeOf(table, arrival))) {
-    yield shiftRows(table, rows, arrival.plan.offsets, -1)
+async function* readTarget({ session }: RunningCopy, there: LibraryView, table: CopyTable): Batches {
+  for await (const rows of there.read(table, rangeOf(table, session))) {
+    yield shiftRows(table, rows, session.plan.offsets, -1)
   }
 }
 
@@ -114,14 +114,14 @@ async function* readNothing(): Batches {
   // The target has no rows to compare with.
 }
 
-async function writeRows(copy: BegunCopy, table: HeldTable, changes: RowChanges): Promise<number> {
-  const { offsets, isAlone } = copy.arrival.plan
+async function writeRows(copy: RunningCopy, table: CopyTable, changes: RowChanges): Promise<number> {
+  const { offsets, isAlone } = copy.session.plan
   const { added, changed, removed } = allowedChanges(table, changes, isAlone)
   const count = added.length + changed.length + removed.length
   if (count === 0) return 0
-  const shift = (rows: readonly HeldRow[]) => shiftRows(table, rows, offsets)
+  const shift = (rows: readonly CopyRow[]) => shiftRows(table, rows, offsets)
   const shifted = { added: shift(added), changed: shift(changed), removed: shift(removed) }
-  await mustHold(copy, copy.to.holdings.arrivals.write(claimOf(copy), table, shifted))
+  await requireClaim(copy, copy.to.libraryCopy.sessions.write(claimOf(copy), table, shifted))
   return count
 }
 
@@ -129,7 +129,7 @@ async function writeRows(copy: BegunCopy, table: HeldTable, changes: RowChanges)
  * Limits changes by ownership. Own rows may change freely. Shared rows are overwritten only if the target was empty at the start, and never
  * removed, because another crawl may have added them since.
  */
-function allowedChanges({ belonging }: HeldTable, changes: RowChanges, isAlone: boolean): RowChanges {
+function allowedChanges({ belonging }: CopyTable, changes: RowChanges, isAlone: boolean): RowChanges {
   if (belonging === 'own') return changes
   const { added, changed, removed } = changes
   if (belonging === 'shared') return { added, changed: isAlone ? changed : [], removed: [] }
@@ -137,38 +137,38 @@ function allowedChanges({ belonging }: HeldTable, changes: RowChanges, isAlone: 
 }
 
 /** Returns the ids reserved in the target for a table; undefined for tables without own ids. */
-function rangeOf({ belonging, columns, key }: HeldTable, { plan }: Arrival): NumberRange | undefined {
+function rangeOf({ belonging, columns, key }: CopyTable, { plan }: CopySession): IdRange | undefined {
   const of = columns.find(({ name }) => name === key[0])?.of
   if (belonging !== 'own' || of === undefined) return undefined
   const after = plan.offsets[of] ?? 0
   return { after, upTo: after + (plan.kept[of] ?? 0) }
 }
 
-function tell(copy: BegunCopy, step: CopyProgress['step'], { label }: HeldTable, done: number): void {
+function tell(copy: RunningCopy, step: CopyProgress['step'], { label }: CopyTable, done: number): void {
   copy.signal?.throwIfAborted()
   copy.onProgress?.({ step, label, done, total: copy.survey.total })
 }
 
-function claimOf({ to: { clock, runner }, arrival: { origin } }: BegunCopy): ArrivalClaim {
+function claimOf({ to: { clock, runner }, session: { origin } }: RunningCopy): CopySessionClaim {
   return { origin, holder: runner.id, now: clock.now() }
 }
 
 /** Minimum heartbeat interval while reading; after a minute without one, another process may take over. */
-const SIGN_MS = 5000
+const HEARTBEAT_INTERVAL_MS = 5000
 
 /** Creates a function that sends heartbeats even if there is nothing to write. */
-function createSign(copy: BegunCopy): () => Promise<void> {
-  const { arrival, to } = copy
+function createHeartbeat(copy: RunningCopy): () => Promise<void> {
+  const { session, to } = copy
   let last = to.clock.now()
   return async () => {
     const now = to.clock.now()
-    if (arrival.endedAt !== null || now - last < SIGN_MS) return
+    if (session.endedAt !== null || now - last < HEARTBEAT_INTERVAL_MS) return
     last = now
-    await mustHold(copy, to.holdings.arrivals.touch(claimOf(copy)))
+    await requireClaim(copy, to.libraryCopy.sessions.touch(claimOf(copy)))
   }
 }
 
 /** Throws if another process has taken the copy over. */
-async function mustHold({ to: { store } }: BegunCopy, done: Promise<boolean>): Promise<void> {
+async function requireClaim({ to: { store } }: RunningCopy, done: Promise<boolean>): Promise<void> {
   if (!(await done)) throw new PharosError('COPY_RUNNING', { target: store.location })
 }

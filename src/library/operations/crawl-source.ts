@@ -9,10 +9,10 @@ import type { CrawlEvent, CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { CrawlPlanner } from '../../crawl/planner.ts'
 import type { Rendering } from '../../crawl/ports.ts'
-import type { MilestoneMemory } from '../../crawl/progress-milestones.ts'
+import type { MilestoneStore } from '../../crawl/progress-milestones.ts'
 import type { CrawlPorts, CrawlRun } from '../../crawl/run.ts'
-import { NO_HELP } from '../../crawl/sharing.ts'
-import { readClassified } from '../classified-reader.ts'
+import { NO_COUNTS } from '../../crawl/sharing.ts'
+import { createClassifyingReader } from '../classifying-reader.ts'
 import { adviseAllowance } from '../download.ts'
 import { createImportTree, type ImportTree } from '../import-tree.ts'
 import { type Library, machineOf } from '../library.ts'
@@ -24,8 +24,8 @@ import { isTree, type OpenTree } from '../tree.ts'
 import { resolveScope } from './add-source.ts'
 import { indexTree } from './index-tree.ts'
 import { openRendering } from './open-rendering.ts'
-import { keepMilestones, planCrawl, refuseUnprepared } from './plan-crawl.ts'
-import { hasSignOfLife } from './source-status.ts'
+import { createMilestoneMemory, planCrawl, refuseUnprepared } from './plan-crawl.ts'
+import { hasRecentHeartbeat } from './source-status.ts'
 
 /** Options of one crawl. */
 export interface CrawlInput extends Partial<CrawlRunOptions> {
@@ -168,13 +168,13 @@ async function* crawlOpened(
   if (render === 'chromium') await rendering.renderer?.prepare()
   const [last] = await store.listCrawls(source.id, 1)
   const interrupted = isFresh ? undefined : findInterrupted(last, wanted)
-  const asked = tree === undefined ? wanted : askAgain(wanted, interrupted)
+  const asked = tree === undefined ? wanted : restartInterrupted(wanted, interrupted)
   // A runner known to have ended needs no heartbeat timeout.
   const isGone = (id: string) => id === goneRunner || runner.isGone(id)
   const isLeft = last?.state === 'running' && last.runner !== null && isGone(last.runner)
   const gone = isLeft ? (last.runner ?? undefined) : undefined
-  const isAlive = last?.state === 'running' && !isLeft && hasSignOfLife(last, now, limits.aliveMs)
-  if (last !== undefined && !isAlive) refuseToForget(last, source, kind)
+  const isAlive = last?.state === 'running' && !isLeft && hasRecentHeartbeat(last, now, limits.aliveMs)
+  if (last !== undefined && !isAlive) refuseUnfinishedDiscovery(last, source, kind)
   if (input.focus !== undefined && !isAlive) refuseFocus(last, source, tree)
   await refuseUnprepared(library, source, asked)
   const begun = await store.beginCrawl(asked, limits.aliveMs, tree === undefined ? interrupted?.id : undefined, gone)
@@ -182,7 +182,7 @@ async function* crawlOpened(
     await store.updateSource(source.id, { settings: source.settings })
   const run = createRun(library, source, begun, { headers, isResumed: interrupted !== undefined })
   const planner: CrawlPlanner | undefined = tree === undefined ? await planCrawl(library, source, begun) : undefined
-  const milestones: MilestoneMemory | undefined = keepMilestones(library, begun)
+  const milestones: MilestoneStore | undefined = createMilestoneMemory(library, begun)
   // Crawls with a page cap, a plan or request headers stay in one process: caps and plans are local, and headers must not be shared.
   const isAlone = tree !== undefined || planner !== undefined || run.scope.maxPages !== null
   const sharing = isAlone || Object.keys(headers).length > 0 ? {} : shareThrough(library, begun.id)
@@ -190,7 +190,7 @@ async function* crawlOpened(
   const ports = {
     ...library,
     ...rendering,
-    readPage: readClassified(library, chunks),
+    readPage: createClassifyingReader(library, chunks),
     ledger: store,
     planner,
     milestones,
@@ -212,7 +212,7 @@ async function* crawlOpened(
   }
   try {
     // If the import cannot be stored, nothing else is written.
-    if (input.imported !== undefined) await library.imports?.keep(source.id, input.imported.given)
+    if (input.imported !== undefined) await library.imports?.keep(source.id, input.imported.chunkImport)
     if (tree === undefined) yield* crawl(run, ports, signal)
     else {
       const { focus, lostBefore } = input
@@ -232,11 +232,11 @@ function findReadVersion({ version, settings }: Source, tree: OpenTree | undefin
 }
 
 /** Lets other processes take part in a crawl, if the store supports it. */
-function shareThrough({ store, runner }: Library, id: string): Pick<CrawlPorts, 'share' | 'readHelp'> {
+function shareThrough({ store, runner }: Library, id: string): Pick<CrawlPorts, 'share' | 'readJoinedCounts'> {
   if (store.shareCrawl === undefined) return {}
   return {
     share: (shared) => store.shareCrawl?.(id, shared, runner.id) ?? Promise.resolve(),
-    readHelp: () => store.readHelp?.(id) ?? Promise.resolve(NO_HELP),
+    readJoinedCounts: () => store.readHelp?.(id) ?? Promise.resolve(NO_COUNTS),
   }
 }
 
@@ -248,7 +248,7 @@ async function listRows(store: Store, sourceId: string): Promise<LedgerRow[]> {
 }
 
 /** How to pass tokens to trees that take no headers. */
-const TOKENS: Readonly<Partial<Record<TreeKind, string>>> = {
+const TOKEN_ADVICE: Readonly<Partial<Record<TreeKind, string>>> = {
   package: '; name a variable that holds the token of a registry with registryTokens',
   repository: '; name a variable that holds the token of a host with gitTokens',
 }
@@ -289,7 +289,7 @@ async function recordFailure({ store, clock, runner, limits }: Library, asked: C
 }
 
 /** Throws if the tree is on another machine, because the same path here holds something else. */
-function refuseElsewhere({ runner }: Library, { url, settings: { machine } }: Source): void {
+function refuseOtherMachine({ runner }: Library, { url, settings: { machine } }: Source): void {
   const here = machineOf(runner)
   if (machine === undefined || machine === here) return
   const problem = `it is on the machine ${machine}, and this is ${here}; crawl it there, or remove it and add it here`
@@ -307,10 +307,10 @@ function openTree(
   if (trees === undefined) {
     throw new PharosError('USAGE', { problem: `${labelOf(source)} is no web site, and nothing else can be read here` })
   }
-  refuseElsewhere(library, source)
+  refuseOtherMachine(library, source)
   const kind = treeKindOf(source.url)
   if (Object.keys(headers).length > 0 && (kind !== 'archive' || isFileUrl(source.url))) {
-    const advice = kind === undefined ? '' : (TOKENS[kind] ?? '')
+    const advice = kind === undefined ? '' : (TOKEN_ADVICE[kind] ?? '')
     const problem = `header is for web sites and archives of the web, and ${labelOf(source)} is neither${advice}`
     throw new PharosError('USAGE', { problem })
   }
@@ -324,21 +324,21 @@ function openTree(
  * Throws if a refresh or retry follows an interrupted add or recrawl, because it would take over that crawl's pending addresses and its
  * discovery would never be completed.
  */
-function refuseToForget(last: Crawl, source: Source, kind: CrawlKind): void {
+function refuseUnfinishedDiscovery(last: Crawl, source: Source, kind: CrawlKind): void {
   const isUnfinished = last.state === 'running' || last.state === 'cancelled'
-  if (!isUnfinished || !isSearching(last.kind) || isSearching(kind)) return
+  if (!isUnfinished || !isDiscovering(last.kind) || isDiscovering(kind)) return
   throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last.kind })
 }
 
 /** Throws unless the last run over the same folder is complete, because only then a partial run gives a correct result. */
 function refuseFocus(last: Crawl | undefined, source: Source, tree: OpenTree | undefined): void {
   const isOver = last !== undefined && last.state !== 'running' && last.state !== 'cancelled'
-  if (isOver && tree !== undefined && last.summary?.place === tree.place) return
+  if (isOver && tree !== undefined && last.summary?.place === tree.folderId) return
   throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last?.kind ?? 'add' })
 }
 
 /** Whether a crawl discovers new addresses instead of only checking known ones. */
-function isSearching(kind: CrawlKind): boolean {
+function isDiscovering(kind: CrawlKind): boolean {
   return kind === 'add' || kind === 'recrawl'
 }
 
@@ -357,7 +357,7 @@ function findInterrupted(last: Crawl | undefined, asked: Crawl): Crawl | undefin
  * Restarts an interrupted run over a tree with its kind and options, because the tree may have changed. Stamps identify files unchanged
  * since they were read.
  */
-function askAgain(asked: Crawl, interrupted: Crawl | undefined): Crawl {
+function restartInterrupted(asked: Crawl, interrupted: Crawl | undefined): Crawl {
   return interrupted === undefined ? asked : { ...asked, kind: interrupted.kind, options: interrupted.options }
 }
 

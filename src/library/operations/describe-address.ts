@@ -1,12 +1,12 @@
 import type { PageClass } from '../../core/model.ts'
 import { looseKey, toggleSlash } from '../../core/url/key.ts'
-import { type Alias, isThere, type LedgerRow } from '../../crawl/ledger.ts'
+import { type Alias, isExistingAddress, type LedgerRow } from '../../crawl/ledger.ts'
 import type { HubVerdict } from '../../plan/plan-memory.ts'
 import { listKeysOf } from '../address-keys.ts'
-import type { KeptAnalysis } from '../analyses.ts'
-import type { KeptNote } from '../job-log.ts'
+import type { StoredAnalysis } from '../analyses.ts'
+import type { StoredNote } from '../job-log.ts'
 import type { Library } from '../library.ts'
-import type { KeptHub } from '../place-hubs.ts'
+import type { StoredHub } from '../place-hubs.ts'
 import type { Source } from '../source.ts'
 import type { PageText } from '../store.ts'
 import { isTree } from '../tree.ts'
@@ -14,16 +14,16 @@ import { type Explanation, explainUrl } from './explain.ts'
 import { findNearestPage } from './nearest-page.ts'
 
 /** All known facts about an address. */
-export interface AddressStory {
+export interface AddressDescription {
   readonly url: string
   /** Facts per source; empty if the address was never seen. */
   readonly known: readonly KnownAddress[]
   /** The place hub at this address, if any. */
-  readonly hub: KeptHub | null
+  readonly hub: StoredHub | null
   /** The assumption of a plan about the address, and its result. */
   readonly verdict: HubVerdict | null
   /** Problems of crawls with this address, newest first. */
-  readonly problems: readonly KeptNote[]
+  readonly problems: readonly StoredNote[]
   /** Why the address may be missing; null if it is known. */
   readonly unknown: UnknownAddress | null
 }
@@ -38,7 +38,7 @@ export interface KnownAddress {
   /** Result of the current scope; null if it admits the address. */
   readonly refusal: Explanation['refusal']
   readonly text: PageText | null
-  readonly kept: KeptAnalysis | null
+  readonly storedAnalysis: StoredAnalysis | null
 }
 
 /** Another address with the same content, and its state. */
@@ -59,16 +59,16 @@ export interface UnknownAddress {
   /** The stored page with the most similar address. */
   readonly nearest: string | null
   /** Results of the scope of each source, those of its host first. */
-  readonly verdicts: readonly { readonly source: Source; readonly explanation: Explanation }[]
+  readonly scopeResults: readonly { readonly source: Source; readonly explanation: Explanation }[]
 }
 
 /** Maximum number of sources checked for an unknown address. */
-const MOST_SOURCES = 10
+const MAX_SOURCES = 10
 /** Number of recent problems of the host to search. */
-const MOST_PROBLEMS = 500
+const MAX_PROBLEMS = 500
 
 /** Collects the history of an address: how it was found, what happened to it and what its page contains. Fetches nothing. */
-export async function describeAddress(library: Library, url: string): Promise<AddressStory> {
+export async function describeAddress(library: Library, url: string): Promise<AddressDescription> {
   const { store, addresses } = library
   const [exact, sources] = await Promise.all([addresses?.find(url) ?? [], store.listSources()])
   // A user need not know whether an address ends with a slash.
@@ -109,7 +109,7 @@ async function describeKnown(library: Library, source: Source, row: LedgerRow): 
     aliases,
     refusal: isJudged ? (await explainUrl(library, source, url)).refusal : null,
     text: (await store.readPageText(source.id, key)) ?? null,
-    kept: (await analyses?.read(source.id, key)) ?? null,
+    storedAnalysis: (await analyses?.read(source.id, key)) ?? null,
   }
 }
 
@@ -124,7 +124,7 @@ async function describeAlias(
   // An address whose query or session counts has a row of its own.
   for (const key of listKeysOf(other).toReversed()) row ??= (await store.findRow(id, key)) ?? null
   const kind = row?.hasPage === true ? ((await analyses?.readClass(id, row.key)) ?? null) : null
-  return { ...alias, other, row, isThere: row === null ? null : isThere(row), kind }
+  return { ...alias, other, row, isThere: row === null ? null : isExistingAddress(row), kind }
 }
 
 /** Finds the verdict of a plan under any spelling of the address. */
@@ -136,9 +136,9 @@ async function findVerdict({ placeHubs }: Library, url: string): Promise<HubVerd
   return found ?? null
 }
 
-async function listProblems({ jobLog }: Library, host: string, url: string): Promise<readonly KeptNote[]> {
+async function listProblems({ jobLog }: Library, host: string, url: string): Promise<readonly StoredNote[]> {
   if (jobLog === undefined || host === '') return []
-  const problems = await jobLog.listProblems({ scope: host, limit: MOST_PROBLEMS })
+  const problems = await jobLog.listProblems({ scope: host, limit: MAX_PROBLEMS })
   return problems.filter(({ target }) => target !== null && isSame(URL.parse(target, url)?.href ?? target, url))
 }
 
@@ -158,10 +158,10 @@ async function describeUnknown(
   const asked = sources.filter((source) => !isTree(source)).toSorted((a, b) => isElsewhere(a) - isElsewhere(b))
   const verdicts = isAddress
     ? await Promise.all(
-        asked.slice(0, MOST_SOURCES).map(async (source) => {
+        asked.slice(0, MAX_SOURCES).map(async (source) => {
           return { source, explanation: await explainUrl(library, source, url) }
         }),
       )
     : []
-  return { isAddress, nearest: (await findNearestPage(library, sources, url)) ?? null, verdicts }
+  return { isAddress, nearest: (await findNearestPage(library, sources, url)) ?? null, scopeResults: verdicts }
 }

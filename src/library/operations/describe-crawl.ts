@@ -7,7 +7,14 @@ import type { Shortfall } from '../shortfall.ts'
 import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 import { describeSource, FILTER_REASONS, type SourceDescription } from './describe-source.ts'
-import { capOf, countRead, hasSignOfLife, readRunningStatus, type SourceStatus, totalPages } from './source-status.ts'
+import {
+  capOf,
+  countRead,
+  hasRecentHeartbeat,
+  readRunningStatus,
+  type SourceStatus,
+  totalPages,
+} from './source-status.ts'
 
 /** State of a crawl; a running one without heartbeats is `interrupted`. */
 export type CrawlState = Crawl['state'] | 'interrupted'
@@ -66,7 +73,7 @@ export async function describeCrawl(
   const about = await describeSource(library, source, limit)
   const { status, isRunning, pages, chunks, balance } = about
   const crawl =
-    crawlId === undefined || about.crawl?.id === crawlId ? about.crawl : await findIn(library, source, crawlId)
+    crawlId === undefined || about.crawl?.id === crawlId ? about.crawl : await findCrawl(library, source, crawlId)
   const isLast = crawl?.id === about.crawl?.id
   // Where the end could not be written, as on a full disk, only the job knows it.
   const problem = job?.error ?? job?.summary?.problem ?? null
@@ -109,7 +116,7 @@ export async function findCrawlSource(library: Library, jobs: Jobs, crawlId: str
   throw new PharosError('CRAWL_UNKNOWN', { crawl: crawlId, library: library.store.location })
 }
 
-async function findIn({ store }: Library, source: Source, crawlId: string): Promise<Crawl | null> {
+async function findCrawl({ store }: Library, source: Source, crawlId: string): Promise<Crawl | null> {
   const crawls = await store.listCrawls(source.id, Number.MAX_SAFE_INTEGER)
   return crawls.find(({ id }) => id === crawlId) ?? null
 }
@@ -156,7 +163,7 @@ function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Craw
   const { id: crawlId, kind, startedAt, endedAt, heartbeatAt, summary } = crawl
   const isOpen = crawl.state === 'running'
   const isLeft = crawl.runner !== null && runner.isGone(crawl.runner)
-  const isAlive = isOpen && !isLeft && hasSignOfLife(crawl, clock.now(), limits.aliveMs)
+  const isAlive = isOpen && !isLeft && hasRecentHeartbeat(crawl, clock.now(), limits.aliveMs)
   const last = isAlive ? clock.now() : (endedAt ?? heartbeatAt)
   return {
     source,

@@ -62,7 +62,7 @@ export async function describeSource(library: Library, source: Source, limit: nu
     return rows
   }
   const errors = limit === 0 ? [] : await store.listRows(source.id, { state: 'failed', limit })
-  const kept = await readKept(library, report, limit)
+  const kept = await readLastRefusals(library, report, limit)
   const filtered = [...kept.rows, ...(await listSkipped(FILTER_REASONS))].slice(0, limit)
   const leftOut = await listSkipped(OTHER_REASONS)
   const crawled = await countCrawled(library, report)
@@ -70,10 +70,10 @@ export async function describeSource(library: Library, source: Source, limit: nu
 }
 
 /** Lists pages refused only by the scope of the last crawl. Imported lazily, because the module is slow to load and rarely needed. */
-async function readKept(library: Library, { source, crawl, isRunning }: SourceReport, limit: number) {
+async function readLastRefusals(library: Library, { source, crawl, isRunning }: SourceReport, limit: number) {
   if (crawl === null || isRunning || !hasOwnScope(crawl)) return { count: 0, rows: [] }
-  const { listKept } = await import('./last-refusals.ts')
-  return listKept(library, source, crawl, limit)
+  const { listLastRefusals } = await import('./last-refusals.ts')
+  return listLastRefusals(library, source, crawl, limit)
 }
 
 async function countCrawled({ store }: Library, report: SourceReport): Promise<number> {

@@ -3,7 +3,7 @@ import { embeddedText } from '../embedded-text.ts'
 import { createImportedPage } from '../import-pages.ts'
 import type { ImportTree } from '../import-tree.ts'
 import type { Library } from '../library.ts'
-import { canEmbed, checkSpace, takeUpSpace } from './embed-library.ts'
+import { canEmbed, checkSpace, switchSpace } from './embed-library.ts'
 
 /** Vectors of an import, computed before it is written. */
 export interface ReadyVectors {
@@ -47,9 +47,9 @@ export async function embedImport(
   }
   return {
     async keep(sourceId) {
-      await takeUpSpace(library, vectors, embedder)
-      for (let i = 0; i < made.length; i += WRITTEN) {
-        const some = made.slice(i, i + WRITTEN).map((one) => ({ sourceId, ...one }))
+      await switchSpace(library, vectors, embedder)
+      for (let i = 0; i < made.length; i += WRITE_BATCH) {
+        const some = made.slice(i, i + WRITE_BATCH).map((one) => ({ sourceId, ...one }))
         await vectors.write(space, some, signal)
       }
     },
@@ -57,7 +57,7 @@ export async function embedImport(
 }
 
 /** Number of vectors written at once. */
-const WRITTEN = 256
+const WRITE_BATCH = 256
 
 /** Skips a batch with one bad text; the next run over the library finds out which. */
 function passRefusal(error: unknown): Float32Array[] {

@@ -1,11 +1,11 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
 import { findVectorProblem } from '../../core/search/quantized-vector.ts'
-import { shortCode } from '../../core/text/language-code.ts'
+import { primaryLanguageOf } from '../../core/text/language-code.ts'
 import { refuseOtherSpace } from '../check-vectors.ts'
-import { PROOF_TEXT } from '../embedded-text.ts'
+import { PROBE_TEXT } from '../embedded-text.ts'
 import type { Library } from '../library.ts'
 import { ServiceFailure } from '../service-call.ts'
-import type { ChunkName, Embedder, UnembeddedChunk, VectorIndex, VectorSpace } from '../vectors.ts'
+import type { ChunkRef, Embedder, UnembeddedChunk, VectorIndex, VectorSpace } from '../vectors.ts'
 
 /** Options of an embedding run. */
 export interface EmbedInput {
@@ -39,9 +39,9 @@ export interface EmbedProgress {
 const BATCH = 16
 /** Duration of the embedding lease, and how often a waiting process polls for it. */
 const LEASE_MS = 20_000
-const LOOK_MS = 1000
+const POLL_INTERVAL_MS = 1000
 /** Cool-down of a chunk that timed out: the service may be less busy afterwards. */
-const LATE_MS = 3_600_000
+const TIMEOUT_COOLDOWN_MS = 3_600_000
 /** A count takes as long as embedding a chunk in a large library, so it is refreshed only once in this many batches. */
 const BATCHES_PER_COUNT = 20
 
@@ -59,16 +59,16 @@ export async function* embedLibrary(library: Library, input: EmbedInput = {}): A
   if (vectors === undefined || embedder === undefined) {
     throw new PharosError('EMBEDDER_MISSING')
   }
-  await takeUpSpace(library, vectors, embedder, replace)
+  await switchSpace(library, vectors, embedder, replace)
   if (retryRefused) {
     await vectors.forgetRefused(sourceIds)
-    lateFor(embedder).clear()
+    timedOutChunksOf(embedder).clear()
   }
   const run = new Run(library, vectors, embedder, input)
   const progress = await run.count()
   yield progress
   if (!isDone(progress)) yield* embedAlone(run)
-  await vectors.tendNearest?.()
+  await vectors.buildNearestIndex?.()
 }
 
 function isDone({ embedded, refused, chunks }: EmbedProgress): boolean {
@@ -79,7 +79,7 @@ function isDone({ embedded, refused, chunks }: EmbedProgress): boolean {
 async function* embedAlone(run: Run): AsyncGenerator<EmbedProgress, void> {
   let hasWaited = false
   for (; !(await run.takeLease()); hasWaited = true) {
-    await run.library.clock.sleep(LOOK_MS, run.signal)
+    await run.library.clock.sleep(POLL_INTERVAL_MS, run.signal)
     const progress = await run.count()
     yield progress
     if (isDone(progress)) return
@@ -115,7 +115,7 @@ class Run {
     this.#sourceIds = input.sourceIds
     this.#batch = input.batch ?? embedder.batchSize ?? BATCH
     this.#holder = library.newId()
-    this.#late = lateFor(embedder)
+    this.#late = timedOutChunksOf(embedder)
   }
 
   /** Renews the lease only after half of its duration, because every renewal is a write. */
@@ -139,7 +139,7 @@ class Run {
   /** Visits every chunk without a vector once. Returns true when it made some: new chunks may have appeared behind it. */
   async *goThrough(): AsyncGenerator<EmbedProgress, boolean> {
     let counted = await this.#vectors.count(this.#sourceIds)
-    let after: ChunkName | undefined
+    let after: ChunkRef | undefined
     let made = 0
     for (let batches = 1; ; batches++) {
       this.signal?.throwIfAborted()
@@ -191,7 +191,7 @@ class Run {
       if (error instanceof PharosError && error.code === 'SERVICE_UNUSABLE') throw error
       const [first, second] = chunks
       if (first !== undefined && second === undefined) {
-        if (isLate(error)) this.#setAside(first, error)
+        if (isTimeout(error)) this.#setAside(first, error)
         else await this.#refuse(chunks, error)
         return 0
       }
@@ -202,15 +202,15 @@ class Run {
     const bad = named.filter(({ vector }) => this.#problemOf(vector) !== undefined)
     const good = named.filter((one) => !bad.includes(one))
     const [first] = bad
-    if (first !== undefined) await this.#refuse(bad, invalid(first.chunkId, this.#problemOf(first.vector)))
+    if (first !== undefined) await this.#refuse(bad, createVectorError(first.chunkId, this.#problemOf(first.vector)))
     if (good.length > 0) await this.#vectors.write(this.#embedder.space, good, this.signal)
     for (const chunk of good) this.#late.delete(writeName(chunk))
     return good.length
   }
 
   /** Excludes chunks from later runs, after a check that the model works: a broken one would exclude every chunk. */
-  async #refuse(chunks: readonly ChunkName[], error: unknown): Promise<void> {
-    const [vector = NO_VECTOR] = await this.#embedder.embed([PROOF_TEXT], this.signal)
+  async #refuse(chunks: readonly ChunkRef[], error: unknown): Promise<void> {
+    const [vector = NO_VECTOR] = await this.#embedder.embed([PROBE_TEXT], this.signal)
     if (this.#problemOf(vector) !== undefined) throw error
     const problem = messageOf(error)
     const named = chunks.map(({ sourceId, chunkId }) => ({ sourceId, chunkId, problem }))
@@ -228,8 +228,8 @@ class Run {
   }
 
   /** Postpones a chunk that timed out. Excluding it would leave it without a vector for good. */
-  #setAside(chunk: ChunkName, { message }: Error): void {
-    this.#late.set(writeName(chunk), this.library.clock.now() + LATE_MS)
+  #setAside(chunk: ChunkRef, { message }: Error): void {
+    this.#late.set(writeName(chunk), this.library.clock.now() + TIMEOUT_COOLDOWN_MS)
     this.#skip(1, message)
   }
 
@@ -244,20 +244,20 @@ class Run {
 }
 
 /** Due times of chunks that timed out, by name. A new process starts without any. */
-const LATE = new WeakMap<Embedder, Map<string, number>>()
+const TIMED_OUT_CHUNKS = new WeakMap<Embedder, Map<string, number>>()
 
-function lateFor(embedder: Embedder): Map<string, number> {
-  const late = LATE.get(embedder) ?? new Map<string, number>()
-  LATE.set(embedder, late)
+function timedOutChunksOf(embedder: Embedder): Map<string, number> {
+  const late = TIMED_OUT_CHUNKS.get(embedder) ?? new Map<string, number>()
+  TIMED_OUT_CHUNKS.set(embedder, late)
   return late
 }
 
-function writeName({ sourceId, chunkId }: ChunkName): string {
+function writeName({ sourceId, chunkId }: ChunkRef): string {
   return `${sourceId}/${chunkId}`
 }
 
 /** Whether an error is a timeout, which proves nothing about the text. */
-function isLate(error: unknown): error is Error {
+function isTimeout(error: unknown): error is Error {
   return error instanceof Error && error.cause instanceof ServiceFailure && error.cause.type === 'timeout'
 }
 
@@ -266,13 +266,13 @@ type Count = Pick<EmbedProgress, 'embedded' | 'refused' | 'chunks'>
 /** Placeholder for a vector that the model did not return. */
 const NO_VECTOR = new Float32Array(0)
 
-function invalid(chunk: string, problem = ''): PharosError {
+function createVectorError(chunk: string, problem = ''): PharosError {
   return new PharosError('VECTOR_INVALID', { chunk, problem })
 }
 
 /** Whether a model supports a language; an unknown language counts as supported. */
 export function canEmbed({ language: own }: Pick<Embedder, 'language'>, language: string | null): boolean {
-  const code = language === null ? null : shortCode(language)
+  const code = language === null ? null : primaryLanguageOf(language)
   return own === undefined || code === null || code === own
 }
 
@@ -282,7 +282,7 @@ export function isEarlierSpace({ earlierSpaces = [] }: Embedder, found: VectorSp
 }
 
 /** Switches to the space of an embedder and drops vectors of an earlier version of its model. Rejects as {@link checkSpace} does. */
-export async function takeUpSpace(
+export async function switchSpace(
   library: Library,
   vectors: VectorIndex,
   embedder: Embedder,
@@ -296,7 +296,7 @@ export async function takeUpSpace(
  * only the owner may replace.
  */
 export async function checkSpace(
-  { wantsVectors: isService = false }: Library,
+  { hasEmbeddingService: isService = false }: Library,
   vectors: VectorIndex,
   embedder: Embedder,
   replace = false,
@@ -304,7 +304,7 @@ export async function checkSpace(
   const found = await vectors.readSpace()
   if (found?.fingerprint === embedder.space.fingerprint) return false
   // The service may have changed its model since it was opened; a request detects that and reopens it.
-  if (isService && found !== undefined) await embedder.embed([PROOF_TEXT])
+  if (isService && found !== undefined) await embedder.embed([PROBE_TEXT])
   if (!replace && !isEarlierSpace(embedder, found)) refuseOtherSpace(found, embedder.space)
   return true
 }

@@ -1,5 +1,5 @@
-import { type Figures, judgeResults, measureRanking, placeOf } from '../../core/search/metrics.ts'
-import { type FoundPage, isExpected, type JudgedQuery, plainAddress } from '../../core/search/metrics-queries.ts'
+import { isExpected, type JudgedQuery, plainAddress, type ResultPage } from '../../core/search/judged-queries.ts'
+import { findFirstRank, judgeResults, type MetricValues, measureRanking } from '../../core/search/metrics.ts'
 import type { Library } from '../library.ts'
 import type { SearchAnswer, SearchInput } from '../search.ts'
 import { searchLibrary } from './search-library.ts'
@@ -12,7 +12,7 @@ export interface EvaluationOptions extends Pick<SearchInput, 'sources' | 'versio
 
 /** Result of one question. */
 export interface EvaluatedQuery extends JudgedQuery {
-  readonly figures: Figures
+  readonly figures: MetricValues
   /** Rank of the first expected page, from 1; null if it was not found. */
   readonly place: number | null
   /** Addresses of the pages found, best first. */
@@ -23,7 +23,7 @@ export interface EvaluatedQuery extends JudgedQuery {
 }
 
 /** Minimum number of pages, because metrics such as the hit rate at 10 need them whatever k is. */
-const LEAST_PAGES = 10
+const MIN_PAGES = 10
 
 /** Asks each question and measures its answer. The first question runs twice, so that one-time loading does not count. */
 export async function* evaluateSearch(
@@ -32,7 +32,7 @@ export async function* evaluateSearch(
   { k, ...input }: EvaluationOptions,
   signal?: AbortSignal,
 ): AsyncGenerator<EvaluatedQuery> {
-  const ask = (query: string) => searchLibrary(library, { ...input, query, limit: Math.max(k, LEAST_PAGES) }, signal)
+  const ask = (query: string) => searchLibrary(library, { ...input, query, limit: Math.max(k, MIN_PAGES) }, signal)
   if (queries[0] !== undefined) await ask(queries[0].query)
   for (const { query, expectations } of queries) {
     const start = performance.now()
@@ -44,7 +44,7 @@ export async function* evaluateSearch(
       query,
       expectations,
       figures: measureRanking(judgements, expectations, k),
-      place: placeOf(judgements),
+      place: findFirstRank(judgements),
       found: pages.map(({ url }) => url),
       ms,
       engines: answer.engines,
@@ -54,7 +54,7 @@ export async function* evaluateSearch(
 }
 
 /** Lists the pages of an answer in the order of their first appearance. */
-function listPages({ passages, more }: SearchAnswer): FoundPage[] {
+function listPages({ passages, more }: SearchAnswer): ResultPage[] {
   const pages = new Map<string, { url: string; chunks: string[] }>()
   const add = (sourceId: string, address: string, chunks: readonly string[]) => {
     const url = plainAddress(address)

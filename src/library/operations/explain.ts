@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { toggleSlash } from '../../core/url/key.ts'
-import { createGate } from '../../crawl/gate.ts'
+import { createAddressFilter } from '../../crawl/address-filter.ts'
 import type { Alias, LedgerRow, Refusal } from '../../crawl/ledger.ts'
 import { findKeys } from '../find-keys.ts'
 import type { Library } from '../library.ts'
@@ -9,7 +9,7 @@ import type { Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
 import { isTree, writeFileUrl } from '../tree.ts'
 import { findSiteUrl } from './find-start.ts'
-import { createKeptJudge } from './last-refusals.ts'
+import { createLastRefusalFinder } from './last-refusals.ts'
 
 /** State of an address in the ledger, with reasons. */
 export interface Explanation {
@@ -47,7 +47,7 @@ export async function explainUrl(library: Library, source: Source, text: string)
   if (url === undefined)
     throw new PharosError('URL_INVALID', { url: hideCredentials(text), problem: 'it is no address' })
   const now = library.clock.now()
-  const gate = createGate({ startUrl: source.url, siteUrl, scope: source.scope, now })
+  const gate = createAddressFilter({ startUrl: source.url, siteUrl, scope: source.scope, now })
   const verdict = gate.judge(url, 0)
   const row = (await store.findRow(source.id, verdict.key)) ?? null
   const [crawl] = await store.listCrawls(source.id, 1)
@@ -63,7 +63,7 @@ export async function explainUrl(library: Library, source: Source, text: string)
     aliases: await store.listAliases(source.id, verdict.url),
     // Trap guards do not apply to an address with a stored page.
     refusal: gate.judge(url, 0, row?.hasPage === true).refusal,
-    lastRefusal: await judgeKept(library, source, crawl, row),
+    lastRefusal: await findLastRefusal(library, source, crawl, row),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
     incomplete: crawl?.summary?.incomplete ?? null,
@@ -90,7 +90,7 @@ async function explainFile(library: Library, source: Source, text: string): Prom
     other: null,
     aliases: await store.listAliases(source.id, url),
     refusal: null,
-    lastRefusal: await judgeKept(library, source, crawl, found ?? null),
+    lastRefusal: await findLastRefusal(library, source, crawl, found ?? null),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
     incomplete: crawl?.summary?.incomplete ?? null,
@@ -103,13 +103,13 @@ async function findRobotsTime({ store }: Library, url: string): Promise<number |
   return (await store.readRobots(new URL(url).origin))?.fetchedAt ?? null
 }
 
-async function judgeKept(
+async function findLastRefusal(
   library: Library,
   source: Source,
   crawl: Crawl | undefined,
   row: LedgerRow | null,
 ): Promise<Refusal | null> {
-  return row === null ? null : (await createKeptJudge(library, source, crawl ?? null))(row)
+  return row === null ? null : (await createLastRefusalFinder(library, source, crawl ?? null))(row)
 }
 
 /** A crawl that failed at the start leaves no trace in the ledger. */

@@ -3,11 +3,11 @@ import type { NoPageReason, Page, Snapshot } from '../../core/model.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import { keyOrText, urlKey } from '../../core/url/key.ts'
-import { isUnsent, type Leave, Pacer } from '../../crawl/pacer.ts'
+import { isUnsent, Pacer, type SendPermit } from '../../crawl/pacer.ts'
 import { PageDefect } from '../../crawl/page-defect.ts'
 import type { Clock, Fetcher, FetchOutcome, FetchRequest, Renderer, Rendering } from '../../crawl/ports.ts'
-import { type ReadAnswer, readAnswer } from '../../crawl/read-answer.ts'
-import { createResourceFetcher, type RobotsJudgement } from '../../crawl/resource.ts'
+import { type ReadResponseResult, readResponse } from '../../crawl/read-response.ts'
+import { createResourceFetcher, type RobotsDecision } from '../../crawl/resource.ts'
 import { RobotsRules } from '../../crawl/robots-rules.ts'
 import { adviseAllowance, hostRuleOf } from '../download.ts'
 import type { Library } from '../library.ts'
@@ -66,32 +66,34 @@ export function createUrlFetcher(library: Library): UrlFetcher {
     let url = asked.href
     let failures = 0
     for (let hops = 0; hops <= limits.redirects; ) {
-      await refuseHeld(library, url)
+      await refuseDuringBackoff(library, url)
       if (obeysRobots) {
         const permission = await robots.judge(url, signal)
-        if (!permission.allowed) throw refused(url, permission.reason, describeRefusal(permission, clock.now()))
+        if (!permission.allowed)
+          throw createFetchError(url, permission.reason, describeRefusal(permission, clock.now()))
       }
       const turn = await pacer.takeTurn(new URL(url).host, signal)
-      if (turn === 'parked') await refuseHeld(library, url)
+      if (turn === 'parked') await refuseDuringBackoff(library, url)
       const isOwn = new URL(url).origin === asked.origin
       const request = { url, signal, headers: isOwn ? headers : {} }
       const outcome = await paced(pageFetcher).fetch(request, turn === 'parked' ? undefined : turn)
       if (outcome.type === 'failed' && outcome.isTransient && ++failures < attempts) {
-        if ((await heldMs(library, url)) <= MOST_WAIT_MS) continue
+        if ((await readBackoffMs(library, url)) <= MAX_WAIT_MS) continue
       }
       const answer = await readOutcome(library, request, outcome, { renderer, isAlways: render === 'chromium' })
       if (answer.type === 'read') return answer.fetched
-      if (!followsRedirects) throw refused(url, 'redirect', `it redirects to ${answer.target}`)
+      if (!followsRedirects) throw createFetchError(url, 'redirect', `it redirects to ${answer.target}`)
       url = answer.target
       hops++
-      if (urlKey(url) === undefined) throw refused(url, 'scheme', 'it redirects to something else than a web page')
+      if (urlKey(url) === undefined)
+        throw createFetchError(url, 'scheme', 'it redirects to something else than a web page')
     }
-    throw refused(text, 'redirect-loop', `more than ${limits.redirects} redirects`)
+    throw createFetchError(text, 'redirect-loop', `more than ${limits.redirects} redirects`)
   }
 }
 
 function describeRefusal(
-  { reason, pattern, readAt }: Extract<RobotsJudgement, { allowed: false }>,
+  { reason, pattern, readAt }: Extract<RobotsDecision, { allowed: false }>,
   now: number,
 ): string {
   if (reason !== 'robots-disallow' || readAt === undefined) return pattern ?? 'this address may not be reached'
@@ -100,32 +102,36 @@ function describeRefusal(
 }
 
 /** A single fetch waits for the normal pause of its host, but not for a long back-off. */
-async function refuseHeld(library: Library, url: string): Promise<void> {
-  const ms = await heldMs(library, url)
-  if (ms <= MOST_WAIT_MS) return
+async function refuseDuringBackoff(library: Library, url: string): Promise<void> {
+  const ms = await readBackoffMs(library, url)
+  if (ms <= MAX_WAIT_MS) return
   const seconds = Math.ceil(ms / 1000)
-  throw refused(url, 'host-parked', `its host asked to be left alone or failed, and is for ${seconds} more seconds`)
+  throw createFetchError(
+    url,
+    'host-parked',
+    `its host asked to be left alone or failed, and is for ${seconds} more seconds`,
+  )
 }
 
 /** Remaining back-off of the host in milliseconds. */
-async function heldMs({ store, clock }: Library, url: string): Promise<number> {
+async function readBackoffMs({ store, clock }: Library, url: string): Promise<number> {
   const now = clock.now()
   return (await store.readClock(new URL(url).host, now)).heldUntil - now
 }
 
-const MOST_WAIT_MS = 10_000
+const MAX_WAIT_MS = 10_000
 
 /** Reports the outcome of each fetch to the pacer. */
 function pacedFetcher(fetcher: Fetcher, clock: Clock, pacer: Pacer) {
   return {
-    async fetch(request: FetchRequest, leave: Leave | undefined): Promise<FetchOutcome> {
+    async fetch(request: FetchRequest, leave: SendPermit | undefined): Promise<FetchOutcome> {
       let askedAt = clock.now()
       const send = (isInTime: () => boolean): Promise<FetchOutcome> => {
         askedAt = clock.now()
         return fetcher.fetch({ ...request, isInTime })
       }
       const outcome = await (leave === undefined ? fetcher.fetch(request) : pacer.send(leave, send, request.signal))
-      if (!isUnsent(outcome)) await pacer.note(request.url, outcome, askedAt)
+      if (!isUnsent(outcome)) await pacer.noteOutcome(request.url, outcome, askedAt)
       return outcome
     },
   }
@@ -156,8 +162,8 @@ async function readOutcome(
       const { snapshot } = outcome
       const read = await readSnapshot(library, request, snapshot, rendering)
       if (read.type === 'moved') return read
-      if (read.type === 'defect') throw refused(url, 'page-defect', read.detail)
-      if (read.type === 'failed') throw refused(url, read.reason, read.detail)
+      if (read.type === 'defect') throw createFetchError(url, 'page-defect', read.detail)
+      if (read.type === 'failed') throw createFetchError(url, read.reason, read.detail)
       const { extraction, isRendered } = read
       if (extraction.type === 'page') {
         const { page } = extraction
@@ -174,12 +180,12 @@ async function readOutcome(
       })
     }
     case 'gone':
-      throw refused(url, 'not-found', `answered ${outcome.status}`)
+      throw createFetchError(url, 'not-found', `answered ${outcome.status}`)
     case 'refused':
     case 'failed':
-      throw refused(url, outcome.reason, outcome.detail)
+      throw createFetchError(url, outcome.reason, outcome.detail)
     default:
-      throw refused(url, 'bad-answer', 'answered that nothing changed')
+      throw createFetchError(url, 'bad-answer', 'answered that nothing changed')
   }
 }
 
@@ -189,9 +195,9 @@ function readSnapshot(
   { url, headers = {}, signal }: FetchRequest,
   snapshot: Snapshot,
   { renderer, isAlways }: PageRendering,
-): Promise<ReadAnswer> {
+): Promise<ReadResponseResult> {
   const request = { headers, ...(signal === undefined ? {} : { signal }) }
-  return readAnswer(snapshot, {
+  return readResponse(snapshot, {
     render:
       renderer &&
       (async (document) => {
@@ -199,7 +205,7 @@ function readSnapshot(
         await renderer.prepare()
         return renderer.render(document, request)
       }),
-    isAlways,
+    isAlwaysRendered: isAlways,
     keyOf: urlKey,
     async read(document, options) {
       try {
@@ -234,7 +240,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'http-client-error': 'if it needs a login, give one with --header',
 }
 
-function refused(url: string, reason: string, detail: string): PharosError {
+function createFetchError(url: string, reason: string, detail: string): PharosError {
   const advice =
     reason === 'address-refused'
       ? adviseAllowance(hostRuleOf(url))

@@ -1,8 +1,8 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Chunk } from '../../core/model.ts'
-import { citedUrl, findAnchor } from '../../core/retrieval/anchored-url.ts'
+import { findAnchor, writeCitationUrl } from '../../core/retrieval/anchored-url.ts'
+import { resolveDisplayLinks } from '../display-links.ts'
 import type { Library } from '../library.ts'
-import { withShownLinks } from '../shown-links.ts'
 import { labelOf, type Source } from '../source.ts'
 import { findSource } from './find-source.ts'
 
@@ -65,11 +65,11 @@ async function readFrom({ store }: Library, sources: readonly Source[], id: stri
     found.push({
       source,
       name: `${labelOf(source)}/${chunk.id}`,
-      url: citedUrl({
+      url: writeCitationUrl({
         source: source.url,
         url,
         anchor: findAnchor(page?.sections ?? [], chunk.startLine),
-        isAsFile: chunk.kind !== 'markdown',
+        isVerbatimFile: chunk.kind !== 'markdown',
         startLine: chunk.startLine,
         endLine: chunk.endLine,
       }),
@@ -83,5 +83,5 @@ async function readFrom({ store }: Library, sources: readonly Source[], id: stri
 }
 
 function showChunk(source: Source, url: string, chunk: Chunk): Chunk {
-  return { ...chunk, content: withShownLinks(source, { url, key: chunk.path, markdown: chunk.content }) }
+  return { ...chunk, content: resolveDisplayLinks(source, { url, key: chunk.path, markdown: chunk.content }) }
 }

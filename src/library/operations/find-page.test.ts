@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openNodeGrammars } from '../../../test/node-grammars.ts'
-import { runCrawl, stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
+import { openTestLibrary, openTestSite, runCrawl } from '../../../test/sites/crawl.ts'
 import { openSite, redirect, type Site } from '../../../test/sites/site.ts'
 import { PharosError } from '../../core/errors.ts'
 import { type OpenLibrary, openLibrary } from '../../open-library.ts'
@@ -176,7 +176,7 @@ describe('findChunk', () => {
   })
 
   test('finds a chunk under its cited name after the source was renamed', async () => {
-    const own = await stageLibrary()
+    const own = await openTestLibrary()
     await crawlTower(own)
     const { chunks, source } = await findPage(own, { url: `${site.origin}/api` })
     const id = chunks[1]?.id ?? ''
@@ -240,11 +240,11 @@ describe('listSymbols', () => {
       url,
       `<title>x</title><main><h1>${url}</h1><p>${words(`w${url.slice(1)}y`, 30)}</p></main>`,
     ])
-    const large = await stageSite({
+    const large = await openTestSite({
       ...Object.fromEntries(pages),
       '/': `<title>x</title><main><h1>x</h1><p>${links}</p></main>`,
     })
-    const own = await stageLibrary()
+    const own = await openTestLibrary()
     const source = await addSource(own, { url: `${large.origin}/`, name: 'large' })
     await runCrawl(own, source, { kind: 'add' }, large.origin)
     const controller = new AbortController()

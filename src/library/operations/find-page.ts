@@ -3,9 +3,9 @@ import { suggest } from '../../core/text/nearest.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { compareVersions } from '../../core/version/version.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
+import { isMarkdownPage, resolveDisplayLinks } from '../display-links.ts'
 import { findKeys } from '../find-keys.ts'
 import type { Library } from '../library.ts'
-import { isMarkdownPage, withShownLinks } from '../shown-links.ts'
 import { labelOf, type Source } from '../source.ts'
 import type { PageText } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
@@ -30,7 +30,7 @@ export async function findPage(library: Library, { url, source }: PageInput): Pr
   const known: { readonly source: Source; readonly row: LedgerRow }[] = []
   for (const candidate of candidates) {
     for (const key of await findKeys(library, candidate, url)) {
-      const row = await findHolder(library, candidate, key)
+      const row = await findContentRow(library, candidate, key)
       const page = await library.store.readPageText(candidate.id, row?.key ?? key)
       if (page !== undefined) return showPage(page, candidate)
       if (row !== undefined) known.push({ source: candidate, row })
@@ -49,7 +49,7 @@ export async function findPage(library: Library, { url, source }: PageInput): Pr
 }
 
 function showPage(page: PageText, source: Source): FoundPage {
-  return { ...page, source, markdown: isMarkdownPage(page) ? withShownLinks(source, page) : page.markdown }
+  return { ...page, source, markdown: isMarkdownPage(page) ? resolveDisplayLinks(source, page) : page.markdown }
 }
 
 /** Hint for a source name given instead of an address. */
@@ -78,7 +78,7 @@ async function listCandidates(library: Library, source: string | undefined): Pro
 }
 
 /** Returns the row with the content of an address, following targets. */
-async function findHolder({ store, limits }: Library, { id }: Source, key: string): Promise<LedgerRow | undefined> {
+async function findContentRow({ store, limits }: Library, { id }: Source, key: string): Promise<LedgerRow | undefined> {
   let row = await store.findRow(id, key)
   for (let step = 0; row !== undefined && !row.hasPage && row.target !== null && step < limits.redirects; step++) {
     const next = await store.findRow(id, row.target)

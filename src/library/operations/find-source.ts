@@ -5,7 +5,7 @@ import { looseKey, urlKey } from '../../core/url/key.ts'
 import { readImportUrl } from '../../core/url/tree-url.ts'
 import type { Library } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
-import { isSamePlace } from '../tree.ts'
+import { isSamePath } from '../tree.ts'
 
 /**
  * Finds the source for an id, a name, name@version, a start address, a folder path, or an address of a repository or package in any form.
@@ -30,7 +30,7 @@ export function matchSources(sources: readonly Source[], text: string, address: 
     firstMatches(sources, (source) => labelOf(source) === text) ??
     firstMatches(sources, (source) => source.name === text) ??
     firstMatches(sources, (source) => key !== undefined && looseKey(source.url) === key) ??
-    firstMatches(sources, (source) => source.url === address || isSamePlace(source.url, address)) ??
+    firstMatches(sources, (source) => source.url === address || isSamePath(source.url, address)) ??
     firstMatches(sources, (source) => key !== undefined && looseKey(readImportUrl(source.url)) === key) ??
     []
   )

@@ -1,6 +1,6 @@
 import { keyOrText } from '../../core/url/key.ts'
 import { isBelowStart } from '../../core/url/reach.ts'
-import { isGateReason } from '../../crawl/ledger.ts'
+import { isFilterReason } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import { isTree } from '../tree.ts'
@@ -11,7 +11,7 @@ export async function findStartUrl({ store, limits }: Library, { id, url }: Sour
   for (let step = 0; row?.reason === 'redirect' && row.target !== null && step < limits.redirects; step++) {
     row = await store.findRow(id, row.target)
   }
-  if (row === undefined || row.state === 'failed' || row.reason === 'redirect' || isGateReason(row.reason)) return url
+  if (row === undefined || row.state === 'failed' || row.reason === 'redirect' || isFilterReason(row.reason)) return url
   return row.url
 }
 

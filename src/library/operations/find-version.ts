@@ -78,9 +78,9 @@ export async function chooseVersion(
   const { matchVersion } = await import('../../core/version/match-version.ts')
   const versions = await listVersions(library, named)
   const all = versions.map(({ version }) => version)
-  const complete = versions.filter(({ isComplete }) => isComplete).map(({ version }) => version)
+  const completeSources = versions.filter(({ isComplete }) => isComplete).map(({ version }) => version)
   const loose = matchVersion(target, all, { orOlder })
-  const safe = loose.kind === 'exact' ? loose : matchVersion(target, complete, { orOlder })
+  const safe = loose.kind === 'exact' ? loose : matchVersion(target, completeSources, { orOlder })
   const match = safe.best === null ? loose : safe
   const best = versions.find(({ version }) => version === match.best) ?? null
   const among = versions.filter(({ version }) => loose.matches.includes(version))
@@ -103,12 +103,12 @@ async function listVersions(library: Library, named: readonly Source[]): Promise
   for (const source of named) {
     const version = versionOf(source)
     if (version === null) continue
-    const isWhole = await isComplete(library, source)
+    const isFullCrawl = await isComplete(library, source)
     found.push({
       version,
       source,
-      isComplete: isWhole,
-      shortfall: isWhole ? null : await readShortfall(library, source),
+      isComplete: isFullCrawl,
+      shortfall: isFullCrawl ? null : await readShortfall(library, source),
     })
   }
   return found.sort((a, b) => compareVersions(b.version, a.version))

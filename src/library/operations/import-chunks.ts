@@ -10,7 +10,7 @@ import { labelOf, type Source } from '../source.ts'
 import { addSource, checkLabel, parseStart } from './add-source.ts'
 import { type CrawlInput, crawlSource } from './crawl-source.ts'
 import { embedImport, type ReadyVectors } from './embed-import.ts'
-import { createNoteKeeper } from './keep-notes.ts'
+import { createNoteLogger } from './log-notes.ts'
 
 /** Options of an import. */
 export interface ImportOptions {
@@ -34,7 +34,7 @@ export interface ImportResult {
 }
 
 /** The source of an import, and the input of the run that writes it. */
-export interface TakenImport {
+export interface PreparedImport {
   readonly source: Source
   readonly input: CrawlInput
   /** Writes the vectors once their chunks are stored. */
@@ -50,16 +50,16 @@ export async function importChunks(
   given: ChunkImport,
   options: ImportOptions = {},
 ): Promise<ImportResult> {
-  return runImport(library, await takeUpImport(library, given, options), options.signal)
+  return runImport(library, await prepareImport(library, given, options), options.signal)
 }
 
 /** Writes a prepared import. */
 export async function runImport(
   library: Library,
-  { source, input, keepVectors }: TakenImport,
+  { source, input, keepVectors }: PreparedImport,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<ImportResult> {
-  const keep = createNoteKeeper(library, source)
+  const keep = createNoteLogger(library, source)
   let summary: CrawlSummary | undefined
   for await (const event of crawlSource(library, source, input, signal)) {
     await keep(event)
@@ -72,15 +72,15 @@ export async function runImport(
 }
 
 /** Creates the source of an import, or finds the one to replace, and makes its vectors before any page is written. */
-export async function takeUpImport(
+export async function prepareImport(
   library: Library,
   given: ChunkImport,
   options: ImportOptions = {},
-): Promise<TakenImport> {
+): Promise<PreparedImport> {
   const { name, version, acceptLoss = false, embed = false } = options
   const tree = await createImportTree(library, given, options.signal)
   const known = await findImported(library, given.sourceUrl, { name, version })
-  const held = known === undefined ? new Map<string, string | null>() : await listHeld(library, known)
+  const held = known === undefined ? new Map<string, string | null>() : await readStoredVersions(library, known)
   if (!acceptLoss) refuseLoss(library, held, tree)
   // A name conflict must be reported before vectors are made, which can take hours.
   const source = known ?? (await addSource(library, { url: given.sourceUrl, isImported: true, name, version }))
@@ -126,7 +126,7 @@ async function findImported(
 }
 
 /** Maps the stored pages of a source to their imported versions. */
-async function listHeld({ store }: Library, { id }: Source): Promise<Map<string, string | null>> {
+async function readStoredVersions({ store }: Library, { id }: Source): Promise<Map<string, string | null>> {
   const held = new Map<string, string | null>()
   for await (const rows of readRows(store, id)) {
     for (const { key, etag, hasPage } of rows) if (hasPage) held.set(key, etag)

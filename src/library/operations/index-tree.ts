@@ -1,7 +1,7 @@
-import { Focus } from '../../core/folder/focus.ts'
+import { PathSelection } from '../../core/folder/path-selection.ts'
 import { withAnchor } from '../../core/retrieval/anchored-url.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
-import { untilResumed } from '../../crawl/control.ts'
+import { waitUntilResumed } from '../../crawl/control.ts'
 import { EventQueue } from '../../crawl/event-queue.ts'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from '../../crawl/events.ts'
 import {
@@ -15,20 +15,20 @@ import {
 } from '../../crawl/finish.ts'
 import { NO_HOST } from '../../crawl/host-lease.ts'
 import {
-  type Find,
-  type FindResult,
+  type FoundAddress,
   isRead,
   type LedgerRow,
+  type OfferResult,
   type Reason,
   type Refusal,
-  type Settled,
   type Settlement,
+  type SettlementResult,
   type Visit,
 } from '../../crawl/ledger.ts'
+import type { ActivityCounter } from '../../crawl/observe-crawl.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
 import { countedSince, countFailures, countVisit, type RunCounts, uncountSkipped } from '../../crawl/run-counts.ts'
 import { type RunPorts, type Supervisor, supervise } from '../../crawl/supervise.ts'
-import type { Pulse } from '../../crawl/watch.ts'
 import { REASON_WORDS } from '../ledger-words.ts'
 import { readRows, readRowsAt } from '../read-rows.ts'
 import type { Store } from '../store.ts'
@@ -68,11 +68,11 @@ export interface TreePorts extends RunPorts {
 }
 
 /** Number of files read concurrently; the result does not depend on it. */
-const READERS = 8
+const MAX_READERS = 8
 /** Number of visits leased at once. */
-const VISITS = 128
+const VISIT_BATCH_SIZE = 128
 /** Number of finds offered to the ledger at once. */
-const FINDS = 1000
+const FIND_BATCH_SIZE = 1000
 
 /**
  * Indexes the files of a folder and emits the events of a crawl. Every file has a ledger row with state and reason. Unchanged files are not
@@ -84,7 +84,8 @@ export function indexTree(run: TreeRun, ports: TreePorts, signal: AbortSignal): 
       run,
       ports,
       open: (patient, supervisor) => {
-        const listRows: TreePorts['listRows'] = (...asked) => supervisor.patience.ask(() => ports.listRows(...asked))
+        const listRows: TreePorts['listRows'] = (...asked) =>
+          supervisor.storeRetry.retryRead(() => ports.listRows(...asked))
         return new ActiveTree(run, { ...patient, listRows }, supervisor)
       },
       work: visitEverything,
@@ -99,7 +100,7 @@ class ActiveTree implements RunCounts {
   readonly run: TreeRun
   readonly ports: TreePorts
   readonly signal: AbortSignal
-  readonly pulse: Pulse
+  readonly pulse: ActivityCounter
   readonly events: EventQueue<CrawlEvent> = new EventQueue()
   readonly visiting: Map<string, number> = new Map()
   readonly startedAt: number
@@ -127,7 +128,7 @@ class ActiveTree implements RunCounts {
   /** Number of pages kept because none of their files exists, which suggests a missing disk. */
   missing = 0
 
-  constructor(run: TreeRun, ports: TreePorts, { signal, pulse }: Supervisor) {
+  constructor(run: TreeRun, ports: TreePorts, { signal, activity: pulse }: Supervisor) {
     this.run = run
     this.ports = ports
     this.signal = signal
@@ -149,22 +150,22 @@ class ActiveTree implements RunCounts {
   }
 
   /** Offers finds to the ledger and emits the results. */
-  async offer(finds: readonly Find[]): Promise<void> {
+  async offer(finds: readonly FoundAddress[]): Promise<void> {
     const { sourceId, crawlId, limits } = this.run
-    for (let start = 0; start < finds.length; start += FINDS) {
+    for (let start = 0; start < finds.length; start += FIND_BATCH_SIZE) {
       this.signal.throwIfAborted()
-      const some = finds.slice(start, start + FINDS)
+      const some = finds.slice(start, start + FIND_BATCH_SIZE)
       const now = this.ports.clock.now()
       const results = await this.ports.ledger.offer(sourceId, crawlId, some, now, [], limits.ledgerRows)
       some.forEach((find, i) => {
         this.#note(find, results[i] ?? 'known')
       })
-      await this.events.hasRoom()
+      await this.events.waitForRoom()
     }
   }
 
   /** Counts a settled visit and emits its event. */
-  count(settlement: Settlement, settled: Settled, bytes: number): void {
+  count(settlement: Settlement, settled: SettlementResult, bytes: number): void {
     const { type, state, reason } = settled
     if (type === 'lost' || state === 'pending') return
     const { visit, detail = null, record } = settlement
@@ -198,7 +199,7 @@ class ActiveTree implements RunCounts {
     }
   }
 
-  #note({ url, depth, discovery, refusal }: Find, result: FindResult): void {
+  #note({ url, depth, discovery, refusal }: FoundAddress, result: OfferResult): void {
     if (result === 'admitted') this.events.push({ type: 'enqueued', url, depth, discovery })
     if (result === 'refused' && refusal !== null) {
       if (refusal.reason === 'new-in-refresh') this.newInRefresh++
@@ -216,63 +217,63 @@ class ActiveTree implements RunCounts {
 async function visitEverything(active: ActiveTree): Promise<void> {
   const { run, survey } = active
   if (run.focus !== undefined) return visitFocus(active, run.focus)
-  await lookAround(active)
+  await walkTree(active)
   // An empty folder may be the mount point of a missing disk, so it proves nothing.
   if (survey.files === 0) return
-  const known: MutableKnown = { pages: new Set(), failed: new Set() }
+  const known: MutableKnownKeys = { pages: new Set(), failed: new Set() }
   await noteRows(active, known, readRows(active.ports, run.sourceId))
   active.missing = countMissing(active, known)
   if (active.missing > 0) return
   // Lost pages are settled first, so that a moved file is not treated as a duplicate of its old path.
   await active.offer(listLost(active, known))
   await visitAll(active, null)
-  await active.offer(listFinds(active, known))
+  await active.offer(listFoundAddresses(active, known))
   await visitAll(active, run.scope.maxPages)
   while (!active.signal.aborted && (await requeueOrphans(active))) await visitAll(active, null)
 }
 
 /** Checks only what may have changed. The caller has verified that the folder is the same. */
 async function visitFocus(active: ActiveTree, paths: readonly string[]): Promise<void> {
-  const known: MutableKnown = { pages: new Set(), failed: new Set() }
+  const known: MutableKnownKeys = { pages: new Set(), failed: new Set() }
   const { ports, run } = active
   const { listRows, ledger } = ports
   const asked = { listRows, findRow: ledger.findRow.bind(ledger) }
-  for (const path of new Focus(paths).paths) {
+  for (const path of new PathSelection(paths).paths) {
     await noteRows(active, known, readRowsAt(asked, run.sourceId, path))
   }
   // A key that looks like a page of a changed file may be a file with `#` in its name.
   const alike = [...known.pages, ...known.failed].filter((key) => key.includes('#'))
-  await lookAround(active, new Focus([...paths, ...alike]))
+  await walkTree(active, new PathSelection([...paths, ...alike]))
   await active.offer(listLost(active, known))
   await visitAll(active, null)
-  await active.offer(listFinds(active, known))
+  await active.offer(listFoundAddresses(active, known))
   await visitAll(active, null)
   while (!active.signal.aborted && (await requeueOrphans(active))) await visitAll(active, null)
 }
 
 /** Walks the folder, or a part of it. */
-async function lookAround({ ports, survey, signal, pulse }: ActiveTree, focus?: Focus): Promise<void> {
+async function walkTree({ ports, survey, signal, pulse }: ActiveTree, focus?: PathSelection): Promise<void> {
   for await (const entry of ports.tree.walk(signal, focus)) {
     // Entries count as activity, so that a slow disk is not mistaken for a stall.
-    pulse.beats++
+    pulse.count++
     survey.add(entry)
   }
 }
 
 /** Keys of rows with a page, and of failed rows. */
-interface Known {
+interface KnownKeys {
   readonly pages: ReadonlySet<string>
   readonly failed: ReadonlySet<string>
 }
 
-interface MutableKnown extends Known {
+interface MutableKnownKeys extends KnownKeys {
   readonly pages: Set<string>
   readonly failed: Set<string>
 }
 
 async function noteRows(
   { signal, containers }: ActiveTree,
-  known: MutableKnown,
+  known: MutableKnownKeys,
   lots: AsyncIterable<readonly LedgerRow[]>,
 ): Promise<void> {
   for await (const rows of lots) {
@@ -313,35 +314,37 @@ function noteContainers(containers: Map<string, KnownContainer>, rows: readonly 
  * Returns the number of pages if none of their files exists, because the folder may be the mount point of a missing disk; 0 if the owner
  * accepts the loss.
  */
-function countMissing({ run, ports, survey }: ActiveTree, { pages }: Known): number {
+function countMissing({ run, ports, survey }: ActiveTree, { pages }: KnownKeys): number {
   if (run.acceptLoss || run.kind === 'retry') return 0
   const kind = treeKindOf(ports.tree.url)
   // These trees cannot lose single files: if they open, they are complete.
   if (kind === 'archive' || kind === 'package' || kind === 'repository') return 0
-  return [...pages].every((path) => survey.see(path) === 'nothing') ? pages.size : 0
+  return [...pages].every((path) => survey.stateOf(path) === 'nothing') ? pages.size : 0
 }
 
 /** Lists pages whose files must no longer be read. Pages outside the scope stay. */
-function listLost(active: ActiveTree, { pages }: Known): Find[] {
+function listLost(active: ActiveTree, { pages }: KnownKeys): FoundAddress[] {
   if (active.run.kind === 'retry') return []
-  return [...pages].filter((path) => active.survey.see(path) !== 'file').map((path) => findOf(active, path, null))
+  return [...pages]
+    .filter((path) => active.survey.stateOf(path) !== 'file')
+    .map((path) => createFoundAddress(active, path, null))
 }
 
 /** Lists finds for everything the run must visit or skip. Pages of container files come with the known ones. */
-function listFinds(active: ActiveTree, { pages, failed }: Known): Find[] {
+function listFoundAddresses(active: ActiveTree, { pages, failed }: KnownKeys): FoundAddress[] {
   const { kind, discover, focus } = active.run
-  if (kind === 'retry') return [...failed].map((path) => findOf(active, path, null))
+  if (kind === 'retry') return [...failed].map((path) => createFoundAddress(active, path, null))
   const parts = [...pages].filter((key) => (active.survey.findFile(key)?.part ?? null) !== null)
   return [...active.survey.paths(), ...parts].flatMap((path) => {
-    const sight = active.survey.see(path)
+    const sight = active.survey.stateOf(path)
     const refused = typeof sight === 'object' ? sight : sight === 'file' ? active.judge(path) : null
-    if (kind !== 'refresh' || focus !== undefined || pages.has(path)) return [findOf(active, path, refused)]
+    if (kind !== 'refresh' || focus !== undefined || pages.has(path)) return [createFoundAddress(active, path, refused)]
     const aside: Refusal | null = discover ? null : { reason: 'new-in-refresh', pattern: null, target: null }
-    return [{ ...findOf(active, path, refused ?? aside), isNewOnly: true }]
+    return [{ ...createFoundAddress(active, path, refused ?? aside), isNewOnly: true }]
   })
 }
 
-function findOf(active: ActiveTree, path: string, refusal: Refusal | null): Find {
+function createFoundAddress(active: ActiveTree, path: string, refusal: Refusal | null): FoundAddress {
   const { discovery = 'folder' } = active.ports.tree
   return {
     key: path,
@@ -360,9 +363,9 @@ async function visitAll(active: ActiveTree, cap: number | null): Promise<void> {
   const { run, ports, signal } = active
   for (;;) {
     signal.throwIfAborted()
-    await untilResumed(ports.control, signal)
+    await waitUntilResumed(ports.control, signal)
     const now = ports.clock.now()
-    const room = cap === null ? VISITS : cap - active.pagesTaken
+    const room = cap === null ? VISIT_BATCH_SIZE : cap - active.pagesTaken
     if (room <= 0) {
       const { left, kept } = await skipForCap(ports.ledger, run, String(cap), now)
       if (left > 0) active.cappedAt = cap
@@ -372,11 +375,11 @@ async function visitAll(active: ActiveTree, cap: number | null): Promise<void> {
     const visits = await ports.ledger.lease({
       sourceId: run.sourceId,
       crawlId: run.crawlId,
-      limit: Math.min(room, VISITS),
+      limit: Math.min(room, VISIT_BATCH_SIZE),
       now,
       until: now + run.limits.leaseMs,
       horizon: now,
-      isLevelled: false,
+      isBreadthFirst: false,
     })
     if (visits.length === 0) return
     await visitTogether(active, visits)
@@ -393,14 +396,14 @@ async function visitTogether(active: ActiveTree, visits: readonly Visit[]): Prom
   let hasParts = false
   const readOn = async (number: number): Promise<void> => {
     while (waiting.length > 0 && !signal.aborted && !hasParts) {
-      await untilResumed(ports.control, signal)
+      await waitUntilResumed(ports.control, signal)
       // Readers above the limit stop; they take part again in the next batch if the limit is raised.
-      if (number >= (ports.control?.maxVisits ?? READERS)) return
+      if (number >= (ports.control?.maxVisits ?? MAX_READERS)) return
       const visit = waiting.shift()
       if (visit !== undefined && (await visitFile(active, visit))) hasParts = true
     }
   }
-  const readers = Array.from({ length: READERS }, (_, number) => readOn(number))
+  const readers = Array.from({ length: MAX_READERS }, (_, number) => readOn(number))
   try {
     await Promise.all(readers)
   } finally {
@@ -428,7 +431,7 @@ async function visitFile(active: ActiveTree, visit: Visit): Promise<boolean> {
   } finally {
     visiting.delete(visit.url)
   }
-  await active.events.hasRoom()
+  await active.events.waitForRoom()
   return hasFound
 }
 
@@ -441,12 +444,12 @@ interface Outcome extends Omit<Settlement, 'visit' | 'crawlId' | 'now'> {
 async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   const { run, ports, survey } = active
   const { key, hasPage } = visit
-  const sight = survey.see(key)
+  const sight = survey.stateOf(key)
   if (sight === 'unreadable')
     return { state: 'failed', reason: 'unreadable', detail: 'the folder cannot be read', bytes: 0 }
   if (typeof sight === 'object') {
     const { reason, pattern } = sight
-    if (KEEPING.has(reason) && hasPage) return { state: 'failed', reason, pattern, bytes: 0 }
+    if (RECOVERABLE_REASONS.has(reason) && hasPage) return { state: 'failed', reason, pattern, bytes: 0 }
     return { state: 'skipped', reason, pattern, isProvenGone: hasPage, bytes: 0 }
   }
   const container = active.containers.get(key)
@@ -463,20 +466,20 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   // The page is removed at the end of the run. Without that end, the next run must check the file again, so its validators are cleared.
   const unproven = hasPage ? { etag: null, lastModified: null } : {}
   if (reading.type === 'unchanged' && container !== undefined) {
-    const finds = container.parts.map((part) => findOf(active, part, active.judge(key)))
+    const finds = container.parts.map((part) => createFoundAddress(active, part, active.judge(key)))
     return { state: 'skipped', reason: 'container', finds, ...seen }
   }
   if (reading.type === 'unchanged') return { state: 'unchanged', ...seen }
   if (reading.type === 'no-page') {
     const { reason, pattern } = reading
     // A file that cannot be read now proves nothing about its earlier page.
-    if (KEEPING.has(reason) && hasPage) return { state: 'failed', reason, detail, bytes }
+    if (RECOVERABLE_REASONS.has(reason) && hasPage) return { state: 'failed', reason, detail, bytes }
     return { state: 'skipped', reason, pattern, isProvenGone: hasPage, ...seen, ...unproven }
   }
   if (reading.type === 'container') {
     // A negative weight puts the pages next, while the converted file is still cached.
     const finds = reading.parts.map((part) => ({
-      ...findOf(active, partKey(key, part), active.judge(key)),
+      ...createFoundAddress(active, partKey(key, part), active.judge(key)),
       weight: -1,
     }))
     return { state: 'skipped', reason: 'container', isProvenGone: hasPage, finds, ...seen, ...unproven }
@@ -487,7 +490,7 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
 }
 
 /** Reasons without a page for files that may become readable: too large, incomplete or encrypted. */
-const KEEPING: ReadonlySet<Reason> = new Set<Reason>(['too-large', 'damaged', 'encrypted'])
+const RECOVERABLE_REASONS: ReadonlySet<Reason> = new Set<Reason>(['too-large', 'damaged', 'encrypted'])
 
 /** Visits duplicates again if the path that held their content no longer does, or is about to be removed. */
 async function requeueOrphans(active: ActiveTree): Promise<boolean> {
@@ -508,11 +511,11 @@ async function finishFolder(active: ActiveTree): Promise<CrawlSummary> {
   const ending = await endFolder(active)
   const ledger = await ports.ledger.countLedger(run.sourceId)
   const isVain = ending.end === 'completed' && run.kind !== 'retry' && run.kind !== 'refresh' && hasNoPage(ledger)
-  const problem = ending.end !== 'completed' ? ending.problem : isVain ? describeVain(active) : findImbalance(ledger)
+  const problem = ending.end !== 'completed' ? ending.problem : isVain ? describeNoPages(active) : findImbalance(ledger)
   const end = ending.end === 'completed' && problem !== null ? 'failed' : ending.end
   const { visited, indexed, unchanged, skipped, newInRefresh, bytes, overflow, moved } = active
   const failed = countFailures(active, ending.end === 'completed')
-  const place = end === 'completed' ? ports.tree.place : run.lastPlace
+  const place = end === 'completed' ? ports.tree.folderId : run.lastPlace
   return {
     ...{ crawlId: run.crawlId, kind: run.kind, end, ledger, problem },
     ...{ visited, indexed, unchanged, skipped, failed, newInRefresh, bytes, overflow },
@@ -536,7 +539,7 @@ async function endFolder(active: ActiveTree): Promise<Ending> {
   const { run, ports, signal, survey, cappedAt, overflow, missing } = active
   if (signal.aborted) return describeStop(signal.reason)
   if (run.focus !== undefined) return endFocus(active)
-  if (survey.files === 0) return { end: 'failed', problem: describeVain(active), removed: 0, withheld: 0 }
+  if (survey.files === 0) return { end: 'failed', problem: describeNoPages(active), removed: 0, withheld: 0 }
   if (missing > 0) {
     return withholdAll(missing)
   }
@@ -561,7 +564,7 @@ function withholdAll(pages: number): Ending {
 
 /** Loss limits. A different folder in the same place may lose at most half of its pages, however few there are. */
 function lossLimitsOf({ run, ports }: ActiveTree): TreeRun['limits'] {
-  const isOther = run.lastPlace !== undefined && run.lastPlace !== ports.tree.place
+  const isOther = run.lastPlace !== undefined && run.lastPlace !== ports.tree.folderId
   return isOther ? { ...run.limits, lossPages: 0, lossShare: 0.5 } : run.limits
 }
 
@@ -574,11 +577,11 @@ function findOwnRefusal({ ports, survey, lastRefusal }: ActiveTree): ActiveTree[
   const { url } = ports.tree
   if (treeKindOf(url) !== 'folder' || url.endsWith('/')) return null
   const [path = ''] = survey.paths()
-  const sight = survey.see(path)
+  const sight = survey.stateOf(path)
   return typeof sight === 'object' ? { reason: sight.reason, detail: null } : lastRefusal
 }
 
-function describeVain(active: ActiveTree): string {
+function describeNoPages(active: ActiveTree): string {
   const { ports, survey } = active
   const { url } = ports.tree
   const refusal = findOwnRefusal(active)

@@ -2,7 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import type { CrawlControl } from '../../crawl/control.ts'
 import type { CrawlEvent } from '../../crawl/events.ts'
 import { joinCrawl as join } from '../../crawl/join.ts'
-import { readClassified } from '../classified-reader.ts'
+import { createClassifyingReader } from '../classifying-reader.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import type { JoinedCrawl } from '../store.ts'
@@ -10,13 +10,13 @@ import { createRun } from './crawl-source.ts'
 import { openRendering } from './open-rendering.ts'
 
 /** A crawl that this process joins. */
-export interface Joining {
+export interface JoinableCrawl {
   readonly joined: JoinedCrawl
   readonly source: Source
 }
 
 /** Finds a running crawl that can be joined. Throws `CRAWL_NOT_RUNNING` for any other. */
-export async function findJoinable({ store }: Library, crawlId: string): Promise<Joining> {
+export async function findJoinable({ store }: Library, crawlId: string): Promise<JoinableCrawl> {
   const joined = await store.joinCrawl?.(crawlId)
   const source = (await store.listSources()).find(({ id }) => id === joined?.crawl.sourceId)
   if (joined !== undefined && source !== undefined) return { joined, source }
@@ -26,7 +26,7 @@ export async function findJoinable({ store }: Library, crawlId: string): Promise
 /** Joins a crawl of another process and only makes visits for it. Ends when there is nothing to do here, even if the crawl continues. */
 export async function* joinCrawl(
   library: Library,
-  { joined, source }: Joining,
+  { joined, source }: JoinableCrawl,
   signal: AbortSignal,
   control?: CrawlControl,
 ): AsyncGenerator<CrawlEvent, void, void> {
@@ -46,14 +46,14 @@ export async function* joinCrawl(
     const ports = {
       ...library,
       ...rendering,
-      readPage: readClassified(library, chunks),
+      readPage: createClassifyingReader(library, chunks),
       ledger: store,
       control,
       moveSite: async () => undefined,
       end: leave,
     }
     const run = createRun(library, site, crawl, { headers: {}, isResumed: false })
-    yield* join(run, ports, { shared, look: () => joined.touch(clock.now()) }, signal)
+    yield* join(run, ports, { shared, heartbeat: () => joined.touch(clock.now()) }, signal)
   } finally {
     await leave().catch(() => undefined)
   }

@@ -1,4 +1,4 @@
-import { createGate } from '../../crawl/gate.ts'
+import { createAddressFilter } from '../../crawl/address-filter.ts'
 import type { LedgerRow, Refusal } from '../../crawl/ledger.ts'
 import type { Library } from '../library.ts'
 import { readRows } from '../read-rows.ts'
@@ -11,27 +11,31 @@ import { findSiteUrl } from './find-start.ts'
 import { hasOwnScope } from './source-status.ts'
 
 /** Returns why the last crawl did not update the page of a row; null if its scope admitted the row. */
-export type JudgeKept = (row: LedgerRow) => Refusal | null
+export type LastRefusalFinder = (row: LedgerRow) => Refusal | null
 
 /** Judges pages by the scope of the last crawl only. Such a scope does not change stored rows, so the refusal is visible only here. */
-export async function createKeptJudge(library: Library, source: Source, crawl: Crawl | null): Promise<JudgeKept> {
+export async function createLastRefusalFinder(
+  library: Library,
+  source: Source,
+  crawl: Crawl | null,
+): Promise<LastRefusalFinder> {
   if (crawl === null || !hasOwnScope(crawl)) return () => null
-  const judge = await createJudge(library, source, crawl)
+  const judge = await createScopeCheck(library, source, crawl)
   return (row) => (row.hasPage && row.crawlId !== crawl.id ? judge(row) : null)
 }
 
-async function createJudge(library: Library, source: Source, { options }: Crawl): Promise<JudgeKept> {
+async function createScopeCheck(library: Library, source: Source, { options }: Crawl): Promise<LastRefusalFinder> {
   const scope = resolveScope(source.scope, options.scope)
   if (isTree(source)) {
     const survey = new TreeSurvey(scope)
     return ({ key }) => survey.judge(key)
   }
-  const gate = createGate({ startUrl: source.url, siteUrl: await findSiteUrl(library, source), scope })
+  const gate = createAddressFilter({ startUrl: source.url, siteUrl: await findSiteUrl(library, source), scope })
   return ({ url, depth }) => gate.judge(url, depth, true).refusal
 }
 
 /** Lists up to `limit` pages refused only by the scope of the last crawl, with reasons, and counts them all. */
-export async function listKept(
+export async function listLastRefusals(
   library: Library,
   source: Source,
   crawl: Crawl,
@@ -39,7 +43,7 @@ export async function listKept(
 ): Promise<{ readonly count: number; readonly rows: readonly LedgerRow[] }> {
   const rows: LedgerRow[] = []
   let count = 0
-  const judge = await createKeptJudge(library, source, crawl)
+  const judge = await createLastRefusalFinder(library, source, crawl)
   for await (const lot of readRows(library.store, source.id)) {
     for (const row of lot) {
       const refusal = judge(row)

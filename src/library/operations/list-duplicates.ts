@@ -1,14 +1,14 @@
 import { createDuplicateFinder, type DuplicateFinder } from '../../core/retrieval/duplicate-finder.ts'
 import { readFingerprint } from '../../core/retrieval/fingerprint.ts'
-import type { KinPage } from '../../core/retrieval/page-kinship.ts'
-import { shortCode } from '../../core/text/language-code.ts'
+import type { ComparablePage } from '../../core/retrieval/page-relation.ts'
+import { primaryLanguageOf } from '../../core/text/language-code.ts'
 import { compareUtf8 } from '../../core/text/order.ts'
-import { placeOfPage } from '../../core/url/page-place.ts'
+import { normalizePagePath } from '../../core/url/normalized-path.ts'
+import { createHitSources, type HitSources } from '../hit-sources.ts'
 import type { Library } from '../library.ts'
-import { createOrigins, type Origins } from '../origins.ts'
 import type { SimilarPage } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
-import type { RelatedPage } from '../store.ts'
+import type { PageWithSignature } from '../store.ts'
 import { chooseSources } from './choose-sources.ts'
 
 /** Options of a list of duplicates. */
@@ -51,7 +51,7 @@ export const DEFAULT_GROUPS = 20
 /** Number of pages processed before yielding to other work. */
 const PAGES_AT_ONCE = 500
 /** Maximum number of pages listed per group. */
-const MOST_PAGES = 100
+const MAX_PAGES_PER_GROUP = 100
 
 /**
  * Lists groups of nearly identical pages and translations. It reads all pages twice, so that only numbers are kept in memory for pages not
@@ -64,7 +64,7 @@ export async function listDuplicates(
 ): Promise<DuplicateList> {
   const asked = source === undefined ? {} : { sources: [source] }
   const { sources, incomplete } = await chooseSources(library, { ...asked, version: '*' })
-  const origins = createOrigins(sources, incomplete)
+  const origins = createHitSources(sources, incomplete)
   const { store } = library
   const finder = createDuplicateFinder()
   let stored = 0
@@ -88,9 +88,9 @@ export async function listDuplicates(
 
 /** A page with its comparison data. */
 interface VisitedPage {
-  readonly page: RelatedPage
+  readonly page: PageWithSignature
   readonly source: Source
-  readonly kin: KinPage
+  readonly kin: ComparablePage
 }
 
 /** Iterates over the pages of sources in a stable order. */
@@ -101,7 +101,7 @@ async function* visitPages(
 ): AsyncGenerator<VisitedPage> {
   let visited = 0
   for (const source of sources) {
-    for await (const page of store.listRelated(source.id)) {
+    for await (const page of store.listPageSignatures(source.id)) {
       // Yields so that other requests are answered.
       if (++visited % PAGES_AT_ONCE === 0) await clock.sleep(0, signal)
       yield { page, source, kin: toKin(page, source) }
@@ -109,10 +109,17 @@ async function* visitPages(
   }
 }
 
-function toKin({ url, language: tag, family, fingerprint }: RelatedPage, source: Source): KinPage {
-  const { path: place } = placeOfPage(url, source, tag)
+function toKin({ url, language: tag, family, fingerprint }: PageWithSignature, source: Source): ComparablePage {
+  const { path: place } = normalizePagePath(url, source, tag)
   const bits = fingerprint === null ? null : readFingerprint(fingerprint)
-  return { sourceId: source.id, name: source.name, place, family, bits, language: tag === null ? null : shortCode(tag) }
+  return {
+    sourceId: source.id,
+    name: source.name,
+    place,
+    family,
+    bits,
+    language: tag === null ? null : primaryLanguageOf(tag),
+  }
 }
 
 /** Counts the pages of each group, identified by its first page, and selects the groups to list. */
@@ -144,17 +151,17 @@ async function readGroups(
     readonly sizes: Uint32Array
     readonly chosen: readonly number[]
   },
-  origins: Origins,
+  origins: HitSources,
 ): Promise<Map<number, DuplicatePage[]>> {
   const { finder, groups, sizes, chosen } = found
   const pages = new Map<number, DuplicatePage[]>(chosen.map((first) => [first, []]))
   let number = 0
-  let missing = chosen.reduce((sum, first) => sum + Math.min(sizes[first] ?? 0, MOST_PAGES), 0)
+  let missing = chosen.reduce((sum, first) => sum + Math.min(sizes[first] ?? 0, MAX_PAGES_PER_GROUP), 0)
   for await (const { page, source, kin } of visited) {
     if (missing === 0) break
     const group = pages.get(groups[number] ?? -1)
     // Skips pages added or removed since the comparison.
-    if (group !== undefined && group.length < MOST_PAGES && finder.isAt(number, kin)) {
+    if (group !== undefined && group.length < MAX_PAGES_PER_GROUP && finder.isSamePage(number, kin)) {
       const { url, title, language, sourceId } = page
       group.push({ url, title, source: labelOf(source), version: source.version, language, sourceId })
       missing--
@@ -165,7 +172,7 @@ async function readGroups(
   return pages
 }
 
-function comparePages(a: DuplicatePage, b: DuplicatePage, origins: Origins): number {
+function comparePages(a: DuplicatePage, b: DuplicatePage, origins: HitSources): number {
   if (origins.isNewer(a.sourceId, b.sourceId)) return -1
   if (origins.isNewer(b.sourceId, a.sourceId)) return 1
   return compareUtf8(a.url, b.url)

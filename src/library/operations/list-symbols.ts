@@ -1,4 +1,4 @@
-import { citedUrl, findAnchor } from '../../core/retrieval/anchored-url.ts'
+import { findAnchor, writeCitationUrl } from '../../core/retrieval/anchored-url.ts'
 import { type Definition, findDefinitions } from '../../core/retrieval/definitions.ts'
 import { clipText, splitLines } from '../../core/text/lines.ts'
 import type { Library } from '../library.ts'
@@ -45,7 +45,7 @@ export interface SymbolList {
 }
 
 /** Maximum number of pages read, and number of pages before yielding to other work. */
-const MOST_PAGES = 5000
+const MAX_PAGES = 5000
 const PAGES_AT_ONCE = 16
 
 /** Lists the definitions of a page, a source or the whole library. */
@@ -55,7 +55,7 @@ export async function listSymbols(library: Library, input: SymbolsInput, signal?
   let pages = 0
   for await (const page of visitPages(library, input)) {
     signal?.throwIfAborted()
-    if (pages === MOST_PAGES) return { symbols, hasMore: false, stoppedAfter: pages }
+    if (pages === MAX_PAGES) return { symbols, hasMore: false, stoppedAfter: pages }
     pages++
     for (const symbol of listPageSymbols(page)) {
       if (!hasPrefix(symbol.name, prefix.toLowerCase())) continue
@@ -100,12 +100,12 @@ function listPageSymbols(page: FoundPage): SymbolEntry[] {
   const label = labelOf(source)
   return listDefinitions(page).map(({ name, signature, line }) => {
     const chunk = chunks.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
-    const place = citedUrl({
+    const place = writeCitationUrl({
       source: source.url,
       url,
       anchor: findAnchor(sections, line),
       // Only chunks of code have symbols.
-      isAsFile: typeof chunk?.symbol === 'string',
+      isVerbatimFile: typeof chunk?.symbol === 'string',
       startLine: line,
       endLine: line,
     })

@@ -3,7 +3,7 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 
 /** Maximum number of addresses compared, and batch size before yielding to other work. */
-const MOST_ROWS = 20_000
+const MAX_ROWS = 20_000
 const ROWS_AT_ONCE = 500
 
 /**
@@ -61,7 +61,7 @@ async function* visitAddresses(
 ): AsyncGenerator<{ readonly source: Source; readonly urls: readonly string[] }, void, void> {
   let read = 0
   for (const source of sources) {
-    for (let after: string | undefined; read < MOST_ROWS; ) {
+    for (let after: string | undefined; read < MAX_ROWS; ) {
       const rows = await store.listRows(source.id, { limit: ROWS_AT_ONCE, ...(after === undefined ? {} : { after }) })
       yield { source, urls: rows.filter(({ hasPage }) => hasPage).map(({ url }) => url) }
       // Yields, because a store in memory never waits and would block other work.

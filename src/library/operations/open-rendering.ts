@@ -21,7 +21,7 @@ export async function openRendering(
     case 'http':
       return {}
     case 'auto':
-      return { renderer: renderWhereNeeded(library) }
+      return { renderer: createLazyRenderer(library) }
     case 'chromium':
       return { renderer: await openRenderer(library) }
     case 'crawl4ai':
@@ -33,7 +33,7 @@ export async function openRendering(
 const NO_HEADERS = 'headers are not sent with render crawl4ai: the service asks for pages in its own way'
 
 /** Renderer that starts a browser on first use. The result of the start holds for all later pages. */
-function renderWhereNeeded(library: Library): Renderer {
+function createLazyRenderer(library: Library): Renderer {
   let opening: Promise<Renderer> | undefined
   const open = async (): Promise<Renderer> => {
     const renderer = await openRenderer(library)

@@ -1,13 +1,13 @@
-import { NO_PLACES } from '../../analysis/matcher.ts'
+import { EMPTY_MATCHER } from '../../analysis/matcher.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { CrawlPlanner } from '../../crawl/planner.ts'
-import type { MilestoneCounts, MilestoneMemory } from '../../crawl/progress-milestones.ts'
+import type { MilestoneCounts, MilestoneStore } from '../../crawl/progress-milestones.ts'
 import { createPlanner } from '../../plan/create-planner.ts'
 import type { VisitedRow } from '../../plan/planner-setup.ts'
 import type { Library } from '../library.ts'
 import { type CrawlType, hasPlan, type Source } from '../source.ts'
 import type { Crawl } from '../store.ts'
-import { requireUnderstood } from './require-understood.ts'
+import { requireHostMilestones } from './require-milestones.ts'
 
 function typeOf({ settings }: Source, { options }: Pick<Crawl, 'options'>): CrawlType {
   return options.crawlType ?? settings.crawlType
@@ -16,7 +16,7 @@ function typeOf({ settings }: Source, { options }: Pick<Crawl, 'options'>): Craw
 /** Throws for a history crawl of a site that is not understood yet, unless forced. */
 export async function refuseUnprepared(library: Library, source: Source, crawl: Crawl): Promise<void> {
   if (typeOf(source, crawl) !== 'history' || crawl.options.force === true) return
-  await requireUnderstood(library, new URL(source.siteUrl).host)
+  await requireHostMilestones(library, new URL(source.siteUrl).host)
 }
 
 /** Creates the planner of a crawl if its type has one. Only crawls that discover pages can be planned. */
@@ -30,7 +30,7 @@ export async function planCrawl(library: Library, source: Source, crawl: Crawl):
     startedAt: crawl.startedAt,
     clock: library.clock,
     memory: library.planMemory,
-    places: (await library.openPlaces?.()) ?? NO_PLACES,
+    places: (await library.openPlaces?.()) ?? EMPTY_MATCHER,
     listVisited: () => listVisited(library, crawl),
     isHistory: type === 'history',
     options: crawl.options.planner,
@@ -38,18 +38,18 @@ export async function planCrawl(library: Library, source: Source, crawl: Crawl):
 }
 
 /** Number of rows read at once. */
-const PAGE = 1000
+const ROWS_AT_ONCE = 1000
 
 /** Stores the milestones that a crawl has reached, if the library supports it. */
-export function keepMilestones(library: Library, crawl: Crawl): MilestoneMemory | undefined {
+export function createMilestoneMemory(library: Library, crawl: Crawl): MilestoneStore | undefined {
   const { planMemory } = library
   if (planMemory === undefined) return undefined
   return {
     read: async () => ({
-      kinds: await planMemory.readReached(crawl.id),
+      kinds: await planMemory.readMilestones(crawl.id),
       counts: await countReached(library, crawl),
     }),
-    write: (kind) => planMemory.writeReached(crawl.id, [kind]),
+    write: (kind) => planMemory.writeMilestones(crawl.id, [kind]),
   }
 }
 
@@ -74,7 +74,7 @@ async function* listVisited(
 ): AsyncGenerator<LedgerRow & VisitedRow> {
   let after = ''
   for (;;) {
-    const rows = await store.listRows(sourceId, { limit: PAGE, after })
+    const rows = await store.listRows(sourceId, { limit: ROWS_AT_ONCE, after })
     for (const row of rows) {
       const isOpen = row.state === 'pending' || row.state === 'leased'
       if (row.crawlId !== id || isOpen || row.status === null) continue
@@ -83,6 +83,6 @@ async function* listVisited(
       yield { ...row, kind, readLinks: async () => (hasPage ? store.readLinks(sourceId, key) : []) }
     }
     after = rows.at(-1)?.key ?? ''
-    if (rows.length < PAGE) return
+    if (rows.length < ROWS_AT_ONCE) return
   }
 }

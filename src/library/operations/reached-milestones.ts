@@ -2,7 +2,7 @@ import type { HostAchievements } from '../analyses.ts'
 import type { NoteFrame } from '../dispatch/frames.ts'
 
 /** Job id of milestones found by analysis. */
-export const ANALYSIS_JOB = 'analysis-run'
+export const ANALYSIS_JOB_ID = 'analysis-run'
 
 const KINDS: readonly {
   readonly kind: string
@@ -24,7 +24,7 @@ export function listReached(hosts: readonly HostAchievements[], runId: string): 
       scope: host.host,
       target: null,
       message: `${host[counted]} ${words}`,
-      details: { source: ANALYSIS_JOB, runId, [counted]: host[counted] },
+      details: { source: ANALYSIS_JOB_ID, runId, [counted]: host[counted] },
     })),
   )
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { runCrawl, stageLibrary, stageSite } from '../../../test/sites/crawl.ts'
+import { openTestLibrary, openTestSite, runCrawl } from '../../../test/sites/crawl.ts'
 import { type Answer, openSite, type Site } from '../../../test/sites/site.ts'
 import { PharosError } from '../../core/errors.ts'
 import { type OpenLibrary, openLibrary } from '../../open-library.ts'
@@ -17,7 +17,7 @@ let library: OpenLibrary
 const readOnly = new Map<Pages, Promise<OpenLibrary>>()
 
 beforeEach(async () => {
-  library = await stageLibrary()
+  library = await openTestLibrary()
 })
 
 afterAll(async () => {
@@ -36,7 +36,7 @@ function page(title: string, sections: Readonly<Record<string, string>>, links: 
 type Pages = Readonly<Record<string, Answer>>
 
 async function crawl(pages: Pages, name = 'guide', version?: string): Promise<[Source, Site]> {
-  const site = await stageSite(pages)
+  const site = await openTestSite(pages)
   const source = await addSource(library, { url: `${site.origin}/`, name, version })
   await runCrawl(library, source, { kind: 'add' }, site.origin)
   return [source, site]
@@ -278,7 +278,7 @@ describe('searchLibrary answer', () => {
       '/two': page('Two', { Two: `<p>${words('two', 30)}</p>` }),
     }
     await crawl(text, 'guide', '5.0')
-    const site = await stageSite(text)
+    const site = await openTestSite(text)
     const next = await addSource(library, { url: `${site.origin}/`, name: 'guide', version: '6.0' })
     const capped = await runCrawl(library, next, { kind: 'add', scope: { maxPages: 1 } }, site.origin)
     expect(capped.summary.cappedAt).toBe(1)

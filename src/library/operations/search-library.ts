@@ -2,12 +2,12 @@ import { PharosError } from '../../core/errors.ts'
 import { findNamedSources } from '../../core/retrieval/named-sources.ts'
 import { MAX_QUESTION_CHARS, reduceQuestion } from '../../core/retrieval/question.ts'
 import type { Judgement, Relevance } from '../../core/retrieval/relevance.ts'
-import { shortCode } from '../../core/text/language-code.ts'
+import { primaryLanguageOf } from '../../core/text/language-code.ts'
 import { writeList } from '../../core/text/list.ts'
 import { type AnswerParts, createComposer } from '../compose-answer.ts'
 import { createHitGroups } from '../group-hits.ts'
+import { createHitSources } from '../hit-sources.ts'
 import type { Library } from '../library.ts'
-import { createOrigins } from '../origins.ts'
 import { type NamedSources, type RankedHits, rankHits } from '../ranked-hits.ts'
 import {
   DUPLICATES,
@@ -19,7 +19,7 @@ import {
   type SearchInput,
   type SimilarPage,
 } from '../search.ts'
-import { MOST_ANSWERS, parseCursor, writeCursor } from '../search-cursor.ts'
+import { MAX_ANSWERS, parseCursor, writeCursor } from '../search-cursor.ts'
 import { labelOf, type Source } from '../source.ts'
 import type { ChunkFilter } from '../store.ts'
 import { chooseSources, listPartial, writePartial } from './choose-sources.ts'
@@ -33,17 +33,17 @@ export const DEFAULT_LIMIT = 10
 export const DEFAULT_TOKENS = 2000
 
 /** Upper bounds of `limit` and `tokens`. */
-const MOST_LIMIT = 100
-const MOST_TOKENS = 100_000
+const MAX_LIMIT = 100
+const MAX_TOKENS = 100_000
 
 /** Share of its budget that an answer may fill: passages that fit badly are not worth their tokens. */
 const BUDGET_SHARES: Readonly<Record<Relevance, number>> = { strong: 1, weak: 0.5, none: 0.25 }
 
 /** At most this many searched sources are named. */
-const MOST_NAMED = 10
+const MAX_NAMED_SOURCES = 10
 
 /** At most this many parts of the hits are read for one question, over all its answers. */
-const MOST_PARTS = 10
+const MAX_PARTS = 10
 
 /** At most this many further parts are read to fill one answer. */
 const FILLING_PARTS = 3
@@ -59,13 +59,13 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   const { sources, notices, isAll, incomplete } = await chooseSources(library, { sources: input.sources, version })
   const isChosen = (input.sources?.length ?? 0) > 0 || version !== undefined
   const within = isAll ? {} : { sourceIds: sources.map(({ id }) => id) }
-  const given = withoutChoice(input)
-  const conditions = await withoutRegion(library, given, within)
+  const given = dropLanguageChoice(input)
+  const conditions = await broadenLanguage(library, given, within)
   const filter = { ...filterOf(conditions), ...within }
   const reduced = reduceQuestion(query)
   const named = sources.length > 1 ? await findNamed(library, reduced, sources) : undefined
   const asked = { query: reduced, named, filter, fusion, explain: input.explain ?? false, engines }
-  const origins = createOrigins(sources, incomplete)
+  const origins = createHitSources(sources, incomplete)
   const groups = createHitGroups(library.store, origins, input)
   const composer = createComposer(library.store, origins, input.duplicates === 'show')
   let parts = 0
@@ -77,7 +77,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
     let filling = FILLING_PARTS
     while (
       last.hasMore &&
-      parts < MOST_PARTS &&
+      parts < MAX_PARTS &&
       (!composer.hasHits || (filling-- > 0 && composer.countPages() < limit))
     ) {
       signal?.throwIfAborted()
@@ -98,7 +98,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
   const isEmpty = number === 0 && answer.passages.length + answer.more.length === 0
   const isNamed = (input.sources?.length ?? 0) > 0
   const partial = await listPartial(library, isChosen || isEmpty ? sources : sourcesOf(answer, sources))
-  const isLast = !composer.hasHits && !composer.hasRepeats && (!last.hasMore || parts >= MOST_PARTS)
+  const isLast = !composer.hasHits && !composer.hasRepeats && (!last.hasMore || parts >= MAX_PARTS)
   return {
     query,
     engines: last.engines,
@@ -111,14 +111,14 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
       ...new Set([...notices, ...writePartial(partial, isNamed)]),
       ...last.notices,
       ...describeChange(engines, last.engines),
-      ...groups.listNotices(namedIn(answer)),
+      ...groups.listNotices(listSimilarPages(answer)),
     ],
     partial: isNamed ? partial : [],
-    searched: isChosen ? sources.slice(0, MOST_NAMED).map(labelOf) : [],
+    searched: isChosen ? sources.slice(0, MAX_NAMED_SOURCES).map(labelOf) : [],
     searchedCount: sources.length,
     ...answer,
     cursor:
-      isLast || number + 1 >= MOST_ANSWERS
+      isLast || number + 1 >= MAX_ANSWERS
         ? null
         : writeCursor(input, { answer: number + 1, engines: engines ?? last.engines }, library.sha256),
     widen: isEmpty ? await suggestWider(library, conditions) : [],
@@ -133,19 +133,19 @@ async function findNamed(
   sources: readonly Source[],
 ): Promise<NamedSources | undefined> {
   const ordinary = await readOrdinaryWords?.()
-  const { query: rest, named } = findNamedSources(query, sources, ordinary)
+  const { query: rest, sources: named } = findNamedSources(query, sources, ordinary)
   if (named.length === 0 || named.length === sources.length) return undefined
   return { query: rest, sourceIds: new Set(named.map(({ id }) => id)) }
 }
 
 /** Broadens a regional language tag to the language if the region matches nothing. */
-async function withoutRegion(
+async function broadenLanguage(
   { store }: Library,
   input: SearchInput,
   within: Pick<ChunkFilter, 'sourceIds'>,
 ): Promise<SearchInput> {
   const { query, language = '' } = input
-  const short = language.includes('-') ? shortCode(language) : null
+  const short = language.includes('-') ? primaryLanguageOf(language) : null
   if (short === null) return input
   const found = await store.search({ query, limit: 1, filter: { ...filterOf(input), ...within } })
   return found.length > 0 ? input : { ...input, language: short }
@@ -154,7 +154,7 @@ async function withoutRegion(
 /** Notices for an unknown language tag, or for another one used in its place. */
 function describeLanguage({ language = '' }: SearchInput, taken: SearchInput): string[] {
   if (language === '') return []
-  if (shortCode(language) === null) return [`“${language}” is no tag of a language, such as de or pt-BR`]
+  if (primaryLanguageOf(language) === null) return [`“${language}” is no tag of a language, such as de or pt-BR`]
   return taken.language === language ? [] : [`nothing is there in ${language}: searched in ${taken.language}`]
 }
 
@@ -165,12 +165,12 @@ function sourcesOf({ passages, more }: AnswerParts, sources: readonly Source[]):
 }
 
 /** Lists the pages of an answer with their similar pages. */
-function namedIn({ passages, more }: AnswerParts): { readonly similar: readonly SimilarPage[] }[] {
+function listSimilarPages({ passages, more }: AnswerParts): { readonly similar: readonly SimilarPage[] }[] {
   return [...passages, ...more].map(({ similar = [] }) => ({ similar }))
 }
 
 /** The input without `auto` and `any`, which filter nothing. */
-function withoutChoice(input: SearchInput): SearchInput {
+function dropLanguageChoice(input: SearchInput): SearchInput {
   const { language, ...rest } = input
   const isChoice = LANGUAGE_CHOICES.some((choice) => choice === language)
   return language === undefined || isChoice ? rest : { ...rest, language }
@@ -193,8 +193,8 @@ function checkInput({ query, limit, tokens, minScore, fusion, duplicates }: Sear
       `expected a question of at most ${MAX_QUESTION_CHARS} characters, got ${query.length}: leave out what it can be asked without`,
     )
   }
-  checkNumber('limit', limit, 1, MOST_LIMIT)
-  checkNumber('tokens', tokens, 1, MOST_TOKENS)
+  checkNumber('limit', limit, 1, MAX_LIMIT)
+  checkNumber('tokens', tokens, 1, MAX_TOKENS)
   if (minScore !== undefined && !(minScore >= 0 && minScore <= 1)) {
     throw refuse(`expected minScore from 0 to 1, a share of the best score, got ${minScore}`)
   }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { stage } from '../../../test/sites/crawl.ts'
+import { createCrawlFixture } from '../../../test/sites/crawl.ts'
 import { page } from '../../../test/sites/site.ts'
 import { capOf, readRunningStatus, totalPages } from './source-status.ts'
 
 test('readRunningStatus ignores the running crawl even if it is recorded as completed', async () => {
-  const { library, source, crawl } = await stage({ '/': page('Home') })
+  const { library, source, crawl } = await createCrawlFixture({ '/': page('Home') })
   const { summary } = await crawl({ kind: 'add' })
   expect(await readRunningStatus(library, source.id, summary.crawlId)).toBe('CRAWLING')
   const again = await crawl({ kind: 'recrawl' })
@@ -12,7 +12,7 @@ test('readRunningStatus ignores the running crawl even if it is recorded as comp
 })
 
 test('the cap of a run overrides that of its source, and limits remaining pages but not finished ones', async () => {
-  const { library, source, crawl } = await stage({ '/': page('Home') }, { scope: { maxPages: 40 } })
+  const { library, source, crawl } = await createCrawlFixture({ '/': page('Home') }, { scope: { maxPages: 40 } })
   await crawl({ kind: 'add', scope: { maxPages: 20 } })
   const [last = null] = await library.store.listCrawls(source.id, 1)
   expect([capOf(source, last?.options.scope), capOf(source, undefined)]).toEqual([20, 40])

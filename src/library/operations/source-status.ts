@@ -18,7 +18,7 @@ export interface SourceReport {
   readonly source: Source
   readonly status: SourceStatus
   /** Counts of addresses; `discovered` is the sum of the others. */
-  readonly balance: Balance
+  readonly balance: AddressCounts
   readonly reasons: Readonly<Record<string, number>>
   readonly pages: number
   readonly chunks: number
@@ -39,7 +39,7 @@ export interface SourceReport {
 }
 
 /** Counts of the addresses of a source by state. */
-export interface Balance {
+export interface AddressCounts {
   readonly discovered: number
   readonly indexed: number
   readonly unchanged: number
@@ -50,18 +50,18 @@ export interface Balance {
 }
 
 /** Whether the last heartbeat of a running crawl is recent. A heartbeat from the future comes from a wrong clock and counts as stale. */
-export function hasSignOfLife({ heartbeatAt }: Crawl, now: number, aliveMs: number): boolean {
+export function hasRecentHeartbeat({ heartbeatAt }: Crawl, now: number, aliveMs: number): boolean {
   return Math.abs(now - heartbeatAt) < aliveMs
 }
 
 /** Whether a process is working on a crawl recorded as running. */
 function isAlive({ clock, runner, limits }: Library, crawl: Crawl): boolean {
   const isLeft = crawl.runner !== null && runner.isGone(crawl.runner)
-  return !isLeft && hasSignOfLife(crawl, clock.now(), limits.aliveMs)
+  return !isLeft && hasRecentHeartbeat(crawl, clock.now(), limits.aliveMs)
 }
 
 /** Whether a source is being crawled, by this process or another one. */
-export async function isCrawled(library: Library, sourceId: string): Promise<boolean> {
+export async function isBeingCrawled(library: Library, sourceId: string): Promise<boolean> {
   const [crawl] = await library.store.listCrawls(sourceId, 1)
   return crawl?.state === 'running' && isAlive(library, crawl)
 }
@@ -74,11 +74,11 @@ export async function reportSource(library: Library, source: Source): Promise<So
     store.countContent(source.id),
     store.listCrawls(source.id, 1),
   ])
-  const { isRunning, isInterrupted } = standOf(library, crawl)
+  const { isRunning, isInterrupted } = activityOf(library, crawl)
   const before = await listBefore(library, source.id, crawl, isRunning)
   const status = isRunning ? runningStatus(before) : restingStatus(before, content.pages)
   const [last] = before
-  const balance = createBalance(ledger)
+  const balance = createAddressCounts(ledger)
   const { reasons } = ledger
   const { pages } = content
   const isCrawled = last !== undefined && status !== 'PENDING' && status !== 'CRAWLING'
@@ -88,7 +88,7 @@ export async function reportSource(library: Library, source: Source): Promise<So
     balance,
     reasons,
     ...content,
-    meaning: await readMeaning(library, source.id, content.chunks),
+    meaning: await readEmbeddedShare(library, source.id, content.chunks),
     crawl,
     lastCrawledAt: isCrawled ? (last.endedAt ?? last.heartbeatAt) : null,
     isRunning,
@@ -100,7 +100,7 @@ export async function reportSource(library: Library, source: Source): Promise<So
 }
 
 /** Whether a crawl is going on now, or ended before it was complete. */
-function standOf(
+function activityOf(
   library: Library,
   crawl: Crawl | null,
 ): { readonly isRunning: boolean; readonly isInterrupted: boolean } {
@@ -113,13 +113,13 @@ function standOf(
 export async function readShortfall(library: Library, source: Source): Promise<Shortfall | null> {
   const { store } = library
   const [ledger, [crawl = null]] = await Promise.all([store.countLedger(source.id), store.listCrawls(source.id, 1)])
-  const { pending, indexed, unchanged } = createBalance(ledger)
+  const { pending, indexed, unchanged } = createAddressCounts(ledger)
   // Counts come from the ledger, because every search asks and counting pages takes longer than the search.
   const pages = indexed + unchanged
-  return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...standOf(library, crawl) })
+  return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...activityOf(library, crawl) })
 }
 
-async function readMeaning({ vectors }: Library, sourceId: string, chunks: number): Promise<number | null> {
+async function readEmbeddedShare({ vectors }: Library, sourceId: string, chunks: number): Promise<number | null> {
   if (vectors === undefined || chunks === 0 || (await vectors.readSpace()) === undefined) return null
   const { embedded, refused } = await vectors.count([sourceId])
   return chunks <= refused ? null : Math.min(1, embedded / (chunks - refused))
@@ -132,7 +132,7 @@ async function listWaiting({ store, clock }: Library, source: Source): Promise<S
 }
 
 /** The counts of a ledger; leased addresses count as pending. */
-export function createBalance({ total, states }: LedgerCounts): Balance {
+export function createAddressCounts({ total, states }: LedgerCounts): AddressCounts {
   const { leased, pending, indexed, unchanged, skipped, failed, gone } = states
   return { discovered: total, indexed, unchanged, skipped, failed, gone, pending: pending + leased }
 }
@@ -144,7 +144,7 @@ export function createBalance({ total, states }: LedgerCounts): Balance {
 export function countRead({
   balance,
   crawl,
-}: Pick<SourceReport, 'balance' | 'crawl'>): Pick<Balance, 'indexed' | 'unchanged'> {
+}: Pick<SourceReport, 'balance' | 'crawl'>): Pick<AddressCounts, 'indexed' | 'unchanged'> {
   const summary = crawl?.summary ?? null
   const isPart = crawl !== null && summary !== null && (summary.cappedAt !== null || hasOwnScope(crawl))
   const { indexed, unchanged } = isPart ? summary : balance
@@ -167,11 +167,11 @@ export function totalPages(done: number, left: number, cap: number | null): numb
 }
 
 /** At most this many crawls are searched for one that ended. */
-const MAX_LOOKED_BACK = 100
+const MAX_RECENT_CRAWLS = 100
 
 /** Status of a source during a crawl. The running crawl is ignored, because it may be recorded as completed just before it ends. */
 export async function readRunningStatus({ store }: Library, sourceId: string, crawlId: string): Promise<SourceStatus> {
-  const crawls = await store.listCrawls(sourceId, MAX_LOOKED_BACK)
+  const crawls = await store.listCrawls(sourceId, MAX_RECENT_CRAWLS)
   return runningStatus(crawls.filter(({ id }) => id !== crawlId))
 }
 
@@ -184,7 +184,7 @@ async function listBefore(
 ): Promise<readonly Crawl[]> {
   if (crawl === null) return []
   if (isOver(crawl)) return [crawl]
-  const crawls = await store.listCrawls(sourceId, MAX_LOOKED_BACK)
+  const crawls = await store.listCrawls(sourceId, MAX_RECENT_CRAWLS)
   return isRunning ? crawls.filter(({ id }) => id !== crawl.id) : crawls
 }
 

@@ -1,5 +1,5 @@
 import { compareUtf8 } from '../../core/text/order.ts'
-import { newestFirst } from '../../core/version/version.ts'
+import { sortNewestFirst } from '../../core/version/version.ts'
 import { type StoreHit, searchHits } from '../hits.ts'
 import type { Library } from '../library.ts'
 import type { AvailableSources, SearchInput, Widening, WideningFilter } from '../search.ts'
@@ -11,10 +11,10 @@ import { chooseSources } from './choose-sources.ts'
 const CHUNK_FILTERS = ['path', 'kind', 'heading', 'symbol', 'contentType', 'language'] as const
 
 /** Maximum number of hits read for suggestions. */
-const MOST_HITS = 100
+const MAX_HITS = 100
 
 /** Maximum number of alternatives per filter. */
-const MOST_INSTEAD = 5
+const MAX_ALTERNATIVES = 5
 
 /** Returns the chunk filters of a question, without the sources. */
 export function filterOf(input: SearchInput): ChunkFilter {
@@ -23,18 +23,18 @@ export function filterOf(input: SearchInput): ChunkFilter {
 }
 
 /** Maximum number of source names, and of versions per name. */
-const MOST_NAMES = 20
-const MOST_VERSIONS = 10
+const MAX_NAMES = 20
+const MAX_VERSIONS = 10
 
 /** Lists names and versions in the library, those searched first. */
 export async function describeAvailable({ store }: Library, searched: readonly Source[]): Promise<AvailableSources> {
   const sources = await store.listSources()
   const all = [...new Set([...searched, ...sources].map(({ name }) => name))]
-  const names = all.slice(0, MOST_NAMES)
+  const names = all.slice(0, MAX_NAMES)
   const versions = names.flatMap((name) => {
     const labels = sources.flatMap((source) => (source.name === name ? (source.version ?? []) : []))
     if (labels.length === 0) return []
-    const newest = newestFirst(labels).slice(0, MOST_VERSIONS)
+    const newest = sortNewestFirst(labels).slice(0, MAX_VERSIONS)
     return [{ name, versions: newest.map(({ text }) => text), more: labels.length - newest.length }]
   })
   return { names, versions, more: all.length - names.length }
@@ -58,7 +58,7 @@ async function searchWithout(library: Library, input: SearchInput, dropped: Wide
   const { [dropped as 'path']: _, ...rest } = input
   const { sources } = await chooseSources(library, { sources: rest.sources, version: rest.version })
   const filter = { ...filterOf(rest), sourceIds: sources.map(({ id }) => id) }
-  return searchHits(library.store, { query: input.query, limit: MOST_HITS, filter })
+  return searchHits(library.store, { query: input.query, limit: MAX_HITS, filter })
 }
 
 /** Lists values that would match in place of a filter's value. */
@@ -92,10 +92,10 @@ async function listInstead(
 
 /** Lists the languages of the pages of hits. */
 async function listLanguages(store: Store, hits: readonly StoreHit[]): Promise<string[]> {
-  const likenesses = await store.readLikenesses(hits.map(({ sourceId, chunk }) => ({ sourceId, key: chunk.path })))
+  const likenesses = await store.readPageSignatures(hits.map(({ sourceId, chunk }) => ({ sourceId, key: chunk.path })))
   return likenesses.flatMap((likeness) => likeness?.language ?? []).sort(compareUtf8)
 }
 
 function firstOf(values: readonly string[]): string[] {
-  return [...new Set(values)].slice(0, MOST_INSTEAD)
+  return [...new Set(values)].slice(0, MAX_ALTERNATIVES)
 }

@@ -1,14 +1,14 @@
-import { atRest } from '../held-rows.ts'
-import { HELD_TABLES, type HeldRow, type HeldTable, placesOf, SOURCES } from '../held-tables.ts'
-import type { HeldView } from '../holdings.ts'
+import { resetRunningRows } from '../copy-rows.ts'
+import { COPY_TABLES, type CopyRow, type CopyTable, columnPositions, SOURCES_TABLE } from '../copy-tables.ts'
+import type { LibraryView } from '../library-copy.ts'
 
 /** Facts about a library needed before it is copied. */
 export interface OriginSurvey {
-  readonly sources: readonly HeldRow[]
+  readonly sources: readonly CopyRow[]
   /** Highest id of each table that has ids. */
   readonly highest: Readonly<Record<string, number>>
   /** Rows with the highest ids. */
-  readonly last: ReadonlyMap<HeldTable, HeldRow>
+  readonly last: ReadonlyMap<CopyTable, CopyRow>
   /** Number of rows to copy, without sources. */
   readonly total: number
   /** Number of crawls that are running or can be resumed. */
@@ -18,48 +18,48 @@ export interface OriginSurvey {
 }
 
 /** Surveys a library before it is copied. */
-export async function surveyOrigin(view: HeldView): Promise<OriginSurvey> {
-  const last = new Map<HeldTable, HeldRow>()
+export async function surveyOrigin(view: LibraryView): Promise<OriginSurvey> {
+  const last = new Map<CopyTable, CopyRow>()
   const highest: Record<string, number> = {}
   let total = 0
-  for (const table of HELD_TABLES) total += await view.count(table)
-  for (const table of [SOURCES, ...HELD_TABLES]) {
-    if (table.number === undefined) continue
+  for (const table of COPY_TABLES) total += await view.count(table)
+  for (const table of [SOURCES_TABLE, ...COPY_TABLES]) {
+    if (table.idColumn === undefined) continue
     const row = await view.readLast(table)
-    const [place = 0] = placesOf(table, [table.number])
+    const [place = 0] = columnPositions(table, [table.idColumn])
     highest[table.name] = Number(row?.[place] ?? 0)
-    for (const written of atRest(table, row === undefined ? [] : [row])) last.set(table, written)
+    for (const written of resetRunningRows(table, row === undefined ? [] : [row])) last.set(table, written)
   }
   const running = await countRows(view, 'crawls', 'state', ['running'])
   const openJobs = await countRows(view, 'crawl_jobs', 'status', ['queued', 'running'])
-  return { sources: await readRows(view, SOURCES), highest, last, total, running, openJobs }
+  return { sources: await readRows(view, SOURCES_TABLE), highest, last, total, running, openJobs }
 }
 
 /** Counts the rows of a table with one of the values in a column. */
-async function countRows(view: HeldView, name: string, column: string, values: readonly string[]): Promise<number> {
+async function countRows(view: LibraryView, name: string, column: string, values: readonly string[]): Promise<number> {
   const table = tableOf(name)
-  const [place = 0] = placesOf(table, [column])
+  const [place = 0] = columnPositions(table, [column])
   let count = 0
   for await (const rows of view.read(table)) count += rows.filter((row) => values.includes(String(row[place]))).length
   return count
 }
 
 /** Reads all rows of a small table as objects. */
-export async function readAll(view: HeldView, name: string): Promise<Record<string, unknown>[]> {
+export async function readAll(view: LibraryView, name: string): Promise<Record<string, unknown>[]> {
   const table = tableOf(name)
   const rows = await readRows(view, table)
   return rows.map((row) => Object.fromEntries(table.columns.map((column, place) => [column.name, row[place]])))
 }
 
 /** Returns a table by name. */
-export function tableOf(name: string): HeldTable {
-  const found = [SOURCES, ...HELD_TABLES].find((table) => table.name === name)
+export function tableOf(name: string): CopyTable {
+  const found = [SOURCES_TABLE, ...COPY_TABLES].find((table) => table.name === name)
   if (found === undefined) throw new TypeError(`expected a table of a library, got ${name}`)
   return found
 }
 
-async function readRows(view: HeldView, table: HeldTable): Promise<HeldRow[]> {
-  const rows: HeldRow[] = []
+async function readRows(view: LibraryView, table: CopyTable): Promise<CopyRow[]> {
+  const rows: CopyRow[] = []
   for await (const some of view.read(table)) rows.push(...some)
   return rows
 }

@@ -1,6 +1,6 @@
 import type { Store } from '../store.ts'
-import { type CopyEntry, type CopyPlace, readCopied, type VectorCopy } from '../vector-copy.ts'
-import type { ChunkName, VectorIndex, VectorSpace } from '../vectors.ts'
+import { type CopyEntry, type CopyEntryRef, readCopiedChunks, type VectorCopy } from '../vector-copy.ts'
+import type { ChunkRef, VectorIndex, VectorSpace } from '../vectors.ts'
 
 /** Store, vectors and copy to synchronise. */
 export interface SyncParts {
@@ -52,16 +52,16 @@ export async function* syncVectors(
     return
   }
   await copy.prepare(space, rebuild, signal)
-  const there = new Map<string, CopyPlace>()
+  const there = new Map<string, CopyEntryRef>()
   for await (const place of copy.list(space, signal)) there.set(place.id, place)
   yield { ...progress }
-  let after: ChunkName | undefined
+  let after: ChunkRef | undefined
   for (;;) {
     signal?.throwIfAborted()
     const some = await vectors.list(BATCH, after)
     after = some.at(-1)
     if (after === undefined) break
-    const chunks = await readCopied(store, some)
+    const chunks = await readCopiedChunks(store, some)
     const entries = chunks.map((chunk) => copy.describe(space, chunk))
     const isNew = ({ id, mark }: CopyEntry): boolean => rebuild || there.get(id)?.mark !== mark
     const missing = entries.filter(isNew)
@@ -76,7 +76,7 @@ export async function* syncVectors(
   const stale = await findStale(vectors, space, [...there.values()])
   if (stale.length > 0) await copy.remove(space, stale, signal)
   // A problem noted meanwhile may concern vectors already checked, so it stays.
-  if (copy.problem === problem) copy.note(null)
+  if (copy.problem === problem) copy.setProblem(null)
   yield { ...progress, removed: stale.length }
 }
 
@@ -84,7 +84,7 @@ export async function* syncVectors(
 async function findStale(
   vectors: VectorIndex,
   { dimensions }: VectorSpace,
-  unseen: readonly CopyPlace[],
+  unseen: readonly CopyEntryRef[],
 ): Promise<string[]> {
   const similarities = await vectors.compare(new Float32Array(dimensions), unseen)
   return unseen.flatMap(({ id }, i) => (similarities[i] === null ? [id] : []))

@@ -1,12 +1,12 @@
 import type { Sha256 } from '../../core/model.ts'
 import { type ComparedRows, compareRows } from '../compare-rows.ts'
-import { type HeldRow, type HeldTable, placesOf } from '../held-tables.ts'
-import type { ArrivalPlan } from '../holdings.ts'
+import { type CopyRow, type CopyTable, columnPositions } from '../copy-tables.ts'
 import { hashImported } from '../import-pages.ts'
+import type { CopyPlan } from '../library-copy.ts'
 
 /** Result of comparing a table of two libraries. */
 export interface VerifiedTable {
-  readonly table: HeldTable
+  readonly table: CopyTable
   readonly rows: number
   /** Digest over all rows, equal for equal content in any store; null if only keys were compared. */
   readonly digest: string | null
@@ -16,13 +16,13 @@ export interface VerifiedTable {
   readonly different: number
 }
 
-type Batches = AsyncIterable<readonly HeldRow[]>
+type Batches = AsyncIterable<readonly CopyRow[]>
 
 /** Compares a table of two libraries row by row, and texts of pages and chunks with their hashes. */
 export async function verifyTable(
-  table: HeldTable,
+  table: CopyTable,
   [origin, target]: readonly [Batches, Batches],
-  { isAlone, sha256, onRows }: Pick<ArrivalPlan, 'isAlone'> & { sha256: Sha256; onRows(count: number): Promise<void> },
+  { isAlone, sha256, onRows }: Pick<CopyPlan, 'isAlone'> & { sha256: Sha256; onRows(count: number): Promise<void> },
 ): Promise<VerifiedTable> {
   // Vectors are always compared in full, because only vectors of the same space are copied.
   const isNamedOnly = table.belonging === 'shared' && table.group !== 'vectors' && !isAlone
@@ -43,24 +43,24 @@ export async function verifyTable(
 }
 
 /** Additional shared rows of the target, such as hosts and jobs, are not differences. */
-function countDifferent({ belonging }: HeldTable, compared: ComparedRows, isNamedOnly: boolean): number {
+function countDifferent({ belonging }: CopyTable, compared: ComparedRows, isNamedOnly: boolean): number {
   const { added, changed, removed } = compared
   return added.length + (isNamedOnly ? 0 : changed.length) + (belonging === 'shared' ? 0 : removed.length)
 }
 
-function writeRow(row: HeldRow, sha256: Sha256): string {
+function writeRow(row: CopyRow, sha256: Sha256): string {
   return JSON.stringify(row.map((cell) => (cell instanceof Uint8Array ? sha256(cell) : cell)))
 }
 
 /** Returns a function that checks the text of a row against its stored hash. */
-function createTextCheck(table: HeldTable, sha256: Sha256): (row: HeldRow) => boolean {
+function createTextCheck(table: CopyTable, sha256: Sha256): (row: CopyRow) => boolean {
   const hasText = (text: unknown, hash: unknown) => typeof text === 'string' && sha256(text) === hash
   if (table.name === 'chunks') {
-    const [hash = 0, content = 0] = placesOf(table, ['content_hash', 'content'])
+    const [hash = 0, content = 0] = columnPositions(table, ['content_hash', 'content'])
     return (row) => hasText(row[content], row[hash])
   }
   if (table.name === 'pages') {
-    const [meta = 0, markdown = 0] = placesOf(table, ['meta', 'markdown'])
+    const [meta = 0, markdown = 0] = columnPositions(table, ['meta', 'markdown'])
     return (row) => {
       const text = row[markdown]
       // Only stores write this JSON.

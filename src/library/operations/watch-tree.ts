@@ -1,9 +1,9 @@
 import { PharosError } from '../../core/errors.ts'
-import { Focus } from '../../core/folder/focus.ts'
+import { PathSelection } from '../../core/folder/path-selection.ts'
 import type { CrawlEvent, CrawlKind, CrawlProgress, CrawlSummary } from '../../crawl/events.ts'
 import type { Reason } from '../../crawl/ledger.ts'
+import { ANY_PATH, ChangeDebouncer } from '../debounce-changes.ts'
 import { FailedFiles } from '../failed-files.ts'
-import { ChangeGatherer, EVERYTHING } from '../gather-changes.ts'
 import type { Library } from '../library.ts'
 import { readRowsAt } from '../read-rows.ts'
 import { labelOf, type Source } from '../source.ts'
@@ -74,16 +74,16 @@ export type WatchEvent =
   | { readonly type: 'waiting'; readonly problem: string }
 
 /** Above this number of changed paths and this share of the known ones, a full check is cheaper. */
-const MANY = { paths: 100, share: 0.5 } as const
+const FULL_CHECK_THRESHOLD = { paths: 100, share: 0.5 } as const
 /** Interval for checking that the folder still exists. */
-const LOOK_MS = 30_000
+const FOLDER_CHECK_INTERVAL_MS = 30_000
 /** Back-off for temporary problems; the last value repeats. */
-const WAITS_MS = [1000, 2000, 5000, 10_000, 30_000] as const
+const RETRY_DELAYS_MS = [1000, 2000, 5000, 10_000, 30_000] as const
 /** Window in which removed pages count together for the loss gate, because a large folder takes several batches to delete. */
-const LOSS_MS = 60_000
+const LOSS_WINDOW_MS = 60_000
 
 /** Temporary errors, after which the pending work is retried. */
-const PASSING: ReadonlySet<string> = new Set([
+const TEMPORARY_ERRORS: ReadonlySet<string> = new Set([
   'CRAWL_RUNNING',
   'LIBRARY_LOCKED',
   'LIBRARY_FULL',
@@ -101,7 +101,7 @@ export async function* watchTree(
   input: WatchInput,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent, void, void> {
-  const watching = new Watching(library, source, input, signal)
+  const watching = new WatchSession(library, source, input, signal)
   try {
     for (;;) {
       try {
@@ -118,12 +118,12 @@ export async function* watchTree(
 }
 
 /** State of a watched folder: collected changes and pending work. */
-class Watching {
+class WatchSession {
   readonly #library: Library
   readonly #source: Source
   readonly #input: WatchInput
   readonly #signal: AbortSignal
-  readonly #changes = new ChangeGatherer()
+  readonly #changes = new ChangeDebouncer()
   readonly #failed = new FailedFiles()
   readonly #losses: { readonly at: number; readonly pages: number }[] = []
   #watch: TreeWatch | undefined
@@ -149,12 +149,12 @@ class Watching {
   /** Does the pending work, or waits for some. */
   async *goOn(): AsyncGenerator<WatchEvent, void, void> {
     if (this.#watch === undefined) yield* this.#begin()
-    const retried = this.#failed.due(this.#now())
+    const retried = this.#failed.listDue(this.#now())
     const changed = this.#changes.take(this.#now())
     if (retried.length === 0 && changed.length === 0) {
       await this.#rest()
       // The deletion of the whole folder may cause no event.
-      if (this.#changes.nextAt() === null) await this.#look(new Focus([]))
+      if (this.#changes.nextAt() === null) await this.#look(new PathSelection([]))
       return
     }
     try {
@@ -169,10 +169,10 @@ class Watching {
 
   /** Whether everything must be checked. A page cap always requires it, because it applies to all pages. */
   async #isWhole(changed: readonly string[]): Promise<boolean> {
-    if (changed.includes(EVERYTHING) || this.#source.scope.maxPages !== null) return true
-    if (changed.length <= MANY.paths) return false
+    if (changed.includes(ANY_PATH) || this.#source.scope.maxPages !== null) return true
+    if (changed.length <= FULL_CHECK_THRESHOLD.paths) return false
     const { total } = await this.#library.store.countLedger(this.#source.id)
-    return changed.length > total * MANY.share
+    return changed.length > total * FULL_CHECK_THRESHOLD.share
   }
 
   /** Waits for temporary problems and for a missing folder; rethrows everything else. */
@@ -180,16 +180,16 @@ class Watching {
     if (!(error instanceof PharosError)) throw error
     const { code, message } = error
     // Another run intervened, so everything must be checked.
-    if (code === 'CRAWL_UNFINISHED') return this.#changes.note(EVERYTHING, this.#now())
+    if (code === 'CRAWL_UNFINISHED') return this.#changes.note(ANY_PATH, this.#now())
     const isAway = code === 'SOURCE_NOT_FOUND' || code === 'SOURCE_UNREADABLE'
-    if (!isAway && !PASSING.has(code)) throw error
+    if (!isAway && !TEMPORARY_ERRORS.has(code)) throw error
     if (isAway && !this.#isCaughtUp && !this.#isAway && this.#watch === undefined) throw error
     if (isAway) {
       this.close()
       if (!this.#isAway) yield { type: 'away', problem: message }
       this.#isAway = true
     } else if (this.#strikes === 0) yield { type: 'waiting', problem: message }
-    const waitMs = WAITS_MS[Math.min(this.#strikes, WAITS_MS.length - 1)] ?? 0
+    const waitMs = RETRY_DELAYS_MS[Math.min(this.#strikes, RETRY_DELAYS_MS.length - 1)] ?? 0
     this.#strikes++
     await this.#library.clock.sleep(waitMs, this.#signal).catch(() => undefined)
   }
@@ -213,23 +213,23 @@ class Watching {
       if (before === null) this.#wake.abort()
     }
     this.#watch = await trees.watch(this.#source.url, { onChange, pollMs: this.#input.pollMs })
-    this.#changes.note(EVERYTHING, -Infinity)
+    this.#changes.note(ANY_PATH, -Infinity)
     if (this.#isAway) yield { type: 'back' }
     this.#isAway = false
     this.#strikes = 0
   }
 
   async #rest(): Promise<void> {
-    const times = [this.#changes.nextAt(), this.#failed.nextAt(), this.#now() + LOOK_MS]
+    const times = [this.#changes.nextAt(), this.#failed.nextAt(), this.#now() + FOLDER_CHECK_INTERVAL_MS]
     const until = times.reduce((least: number, at) => Math.min(least, at ?? least), Infinity)
     this.#wake = new AbortController()
     if (this.#signal.aborted) return
     await this.#library.clock.sleep(Math.max(0, until - this.#now()), this.#wake.signal).catch(() => undefined)
   }
 
-  async #look(focus: Focus | undefined): Promise<TreeSurvey> {
+  async #look(focus: PathSelection | undefined): Promise<TreeSurvey> {
     const survey = new TreeSurvey(this.#source.scope)
-    for await (const entry of this.#watch?.look(focus, this.#signal) ?? []) survey.add(entry)
+    for await (const entry of this.#watch?.walk(focus, this.#signal) ?? []) survey.add(entry)
     return survey
   }
 
@@ -252,16 +252,16 @@ class Watching {
   /** Checks changed paths and due retries. No run starts if nothing concerns the library. */
   async *#settle(changed: readonly string[], retried: readonly string[]): AsyncGenerator<WatchEvent, void, void> {
     // A page of a container file is read together with its file.
-    const focus = new Focus([...changed, ...retried, ...retried.map(fileOf)])
+    const focus = new PathSelection([...changed, ...retried, ...retried.map(fileOf)])
     const survey = await this.#look(focus)
     yield* this.#forgetMissing(survey, focus)
     const concerned: string[] = []
     const known = new Set<string>()
     const readable = listReadable(survey)
-    const hasFiles = new Focus(readable)
+    const hasFiles = new PathSelection(readable)
     for (const path of focus.paths) {
       const hasPages = await this.#listKnown(path, known)
-      if (hasPages || readable.has(path) || hasFiles.isBelow(path)) concerned.push(path)
+      if (hasPages || readable.has(path) || hasFiles.hasPathBelow(path)) concerned.push(path)
     }
     if (concerned.length === 0) return
     const isRetried = new Set(retried.filter((path) => !changed.includes(path)))
@@ -273,9 +273,9 @@ class Watching {
   }
 
   /** Removes failures of files that no longer exist. */
-  *#forgetMissing(survey: TreeSurvey, focus = new Focus([EVERYTHING])): Generator<WatchEvent, void, void> {
+  *#forgetMissing(survey: TreeSurvey, focus = new PathSelection([ANY_PATH])): Generator<WatchEvent, void, void> {
     for (const path of this.#failed.paths) {
-      if (focus.holds(path) && survey.see(path) !== 'file' && survey.see(path) !== 'unreadable') {
+      if (focus.contains(path) && survey.stateOf(path) !== 'file' && survey.stateOf(path) !== 'unreadable') {
         yield* this.#heal(path, true)
       }
     }
@@ -293,7 +293,7 @@ class Watching {
 
   /** Counts recently removed pages. */
   #countLosses(): number {
-    const since = this.#now() - LOSS_MS
+    const since = this.#now() - LOSS_WINDOW_MS
     while ((this.#losses[0]?.at ?? Infinity) < since) this.#losses.shift()
     return this.#losses.reduce((sum, { pages }) => sum + pages, 0)
   }
@@ -355,14 +355,14 @@ class Watching {
   }
 
   *#heal(path: string, isGone: boolean): Generator<WatchEvent, void, void> {
-    const failed = this.#failed.heal(path)
+    const failed = this.#failed.remove(path)
     if (failed !== undefined) yield { type: 'healed', path, isGone, retries: failed.retries }
   }
 }
 
 /** Lists files that must be read. */
 function listReadable(survey: TreeSurvey): ReadonlySet<string> {
-  const isReadable = (path: string) => survey.see(path) === 'file' && survey.judge(path) === null
+  const isReadable = (path: string) => survey.stateOf(path) === 'file' && survey.judge(path) === null
   return new Set([...survey.paths()].filter(isReadable))
 }
 

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { CHUNK_PROFILES } from '../../core/chunk/profiles.ts'
 import { REACHES } from '../../core/url/scope.ts'
+import { oneLine } from '../../library/display-text.ts'
 import type { SourceInput } from '../../library/operations/add-source.ts'
 import { CHUNK_FIELDS } from '../../library/parse-import.ts'
 import { labelOf, RENDERINGS, treeSettings } from '../../library/source.ts'
-import { oneLine } from '../../library/words.ts'
-import { given, pick, usage } from '../arguments.ts'
+import { given, pickArgument, usageError } from '../arguments.ts'
 import { flag, rare, text, textOf, unlisted } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
-import { STARTED, writeStarted } from '../started.ts'
+import { STARTED_CRAWL, writeStartedCrawl } from '../started-crawl.ts'
 import { createTool, type Tool, type ToolContext } from '../tool.ts'
 
 /** Limit for chunks in one call, because a model passes them in a single message; a file may hold more. */
@@ -45,21 +45,21 @@ export const addSource: Tool = createTool({
     followRedirects: unlisted(flag()),
     preserveHashes: unlisted(flag()),
   }),
-  output: STARTED,
+  output: STARTED_CRAWL,
   async run(args, context) {
-    if (args.prechunked !== undefined) return importGiven(args, args.prechunked, context)
-    if (args.acceptLoss !== undefined) throw usage('acceptLoss: it is for prechunked, which is missing')
-    if (args.embed !== undefined) throw usage('embed: it is for prechunked, which is missing')
+    if (args.prechunked !== undefined) return importChunksArgument(args, args.prechunked, context)
+    if (args.acceptLoss !== undefined) throw usageError('acceptLoss: it is for prechunked, which is missing')
+    if (args.embed !== undefined) throw usageError('embed: it is for prechunked, which is missing')
     const { library, jobs, progress } = context
     if (args.followRedirects === false) {
-      throw usage('followRedirects: a crawl always follows redirects, within its scope; leave it out')
+      throw usageError('followRedirects: a crawl always follows redirects, within its scope; leave it out')
     }
     if (args.preserveHashes === true) {
-      throw usage('preserveHashes: what follows a # is a place in a page, never a page of its own; leave it out')
+      throw usageError('preserveHashes: what follows a # is a place in a page, never a page of its own; leave it out')
     }
     const input: SourceInput = {
       url: args.url,
-      ...given({ name: pick(args, 'name', 'library'), version: args.version }),
+      ...given({ name: pickArgument(args, 'name', 'library'), version: args.version }),
       scope: { ...scopeOf(args), ...given({ reach: args.scope }) },
       settings: {
         ...given({ llmsTxtUrl: args.llmsTxtUrl, render: args.render, chunks: args.chunks }),
@@ -69,15 +69,15 @@ export const addSource: Tool = createTool({
     const opened = await library()
     const crawls = await jobs()
     await progress(0, 1, 'recording the source')
-    const { takeUpSource } = await import('../../library/operations/take-up-source.ts')
-    const { source, found, kind, options } = await takeUpSource(opened, input)
+    const { prepareSource } = await import('../../library/operations/prepare-source.ts')
+    const { source, found, kind, options } = await prepareSource(opened, input)
     const crawlId = await crawls.start(source, { kind, ...options }).catch(async (error: unknown) => {
       // A refused call leaves no new source behind.
       if (found !== 'interrupted') await opened.store.removeSource(source.id)
       throw error
     })
     await progress(1, 1, 'crawling')
-    return writeStarted(opened, source, crawlId, `Added ${labelOf(source)} (${oneLine(source.url)})`)
+    return writeStartedCrawl(opened, source, crawlId, `Added ${labelOf(source)} (${oneLine(source.url)})`)
   },
 })
 
@@ -93,17 +93,18 @@ interface ImportArguments {
   readonly embed?: boolean | undefined
 }
 
-async function importGiven(
+async function importChunksArgument(
   args: ImportArguments,
   chunks: readonly unknown[],
   { library, progress, signal }: ToolContext,
 ) {
   const stray = Object.keys(args).find((name) => !IMPORT_NAMES.includes(name))
-  if (stray !== undefined) throw usage(`${stray}: it says how something is read, and prechunked is not; leave it out`)
+  if (stray !== undefined)
+    throw usageError(`${stray}: it says how something is read, and prechunked is not; leave it out`)
   const opened = await library()
-  const { importGiven: importInto } = await import('../../library/operations/import-given.ts')
+  const { importRequest: importInto } = await import('../../library/operations/import-request.ts')
   const { version, acceptLoss, embed } = args
-  const name = pick(args, 'name', 'library')
+  const name = pickArgument(args, 'name', 'library')
   await progress(0, 1, 'importing')
   const asked = { name, version, acceptLoss, embed, signal }
   const { source, summary, isEmbedded, notice } = await importInto(opened, { source_url: args.url, chunks }, asked)
@@ -112,5 +113,5 @@ async function importGiven(
   const pages = `pages: ${indexed} new or changed, ${unchanged} unchanged, ${removed} removed`
   const vectors = isEmbedded ? '; vectors were made first' : notice === null ? '' : `; ${notice}`
   const what = `Imported ${chunks.length} chunks as ${labelOf(source)}; ${pages}${vectors}`
-  return writeStarted(opened, source, summary.crawlId, what, true)
+  return writeStartedCrawl(opened, source, summary.crawlId, what, true)
 }

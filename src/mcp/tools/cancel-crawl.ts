@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
+import { oneLine } from '../../library/display-text.ts'
 import { labelOf } from '../../library/source.ts'
-import { oneLine } from '../../library/words.ts'
-import { parseCrawlId, pick, usage } from '../arguments.ts'
-import { findOne } from '../find-one.ts'
+import { parseCrawlId, pickArgument, usageError } from '../arguments.ts'
+import { findNamedSource } from '../find-named-source.ts'
 import { ONE_SOURCE, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
@@ -22,14 +22,15 @@ export const cancelCrawl: Tool = createTool({
   }),
   output: z.object({ crawlId: z.string(), source: z.string(), isEnded: z.boolean() }),
   async run(args, context) {
-    const given = pick(args, 'crawlId', 'jobId')
+    const given = pickArgument(args, 'crawlId', 'jobId')
     const id = given === undefined ? undefined : parseCrawlId(given)
-    const name = pick(args, 'source', 'library', 'sourceId')
-    if (id === undefined && name === undefined) throw usage('crawlId or source is missing: say which crawl to stop')
+    const name = pickArgument(args, 'source', 'library', 'sourceId')
+    if (id === undefined && name === undefined)
+      throw usageError('crawlId or source is missing: say which crawl to stop')
     const library = await context.library()
     const jobs = await context.jobs()
     const { findCrawlSource } = await import('../../library/operations/describe-crawl.ts')
-    const source = id === undefined ? await findOne(library, args) : await findCrawlSource(library, jobs, id)
+    const source = id === undefined ? await findNamedSource(library, args) : await findCrawlSource(library, jobs, id)
     const label = oneLine(labelOf(source))
     // A crawl that had to wait was reported with the id of its job.
     const meant = id === undefined ? undefined : (jobs.find(id)?.crawlId ?? id)

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import type { CrawlEntry } from '../../library/operations/describe-crawl.ts'
-import { clamp, parseCrawlId, pick, usage } from '../arguments.ts'
+import { clamp, parseCrawlId, pickArgument, usageError } from '../arguments.ts'
 import { isState, STATE_FILTERS } from '../crawl-states.ts'
-import { findOne } from '../find-one.ts'
+import { findNamedSource } from '../find-named-source.ts'
 import { crawlRecord, reportRecord } from '../records.ts'
 import { CRAWL_ENTRY, CRAWL_REPORT, number, ONE_SOURCE, orNull, rare, text, unlisted } from '../schemas.ts'
 import { writeCrawlLine, writeCrawlStatus } from '../status-text.ts'
 import { createTool, type Tool } from '../tool.ts'
 
 /** Maximum number of addresses listed with their reason. */
-const LISTED = 20
+const MAX_LISTED = 20
 const LIMIT = { default: 20, least: 1, most: 200 } as const
 
 /** `crawl_status`: the progress of a crawl, or its result. */
@@ -31,11 +31,11 @@ export const crawlStatus: Tool = createTool({
   }),
   output: z.object({ report: orNull(CRAWL_REPORT), crawls: z.array(CRAWL_ENTRY) }),
   async run(args, context) {
-    const crawlId = pick(args, 'crawlId', 'jobId')
-    const name = pick(args, 'source', 'library', 'sourceId')
+    const crawlId = pickArgument(args, 'crawlId', 'jobId')
+    const name = pickArgument(args, 'source', 'library', 'sourceId')
     const id = crawlId === undefined ? undefined : parseCrawlId(crawlId)
     if (id === undefined && name === undefined && args.version !== undefined) {
-      throw usage('version alone names no source: give source as well')
+      throw usageError('version alone names no source: give source as well')
     }
     const library = await context.library()
     const jobs = await context.jobs()
@@ -45,12 +45,12 @@ export const crawlStatus: Tool = createTool({
       const all = await listCrawls(library, LIMIT.most)
       return writeList(all.filter(({ state }) => isState(state, args.status)).slice(0, limit))
     }
-    const source = name === undefined ? undefined : await findOne(library, args)
+    const source = name === undefined ? undefined : await findNamedSource(library, args)
     const owner = id === undefined ? source : await findCrawlSource(library, jobs, id)
     if (owner === undefined || (source !== undefined && source.id !== owner.id)) {
-      throw usage(`crawl ${id} is not one of ${source?.name}: give one of them`)
+      throw usageError(`crawl ${id} is not one of ${source?.name}: give one of them`)
     }
-    const report = await describeCrawl(library, jobs, owner, LISTED, id)
+    const report = await describeCrawl(library, jobs, owner, MAX_LISTED, id)
     return {
       content: [writeCrawlStatus(report, context.isReadOnly)],
       structured: { report: reportRecord(report), crawls: [] },

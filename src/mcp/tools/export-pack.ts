@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { oneLine } from '../../library/display-text.ts'
 import { labelOf } from '../../library/source.ts'
-import { oneLine } from '../../library/words.ts'
-import { usage } from '../arguments.ts'
-import { findOne } from '../find-one.ts'
+import { usageError } from '../arguments.ts'
+import { findNamedSource } from '../find-named-source.ts'
 import { flag, ONE_SOURCE, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
@@ -20,9 +20,9 @@ export const exportPack: Tool = createTool({
   }),
   output: z.object({ packId: z.string(), source: z.string(), uri: z.string(), state: z.string() }),
   async run(args, { library, packs, progress }) {
-    if (packs === undefined) throw usage('this server has no place to write packs to')
+    if (packs === undefined) throw usageError('this server has no place to write packs to')
     const opened = await library()
-    const source = await findOne(opened, args)
+    const source = await findNamedSource(opened, args)
     const { id, state } = packs.start(opened, source, args.compact ?? false)
     await progress(0, 1, 'writing')
     const uri = `docs://packs/${id}`

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
-import { oneLine, quote, writeTime } from '../../library/words.ts'
-import { cutPart, PART, PART_PLACE, writeNext } from '../page-part.ts'
+import { oneLine, quote, writeTime } from '../../library/display-text.ts'
+import { cutPart, PART, PART_POSITION, writeContinuation } from '../page-part.ts'
 import { flag, orNull, rare, textOf, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
@@ -28,7 +28,7 @@ export const fetchUrl: Tool = createTool({
     language: unlisted(orNull(z.string())),
     fetchedAt: unlisted(z.string()),
     markdown: z.string(),
-    ...PART_PLACE,
+    ...PART_POSITION,
   }),
   async run(args, { library, signal, progress }) {
     const opened = await library()
@@ -45,10 +45,13 @@ export const fetchUrl: Tool = createTool({
       throw new PharosError('FETCH_FAILED', { url: args.url, problem, advice: 'try again later' }, { cause: error })
     })
     await progress(1, 1, 'read')
-    const { text, place } = cutPart(page.markdown, args)
+    const { text, position } = cutPart(page.markdown, args)
     const fetchedAt = writeTime(opened.clock.now())
     return {
-      content: [`${quote(page.title)} — ${oneLine(page.url)} — fetched ${fetchedAt}${writeNext(place)}`, text],
+      content: [
+        `${quote(page.title)} — ${oneLine(page.url)} — fetched ${fetchedAt}${writeContinuation(position)}`,
+        text,
+      ],
       structured: {
         url: page.url,
         requestedUrl: args.url,
@@ -56,7 +59,7 @@ export const fetchUrl: Tool = createTool({
         language: page.language,
         fetchedAt,
         markdown: text,
-        ...place,
+        ...position,
       },
     }
   },

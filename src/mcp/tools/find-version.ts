@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { oneLine } from '../../library/words.ts'
-import { given, need, pick } from '../arguments.ts'
+import { oneLine } from '../../library/display-text.ts'
+import { given, pickArgument, requireArgument } from '../arguments.ts'
 import { sourceRecord } from '../records.ts'
 import { flag, orNull, SOURCE_RECORD, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -30,8 +30,8 @@ export const findVersion: Tool = createTool({
     message: z.string(),
   }),
   async run(args, { library }) {
-    const name = need(args, 'library', 'source', 'name')
-    const target = pick(args, 'targetVersion', 'target', 'version')
+    const name = requireArgument(args, 'library', 'source', 'name')
+    const target = pickArgument(args, 'targetVersion', 'target', 'version')
     const { findVersion: find } = await import('../../library/operations/find-version.ts')
     const found = await find(await library(), { name, ...given({ target, orOlder: args.orOlder }) })
     const record = (one: (typeof found.versions)[number]) => {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
+import { writeCitation } from '../../library/display-text.ts'
 import { labelOf } from '../../library/source.ts'
-import { writeCitation } from '../../library/words.ts'
-import { need, usage } from '../arguments.ts'
+import { requireArgument, usageError } from '../arguments.ts'
 import { CITED, citedRecord } from '../cited-text.ts'
 import { orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
 /** `<source>/<id>`, an id, or an id prefix. */
-const FORM = /^(?:.+\/)?[0-9a-f]{12,64}$/i
+const CHUNK_NAME = /^(?:.+\/)?[0-9a-f]{12,64}$/i
 
 /** `get_chunk`: reads a chunk by its id. */
 export const getChunk: Tool = createTool({
@@ -23,10 +23,10 @@ export const getChunk: Tool = createTool({
   }),
   output: z.object({ ...CITED, kind: z.string(), symbol: orNull(z.string()) }),
   async run(args, { library }) {
-    const name = need(args, 'chunk', 'chunkId', 'id').trim()
-    if (!FORM.test(name)) {
+    const name = requireArgument(args, 'chunk', 'chunkId', 'id').trim()
+    if (!CHUNK_NAME.test(name)) {
       const form = '<source>/<id>, where the id has 64 hexadecimal characters, or at least the first 12 of them'
-      throw usage(`invalid chunk ID format: expected ${form}, got ${JSON.stringify(name)}`)
+      throw usageError(`invalid chunk ID format: expected ${form}, got ${JSON.stringify(name)}`)
     }
     const { findChunk } = await import('../../library/operations/find-chunk.ts')
     const found = await findChunk(await library(), name)

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { oneLine, quote, timeOrNull, writeTime } from '../../library/display-text.ts'
 import type { Library } from '../../library/library.ts'
 import type { DuplicateList, DuplicatesInput } from '../../library/operations/list-duplicates.ts'
-import { oneLine, quote, timeOrNull, writeTime } from '../../library/words.ts'
-import { usage } from '../arguments.ts'
+import { usageError } from '../arguments.ts'
 import { flag, number, orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
@@ -58,7 +58,7 @@ export const indexStatistics: Tool = createTool({
     const library = await context.library()
     const { store, vectors } = library
     if (duplicates !== true && (source !== undefined || offset !== 0)) {
-      throw usage('source and offset narrow the list of duplicates: expected duplicates to be true')
+      throw usageError('source and offset narrow the list of duplicates: expected duplicates to be true')
     }
     const list = duplicates === true ? await readDuplicates(library, { source, offset }, context.signal) : undefined
     const { sources, pages, chunks, bytes, changedAt } = await store.stats()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Section } from '../../core/model.ts'
+import { quote, writeCitation, writeTime } from '../../library/display-text.ts'
 import { labelOf } from '../../library/source.ts'
-import { quote, writeCitation, writeTime } from '../../library/words.ts'
 import { PAGE, pageOf } from '../page-arguments.ts'
 import { orNull, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
-import { oneLine, quote } from '../../library/words.ts'
-import { clamp, given, pick } from '../arguments.ts'
+import { oneLine, quote } from '../../library/display-text.ts'
+import { clamp, given, pickArgument } from '../arguments.ts'
 import { number, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
@@ -37,8 +37,8 @@ export const listSymbols: Tool = createTool({
     hasMore: z.boolean(),
   }),
   async run(args, { library, signal }) {
-    const source = pick(args, 'source', 'library')
-    const limit = clamp(pick(args, 'limit', 'maxResults') ?? LIMIT.default, LIMIT.least, LIMIT.most)
+    const source = pickArgument(args, 'source', 'library')
+    const limit = clamp(pickArgument(args, 'limit', 'maxResults') ?? LIMIT.default, LIMIT.least, LIMIT.most)
     const { listSymbols: list } = await import('../../library/operations/list-symbols.ts')
     const { url, prefix } = args
     const asked = { limit, ...given({ url, source, prefix }) }

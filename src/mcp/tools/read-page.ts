@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { writeCitation, writeTime } from '../../library/display-text.ts'
 import { labelOf } from '../../library/source.ts'
-import { writeCitation, writeTime } from '../../library/words.ts'
 import { PAGE, pageOf } from '../page-arguments.ts'
-import { cutPart, PART, PART_PLACE, writeNext } from '../page-part.ts'
+import { cutPart, PART, PART_POSITION, writeContinuation } from '../page-part.ts'
 import { number, orNull, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
@@ -24,7 +24,7 @@ export const readPage: Tool = createTool({
     source: z.string(),
     version: unlisted(orNull(z.string())),
     language: unlisted(orNull(z.string())),
-    ...PART_PLACE,
+    ...PART_POSITION,
     text: z.string(),
     checkedAt: unlisted(z.string()),
     changedAt: unlisted(z.string()),
@@ -32,19 +32,19 @@ export const readPage: Tool = createTool({
   async run(args, { library }) {
     const { findPage } = await import('../../library/operations/find-page.ts')
     const page = await findPage(await library(), pageOf(args))
-    const { text, place } = cutPart(page.markdown, args)
+    const { text, position } = cutPart(page.markdown, args)
     const { title, url, language, checkedAt, changedAt } = page
     const source = labelOf(page.source)
-    const citation = { title, url, headingPath: [], ...place, source, chunk: null }
+    const citation = { title, url, headingPath: [], ...position, source, chunk: null }
     return {
-      content: [`${writeCitation(citation)}${writeNext(place)}`, text],
+      content: [`${writeCitation(citation)}${writeContinuation(position)}`, text],
       structured: {
         title,
         url,
         source,
         version: page.source.version,
         language,
-        ...place,
+        ...position,
         text,
         checkedAt: writeTime(checkedAt),
         changedAt: writeTime(changedAt),

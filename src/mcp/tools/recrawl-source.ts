@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { labelOf, RENDERINGS, type Source } from '../../library/source.ts'
-import { given, pick } from '../arguments.ts'
-import { findOne } from '../find-one.ts'
+import { given, pickArgument } from '../arguments.ts'
+import { findNamedSource } from '../find-named-source.ts'
 import { flag, ONE_SOURCE, text, unlisted } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
-import { STARTED, writeStarted } from '../started.ts'
+import { STARTED_CRAWL, writeStartedCrawl } from '../started-crawl.ts'
 import { createTool, type Tool } from '../tool.ts'
 
 /** `recrawl_source`: crawls a source again to find new, changed and removed pages. */
@@ -25,12 +25,12 @@ export const recrawlSource: Tool = createTool({
     newVersion: text('Relabels it.'),
     name: unlisted(text()),
   }),
-  output: STARTED,
+  output: STARTED_CRAWL,
   async run(args, { library, jobs, progress }) {
     const opened = await library()
     const crawls = await jobs()
-    const found = await findOne(opened, args)
-    const name = pick(args, 'newName', 'name')
+    const found = await findNamedSource(opened, args)
+    const name = pickArgument(args, 'newName', 'name')
     const version = args.newVersion
     const scope = scopeOf(args)
     const { checkLabel } = await import('../../library/operations/add-source.ts')
@@ -52,6 +52,6 @@ export const recrawlSource: Tool = createTool({
         throw error
       })
     await progress(1, 1, 'crawling')
-    return writeStarted(opened, source, crawlId, `Recrawling ${labelOf(source)}`)
+    return writeStartedCrawl(opened, source, crawlId, `Recrawling ${labelOf(source)}`)
   },
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { labelOf } from '../../library/source.ts'
-import { findOne } from '../find-one.ts'
+import { findNamedSource } from '../find-named-source.ts'
 import { flag, ONE_SOURCE, text } from '../schemas.ts'
-import { STARTED, writeStarted } from '../started.ts'
+import { STARTED_CRAWL, writeStartedCrawl } from '../started-crawl.ts'
 import { createTool, type Tool } from '../tool.ts'
 
 /** `refresh_source`: requests the known pages again. */
@@ -18,14 +18,14 @@ export const refreshSource: Tool = createTool({
     discover: flag('Also fetch newly linked pages.'),
     acceptLoss: flag('Remove pages that are gone, however many.'),
   }),
-  output: STARTED,
+  output: STARTED_CRAWL,
   async run(args, { library, jobs, progress }) {
     const opened = await library()
-    const source = await findOne(opened, args)
+    const source = await findNamedSource(opened, args)
     await progress(0, 1, 'starting')
     const { discover = false, acceptLoss = false } = args
     const crawlId = await (await jobs()).start(source, { kind: 'refresh', discover, acceptLoss })
     await progress(1, 1, 'crawling')
-    return writeStarted(opened, source, crawlId, `Refreshing ${labelOf(source)}`)
+    return writeStartedCrawl(opened, source, crawlId, `Refreshing ${labelOf(source)}`)
   },
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
+import { oneLine } from '../../library/display-text.ts'
 import { labelOf } from '../../library/source.ts'
-import { oneLine } from '../../library/words.ts'
-import { findOne } from '../find-one.ts'
+import { findNamedSource } from '../find-named-source.ts'
 import { sourceRecord } from '../records.ts'
 import { ONE_SOURCE, SOURCE_RECORD, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -19,7 +19,7 @@ export const removeSource: Tool = createTool({
   async run(args, { library, jobs }) {
     const opened = await library()
     const { removeSource: removeFrom } = await import('../../library/operations/remove-source.ts')
-    const source = await findOne(opened, args, true)
+    const source = await findNamedSource(opened, args, true)
     const running = (await jobs()).list().find(({ sourceId, endedAt }) => sourceId === source.id && endedAt === null)
     const cancelled = running !== undefined && (await (await jobs()).cancel(running.crawlId))
     const { pages, chunks } = await removeFrom(opened, source.id)

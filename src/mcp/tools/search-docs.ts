@@ -5,6 +5,15 @@ import { RELEVANCES } from '../../core/retrieval/relevance.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { clipText } from '../../core/text/lines.ts'
 import { writeList } from '../../core/text/list.ts'
+import {
+  describeDoubt,
+  oneLine,
+  quote,
+  shortenChunk,
+  writeCitation,
+  writeMention,
+  writeTime,
+} from '../../library/display-text.ts'
 import type { Library } from '../../library/library.ts'
 import type { searchLibrary as SearchLibrary } from '../../library/operations/search-library.ts'
 import {
@@ -16,26 +25,17 @@ import {
   type WideningFilter,
 } from '../../library/search.ts'
 import { writeToolRemedy } from '../../library/shortfall.ts'
-import {
-  describeDoubt,
-  oneLine,
-  quote,
-  shortenChunk,
-  writeCitation,
-  writeMention,
-  writeTime,
-} from '../../library/words.ts'
-import { clamp, given, listOf, pick, said, usage } from '../arguments.ts'
+import { clamp, given, nonBlank, parseList, pickArgument, usageError } from '../arguments.ts'
 import { flag, number, orNull, rare, text, texts, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
-import { listUnrendered } from '../unrendered.ts'
+import { listUnrendered } from '../unrendered-pages.ts'
 
 const MAX_RESULTS = { default: 10, least: 1, most: 50 } as const
 const TOKENS = { least: 100, most: 50_000 } as const
 /** Maximum number of sources or versions named in one line. */
-const MOST_NAMED = 10
+const MAX_NAMED = 10
 /** Maximum length of the question that is repeated when nothing was found. */
-const MOST_REPEATED = 200
+const MAX_ECHOED_CHARS = 200
 
 /** Loaded by the first search and cached, because each import goes through the loader again. */
 let search: typeof SearchLibrary | undefined
@@ -77,25 +77,25 @@ export const searchDocs: Tool = createTool({
   }),
   async run(args, { library, signal, isReadOnly }) {
     const query = args.query.trim()
-    if (query === '') throw usage('query is empty: expected words to look for')
-    const limit = pick(args, 'maxResults', 'limit')
+    if (query === '') throw usageError('query is empty: expected words to look for')
+    const limit = pickArgument(args, 'maxResults', 'limit')
     const opened = await library()
     const input: SearchInput = {
       query,
       ...given({
-        sources: await readSources(opened, pick(args, 'source', 'library')),
-        version: said(args.version),
+        sources: await readSources(opened, pickArgument(args, 'source', 'library')),
+        version: nonBlank(args.version),
         limit: limit === undefined ? undefined : clamp(limit, MAX_RESULTS.least, MAX_RESULTS.most),
         tokens: args.tokens === undefined ? undefined : clamp(args.tokens, TOKENS.least, TOKENS.most),
-        path: said(args.path),
+        path: nonBlank(args.path),
         kind: args.kind,
-        heading: said(pick(args, 'heading', 'sectionPath')),
-        symbol: said(args.symbol),
+        heading: nonBlank(pickArgument(args, 'heading', 'sectionPath')),
+        symbol: nonBlank(args.symbol),
         contentType: contentTypeOf(args.contentType),
-        language: said(args.language),
+        language: nonBlank(args.language),
         duplicates: args.duplicates,
         minScore: args.minScore,
-        cursor: said(args.cursor),
+        cursor: nonBlank(args.cursor),
         explain: args.explain,
       }),
     }
@@ -103,14 +103,14 @@ export const searchDocs: Tool = createTool({
     const answer = await search(opened, input, signal)
     const filters = listFilters(input)
     const unrendered = await listUnrendered(opened, answer.searched, isReadOnly)
-    const notices = [...answer.notices, ...(isReadOnly ? [] : adviseMore(answer)), ...unrendered]
+    const notices = [...answer.notices, ...(isReadOnly ? [] : listRemedies(answer)), ...unrendered]
     const shown = { ...answer, notices }
     return { content: writeAnswer(shown, filters, isReadOnly), structured: answerRecord(shown) }
   },
 })
 
 /** Advice on how to complete sources with missing pages. */
-function adviseMore({ partial }: SearchAnswer): string[] {
+function listRemedies({ partial }: SearchAnswer): string[] {
   return partial.map(({ source, shortfall }) => writeToolRemedy(source, shortfall))
 }
 
@@ -119,14 +119,14 @@ async function readSources(
   library: Library,
   value: string | readonly string[] | undefined,
 ): Promise<readonly string[] | undefined> {
-  if (typeof value !== 'string' || !value.includes(',')) return listOf(value)
+  if (typeof value !== 'string' || !value.includes(',')) return parseList(value)
   const { matchSources } = await import('../../library/operations/find-source.ts')
   const sources = await library.store.listSources()
   const whole = value.trim()
   const at = whole.lastIndexOf('@')
   const name = whole.lastIndexOf(',') < at ? whole.slice(0, at) : whole
   const isOne = matchSources(sources, whole).length > 0 || matchSources(sources, name).length > 0
-  return isOne ? [whole] : listOf(value)
+  return isOne ? [whole] : parseList(value)
 }
 
 /** The filters of a search, by the parameter names of this tool. */
@@ -172,9 +172,9 @@ function writeHead(answer: SearchAnswer, filters: readonly Filter[], isReadOnly:
   const notes = notices.map((notice) => `Note: ${oneLine(notice)}`)
   if (passages.length + more.length > 0) return [...writeDoubt(answer, isReadOnly), ...notes]
   const where =
-    searched.length === 0 ? 'the library' : writeSome(searched.map(oneLine), searchedCount - searched.length)
-  const asked = JSON.stringify(clipText(query, MOST_REPEATED))
-  return [`Nothing found for ${asked} in ${where}.`, ...notes, ...writeWider(answer, filters)]
+    searched.length === 0 ? 'the library' : writeFirstNames(searched.map(oneLine), searchedCount - searched.length)
+  const asked = JSON.stringify(clipText(query, MAX_ECHOED_CHARS))
+  return [`Nothing found for ${asked} in ${where}.`, ...notes, ...writeWiderSearch(answer, filters)]
 }
 
 /** Warns that the passages may not answer the question, and says what to try. */
@@ -188,20 +188,20 @@ function writeDoubt(answer: SearchAnswer, isReadOnly: boolean): string[] {
 }
 
 /** The filters, the number of matches without each, and the existing sources and versions. */
-function writeWider({ widen, available }: SearchAnswer, filters: readonly Filter[]): string[] {
+function writeWiderSearch({ widen, available }: SearchAnswer, filters: readonly Filter[]): string[] {
   const active = filters.map(({ name, value }) => `${name} ${quote(value)}`)
   const wider = widen.map(({ filter, value, pages, instead }) => {
-    const others = instead.length === 0 ? '' : `; there are ${writeSome(instead.map(quote), 0)}`
+    const others = instead.length === 0 ? '' : `; there are ${writeFirstNames(instead.map(quote), 0)}`
     return `Without ${parameterOf(filter)} ${quote(value)}: ${countOf(pages, 'page')}${others}`
   })
-  const versions = available?.versions.slice(0, MOST_NAMED).map(({ name, versions: some, more }) => {
-    return `Versions of ${oneLine(name)}: ${writeSome(some.map(oneLine), more)}`
+  const versions = available?.versions.slice(0, MAX_NAMED).map(({ name, versions: some, more }) => {
+    return `Versions of ${oneLine(name)}: ${writeFirstNames(some.map(oneLine), more)}`
   })
   return [
     ...(active.length === 0 ? ['Try fewer or other words; list_sources shows what is indexed.'] : []),
     ...(active.length === 0 ? [] : [`Filters: ${active.join(', ')}`]),
     ...wider,
-    ...(available === undefined ? [] : [`Sources: ${writeSome(available.names.map(oneLine), available.more)}`]),
+    ...(available === undefined ? [] : [`Sources: ${writeFirstNames(available.names.map(oneLine), available.more)}`]),
     ...(versions ?? []),
   ]
 }
@@ -212,9 +212,9 @@ function parameterOf(filter: WideningFilter): string {
 }
 
 /** At most ten texts, and how many more there are. */
-function writeSome(texts: readonly string[], besides: number): string {
-  const rest = Math.max(0, texts.length - MOST_NAMED) + besides
-  return `${texts.slice(0, MOST_NAMED).join(', ')}${rest === 0 ? '' : ` and ${writeNumber(rest)} more`}`
+function writeFirstNames(texts: readonly string[], besides: number): string {
+  const rest = Math.max(0, texts.length - MAX_NAMED) + besides
+  return `${texts.slice(0, MAX_NAMED).join(', ')}${rest === 0 ? '' : ` and ${writeNumber(rest)} more`}`
 }
 
 /** The position and score of each passage; the texts themselves are in the text blocks. */
@@ -227,20 +227,20 @@ function answerRecord(answer: SearchAnswer) {
     ...(uncovered.length > 0 && { uncovered: [...uncovered] }),
     ...(elsewhere.length > 0 && { elsewhere: [...elsewhere] }),
     passages: passages.map(({ startLine, endLine, isCut, checkedAt, changedAt, explain, ...place }) => ({
-      ...placeRecord(place),
+      ...mentionRecord(place),
       startLine,
       endLine,
       ...(isCut ? { isCut } : {}),
       ...(explain && { explain: { ...explain }, checkedAt: writeTime(checkedAt), changedAt: writeTime(changedAt) }),
     })),
-    more: more.map(placeRecord),
+    more: more.map(mentionRecord),
     cursor,
     notices: [...notices],
     ...(isVain ? { widen: widen.map((one) => ({ ...one, filter: parameterOf(one.filter) })), available } : {}),
   }
 }
 
-function placeRecord(place: Omit<PageMention, 'line'>) {
+function mentionRecord(place: Omit<PageMention, 'line'>) {
   const { title, url, headingPath, source, version, chunk, score, similar } = place
   const found = { title, url, headingPath: [...headingPath], source, version, chunk: shortenChunk(chunk), score }
   return similar === undefined ? found : { ...found, similar: [...similar] }

@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Interval between attempts while another process blocks the index. */
-export const RETRY_MS = 20
+export const BUSY_RETRY_DELAY_MS = 20
 /** Pause between two steps. Other writers poll the lock no more often than this, and the process can do other work. */
-export const REST_MS = 10
+export const STEP_PAUSE_MS = 10
 /** How long another process may block the index before this gives up. */
-const PATIENCE_MS = 2000
+const BUSY_TIMEOUT_MS = 2000
 
 /**
  * The result of a step: more may be left to do, nothing is left, another process is working on the index, or writing is impossible for now.
  */
-export type Outcome = 'done' | 'complete' | 'busy' | 'blocked'
+export type StepOutcome = 'done' | 'complete' | 'busy' | 'blocked'
 
 /** An index that is updated step by step. */
-export interface Advancing {
-  advance(): Outcome | Promise<Outcome>
+export interface IncrementalIndex {
+  advance(): StepOutcome | Promise<StepOutcome>
   isBehind(): boolean | Promise<boolean>
   isClosed(): boolean
 }
 
 /** How an index update proceeds. */
-export interface Pace {
+export interface AdvanceOptions {
   /** Whether to start even if the index is already complete for searches. */
   readonly isThorough?: boolean
   /** Whether the pending work keeps the process alive. */
@@ -29,7 +29,10 @@ export interface Pace {
 }
 
 /** Runs all outstanding steps of an index, unless writing stays impossible. */
-export async function advanceAll(index: Advancing, { isThorough = false, ref, signal }: Pace): Promise<void> {
+export async function advanceAll(
+  index: IncrementalIndex,
+  { isThorough = false, ref, signal }: AdvanceOptions,
+): Promise<void> {
   let busyAt: number | undefined
   // Once started, it continues until all segments are merged, because searches are faster then.
   if (index.isClosed() || !(isThorough || (await index.isBehind()))) return
@@ -38,7 +41,7 @@ export async function advanceAll(index: Advancing, { isThorough = false, ref, si
     if (outcome === 'complete' || outcome === 'blocked') return
     const now = performance.now()
     busyAt = outcome === 'busy' ? (busyAt ?? now) : undefined
-    if (busyAt !== undefined && now - busyAt > PATIENCE_MS) return
-    await sleep(outcome === 'busy' ? RETRY_MS : REST_MS, undefined, { ref })
+    if (busyAt !== undefined && now - busyAt > BUSY_TIMEOUT_MS) return
+    await sleep(outcome === 'busy' ? BUSY_RETRY_DELAY_MS : STEP_PAUSE_MS, undefined, { ref })
   }
 }

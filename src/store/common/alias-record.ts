@@ -1,5 +1,5 @@
 import type { PageClass } from '../../core/model.ts'
-import { type Alias, type AliasFacts, isThere, type LedgerState, type Reason } from '../../crawl/ledger.ts'
+import { type Alias, type AliasFacts, isExistingAddress, type LedgerState, type Reason } from '../../crawl/ledger.ts'
 import { parseStored } from './damage.ts'
 
 /** An alias as it is stored. */
@@ -11,7 +11,7 @@ export interface AliasRecord extends Pick<Alias, 'url' | 'aliasUrl' | 'classific
 }
 
 /** The position of the last checked alias. */
-export interface AliasPlace {
+export interface AliasPosition {
   readonly url: string
   readonly aliasUrl: string
 }
@@ -19,11 +19,11 @@ export interface AliasPlace {
 /** How many aliases were checked, and where to continue. */
 export interface CheckedAliases {
   readonly count: number
-  readonly last: AliasPlace
+  readonly last: AliasPosition
 }
 
 /** The position before all aliases. */
-export const FIRST_ALIAS: AliasPlace = { url: '', aliasUrl: '' }
+export const FIRST_ALIAS: AliasPosition = { url: '', aliasUrl: '' }
 
 /** Batch size of an alias check, which limits how long other writers wait. */
 export const ALIASES_AT_ONCE = 500
@@ -51,7 +51,7 @@ export function judgeAlias(found: AliasFactRecord | undefined): {
 } {
   const { state = null, reason = null, status = null, kind = null, title = null } = found ?? {}
   return {
-    isThere: found === undefined ? null : isThere(found),
+    isThere: found === undefined ? null : isExistingAddress(found),
     facts: { state, reason, status, kind, ...(title === null ? {} : { title }) },
   }
 }

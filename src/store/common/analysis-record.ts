@@ -1,6 +1,6 @@
 import type { PageAnalysis } from '../../analysis/page-analysis.ts'
 import type { Classification } from '../../core/model.ts'
-import type { KeptAnalysis } from '../../library/analyses.ts'
+import type { StoredAnalysis } from '../../library/analyses.ts'
 import { parseStored } from './damage.ts'
 
 /** The analysis of a page as it is stored. */
@@ -11,7 +11,7 @@ export interface AnalysisRecord {
 }
 
 /** Converts a stored analysis. */
-export function toAnalysis({ classification, analysis, analysedAt }: AnalysisRecord): KeptAnalysis {
+export function toAnalysis({ classification, analysis, analysedAt }: AnalysisRecord): StoredAnalysis {
   // Both JSON texts were written by this program.
   return {
     classification: parseStored<Classification>(classification),

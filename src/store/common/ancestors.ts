@@ -9,34 +9,34 @@ export interface Ancestor {
 }
 
 /** A direct parent of a place, with the ancestors of that parent. */
-export interface Above {
+export interface DirectParent {
   readonly id: number
   readonly relation: PlaceRelation
-  readonly above: readonly Ancestor[]
+  readonly ancestors: readonly Ancestor[]
 }
 
 /** Whether a place is among the ancestors of another one. */
-export function isWithin(above: readonly Ancestor[], id: number, relation: PlaceRelation): boolean {
+export function hasAncestor(above: readonly Ancestor[], id: number, relation: PlaceRelation): boolean {
   return above.some((one) => one.id === id && one.relation === relation)
 }
 
 /** All ancestors through several direct parents. A parent that is also an ancestor of another parent is listed once, as that ancestor. */
-export function climb(direct: readonly Above[]): Ancestor[] {
+export function mergeAncestors(direct: readonly DirectParent[]): Ancestor[] {
   const nearest = new Map<string, Ancestor>()
   const add = (one: Ancestor): void => {
     const key = `${one.relation} ${one.id}`
     if ((nearest.get(key)?.depth ?? Number.POSITIVE_INFINITY) > one.depth) nearest.set(key, one)
   }
-  for (const { id, relation, above } of direct) {
-    if (!direct.some((other) => isWithin(other.above, id, relation) && other.relation === relation))
+  for (const { id, relation, ancestors } of direct) {
+    if (!direct.some((other) => hasAncestor(other.ancestors, id, relation) && other.relation === relation))
       add({ id, relation, depth: 1 })
-    for (const one of above) if (one.relation === relation) add({ ...one, depth: one.depth + 1 })
+    for (const one of ancestors) if (one.relation === relation) add({ ...one, depth: one.depth + 1 })
   }
   return [...nearest.values()]
 }
 
 /** Whether two lists have the same ancestors at the same depths. */
-export function areSame(a: readonly Ancestor[], b: readonly Ancestor[]): boolean {
+export function haveSameAncestors(a: readonly Ancestor[], b: readonly Ancestor[]): boolean {
   return (
     a.length === b.length &&
     a.every((one) =>

@@ -3,11 +3,11 @@ import { DecodeError } from '../../core/search/bytes.ts'
 
 /** The failure of a library whose stored bytes are damaged. `state` tells it from a library that merely cannot be opened. */
 export function createDamageError(library: string, problem: string, cause?: unknown): PharosError {
-  const details = { library, problem: `it is damaged: ${problem}`, state: 'damaged', advice: RESTORE }
+  const details = { library, problem: `it is damaged: ${problem}`, state: 'damaged', advice: RESTORE_ADVICE }
   return new PharosError('LIBRARY_UNUSABLE', details, { cause })
 }
 
-const RESTORE =
+const RESTORE_ADVICE =
   'restore a copy of the library, or move the damaged file away with its -wal and -shm files and add its sources again'
 
 /** Parses JSON that a store wrote. The caller names the written type, which only a damaged record violates. */

@@ -7,7 +7,7 @@ const MAX_EXAMPLES = 10
 export interface Check {
   readonly kind: string
   readonly message: string
-  readonly places: string
+  readonly query: string
 }
 
 /** Rules that the tables enforce themselves, unless another program writes to them. */
@@ -15,58 +15,58 @@ export const RULES: readonly Check[] = [
   {
     kind: 'no-names',
     message: 'places without any name',
-    places: 'SELECT id FROM places WHERE NOT EXISTS (SELECT 1 FROM place_names n WHERE n.place_id = places.id)',
+    query: 'SELECT id FROM places WHERE NOT EXISTS (SELECT 1 FROM place_names n WHERE n.place_id = places.id)',
   },
   {
     kind: 'no-canonical-name',
     message: 'places that are shown by a name they do not have',
-    places: `SELECT id FROM places WHERE NOT EXISTS
+    query: `SELECT id FROM places WHERE NOT EXISTS
       (SELECT 1 FROM place_names n WHERE n.id = places.canonical_name_id AND n.place_id = places.id)`,
   },
   {
     kind: 'official-canonical-name',
     message: 'places that are shown by their official name, though they have another one',
-    places: `SELECT p.id FROM places p JOIN place_names n ON n.id = p.canonical_name_id WHERE n.name_kind = 'official'
+    query: `SELECT p.id FROM places p JOIN place_names n ON n.id = p.canonical_name_id WHERE n.name_kind = 'official'
       AND EXISTS (SELECT 1 FROM place_names o WHERE o.place_id = p.id AND o.name_kind IN ('common', 'endonym'))`,
   },
   {
     kind: 'unknown-kind',
     message: 'places of no known kind or status',
-    places: `SELECT id FROM places WHERE kind NOT IN ('country', 'region', 'city', 'poi', 'supranational')
+    query: `SELECT id FROM places WHERE kind NOT IN ('country', 'region', 'city', 'poi', 'supranational')
       OR status NOT IN ('current', 'historical')`,
   },
   {
     kind: 'off-the-map',
     message: 'places with coordinates that there are not, or with fewer people than none',
-    places: 'SELECT id FROM places WHERE lat NOT BETWEEN -90 AND 90 OR lng NOT BETWEEN -180 AND 180 OR population < 0',
+    query: 'SELECT id FROM places WHERE lat NOT BETWEEN -90 AND 90 OR lng NOT BETWEEN -180 AND 180 OR population < 0',
   },
   {
     kind: 'code-in-small-letters',
     message: 'places with a code that is not in capitals',
-    places: `SELECT id FROM places WHERE country_code <> upper(country_code) OR adm1_code <> upper(adm1_code)
+    query: `SELECT id FROM places WHERE country_code <> upper(country_code) OR adm1_code <> upper(adm1_code)
       OR adm2_code <> upper(adm2_code)`,
   },
   {
     kind: 'lost-name',
     message: 'names of places that are not there',
-    places: 'SELECT DISTINCT place_id FROM place_names WHERE place_id NOT IN (SELECT id FROM places)',
+    query: 'SELECT DISTINCT place_id FROM place_names WHERE place_id NOT IN (SELECT id FROM places)',
   },
   {
     kind: 'lost-relation',
     message: 'relations with places that are not there, or of a place with itself',
-    places: `SELECT child FROM place_hierarchy WHERE parent = child OR parent NOT IN (SELECT id FROM places)
+    query: `SELECT child FROM place_hierarchy WHERE parent = child OR parent NOT IN (SELECT id FROM places)
       OR child NOT IN (SELECT id FROM places)`,
   },
   {
     kind: 'circle',
     message: 'places that lie in each other',
-    places: `SELECT a.child FROM place_hierarchy a JOIN place_hierarchy b
+    query: `SELECT a.child FROM place_hierarchy a JOIN place_hierarchy b
       ON b.parent = a.child AND b.child = a.parent AND b.relation = a.relation`,
   },
   {
     kind: 'repeated-code',
     message: 'countries, or regions of one country, with the same code',
-    places: `SELECT id FROM places WHERE kind = 'country' AND country_code IN
+    query: `SELECT id FROM places WHERE kind = 'country' AND country_code IN
         (SELECT country_code FROM places WHERE kind = 'country' GROUP BY country_code HAVING count(*) > 1)
       UNION SELECT id FROM places WHERE kind = 'region' AND (country_code, adm1_code) IN
         (SELECT country_code, adm1_code FROM places WHERE kind = 'region' GROUP BY 1, 2 HAVING count(*) > 1)`,
@@ -84,77 +84,77 @@ export interface Dialect {
 }
 
 /** Checks for data that is allowed but suspicious. */
-export function listDoubts({ isSame, countCapitals, feature }: Dialect): readonly Check[] {
+export function listSanityChecks({ isSame, countCapitals, feature }: Dialect): readonly Check[] {
   return [
     {
       kind: 'duplicate',
       message: 'cities of one region with the same name, less than about 5 km apart',
-      places: `SELECT b.id FROM places a JOIN places b ON b.sort_name = a.sort_name AND b.id > a.id AND b.kind = 'city'
+      query: `SELECT b.id FROM places a JOIN places b ON b.sort_name = a.sort_name AND b.id > a.id AND b.kind = 'city'
         AND b.country_code = a.country_code AND ${isSame('b.adm1_code', 'a.adm1_code')}
       WHERE a.kind = 'city' AND abs(a.lat - b.lat) < 0.05 AND abs(a.lng - b.lng) < 0.05`,
     },
     {
       kind: 'no-population',
       message: 'cities whose people nobody has counted',
-      places: `SELECT id FROM places WHERE kind = 'city' AND population IS NULL`,
+      query: `SELECT id FROM places WHERE kind = 'city' AND population IS NULL`,
     },
     {
       kind: 'no-coordinates',
       message: 'cities and countries that are nowhere on the map',
-      places: `SELECT id FROM places WHERE kind IN ('city', 'country') AND (lat IS NULL OR lng IS NULL)`,
+      query: `SELECT id FROM places WHERE kind IN ('city', 'country') AND (lat IS NULL OR lng IS NULL)`,
     },
     {
       kind: 'null-island',
       message: 'places at 0, 0, where there is only water',
-      places: 'SELECT id FROM places WHERE lat = 0 AND lng = 0',
+      query: 'SELECT id FROM places WHERE lat = 0 AND lng = 0',
     },
     {
       kind: 'no-city',
       message: 'countries without any city',
-      places: `SELECT id FROM places c WHERE kind = 'country' AND NOT EXISTS
+      query: `SELECT id FROM places c WHERE kind = 'country' AND NOT EXISTS
       (SELECT 1 FROM places p WHERE p.country_code = c.country_code AND p.kind = 'city')`,
     },
     {
       kind: 'no-capital',
       message: 'countries whose capital is none of the cities',
-      places: `SELECT id FROM places c WHERE kind = 'country' AND ${countCapitals} > 0 AND NOT EXISTS
+      query: `SELECT id FROM places c WHERE kind = 'country' AND ${countCapitals} > 0 AND NOT EXISTS
       (SELECT 1 FROM places p WHERE p.country_code = c.country_code AND p.kind = 'city' AND ${feature} = 'PPLC')`,
     },
     {
       kind: 'no-english-name',
       message: 'countries without a name in English',
-      places: `SELECT id FROM places WHERE kind = 'country' AND NOT EXISTS
+      query: `SELECT id FROM places WHERE kind = 'country' AND NOT EXISTS
       (SELECT 1 FROM place_names n WHERE n.place_id = places.id AND n.lang = 'en' AND n.name_kind <> 'demonym')`,
     },
     {
       kind: 'orphan',
       message: 'cities and regions that lie in nothing',
-      places: `SELECT id FROM places WHERE kind IN ('city', 'region')
+      query: `SELECT id FROM places WHERE kind IN ('city', 'region')
       AND NOT EXISTS (SELECT 1 FROM place_hierarchy h WHERE h.child = places.id)`,
     },
     {
       kind: 'unknown-country',
       message: 'places with the code of a country that is not there',
-      places: `SELECT id FROM places WHERE country_code NOT IN
+      query: `SELECT id FROM places WHERE country_code NOT IN
       (SELECT country_code FROM places WHERE kind = 'country' AND country_code IS NOT NULL)`,
     },
     {
       kind: 'unknown-region',
       message: 'cities with the code of a region that is not there',
-      places: `SELECT id FROM places WHERE kind = 'city' AND adm1_code IS NOT NULL AND adm1_code <> '00'
+      query: `SELECT id FROM places WHERE kind = 'city' AND adm1_code IS NOT NULL AND adm1_code <> '00'
       AND (country_code, adm1_code) NOT IN (SELECT country_code, adm1_code FROM places WHERE kind = 'region')`,
     },
     {
       kind: 'region-without-city',
       message: 'regions whose code no city has',
-      places: `SELECT id FROM places WHERE kind = 'region' AND (country_code, adm1_code) NOT IN
+      query: `SELECT id FROM places WHERE kind = 'region' AND (country_code, adm1_code) NOT IN
       (SELECT country_code, adm1_code FROM places WHERE kind = 'city' AND adm1_code IS NOT NULL)`,
     },
   ]
 }
 
 /** The issue for places whose names were normalized by other rules. */
-export function misspeltIssue(places: readonly number[]): GazetteerIssue {
+export function createOutdatedNameIssue(places: readonly number[]): GazetteerIssue {
   const message = 'places with a name that is compared by another spelling than this program would: import them again'
   return { kind: 'outdated-name', severity: 'error', message, ...summarize(places) }
 }

@@ -1,5 +1,5 @@
 import type { PlaceRecord } from '../../analysis/place.ts'
-import type { GazetteerSource, ImportResult, SourcedPlace } from '../../library/gazetteer.ts'
+import type { GazetteerImportResult, GazetteerSource, SourcedPlace } from '../../library/gazetteer.ts'
 
 /** Maximum number of problems that are reported in full; further ones are only counted. */
 const MAX_PROBLEMS = 20
@@ -9,19 +9,19 @@ export type ImportPlaces = (
   places: Iterable<SourcedPlace> | AsyncIterable<SourcedPlace>,
   now: number,
   signal?: AbortSignal,
-) => Promise<ImportResult>
+) => Promise<GazetteerImportResult>
 
 /** The result of importing one record. */
-export interface Outcome {
-  readonly became: 'kept' | 'added' | 'changed' | 'refused'
+export interface ImportOutcome {
+  readonly status: 'kept' | 'added' | 'changed' | 'refused'
   readonly names: number
   readonly problem: string | null
   /** Whether the record names a parent place that does not exist yet. */
-  readonly isOpen: boolean
+  readonly hasMissingParent: boolean
 }
 
 /** The fields of a record that name its parents. */
-export type WithinOthers = Pick<PlaceRecord, 'ref' | 'parents'>
+export type ParentRefs = Pick<PlaceRecord, 'ref' | 'parents'>
 
 /** The running totals of an import. */
 export class ImportTally {
@@ -29,36 +29,36 @@ export class ImportTally {
   readonly #counts = { places: 0, names: 0, added: 0, changed: 0, refused: 0 }
   readonly #problems: string[] = []
   /** Records with a parent that does not exist, or not yet. When a record comes twice, its last version counts. */
-  readonly #unlinked = new Map<string, WithinOthers>()
+  readonly #unlinked = new Map<string, ParentRefs>()
 
-  get open(): WithinOthers[] {
+  get unlinked(): ParentRefs[] {
     return [...this.#unlinked.values()]
   }
 
-  get result(): ImportResult {
+  get result(): GazetteerImportResult {
     return { ...this.#counts, problems: this.#problems }
   }
 
-  tell(problem: string | null): void {
+  addProblem(problem: string | null): void {
     if (problem !== null && this.#problems.length < MAX_PROBLEMS) this.#problems.push(problem)
   }
 
   /** Adds the results of a batch of records. */
-  take(places: readonly SourcedPlace[], outcomes: readonly Outcome[]): void {
+  addOutcomes(places: readonly SourcedPlace[], outcomes: readonly ImportOutcome[]): void {
     for (const [i, outcome] of outcomes.entries()) {
       const place = places[i]
       if (place !== undefined) this.#takeOne(place, outcome)
     }
   }
 
-  #takeOne({ record, source }: SourcedPlace, { names, became, problem, isOpen }: Outcome): void {
-    this.#counts[became === 'kept' ? 'places' : became]++
-    if (became === 'added' || became === 'changed') this.#counts.places++
+  #takeOne({ record, source }: SourcedPlace, { names, status, problem, hasMissingParent }: ImportOutcome): void {
+    this.#counts[status === 'kept' ? 'places' : status]++
+    if (status === 'added' || status === 'changed') this.#counts.places++
     this.#counts.names += names
-    this.tell(problem)
-    if (became === 'refused') return
+    this.addProblem(problem)
+    if (status === 'refused') return
     this.sources.set(source.name, source)
     this.#unlinked.delete(record.ref)
-    if (isOpen) this.#unlinked.set(record.ref, { ref: record.ref, parents: record.parents })
+    if (hasMissingParent) this.#unlinked.set(record.ref, { ref: record.ref, parents: record.parents })
   }
 }

@@ -1,5 +1,5 @@
 import type { NoteFrame, ProgressFrame } from '../../library/dispatch/frames.ts'
-import type { JobEntry, JobRecord, KeptNote } from '../../library/job-log.ts'
+import type { JobEntry, JobRecord, StoredNote } from '../../library/job-log.ts'
 import { parseStored } from './damage.ts'
 
 /** The columns of a job. */
@@ -11,7 +11,7 @@ export interface JobColumns extends Omit<JobEntry, 'args' | 'process' | 'progres
 }
 
 /** The columns of a note. */
-export interface NoteColumns extends Omit<KeptNote, 'details'> {
+export interface NoteColumns extends Omit<StoredNote, 'details'> {
   readonly details: string | null
 }
 
@@ -47,6 +47,6 @@ export function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
 }
 
 /** Converts a stored note. */
-export function toNote({ details, ...note }: NoteColumns): KeptNote {
+export function toNote({ details, ...note }: NoteColumns): StoredNote {
   return { ...note, details: details === null ? null : parseStored<NoteFrame['details']>(details) }
 }

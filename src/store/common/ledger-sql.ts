@@ -31,15 +31,15 @@ const NO_ROWS: Readonly<Record<LedgerState, number>> = {
 }
 
 /** SQL condition for rows whose address comes from a list of the site. */
-export const LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`
+export const IS_LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`
 
 /**
  * SQL condition for rows that are requested before they count as unlinked: a page that was linked with a query that was dropped, or an
  * address at most one link from the start that held a page or answered well. Addresses from lists and from the user are excluded, because
  * every crawl names them again.
  */
-export const ASKED_UNLINKED: string = `(discovery = 'query-strip' AND page_hash IS NOT NULL
-  OR depth <= 1 AND discovery <> 'manual' AND NOT ${LISTED}
+export const NEEDS_UNLINKED_CHECK: string = `(discovery = 'query-strip' AND page_hash IS NOT NULL
+  OR depth <= 1 AND discovery <> 'manual' AND NOT ${IS_LISTED}
     AND (page_hash IS NOT NULL OR state = 'skipped' AND status < 400))`
 
 /** The states in which an action is valid, as an SQL list. */
@@ -60,7 +60,7 @@ export function stateAfter(action: LedgerAction): string {
  * SQL assignments for a row that is fetched again: they clear its lease, attempts and reason. The target of a duplicate is kept, because
  * the visit reports it. `no` is the false value of the SQL dialect.
  */
-export function readmitted(no: '0' | 'false'): string {
+export function writeReadmission(no: '0' | 'false'): string {
   return `target = CASE reason WHEN 'duplicate' THEN target END, reason = NULL, pattern = NULL,
   attempts = 0, due_at = NULL, proven_crawl = NULL, lease = NULL, leased_until = NULL, awaits_confirmation = ${no}`
 }

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import { normalizeName, type PlaceName, type PlaceRecord } from '../../analysis/place.ts'
 
 /** A name with its normalized form. */
-export interface Named extends PlaceName {
+export interface NormalizedName extends PlaceName {
   readonly normalized: string
 }
 
-/** The columns that a record fills, in the order of {@link factsOf}. */
-export const FACTS = [
+/** The columns that a record fills, in the order of {@link toFactValues}. */
+export const FACT_COLUMNS = [
   'kind',
   'country_code',
   'adm1_code',
@@ -25,8 +25,8 @@ export const FACTS = [
   'digest',
 ] as const
 
-/** The values of {@link FACTS} from a record. */
-export function factsOf(record: PlaceRecord, sortName: string, digest: Buffer): readonly unknown[] {
+/** The values of {@link FACT_COLUMNS} from a record. */
+export function toFactValues(record: PlaceRecord, sortName: string, digest: Buffer): readonly unknown[] {
   return [
     record.kind,
     record.countryCode,
@@ -47,7 +47,7 @@ export function factsOf(record: PlaceRecord, sortName: string, digest: Buffer): 
 }
 
 /** The distinct names of a record, without names whose normalized form is empty. */
-export function distinctNames({ names }: PlaceRecord): Named[] {
+export function distinctNames({ names }: PlaceRecord): NormalizedName[] {
   const seen = new Set<string>()
   return names.flatMap((name) => {
     const normalized = normalizeName(name.name)
@@ -59,7 +59,7 @@ export function distinctNames({ names }: PlaceRecord): Named[] {
 }
 
 /** A digest of the whole record, to detect changes. Twelve bytes are enough to make collisions among all imports negligible. */
-export function digestOf(record: PlaceRecord, names: readonly Named[]): Buffer {
+export function digestOf(record: PlaceRecord, names: readonly NormalizedName[]): Buffer {
   const { kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, bbox, status, validFrom, validTo } =
     record
   const content = [

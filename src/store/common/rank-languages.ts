@@ -1,6 +1,6 @@
 /** Limits for the languages of a host: how many are listed, and the share of pages that each needs. */
-const MOST_LANGUAGES = 5
-const LEAST_SHARE = 0.1
+const MAX_LANGUAGES = 5
+const MIN_SHARE = 0.1
 
 /** The most frequent languages, without their regions. */
 export function rankLanguages(
@@ -13,8 +13,8 @@ export function rankLanguages(
     if (primary !== '') counts.set(primary, (counts.get(primary) ?? 0) + count)
   }
   return [...counts]
-    .filter(([, count]) => count >= LEAST_SHARE * pages)
+    .filter(([, count]) => count >= MIN_SHARE * pages)
     .toSorted(([a, most], [b, count]) => count - most || (a < b ? -1 : 1))
-    .slice(0, MOST_LANGUAGES)
+    .slice(0, MAX_LANGUAGES)
     .map(([language]) => language)
 }

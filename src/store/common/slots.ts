@@ -1,4 +1,4 @@
-import { type HostClock, opensAt, takeSlot } from '../../crawl/host-clock.ts'
+import { type HostClock, nextRequestAt, takeSlot } from '../../crawl/host-clock.ts'
 import type { LeaseRequest } from '../../crawl/ledger.ts'
 
 /** A row that can be leased. */
@@ -10,13 +10,13 @@ export interface Candidate {
 }
 
 /** A row with the time slot of its host in which it is fetched. */
-export interface Reserved {
+export interface ReservedRow {
   readonly row: Candidate
   readonly slot: number
 }
 
 /** How many of the first rows are examined per requested visit. */
-export const FIRST_PER_VISIT = 8
+export const EXAMINED_PER_VISIT = 8
 
 /** Sorts rows by weight, depth and age, the order in which they are leased. */
 export function byWeight(a: Candidate, b: Candidate): number {
@@ -25,7 +25,7 @@ export function byWeight(a: Candidate, b: Candidate): number {
 
 /** How many visits a host can take up to the horizon. */
 export function countSlots(clock: HostClock, { now, horizon, limit }: LeaseRequest): number {
-  const room = horizon - Math.max(now, opensAt(clock))
+  const room = horizon - Math.max(now, nextRequestAt(clock))
   if (room < 0) return 0
   return clock.intervalMs > 0 ? Math.min(limit, Math.floor(room / clock.intervalMs) + 1) : limit
 }
@@ -34,28 +34,28 @@ export function countSlots(clock: HostClock, { now, horizon, limit }: LeaseReque
  * Picks rows whose hosts have free slots from the first `most` rows of all hosts. Undefined when these are too few and there may be more
  * rows.
  */
-export function takeFirst(
+export function pickFirst(
   first: readonly Candidate[],
   readClock: (host: string) => HostClock,
   request: LeaseRequest,
-  most: number = request.limit * FIRST_PER_VISIT,
+  most: number = request.limit * EXAMINED_PER_VISIT,
 ): Candidate[] | undefined {
   const { limit } = request
-  const taken = keepRoom(first, readClock, request)
+  const taken = filterByFreeSlots(first, readClock, request)
   const isEnough = taken.length >= limit || first.length < most
   return isEnough ? taken.slice(0, limit) : undefined
 }
 
 /** Picks rows in order, as far as their hosts have free slots. */
-export function takeOfHosts(
+export function pickByHost(
   rows: readonly Candidate[],
   readClock: (host: string) => HostClock,
   request: LeaseRequest,
 ): Candidate[] {
-  return keepRoom(rows.toSorted(byWeight), readClock, request).slice(0, request.limit)
+  return filterByFreeSlots(rows.toSorted(byWeight), readClock, request).slice(0, request.limit)
 }
 
-function keepRoom(
+function filterByFreeSlots(
   rows: readonly Candidate[],
   readClock: (host: string) => HostClock,
   request: LeaseRequest,
@@ -73,9 +73,9 @@ export function reserveSlots(
   rows: readonly Candidate[],
   readClock: (host: string) => HostClock,
   { now, horizon, jitter }: LeaseRequest,
-): { readonly reserved: readonly Reserved[]; readonly clocks: ReadonlyMap<string, HostClock> } {
+): { readonly reserved: readonly ReservedRow[]; readonly clocks: ReadonlyMap<string, HostClock> } {
   const clocks = new Map<string, HostClock>()
-  const reserved = rows.flatMap((row): Reserved[] => {
+  const reserved = rows.flatMap((row): ReservedRow[] => {
     const { slot, clock } = takeSlot(clocks.get(row.host) ?? readClock(row.host), now, jitter?.())
     // Jitter may have moved the slot beyond the horizon.
     if (slot > horizon) return []

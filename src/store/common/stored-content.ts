@@ -14,7 +14,7 @@ export interface PageColumns {
 }
 
 /** The source, URL and title that a chunk belongs to. */
-export type ChunkPlace = Omit<StoredChunk, 'chunk'>
+export type ChunkOrigin = Omit<StoredChunk, 'chunk'>
 
 /** The columns of a stored chunk, without its text. */
 export interface ChunkColumns extends Omit<Chunk, 'shortId' | 'headingPath' | 'content'> {
@@ -32,7 +32,7 @@ export interface SpanColumns extends Omit<ChunkSpan, 'headingPath'> {
 const MIN_PREFIX = 12
 
 /** The range of ids with this prefix; undefined when the text is not an id prefix. */
-export function idsFrom(prefix: string): readonly [first: string, last: string] | undefined {
+export function parseIdPrefix(prefix: string): readonly [first: string, last: string] | undefined {
   const isPrefix = prefix.length >= MIN_PREFIX && prefix.length < 64 && /^[0-9a-f]+$/.test(prefix)
   return isPrefix ? [prefix.padEnd(64, '0'), prefix.padEnd(64, 'f')] : undefined
 }
@@ -52,7 +52,7 @@ export function toPage({ meta, markdown }: Pick<PageColumns, 'meta' | 'markdown'
 /** Converts a stored chunk. Its text is read on first access, because most hits never need it. */
 export function toStoredChunk(
   { headingPath, ...rest }: ChunkColumns,
-  { sourceId, url, title }: ChunkPlace,
+  { sourceId, url, title }: ChunkOrigin,
   readContent: () => string,
 ): StoredChunk {
   let content: string | undefined
@@ -73,7 +73,7 @@ export function toStoredChunk(
 }
 
 /** The columns of a removed chunk. */
-const GONE: ChunkColumns = {
+const REMOVED_CHUNK: ChunkColumns = {
   ...{ id: '', contentHash: '', slug: '', path: '', kind: 'unknown', symbol: null, address: null, assetPath: null },
   ...{ chunkIndex: -1, startLine: 0, endLine: 0, tokenEstimate: 0, headingPath: '[]' },
 }
@@ -97,7 +97,7 @@ export class LazyChunk implements Chunk {
   }
 
   get #read(): ChunkColumns {
-    this.#columns ??= this.#readColumns() ?? GONE
+    this.#columns ??= this.#readColumns() ?? REMOVED_CHUNK
     return this.#columns
   }
 

@@ -26,10 +26,10 @@ export interface VisitRecord<Hash> {
 type Flag = boolean | 0 | 1
 
 /** The fields of a visit that come from its row. */
-type Told = Omit<Visit, 'sourceId' | 'host' | 'depth' | 'isConfirmation' | 'notBefore' | 'lease'>
+type RowVisitFields = Omit<Visit, 'sourceId' | 'host' | 'depth' | 'isConfirmation' | 'notBefore' | 'lease'>
 
 /** Builds a visit. It carries validators only when a 304 response would be sufficient. */
-export function toVisit<Hash>(found: VisitRecord<Hash>, unpackHash: (hash: Hash) => string): Told {
+export function toVisit<Hash>(found: VisitRecord<Hash>, unpackHash: (hash: Hash) => string): RowVisitFields {
   const { key, url, discovery, foundOn, attempts, checkedAt, target } = found
   const hasPage = found.pageHash !== null
   const isFinal = Boolean(found.isFinal)

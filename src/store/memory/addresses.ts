@@ -2,10 +2,10 @@ import { compareUtf8 } from '../../core/text/order.ts'
 import { LEDGER_STATES, type LedgerState } from '../../crawl/ledger.ts'
 import { isHostOf, listKeysOf } from '../../library/address-keys.ts'
 import type {
+  AddressConditions,
   AddressCursor,
   AddressEntry,
   Addresses,
-  AddressFilter,
   AddressQuery,
   HostSummary,
 } from '../../library/addresses.ts'
@@ -21,8 +21,9 @@ export function createMemoryAddresses(listRows: () => readonly NumberedRow[]): A
       .filter((entry) => passes(entry, query))
       .sort(order === 'newest' ? (a, b) => byTime(b, a) : byTime)
     if (cursor === undefined) return entries.slice(0, limit)
-    const last = placeOf(cursor, listRows().map(toEntry), order)
-    const isAfter = (entry: Place): boolean => (order === 'newest' ? byTime(entry, last) < 0 : byTime(entry, last) > 0)
+    const last = findPosition(cursor, listRows().map(toEntry), order)
+    const isAfter = (entry: RowPosition): boolean =>
+      order === 'newest' ? byTime(entry, last) < 0 : byTime(entry, last) > 0
     return entries.filter(isAfter).slice(0, limit)
   }
   const describeHost = (host: string): HostSummary | undefined => {
@@ -87,19 +88,23 @@ function toEntry(row: NumberedRow): AddressEntry {
 }
 
 /** The position of an address in the list. */
-type Place = Pick<AddressEntry, 'at' | 'id'>
+type RowPosition = Pick<AddressEntry, 'at' | 'id'>
 
-function byTime(a: Place, b: Place): number {
+function byTime(a: RowPosition, b: RowPosition): number {
   return a.at - b.at || a.id - b.id
 }
 
-function placeOf({ at, id, url }: AddressCursor, entries: readonly AddressEntry[], order: 'newest' | 'oldest'): Place {
+function findPosition(
+  { at, id, url }: AddressCursor,
+  entries: readonly AddressEntry[],
+  order: 'newest' | 'oldest',
+): RowPosition {
   if (id !== undefined) return { at, id }
   const named = entries.filter((entry) => entry.at === at && entry.url === url).sort(byTime)
   return (order === 'newest' ? named[0] : named.at(-1)) ?? { at, id: order === 'newest' ? Infinity : -Infinity }
 }
 
-function passes(entry: AddressEntry, filter: AddressFilter): boolean {
+function passes(entry: AddressEntry, filter: AddressConditions): boolean {
   const { sourceId, host, includeSubdomains, state, reason, status, from, to, minWordCount, text } = filter
   const { classification, combinedHint, minCombinedConfidence } = filter
   return (

@@ -2,8 +2,8 @@ import { createChunkTests, type FilteredPage } from '../../core/retrieval/chunk-
 import { createChunkIndex, type ChunkIndex as Index, type NewChunk } from '../../core/retrieval/chunk-index.ts'
 import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
 import type { ChunkFilter, IndexProgress, StoredChunk, StoreMatch, StoreQuery } from '../../library/store.ts'
-import type { ChunkName } from '../../library/vectors.ts'
-import { createIndexShelf } from './index-shelf.ts'
+import type { ChunkRef } from '../../library/vectors.ts'
+import { createIndexStorage } from './index-storage.ts'
 import type { Row } from './row.ts'
 
 /** A chunk with its number. */
@@ -23,7 +23,7 @@ export class ChunkIndex {
 
   constructor() {
     this.#index = createChunkIndex(
-      createIndexShelf({ chunks: this.#chunks, pages: this.#pages, newest: () => this.#newest }),
+      createIndexStorage({ chunks: this.#chunks, pages: this.#pages, newest: () => this.#newest }),
     )
   }
 
@@ -40,7 +40,7 @@ export class ChunkIndex {
       const { chunk, title } = stored
       this.#chunks.set(number, { ...chunk, title, number, source, page: first, stored })
     }
-    this.#index.announce(this.#newest)
+    this.#index.notifyNewChunks(this.#newest)
   }
 
   /** Removes the chunks of a row as it was when they were added. */
@@ -68,7 +68,7 @@ export class ChunkIndex {
 
   /** Counts the chunks of each source by content type. */
   countContentTypes(): Map<string, ContentTypeCounts> {
-    this.tend()
+    this.indexNew()
     const counts = this.#index.countContentTypes()
     return new Map([...this.#sources].map(([id, number]) => [id, counts.get(number) ?? { prose: 0, code: 0 }]))
   }
@@ -86,18 +86,18 @@ export class ChunkIndex {
   }
 
   /** Indexes all new chunks. */
-  tend(): void {
+  indexNew(): void {
     while (this.#index.isBehind() && this.#index.advance());
   }
 
   search({ query, limit, filter = {}, also = [], explain = false }: StoreQuery): StoreMatch[] {
-    this.tend()
+    this.indexNew()
     const sources = filter.sourceIds && new Set(filter.sourceIds.flatMap((id) => this.#sources.get(id) ?? []))
     const tests = createChunkTests(filter)
     return this.#index.search({ query, limit, sources, explain, tests, also: this.#findNumbers(also) })
   }
 
-  #findNumbers(names: readonly ChunkName[]): number[] {
+  #findNumbers(names: readonly ChunkRef[]): number[] {
     if (names.length === 0) return []
     const numbers = new Map<string, number>()
     for (const { stored, number } of this.#chunks.values()) {

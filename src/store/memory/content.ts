@@ -1,6 +1,13 @@
-import { type Likeness, likenessOf } from '../../core/retrieval/likeness.ts'
 import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
-import type { PageExcerpt, PageText, RelatedPage, StoredChunk, StoredPage, StoreStats } from '../../library/store.ts'
+import { createPageSignature, type PageSignature } from '../../core/retrieval/page-signature.ts'
+import type {
+  PageExcerpt,
+  PageText,
+  PageWithSignature,
+  StoredChunk,
+  StoredPage,
+  StoreStats,
+} from '../../library/store.ts'
 import { listChunks } from './chunk-index.ts'
 import type { Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
@@ -32,14 +39,16 @@ export function toPageText(row: Row): PageText | undefined {
 }
 
 /** The similarity data of the page of a row. */
-export function toLikeness({ record }: Row): Likeness | undefined {
-  return record === null ? undefined : likenessOf(record.page)
+export function toPageSignature({ record }: Row): PageSignature | undefined {
+  return record === null ? undefined : createPageSignature(record.page)
 }
 
 /** The page of a row with its similarity data. */
-export function toRelated(row: Row): RelatedPage | undefined {
+export function toRelated(row: Row): PageWithSignature | undefined {
   const { sourceId, key, url, record } = row
-  return record === null ? undefined : { sourceId, key, url, title: record.page.title, ...likenessOf(record.page) }
+  return record === null
+    ? undefined
+    : { sourceId, key, url, title: record.page.title, ...createPageSignature(record.page) }
 }
 
 /** Whether the page of a row contains a text, ignoring the case of A to Z. */
@@ -77,7 +86,7 @@ export function countContent(ledger: SourceLedger): { readonly pages: number; re
 }
 
 /** The size of all sources; bytes are those of the Markdown. */
-export function measure(ledgers: readonly SourceLedger[]): StoreStats {
+export function computeStats(ledgers: readonly SourceLedger[]): StoreStats {
   const pages = ledgers.flatMap((ledger) => ledger.rows()).filter((row) => row.hasPage)
   const encoder = new TextEncoder()
   const sizes = pages.map(({ record }) => encoder.encode(record?.page.markdown).length)

@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
 import { labelOf, type Source } from '../../library/source.ts'
-import { type Crawl, FOCUSED_KEPT } from '../../library/store.ts'
+import { type Crawl, MAX_FOCUSED_RUNS } from '../../library/store.ts'
 
 /** The crawls of all sources. */
 export class Crawls {
@@ -74,7 +74,7 @@ export class Crawls {
     const focused = this.list(sourceId, Number.MAX_SAFE_INTEGER).filter(
       ({ state, options }) => options.isFocused === true && state !== 'running',
     )
-    for (const { id } of focused.slice(FOCUSED_KEPT - 1)) this.#crawls.delete(id)
+    for (const { id } of focused.slice(MAX_FOCUSED_RUNS - 1)) this.#crawls.delete(id)
   }
 
   #reopen(source: Source, id: string, now: number): Crawl {

@@ -1,9 +1,9 @@
 import { compareUtf8 } from '../../core/text/order.ts'
-import { opensAt, takeSlot } from '../../crawl/host-clock.ts'
+import { nextRequestAt, takeSlot } from '../../crawl/host-clock.ts'
 import type { LeaseRequest, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
-import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
+import { MAX_DELAY_MS } from '../../crawl/transitions.ts'
 import type { Hosts } from './hosts.ts'
-import { moveRow, type Row, toVisit } from './row.ts'
+import { applyAction, type Row, toVisit } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
 /**
@@ -22,11 +22,11 @@ export function leaseVisits(ledger: SourceLedger, hosts: Hosts, request: LeaseRe
     if (visits.length >= limit) break
     // A host that is busy beyond the horizon is skipped, so that the next host gets its turn.
     const known = hosts.readClock(row.host, now)
-    if (Math.max(now, opensAt(known)) > horizon) continue
+    if (Math.max(now, nextRequestAt(known)) > horizon) continue
     const token = issue()
     const { slot, clock } = takeSlot(known, now, jitter?.())
     hosts.writeClock(row.host, clock)
-    const leased = ledger.put({ ...moveRow(row, 'lease'), lease: { token, until } })
+    const leased = ledger.put({ ...applyAction(row, 'lease'), lease: { token, until } })
     visits.push(toVisit(leased, token, slot, ledger.holds(row.target, row.contentHash)))
   }
   return visits
@@ -44,15 +44,15 @@ export function releaseAll(ledger: SourceLedger): void {
 }
 
 /** Makes rows due whose delay is implausibly long. */
-export function mendDelays(ledger: SourceLedger, now: number): void {
+export function clearLongDelays(ledger: SourceLedger, now: number): void {
   ledger.putEach(
-    (row) => row.state === 'pending' && row.dueAt !== null && row.dueAt > now + MOST_DELAY_MS,
+    (row) => row.state === 'pending' && row.dueAt !== null && row.dueAt > now + MAX_DELAY_MS,
     (row) => ({ ...row, dueAt: null }),
   )
 }
 
 /** Resets the attempts and flags that an interrupted crawl left on pending rows. Due times stay, because the server asked for them. */
-export function startOver(ledger: SourceLedger): void {
+export function resetAttempts(ledger: SourceLedger): void {
   ledger.putEach(
     (row) => row.state === 'pending',
     (row) => ({ ...row, attempts: 0, isFinal: false, awaitsConfirmation: false }),
@@ -63,7 +63,7 @@ export function startOver(ledger: SourceLedger): void {
 export function failPending(ledger: SourceLedger, host: string, reason: Reason, pattern: string | null): number {
   return ledger.putEach(
     (row) => row.host === host && row.state === 'pending',
-    (row) => ({ ...moveRow(row, 'fail'), reason, pattern, target: null, dueAt: null, awaitsConfirmation: false }),
+    (row) => ({ ...applyAction(row, 'fail'), reason, pattern, target: null, dueAt: null, awaitsConfirmation: false }),
   )
 }
 
@@ -71,7 +71,7 @@ export function failPending(ledger: SourceLedger, host: string, reason: Reason, 
 export function countOpen(ledger: SourceLedger, hosts: Hosts, now: number, isRunning: boolean): OpenWork {
   const open = ledger.rows().filter(isOpen)
   const pending = open.filter((row) => row.state === 'pending' || (!isRunning && isExpired(row, now)))
-  const moments = pending.map(({ host, dueAt }) => Math.max(dueAt ?? now, opensAt(hosts.readClock(host, now))))
+  const moments = pending.map(({ host, dueAt }) => Math.max(dueAt ?? now, nextRequestAt(hosts.readClock(host, now))))
   return {
     pending: pending.length,
     leased: open.length - pending.length,
@@ -87,7 +87,7 @@ export function listHeldHosts(ledger: SourceLedger, hosts: Hosts, now: number, a
 }
 
 /** Rows that may be fetched now, in order. */
-function listDue(ledger: SourceLedger, { now, isLevelled, firstLevel = 0 }: LeaseRequest): Row[] {
+function listDue(ledger: SourceLedger, { now, isBreadthFirst, firstLevel = 0 }: LeaseRequest): Row[] {
   const open = ledger.rows().filter(isOpen)
   const first = open.filter((row) => !row.awaitsConfirmation)
   const isDue = (row: Row): boolean => row.state === 'pending' && (row.dueAt === null || row.dueAt <= now)
@@ -95,11 +95,11 @@ function listDue(ledger: SourceLedger, { now, isLevelled, firstLevel = 0 }: Leas
   if (first.length === 0) return open.filter(isDue).sort(byWeight)
   const least = first.reduce((depth, row) => Math.min(depth, row.depth), Number.POSITIVE_INFINITY)
   const level = Math.max(least, firstLevel)
-  return first.filter((row) => isDue(row) && (!isLevelled || row.depth <= level)).sort(byWeight)
+  return first.filter((row) => isDue(row) && (!isBreadthFirst || row.depth <= level)).sort(byWeight)
 }
 
 function postpone(row: Row): Row {
-  return { ...moveRow(row, 'postpone'), lease: null }
+  return { ...applyAction(row, 'postpone'), lease: null }
 }
 
 function byWeight(a: Row, b: Row): number {

@@ -1,4 +1,4 @@
-import { FREE_CLOCK, type HostClock, mendClock } from '../../crawl/host-clock.ts'
+import { correctClock, type HostClock, NEW_HOST_CLOCK } from '../../crawl/host-clock.ts'
 import type { RobotsRecord } from '../../crawl/ledger.ts'
 
 /** Clocks and robots.txt files of hosts. They are shared by all sources, so that all requests to a host obey one clock. */
@@ -7,7 +7,7 @@ export class Hosts {
   readonly #robots = new Map<string, RobotsRecord>()
 
   readClock(host: string, now: number): HostClock {
-    return mendClock(this.#clocks.get(host) ?? FREE_CLOCK, now)
+    return correctClock(this.#clocks.get(host) ?? NEW_HOST_CLOCK, now)
   }
 
   writeClock(host: string, clock: HostClock): void {

@@ -6,11 +6,11 @@ import type {
   JobLog,
   JobNote,
   JobRecord,
-  KeptNote,
   LogPage,
   NoteFilter,
   QueueEvent,
-  TrimRule,
+  RetentionRule,
+  StoredNote,
 } from '../../library/job-log.ts'
 
 /** An in-memory job history. */
@@ -18,8 +18,8 @@ export function createMemoryJobLog(): JobLog {
   /** In the order in which they were added. */
   const jobs = new Map<string, JobEntry>()
   const events: QueueEvent[] = []
-  const problems: KeptNote[] = []
-  const milestones: KeptNote[] = []
+  const problems: StoredNote[] = []
+  const milestones: StoredNote[] = []
   const lastIds = { queue: 0, problem: 0, milestone: 0 }
 
   const countEvent = (jobId: string, at: number): void => {
@@ -39,7 +39,7 @@ export function createMemoryJobLog(): JobLog {
       notes.push({ ...note.data, id, jobId, at })
     }
   }
-  const trim = (rule: TrimRule): number => {
+  const trim = (rule: RetentionRule): number => {
     const all = [...jobs.values()]
     const doomed = new Set(
       all
@@ -102,7 +102,7 @@ export function createMemoryJobLog(): JobLog {
 }
 
 /** Whether a job has already reached the same milestone. */
-function isSameMilestone(kept: KeptNote, { jobId, data }: Extract<JobNote, { data: NoteFrame }>): boolean {
+function isSameMilestone(kept: StoredNote, { jobId, data }: Extract<JobNote, { data: NoteFrame }>): boolean {
   return kept.jobId === jobId && kept.kind === data.kind && kept.scope === data.scope
 }
 
@@ -119,7 +119,7 @@ function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
   return job
 }
 
-function listNotes(notes: readonly KeptNote[], { jobId, kind, scope, ...page }: NoteFilter): KeptNote[] {
+function listNotes(notes: readonly StoredNote[], { jobId, kind, scope, ...page }: NoteFilter): StoredNote[] {
   const wanted = notes
     .filter((note) => jobId === undefined || note.jobId === jobId)
     .filter((note) => kind === undefined || note.kind === kind)

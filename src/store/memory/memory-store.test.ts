@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
-import type { Find, LeaseRequest } from '../../crawl/ledger.ts'
+import type { FoundAddress, LeaseRequest } from '../../crawl/ledger.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import type { Store } from '../../library/store.ts'
 import { createMemoryStore } from './memory-store.ts'
@@ -8,8 +8,16 @@ import { createMemoryStore } from './memory-store.ts'
 // test/contracts covers the behaviour of every store; these tests cover what only an in-memory store can get wrong.
 
 const KEY = 'https://a.test/'
-const FIND: Find = { key: KEY, url: KEY, host: 'a.test', depth: 0, foundOn: null, discovery: 'link', refusal: null }
-const LEASE: LeaseRequest = { sourceId: 'one', limit: 1, now: 1, until: 100, horizon: 1, isLevelled: false }
+const FIND: FoundAddress = {
+  key: KEY,
+  url: KEY,
+  host: 'a.test',
+  depth: 0,
+  foundOn: null,
+  discovery: 'link',
+  refusal: null,
+}
+const LEASE: LeaseRequest = { sourceId: 'one', limit: 1, now: 1, until: 100, horizon: 1, isBreadthFirst: false }
 
 test('a row that was handed out does not follow later changes', async () => {
   const store = await createFilled()

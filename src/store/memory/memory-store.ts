@@ -1,33 +1,33 @@
-import { NO_ORPHANS, type Settled } from '../../crawl/ledger.ts'
+import { NOTHING_REQUEUED, type SettlementResult } from '../../crawl/ledger.ts'
 import type { LibraryStore } from '../../library/library-store.ts'
 import { createMemoryAddresses } from './addresses.ts'
 import { ChunkIndex } from './chunk-index.ts'
 import {
+  computeStats,
   countContent,
   findChunk,
   holdsText,
-  measure,
   toExcerpt,
-  toLikeness,
+  toPageSignature,
   toPageText,
   toRelated,
   toStoredPage,
 } from './content.ts'
 import { Crawls } from './crawls.ts'
+import { recordFoundAddresses } from './found-addresses.ts'
 import {
+  clearLongDelays,
   countOpen,
   expireLeases,
   failPending,
   leaseVisits,
   listHeldHosts,
-  mendDelays,
   releaseAll,
   releaseVisit,
-  startOver,
+  resetAttempts,
 } from './frontier.ts'
 import { Hosts } from './hosts.ts'
 import { createMemoryJobLog } from './job-log.ts'
-import { offerFinds } from './offer.ts'
 import { listRemovable, removeProven } from './removal.ts'
 import { requeueOrphans, requeueRows, skipPending } from './requeue.ts'
 import { toLedgerRow } from './row.ts'
@@ -85,8 +85,8 @@ export function createMemoryStore(): LibraryStore {
       const begun = crawls.begin(sources.get(crawl.sourceId), crawl, staleMs, resume, gone)
       const ledger = ledgerOf(crawl.sourceId)
       releaseAll(ledger)
-      mendDelays(ledger, resume === undefined ? crawl.startedAt : crawl.heartbeatAt)
-      if (resume === undefined) startOver(ledger)
+      clearLongDelays(ledger, resume === undefined ? crawl.startedAt : crawl.heartbeatAt)
+      if (resume === undefined) resetAttempts(ledger)
       return begun
     },
     touchCrawl: async (id, now, runner) => crawls.touch(id, now, runner),
@@ -98,7 +98,7 @@ export function createMemoryStore(): LibraryStore {
       const ledger = openLedger(sourceId)
       if (!crawls.mayWrite(crawlId)) return finds.map(() => 'known')
       for (const alias of taught) ledger.putAlias(alias)
-      return offerFinds(ledger, crawlId, finds, now, maxRows)
+      return recordFoundAddresses(ledger, crawlId, finds, now, maxRows)
     },
     lease: async (request) => {
       const { sourceId, crawlId, now } = request
@@ -108,10 +108,10 @@ export function createMemoryStore(): LibraryStore {
       return leaseVisits(ledger, hosts, request, issueLease)
     },
     settle: async (settlement) =>
-      crawls.mayWrite(settlement.crawlId) ? settleVisit(ledgerOf(settlement.visit.sourceId), settlement) : LOST,
+      crawls.mayWrite(settlement.crawlId) ? settleVisit(ledgerOf(settlement.visit.sourceId), settlement) : LOST_RESULT,
     adopt: async (adoption) => {
       const ledger = openLedger(adoption.sourceId)
-      return crawls.mayWrite(adoption.crawlId) ? adoptPage(ledger, adoption) : LOST
+      return crawls.mayWrite(adoption.crawlId) ? adoptPage(ledger, adoption) : LOST_RESULT
     },
     release: async (visits) => {
       for (const visit of visits) releaseVisit(ledgerOf(visit.sourceId), visit)
@@ -126,7 +126,7 @@ export function createMemoryStore(): LibraryStore {
     requeue: async (sourceId, crawlId, which) =>
       crawls.mayWrite(crawlId) ? requeueRows(openLedger(sourceId), crawlId, which) : 0,
     requeueOrphanedAliases: async (sourceId, crawlId, since, withUnseen = false) =>
-      crawls.mayWrite(crawlId) ? requeueOrphans(openLedger(sourceId), crawlId, since, withUnseen) : NO_ORPHANS,
+      crawls.mayWrite(crawlId) ? requeueOrphans(openLedger(sourceId), crawlId, since, withUnseen) : NOTHING_REQUEUED,
     countRemovable: async (sourceId, crawlId, withUnseen) => {
       const ledger = ledgerOf(sourceId)
       return {
@@ -182,14 +182,14 @@ export function createMemoryStore(): LibraryStore {
       const row = ledgerOf(sourceId).get(key)
       return row && toPageText(row)
     },
-    readLikenesses: async (places) =>
+    readPageSignatures: async (places) =>
       places.map(({ sourceId, key }) => {
         const row = ledgerOf(sourceId).get(key)
-        return row && toLikeness(row)
+        return row && toPageSignature(row)
       }),
     // Every page here has its similarity data already.
-    fillLikenesses: async () => 0,
-    listRelated: async function* (sourceId) {
+    fillPageSignatures: async () => 0,
+    listPageSignatures: async function* (sourceId) {
       for (const row of ledgerOf(sourceId).list({ limit: Number.POSITIVE_INFINITY })) {
         const page = toRelated(row)
         if (page) yield page
@@ -212,7 +212,7 @@ export function createMemoryStore(): LibraryStore {
     search: async (query) => index.search(query),
     readMatches: async (matches) => index.read(matches),
     readIndexState: async () => index.measure(),
-    tendIndex: async () => index.tend(),
+    indexMissingChunks: async () => index.indexNew(),
     vectors: createMemoryVectors({
       listChunks: () => index.list(),
       languages: () => index.languages(),
@@ -220,10 +220,10 @@ export function createMemoryStore(): LibraryStore {
     }),
     jobLog: createMemoryJobLog(),
     addresses: createMemoryAddresses(() => [...ledgers.values()].flatMap((ledger) => ledger.numberedRows())),
-    stats: async () => measure([...ledgers.values()]),
+    stats: async () => computeStats([...ledgers.values()]),
     close: async () => {},
   }
 }
 
 /** The result of a visit whose crawl is over or was taken over. */
-const LOST: Settled = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }
+const LOST_RESULT: SettlementResult = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

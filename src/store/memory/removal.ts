@@ -1,4 +1,4 @@
-import { moveRow, type Row } from './row.ts'
+import { applyAction, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
 /** Pages that a crawl proved gone, or that a complete crawl did not see. */
@@ -17,10 +17,10 @@ export function removeProven(ledger: SourceLedger, crawlId: string, withUnseen: 
   const removable = listRemovable(ledger, crawlId, withUnseen)
   const forgotten = ledger.rows().filter((row) => row.state === 'failed' && !row.hasPage && row.crawlId !== crawlId)
   for (const row of removable) {
-    const buried = bury(row, row.provenCrawl === crawlId)
-    ledger.put({ ...buried, record: null, links: leadsOn(buried) ? row.links : null, provenCrawl: null })
+    const buried = markGone(row, row.provenCrawl === crawlId)
+    ledger.put({ ...buried, record: null, links: keepsLinks(buried) ? row.links : null, provenCrawl: null })
   }
-  if (withUnseen) for (const row of forgotten) ledger.put(bury(row, false))
+  if (withUnseen) for (const row of forgotten) ledger.put(markGone(row, false))
   return removable.length
 }
 
@@ -31,13 +31,13 @@ function isProven(ledger: SourceLedger, row: Row, crawlId: string): boolean {
 }
 
 /** Whether a row without its page still counts as read, so that its links stay valid. */
-function leadsOn({ state, reason }: Row): boolean {
+function keepsLinks({ state, reason }: Row): boolean {
   return state === 'skipped' && reason !== 'redirect'
 }
 
 /** The row of a removed page. Skipped rows already have their reason. */
-function bury(row: Row, isProvenGone: boolean): Row {
-  const buried = moveRow(row, 'remove')
+function markGone(row: Row, isProvenGone: boolean): Row {
+  const buried = applyAction(row, 'remove')
   return buried.state !== 'gone' || isProvenGone
     ? buried
     : { ...buried, reason: 'unlinked', pattern: null, target: null }

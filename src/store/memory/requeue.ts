@@ -1,31 +1,42 @@
-import { isListed, type ListedRows, type Orphans, type Reason, type Requeued } from '../../crawl/ledger.ts'
+import {
+  isListed,
+  type ListedRows,
+  type Reason,
+  type RequeueResult,
+  type RequeueSelection,
+} from '../../crawl/ledger.ts'
 import { nextState } from '../../crawl/transitions.ts'
-import { readmit } from './offer.ts'
+import { readmit } from './found-addresses.ts'
 import { isRemovable } from './removal.ts'
-import { moveRow, type Row } from './row.ts'
+import { applyAction, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
 /** Makes rows pending again without a new find. */
-export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeued): number {
+export function requeueRows(ledger: SourceLedger, crawlId: string, which: RequeueSelection): number {
   const isMeant = (row: Row): boolean => {
     if (which === 'failed') return row.state === 'failed'
-    return which === 'pages' ? row.hasPage : row.crawlId !== crawlId && isAskedUnlinked(row)
+    return which === 'pages' ? row.hasPage : row.crawlId !== crawlId && needsUnlinkedCheck(row)
   }
   return ledger.putEach(
     (row) => isMeant(row) && nextState(row.state, 'requeue') !== undefined,
-    (row) => ({ ...readmit(moveRow(row, 'requeue')), crawlId }),
+    (row) => ({ ...readmit(applyAction(row, 'requeue')), crawlId }),
   )
 }
 
-/** Whether a row is requested before it counts as unlinked; the same rule as `ASKED_UNLINKED` in SQL. */
-function isAskedUnlinked({ depth, discovery, hasPage, state, status }: Row): boolean {
+/** Whether a row is requested before it counts as unlinked; the same rule as `NEEDS_UNLINKED_CHECK` in SQL. */
+function needsUnlinkedCheck({ depth, discovery, hasPage, state, status }: Row): boolean {
   if (discovery === 'query-strip' && hasPage) return true
   const isNamedAnew = discovery === 'manual' || isListed(discovery)
   return depth <= 1 && !isNamedAnew && (hasPage || (state === 'skipped' && status !== null && status < 400))
 }
 
 /** Requeues rows, as final, whose target does not hold their content (any more). */
-export function requeueOrphans(ledger: SourceLedger, crawlId: string, since: number, withUnseen: boolean): Orphans {
+export function requeueOrphans(
+  ledger: SourceLedger,
+  crawlId: string,
+  since: number,
+  withUnseen: boolean,
+): RequeueResult {
   const isStaying = (key: string | null): boolean => {
     const row = key === null ? undefined : ledger.get(key)
     return row !== undefined && !isRemovable(ledger, row, crawlId, withUnseen)
@@ -44,7 +55,7 @@ export function requeueOrphans(ledger: SourceLedger, crawlId: string, since: num
   const orphans = ledger.rows().filter(isWanted)
   const targets = new Set(orphans.map(({ target }) => target))
   const requeued = ledger.putEach(isWanted, (row) => ({
-    ...readmit(moveRow(row, 'requeue')),
+    ...readmit(applyAction(row, 'requeue')),
     isFinal: true,
     finalCrawl: crawlId,
   }))
@@ -66,8 +77,8 @@ export function skipPending(ledger: SourceLedger, reason: Reason, pattern: strin
     (row) => row.state === 'pending' && (listed === undefined || isOfList(row, listed)),
     (row) =>
       row.hasPage
-        ? { ...moveRow(row, 'confirm'), reason: null, pattern: null, target: null }
-        : { ...moveRow(row, 'refuse'), reason, pattern, target: null },
+        ? { ...applyAction(row, 'confirm'), reason: null, pattern: null, target: null }
+        : { ...applyAction(row, 'refuse'), reason, pattern, target: null },
   )
 }
 

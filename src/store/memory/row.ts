@@ -1,4 +1,4 @@
-import type { Find, LedgerRow, PageRecord, Visit } from '../../crawl/ledger.ts'
+import type { FoundAddress, LedgerRow, PageRecord, Visit } from '../../crawl/ledger.ts'
 import { type LedgerAction, nextState } from '../../crawl/transitions.ts'
 
 /** A ledger row with the fields that only the store knows. Rows are immutable: a change creates a new row. */
@@ -33,7 +33,7 @@ export interface Lease {
 }
 
 /** The fields of a row without pending work: no lease, no delay and no failed attempts. */
-export const AT_REST: Pick<Row, 'lease' | 'isFinal' | 'awaitsConfirmation' | 'attempts' | 'dueAt'> = {
+export const NO_PENDING_WORK: Pick<Row, 'lease' | 'isFinal' | 'awaitsConfirmation' | 'attempts' | 'dueAt'> = {
   lease: null,
   isFinal: false,
   awaitsConfirmation: false,
@@ -42,10 +42,10 @@ export const AT_REST: Pick<Row, 'lease' | 'isFinal' | 'awaitsConfirmation' | 'at
 }
 
 /** A pending row for an address that was never seen before. */
-export function createRow(sourceId: string, crawlId: string, find: Find, now: number): Row {
+export function createRow(sourceId: string, crawlId: string, find: FoundAddress, now: number): Row {
   const { key, url, host, depth, foundOn, discovery, weight = 0 } = find
   return {
-    ...AT_REST,
+    ...NO_PENDING_WORK,
     sourceId,
     key,
     url,
@@ -78,7 +78,7 @@ export function createRow(sourceId: string, crawlId: string, find: Find, now: nu
 }
 
 /** Applies an action to a row; a state in which the action is invalid stays. */
-export function moveRow(row: Row, action: LedgerAction): Row {
+export function applyAction(row: Row, action: LedgerAction): Row {
   return { ...row, state: nextState(row.state, action) ?? row.state }
 }
 

@@ -1,41 +1,41 @@
-import { preferKey } from '../../core/url/prefer.ts'
+import { compareKeyPreference } from '../../core/url/key-preference.ts'
 import {
   type Adoption,
-  type Demoted,
-  overflowed,
+  createOverflowResult,
+  type DemotedAddress,
   type PageRecord,
-  type Settled,
   type Settlement,
+  type SettlementResult,
 } from '../../crawl/ledger.ts'
-import { applyFind, countAttempts, nextState } from '../../crawl/transitions.ts'
-import { offerFinds } from './offer.ts'
-import { AT_REST, createRow, moveRow, type Row } from './row.ts'
+import { countAttempts, decideRowChange, nextState } from '../../crawl/transitions.ts'
+import { recordFoundAddresses } from './found-addresses.ts'
+import { applyAction, createRow, NO_PENDING_WORK, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
 /** Writes the result of a visit; writes nothing when the visit has lost its lease. */
-export function settleVisit(ledger: SourceLedger, settlement: Settlement): Settled {
+export function settleVisit(ledger: SourceLedger, settlement: Settlement): SettlementResult {
   const { visit, crawlId, now, aliases = [], finds = [], maxRows } = settlement
   const row = ledger.get(visit.key)
-  if (row?.lease?.token !== visit.lease) return lost(row)
-  const answered = recordAnswer(row, settlement)
+  if (row?.lease?.token !== visit.lease) return createLostResult(row)
+  const answered = recordResponse(row, settlement)
   const holder = findOther(ledger, answered, settlement.record)
-  const settled = conclude(ledger, row, answered, settlement)
+  const settled = applySettlement(ledger, row, answered, settlement)
   for (const alias of aliases) ledger.putAlias(alias)
-  const demoted = demotedBy(ledger, holder, crawlId)
-  return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows), demoted)
+  const demoted = findDemoted(ledger, holder, crawlId)
+  return createSettledResult(settled, recordFoundAddresses(ledger, crawlId, finds, now, maxRows), demoted)
 }
 
 /** Stores a page without a visit, as if it had been found, leased and settled at once. */
-export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
+export function adoptPage(ledger: SourceLedger, adoption: Adoption): SettlementResult {
   const { crawlId, now, find, record, isFull = false, finds, maxRows = Infinity } = adoption
   const known = ledger.get(find.key)
   if (known === undefined && ledger.size >= maxRows) {
-    return overflowed(offerFinds(ledger, crawlId, finds, now, maxRows))
+    return createOverflowResult(recordFoundAddresses(ledger, crawlId, finds, now, maxRows))
   }
-  const { depth } = applyFind(known, { ...find, refusal: null }, crawlId)
+  const { depth } = decideRowChange(known, { ...find, refusal: null }, crawlId)
   const row: Row = {
     ...(known ?? createRow(ledger.sourceId, crawlId, find, now)),
-    ...AT_REST,
+    ...NO_PENDING_WORK,
     ...NO_REASON,
     // Settlement expects a leased row; a previous holder of the lease loses it.
     state: 'leased',
@@ -55,10 +55,10 @@ export function adoptPage(ledger: SourceLedger, adoption: Adoption): Settled {
   const holder = findOther(ledger, row, record)
   const settled =
     isSame && (isNew || !isFull)
-      ? confirmPage(ledger, readAgain(row, record), isNew)
+      ? confirmPage(ledger, refreshRow(row, record), isNew)
       : storePage(ledger, known ?? row, row, record, now)
-  const demoted = demotedBy(ledger, holder, crawlId)
-  return report(settled, offerFinds(ledger, crawlId, finds, now, maxRows), demoted)
+  const demoted = findDemoted(ledger, holder, crawlId)
+  return createSettledResult(settled, recordFoundAddresses(ledger, crawlId, finds, now, maxRows), demoted)
 }
 
 /** Another row that holds the content of a page, before the page is settled. */
@@ -67,22 +67,22 @@ function findOther(ledger: SourceLedger, row: Row, record: PageRecord | undefine
 }
 
 /** Describes a row that lost its content, if this crawl had already settled it. */
-function demotedBy(ledger: SourceLedger, holder: Row | undefined, crawlId: string): Demoted | null {
+function findDemoted(ledger: SourceLedger, holder: Row | undefined, crawlId: string): DemotedAddress | null {
   if (holder === undefined || holder.crawlId !== crawlId || nextState(holder.state, 'demote') === undefined) return null
   const { key, state, checkedAt } = holder
   return ledger.get(key)?.record === null ? { state, checkedAt } : null
 }
 
 /** A row whose response again has the content that it holds. */
-function readAgain(row: Row, record: PageRecord): Row {
+function refreshRow(row: Row, record: PageRecord): Row {
   const { links, page } = record
-  return { ...row, links, contentHash: page.contentHash, record: row.record && classify(row.record, record) }
+  return { ...row, links, contentHash: page.contentHash, record: row.record && withClassification(row.record, record) }
 }
 
 const NO_REASON = { reason: null, pattern: null, target: null } as const
 
 /** Records the response in the row, whatever state the settlement leads to. The row stays in the state `leased`, without a holder. */
-function recordAnswer(row: Row, settlement: Settlement): Row {
+function recordResponse(row: Row, settlement: Settlement): Row {
   const {
     state,
     crawlId,
@@ -122,7 +122,7 @@ function recordAnswer(row: Row, settlement: Settlement): Row {
   }
 }
 
-function conclude(ledger: SourceLedger, before: Row, found: Row, settlement: Settlement): Row {
+function applySettlement(ledger: SourceLedger, before: Row, found: Row, settlement: Settlement): Row {
   const { state, record, links = record?.links ?? found.links, now } = settlement
   const row = { ...found, links }
   switch (state) {
@@ -134,36 +134,36 @@ function conclude(ledger: SourceLedger, before: Row, found: Row, settlement: Set
         return storePage(ledger, before, row, record, now)
       }
       return row.record === null
-        ? confirmNothing(ledger, row)
-        : keepPage(ledger, before, row, describe(row.record, record))
+        ? confirmWithoutPage(ledger, row)
+        : keepPage(ledger, before, row, replaceMetadata(row.record, record))
     case 'skipped':
-      return ledger.put(moveRow(row, 'skip'))
+      return ledger.put(applyAction(row, 'skip'))
     case 'failed':
-      return ledger.put(moveRow(row, 'fail'))
+      return ledger.put(applyAction(row, 'fail'))
     case 'pending':
-      return ledger.put(moveRow(row, 'postpone'))
+      return ledger.put(applyAction(row, 'postpone'))
   }
 }
 
 function confirmPage(ledger: SourceLedger, row: Row, isNew = false): Row {
-  return ledger.put(moveRow(row, isNew ? 'index' : 'confirm'))
+  return ledger.put(applyAction(row, isNew ? 'index' : 'confirm'))
 }
 
 /** Handles "unchanged" for a row without a page: either another row holds the content, or the row must be fetched again. */
-function confirmNothing(ledger: SourceLedger, row: Row): Row {
+function confirmWithoutPage(ledger: SourceLedger, row: Row): Row {
   const holder = ledger.findHolder(row.contentHash, row)
-  if (holder) return ledger.put({ ...moveRow(row, 'skip'), reason: 'duplicate', pattern: null, target: holder.key })
-  return ledger.put({ ...moveRow(row, 'postpone'), ...NO_REASON, isFinal: true })
+  if (holder) return ledger.put({ ...applyAction(row, 'skip'), reason: 'duplicate', pattern: null, target: holder.key })
+  return ledger.put({ ...applyAction(row, 'postpone'), ...NO_REASON, isFinal: true })
 }
 
 /** The stored page with new metadata and the same content. */
-function describe(stored: PageRecord, record: PageRecord | undefined): PageRecord {
+function replaceMetadata(stored: PageRecord, record: PageRecord | undefined): PageRecord {
   const { markdown } = stored.page
-  return record === undefined ? stored : { ...classify(stored, record), page: { ...record.page, markdown } }
+  return record === undefined ? stored : { ...withClassification(stored, record), page: { ...record.page, markdown } }
 }
 
 /** The stored page with its new classification, if there is one. */
-function classify(stored: PageRecord, { classification }: PageRecord): PageRecord {
+function withClassification(stored: PageRecord, { classification }: PageRecord): PageRecord {
   return classification === undefined ? stored : { ...stored, classification }
 }
 
@@ -177,7 +177,7 @@ function storePage(ledger: SourceLedger, before: Row, found: Row, record: PageRe
   const { contentHash } = record.page
   const row = { ...found, links: record.links }
   const repeated = claim(ledger, before, row, contentHash)
-  return repeated ?? ledger.put({ ...moveRow(row, 'index'), contentHash, changedAt: now, record })
+  return repeated ?? ledger.put({ ...applyAction(row, 'index'), contentHash, changedAt: now, record })
 }
 
 /**
@@ -188,34 +188,38 @@ function claim(ledger: SourceLedger, before: Row, row: Row, contentHash: string)
   const other = ledger.findHolder(contentHash, row)
   if (!other) return undefined
   ledger.putAlias({ url: row.url, aliasUrl: other.url, classification: 'same-content', reason: null })
-  if (preferKey(other.key, row.key) < 0) {
-    const repeated = repeat(moveRow(row, 'skip'), other.key, contentHash)
+  if (compareKeyPreference(other.key, row.key) < 0) {
+    const repeated = markDuplicate(applyAction(row, 'skip'), other.key, contentHash)
     if (row.record === null || row.record.page.contentHash === contentHash) return ledger.put(repeated)
     // A page with other content would be lost, so it is removed at the end of the crawl, subject to the loss gate. This response did not
     // check it, so `checkedAt` stays.
     const { record, crawlId } = row
     return ledger.put({ ...repeated, record, provenCrawl: crawlId, checkedAt: before.checkedAt })
   }
-  ledger.put(dispossess(other, row.key, contentHash))
+  ledger.put(demoteHolder(other, row.key, contentHash))
   return undefined
 }
 
 /** A row whose content turned up at a better address. A row that is fetched anyway only loses its page. */
-function dispossess(row: Row, target: string, contentHash: string): Row {
-  const demoted = moveRow(row, 'demote')
-  return demoted.state === 'skipped' ? repeat(demoted, target, contentHash) : { ...row, record: null }
+function demoteHolder(row: Row, target: string, contentHash: string): Row {
+  const demoted = applyAction(row, 'demote')
+  return demoted.state === 'skipped' ? markDuplicate(demoted, target, contentHash) : { ...row, record: null }
 }
 
-function repeat(row: Row, target: string, contentHash: string): Row {
+function markDuplicate(row: Row, target: string, contentHash: string): Row {
   return { ...row, reason: 'duplicate', pattern: null, target, contentHash, record: null }
 }
 
-function report(row: Row, finds: Settled['finds'], demoted: Settled['demoted'] = null): Settled {
+function createSettledResult(
+  row: Row,
+  finds: SettlementResult['finds'],
+  demoted: SettlementResult['demoted'] = null,
+): SettlementResult {
   const { state, reason, target } = row
   return { type: 'settled', state, reason, target, demoted, hasPage: row.record !== null, finds }
 }
 
-function lost(row: Row | undefined): Settled {
+function createLostResult(row: Row | undefined): SettlementResult {
   const { state = 'gone', reason = null, target = null } = row ?? {}
   return { type: 'lost', state, reason, target, finds: [] }
 }

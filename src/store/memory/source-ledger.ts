@@ -9,10 +9,10 @@ import type {
   Reason,
   RowFilter,
 } from '../../crawl/ledger.ts'
-import { isThere, LEDGER_STATES } from '../../crawl/ledger.ts'
+import { isExistingAddress, LEDGER_STATES } from '../../crawl/ledger.ts'
 import { listKeysOf } from '../../library/address-keys.ts'
 import type { ChunkIndex } from './chunk-index.ts'
-import { AT_REST, type NumberedRow, type Row } from './row.ts'
+import { NO_PENDING_WORK, type NumberedRow, type Row } from './row.ts'
 
 /**
  * All rows of one source, with their content and aliases. Every change goes through `put`, which updates the derived data: the chunk index,
@@ -134,17 +134,17 @@ export class SourceLedger {
 
   /** Pages that were stored from a list, or the list itself, in the order of keys. */
   listPagesOf(url: string, key: string): ListedPage[] {
-    const held = this.rows().filter((row) => isHeldBy(row, url, key))
+    const held = this.rows().filter((row) => isPageOfList(row, url, key))
     return held.map((row) => ({ key: row.key, url: row.url })).sort((a, b) => compareUtf8(a.key, b.key))
   }
 
   /** Confirms the pages of a list. Pages that the same crawl stored stay new. */
   confirmPagesOf(crawlId: string, url: string, key: string, now: number): number {
     return this.putEach(
-      (row) => isHeldBy(row, url, key),
+      (row) => isPageOfList(row, url, key),
       (row) => ({
         ...row,
-        ...AT_REST,
+        ...NO_PENDING_WORK,
         state: row.state === 'indexed' && row.crawlId === crawlId ? 'indexed' : 'unchanged',
         reason: null,
         pattern: null,
@@ -192,7 +192,7 @@ export class SourceLedger {
       const { state = null, reason = null, status = null, record } = row ?? {}
       const kind = record?.classification?.kind ?? null
       const metadata = { state, reason, status, kind, ...(record ? { title: record.page.title } : {}) }
-      this.#aliases.set(id, { ...alias, exists: row ? isThere(row) : null, checkedAt: now, metadata })
+      this.#aliases.set(id, { ...alias, exists: row ? isExistingAddress(row) : null, checkedAt: now, metadata })
     }
     return this.#aliases.size
   }
@@ -227,7 +227,7 @@ export class SourceLedger {
 }
 
 /** Whether a row holds a page that came from a list. A page that was fetched since has an HTTP status. */
-function isHeldBy(row: Row, url: string, key: string): boolean {
+function isPageOfList(row: Row, url: string, key: string): boolean {
   const isListed = row.discovery === 'llms-full' && (row.foundOn === url || row.key === key)
   return isListed && row.record !== null && row.status === null
 }

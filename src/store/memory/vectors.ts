@@ -3,7 +3,7 @@ import { compareQuantized, quantizeVector, restoreVector } from '../../core/sear
 import { checkVectors, refuseOtherSpace } from '../../library/check-vectors.ts'
 import { embeddedText } from '../../library/embedded-text.ts'
 import type { ChunkFilter, StoredChunk } from '../../library/store.ts'
-import type { ChunkName, VectorIndex, VectorSpace } from '../../library/vectors.ts'
+import type { ChunkRef, VectorIndex, VectorSpace } from '../../library/vectors.ts'
 
 /** The parts of the store that the vector index needs. */
 export interface VectorNeeds {
@@ -28,7 +28,7 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
   const listOf = (sourceIds: readonly string[] | undefined): StoredChunk[] =>
     listChunks().filter(({ sourceId }) => sourceIds?.includes(sourceId) ?? true)
   /** Chunks after a given one, sorted by name. */
-  const listFrom = (sourceIds: readonly string[] | undefined, after: ChunkName | undefined): StoredChunk[] =>
+  const listFrom = (sourceIds: readonly string[] | undefined, after: ChunkRef | undefined): StoredChunk[] =>
     listOf(sourceIds)
       .filter((stored) => after === undefined || keyOf(nameOf(stored)) > keyOf(after))
       .sort((a, b) => (keyOf(nameOf(a)) < keyOf(nameOf(b)) ? -1 : 1))
@@ -37,7 +37,7 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
     space ??= given
   }
   /** Finds chunks by their names. */
-  const createFinder = (): ((name: ChunkName) => StoredChunk | undefined) => {
+  const createFinder = (): ((name: ChunkRef) => StoredChunk | undefined) => {
     const byName = new Map(listChunks().map((stored) => [keyOf(nameOf(stored)), stored]))
     return (name) => byName.get(keyOf(name))
   }
@@ -145,10 +145,10 @@ export function createMemoryVectors({ listChunks, languages, createTest }: Vecto
   }
 }
 
-function nameOf({ sourceId, chunk }: StoredChunk): ChunkName {
+function nameOf({ sourceId, chunk }: StoredChunk): ChunkRef {
   return { sourceId, chunkId: chunk.id }
 }
 
-function keyOf({ sourceId, chunkId }: ChunkName): string {
+function keyOf({ sourceId, chunkId }: ChunkRef): string {
   return `${sourceId}/${chunkId}`
 }

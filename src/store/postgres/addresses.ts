@@ -1,28 +1,28 @@
 import { PAGE_CLASSES } from '../../core/model.ts'
 import { listKeysOf } from '../../library/address-keys.ts'
 import type {
+  AddressConditions,
   AddressCursor,
   AddressEntry,
   Addresses,
-  AddressFilter,
   AddressQuery,
   HostSummary,
 } from '../../library/addresses.ts'
 import { groupFailures } from '../../library/group-errors.ts'
 import {
-  beforeAll,
+  COUNTED_STATES,
+  createStartPosition,
   type HostColumns,
-  isCounted,
-  KEPT_STATES,
-  namesOf,
+  hasCounter,
   type Order,
-  type Place,
+  type RowPosition,
+  toHostParameters,
   toSummary,
-} from '../common/address-places.ts'
+} from '../common/address-position.ts'
 import type { Database, Sql } from './database.ts'
 
 /** With more hosts than this, a list scans the rows of all hosts, because one query part per host would be slower. */
-const MOST_HOST_LANES = 32
+const MAX_HOST_LANES = 32
 
 const ENTRIES = `SELECT l.id, s.uuid AS "sourceId", l.key, l.url, l.host, l.state, l.reason, l.pattern, l.status, l.detail, l.depth,
     l.found_on AS "foundOn", l.at, l.first_seen_at AS "firstSeenAt", l.checked_at AS "checkedAt", l.changed_at AS "changedAt",
@@ -30,10 +30,10 @@ const ENTRIES = `SELECT l.id, s.uuid AS "sourceId", l.key, l.url, l.host, l.stat
     a.confidence, a.hint AS "combinedHint", a.hint_confidence AS "combinedConfidence"
   FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN pages p ON p.id = l.id LEFT JOIN page_analyses a ON a.page = p.id`
 
-const HOSTS = `SELECT h.host, ${KEPT_STATES.map((state) => `sum(h.${state}_rows)::bigint AS "${state}"`).join(', ')},
+const HOSTS = `SELECT h.host, ${COUNTED_STATES.map((state) => `sum(h.${state}_rows)::bigint AS "${state}"`).join(', ')},
     sum(h.pages)::bigint AS pages, max(h.asked_at) AS "lastAt"
   FROM sources s JOIN host_counts h ON h.source = s.id WHERE NOT s.is_removed`
-const HAS_ROWS = KEPT_STATES.map((state) => `sum(h.${state}_rows)`).join(' + ')
+const HAS_ROWS = COUNTED_STATES.map((state) => `sum(h.${state}_rows)`).join(' + ')
 
 /** A part of the ledger that an index holds in list order: the rows of a source, or of one of its hosts. */
 interface Lane {
@@ -42,20 +42,20 @@ interface Lane {
 }
 
 /** The conditions for the rows of a lane, with their parameter values. */
-interface Sieve {
+interface FilterSql {
   readonly conditions: string
   readonly values: readonly unknown[]
 }
 
 /** Queries the addresses of all sources. */
 export function createAddresses(db: Database): Addresses {
-  const listPlaces = async (query: AddressQuery): Promise<Place[]> => {
+  const listPlaces = async (query: AddressQuery): Promise<RowPosition[]> => {
     const { order = 'newest', limit } = query
-    const start = await startOf(db, query, order)
+    const start = await findStart(db, query, order)
     const lanes = await listLanes(db, query)
     return lanes.length === 0 ? [] : walk(db, lanes, query, start, limit)
   }
-  const readEntries = async (places: readonly Place[]): Promise<AddressEntry[]> => {
+  const readEntries = async (places: readonly RowPosition[]): Promise<AddressEntry[]> => {
     const found = await readAll(db, places)
     // Entries keep the position at which they were found, because a row may have been requested again or removed since.
     return places.flatMap(({ id, at }) => {
@@ -79,7 +79,7 @@ export function createAddresses(db: Database): Addresses {
     count: async (filter, most) => {
       const lanes = await listLanes(db, filter)
       if (lanes.length === 0) return 0
-      if (isCounted(filter)) return Math.min(most, await countRows(db, lanes, filter))
+      if (hasCounter(filter)) return Math.min(most, await countRows(db, lanes, filter))
       return countPassing(db, lanes, filter, most)
     },
     find: async (url) => {
@@ -96,14 +96,17 @@ export function createAddresses(db: Database): Addresses {
   }
 }
 
-async function readAll(sql: Sql, places: readonly Pick<Place, 'id'>[]): Promise<ReadonlyMap<number, AddressEntry>> {
+async function readAll(
+  sql: Sql,
+  places: readonly Pick<RowPosition, 'id'>[],
+): Promise<ReadonlyMap<number, AddressEntry>> {
   if (places.length === 0) return new Map()
   const found = await sql.all<AddressEntry>(`${ENTRIES} WHERE l.id = ANY ($1)`, [places.map(({ id }) => id)])
   return new Map(found.map((entry) => [entry.id, entry]))
 }
 
-function listByKey(sql: Sql, url: string): Promise<Pick<Place, 'id'>[]> {
-  return sql.all<Pick<Place, 'id'>>(
+function listByKey(sql: Sql, url: string): Promise<Pick<RowPosition, 'id'>[]> {
+  return sql.all<Pick<RowPosition, 'id'>>(
     `SELECT l.id FROM sources s CROSS JOIN unnest($1::text[]) AS k (key)
        JOIN ledger l ON l.source = s.id AND digest_of(l.key) = digest_of(k.key) AND l.key = k.key
      WHERE NOT s.is_removed`,
@@ -112,7 +115,7 @@ function listByKey(sql: Sql, url: string): Promise<Pick<Place, 'id'>[]> {
 }
 
 /** The lanes that may contain matches, judged by the counters of the ledger. */
-async function listLanes(sql: Sql, filter: AddressFilter): Promise<Lane[]> {
+async function listLanes(sql: Sql, filter: AddressConditions): Promise<Lane[]> {
   const { sourceId = null, host, includeSubdomains, state = null, reason = null } = filter
   const sources = await sql.all<{ source: number }>(
     `SELECT s.id AS source FROM sources s WHERE NOT s.is_removed AND s.uuid = coalesce($1, s.uuid) AND EXISTS (
@@ -123,29 +126,40 @@ async function listLanes(sql: Sql, filter: AddressFilter): Promise<Lane[]> {
   )
   const all = sources.map(({ source }) => ({ source, host: null }))
   if (host === undefined) return all
-  const { name, below } = namesOf(host)
+  const { name, below } = toHostParameters(host)
   if (!includeSubdomains) return sources.map(({ source }) => ({ source, host: name }))
   const hosts = await sql.all<{ source: number; host: string }>(
     `SELECT source, host FROM host_counts
      WHERE source = ANY ($1) AND (host = $2 OR right(host, length($3)) = $3) LIMIT $4`,
-    [sources.map(({ source }) => source), name, below, MOST_HOST_LANES + 1],
+    [sources.map(({ source }) => source), name, below, MAX_HOST_LANES + 1],
   )
-  return hosts.length > MOST_HOST_LANES ? all : hosts
+  return hosts.length > MAX_HOST_LANES ? all : hosts
 }
 
 /** The first positions after a given one, merged from several lanes. */
-function walk(sql: Sql, lanes: readonly Lane[], query: AddressQuery, start: Place, limit: number): Promise<Place[]> {
+function walk(
+  sql: Sql,
+  lanes: readonly Lane[],
+  query: AddressQuery,
+  start: RowPosition,
+  limit: number,
+): Promise<RowPosition[]> {
   const { order = 'newest' } = query
   const direction = order === 'newest' ? 'DESC' : 'ASC'
   const { text, values } = writeLanes(lanes, query, order, start)
-  return sql.all<Place>(`SELECT id, at FROM ${text} ORDER BY at ${direction}, id ${direction} LIMIT $1`, [
+  return sql.all<RowPosition>(`SELECT id, at FROM ${text} ORDER BY at ${direction}, id ${direction} LIMIT $1`, [
     limit,
     ...values,
   ])
 }
 
-async function countPassing(sql: Sql, lanes: readonly Lane[], filter: AddressFilter, most: number): Promise<number> {
-  const start = beforeAll(filter.to ?? Number.MAX_SAFE_INTEGER, 'newest')
+async function countPassing(
+  sql: Sql,
+  lanes: readonly Lane[],
+  filter: AddressConditions,
+  most: number,
+): Promise<number> {
+  const start = createStartPosition(filter.to ?? Number.MAX_SAFE_INTEGER, 'newest')
   const { text, values } = writeLanes(lanes, filter, 'newest', start)
   const found = await sql.get<{ rows: number }>(`SELECT count(*) AS rows FROM (SELECT 1 FROM ${text} LIMIT $1) p`, [
     most,
@@ -154,7 +168,7 @@ async function countPassing(sql: Sql, lanes: readonly Lane[], filter: AddressFil
   return found?.rows ?? 0
 }
 
-async function countRows(sql: Sql, lanes: readonly Lane[], { state, reason }: AddressFilter): Promise<number> {
+async function countRows(sql: Sql, lanes: readonly Lane[], { state, reason }: AddressConditions): Promise<number> {
   const found = await sql.get<{ rows: number }>(
     `SELECT coalesce(sum(rows), 0)::bigint AS rows FROM ledger_counts WHERE source = ANY ($1)
        AND state = coalesce($2, state) AND reason = coalesce($3, reason)`,
@@ -166,13 +180,13 @@ async function countRows(sql: Sql, lanes: readonly Lane[], { state, reason }: Ad
 /** SQL for the rows of all lanes after a position, each lane in list order; `$1` limits the rows per lane. */
 function writeLanes(
   lanes: readonly Lane[],
-  filter: AddressFilter,
+  filter: AddressConditions,
   order: Order,
-  start: Place,
+  start: RowPosition,
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const [beyond, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
   const isOfHosts = lanes.some(({ host }) => host !== null)
-  const { conditions, values } = sift(filter, isOfHosts)
+  const { conditions, values } = writeFilter(filter, isOfHosts)
   const end = order === 'newest' ? 'l.at >= $6' : 'l.at <= $6'
   const edge = order === 'newest' ? (filter.from ?? Number.MIN_SAFE_INTEGER) : (filter.to ?? Number.MAX_SAFE_INTEGER)
   return {
@@ -188,7 +202,7 @@ const HAS_HINT = 'EXISTS (SELECT 1 FROM page_analyses a WHERE a.source = l.sourc
 const KINDS = PAGE_CLASSES.map((kind) => `'${kind}'`).join(', ')
 
 /** The SQL condition of each filter; `?` stands for its value. */
-const TESTS: Readonly<Partial<Record<keyof AddressFilter, string>>> = {
+const TESTS: Readonly<Partial<Record<keyof AddressConditions, string>>> = {
   state: 'l.state = ?',
   reason: 'l.reason = ?',
   status: 'l.status = ?',
@@ -204,15 +218,15 @@ const TESTS: Readonly<Partial<Record<keyof AddressFilter, string>>> = {
 /** The first parameter after those that every list query has. */
 const FIRST_VALUE = 7
 
-function sift(filter: AddressFilter, isOfHosts: boolean): Sieve {
+function writeFilter(filter: AddressConditions, isOfHosts: boolean): FilterSql {
   const values: unknown[] = []
   const name = (value: unknown) => `$${FIRST_VALUE - 1 + values.push(value)}`
   const tests = Object.entries(TESTS).flatMap(([field, test]) => {
-    const value = filter[field as keyof AddressFilter]
+    const value = filter[field as keyof AddressConditions]
     return value === undefined ? [] : [test.replace('?', () => name(value))]
   })
   if (filter.host !== undefined && !isOfHosts) {
-    const { name: host, below } = namesOf(filter.host)
+    const { name: host, below } = toHostParameters(filter.host)
     const ending = name(below)
     tests.push(`(l.host = ${name(host)} OR right(l.host, length(${ending})) = ${ending})`)
   }
@@ -220,17 +234,17 @@ function sift(filter: AddressFilter, isOfHosts: boolean): Sieve {
 }
 
 /** The position at which a list starts. */
-async function startOf(sql: Sql, { cursor, from, to }: AddressQuery, order: Order): Promise<Place> {
+async function findStart(sql: Sql, { cursor, from, to }: AddressQuery, order: Order): Promise<RowPosition> {
   const first = order === 'newest' ? (to ?? Number.MAX_SAFE_INTEGER) : (from ?? Number.MIN_SAFE_INTEGER)
   const isWithin = cursor !== undefined && (order === 'newest' ? cursor.at <= first : cursor.at >= first)
-  return isWithin ? placeOf(sql, cursor, order) : beforeAll(first, order)
+  return isWithin ? findPosition(sql, cursor, order) : createStartPosition(first, order)
 }
 
 /** The position of a cursor. A cursor with a URL points to the row of that address, unless the row was requested since. */
-async function placeOf(sql: Sql, { at, id, url }: AddressCursor, order: Order): Promise<Place> {
+async function findPosition(sql: Sql, { at, id, url }: AddressCursor, order: Order): Promise<RowPosition> {
   if (id !== undefined) return { at, id }
   const named = url === undefined ? [] : [...(await readAll(sql, await listByKey(sql, url))).values()]
   const ids = named.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
-  if (ids.length === 0) return beforeAll(at, order)
+  if (ids.length === 0) return createStartPosition(at, order)
   return { at, id: order === 'newest' ? Math.min(...ids) : Math.max(...ids) }
 }

@@ -1,25 +1,25 @@
 import { createChunkIndex, type IndexStep, type NewChunk } from '../../core/retrieval/chunk-index.ts'
 import type { Database, Sql } from './database.ts'
-import { createIndexParts, type HeldBlocks } from './index-parts.ts'
-import { ChunksLacking, createDraft, createIndexShelf, type IndexDraft } from './index-shelf.ts'
-import { readNewChunks, readUntended, type UntendedIndex, writeDraft } from './index-tables.ts'
+import { createIndexParts, type PinnedBlocks } from './index-parts.ts'
+import { createDraft, createIndexStorage, type IndexDraft, MissingChunksError } from './index-storage.ts'
+import { type IndexBacklog, readIndexBacklog, readNewChunks, writeDraft } from './index-tables.ts'
 import { lockNumber } from './locks.ts'
 
 /** The result of a step: more may be left to do, nothing is left, or another process is working on the index. */
-type Outcome = 'done' | 'complete' | 'busy'
+type StepOutcome = 'done' | 'complete' | 'busy'
 
 /**
  * Runs one step of index maintenance as a transaction. Only one process on any machine does this at a time; writers and searches never wait
  * for it.
  */
-export function advanceIndex(db: Database, step: IndexStep | undefined): Promise<Outcome> {
+export function advanceIndex(db: Database, step: IndexStep | undefined): Promise<StepOutcome> {
   return db.transaction(async (sql) => {
     const lock = await sql.get<{ isTaken: boolean }>(
       `SELECT pg_try_advisory_xact_lock(${lockNumber('index')}) AS "isTaken"`,
     )
     if (lock?.isTaken !== true) return 'busy'
-    const found = await readUntended(sql)
-    const { draft, isDone } = await work(sql, found, step)
+    const found = await readIndexBacklog(sql)
+    const { draft, isDone } = await runStep(sql, found, step)
     const isChanged = draft.generation !== found.generation || draft.reached !== undefined || found.goneRows.length > 0
     if (isChanged) await writeDraft(sql, draft, found.goneRows)
     return isDone || found.isMoreGone || (found.isMoreStale && draft.reached !== undefined) ? 'done' : 'complete'
@@ -28,18 +28,18 @@ export function advanceIndex(db: Database, step: IndexStep | undefined): Promise
 }
 
 /** Repeats a step, loading missing blocks each time, until nothing is missing. */
-async function work(
+async function runStep(
   sql: Sql,
-  found: UntendedIndex,
+  found: IndexBacklog,
   step: IndexStep | undefined,
 ): Promise<{ draft: IndexDraft; isDone: boolean }> {
-  const held: HeldBlocks = new Map()
+  const held: PinnedBlocks = new Map()
   // A private set of parts: merged blocks become obsolete, so they stay out of the cache for searches.
   const parts = createIndexParts()
   let chunks: NewChunk[] | undefined
   for (;;) {
     const draft = createDraft({ ...found, chunks, stale: [] })
-    const index = createChunkIndex(createIndexShelf(parts, () => draft))
+    const index = createChunkIndex(createIndexStorage(parts, () => draft))
     try {
       const { result: isDone, lacking } = parts.run(held, () => {
         for (const { first, last } of found.gone) index.remove(first, last - first + 1)
@@ -51,7 +51,7 @@ async function work(
       if (lacking === undefined) return { draft, isDone }
       if (!(await parts.load(sql, lacking, held))) throw new RangeError('the index has lost some of its blocks')
     } catch (error) {
-      if (!(error instanceof ChunksLacking)) throw error
+      if (!(error instanceof MissingChunksError)) throw error
       chunks = await readNewChunks(sql, draft.stale, error.count)
     }
   }

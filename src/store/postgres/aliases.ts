@@ -3,7 +3,7 @@ import { listKeysOf } from '../../library/address-keys.ts'
 import {
   ALIASES_AT_ONCE,
   type AliasFactRecord,
-  type AliasPlace,
+  type AliasPosition,
   type AliasRecord,
   type CheckedAliases,
   judgeAlias,
@@ -55,7 +55,7 @@ interface FactColumns extends AliasFactRecord {
 export async function checkAliases(
   sql: Sql,
   source: number,
-  after: AliasPlace,
+  after: AliasPosition,
   now: number,
 ): Promise<CheckedAliases | undefined> {
   const some = await sql.all<AliasRecord>(

@@ -1,13 +1,13 @@
 import type { AnalysedPage, FoundPlace } from '../../analysis/page-analysis.ts'
 import type { Page, PageClass } from '../../core/model.ts'
-import type { Analyses, PageToAnalyse, PendingBy } from '../../library/analyses.ts'
+import type { Analyses, AnalysisVersions, PageToAnalyse } from '../../library/analyses.ts'
 import { type AnalysisRecord, toAnalysis } from '../common/analysis-record.ts'
 import { contextOf } from '../common/place-context.ts'
 import { createAnalysisRuns, keepProgress } from './analysis-runs.ts'
 import { reviseClassification } from './classifications.ts'
 import type { Database, Sql } from './database.ts'
 import { createDomains } from './domains.ts'
-import { removeHub, writeFurtherHub, writeHub } from './hub-writer.ts'
+import { insertOrTouchHub, removeHub, writeHub } from './hub-writer.ts'
 
 interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
   readonly meta: string
@@ -15,7 +15,7 @@ interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
 }
 
 /** Size limit for a batch of pages: a hundred of the largest would exhaust the memory. */
-const MOST_BYTES = 8_000_000
+const MAX_BATCH_BYTES = 8_000_000
 
 /** SQL for pages without a current analysis. An analysis of a newer program version is left alone. */
 const PENDING = `FROM pages p JOIN ledger l ON l.id = p.id JOIN sources s ON s.id = l.source
@@ -61,11 +61,11 @@ export function createAnalyses(db: Database): Analyses {
   }
 }
 
-function valuesOf({ version, revision, classifierVersion }: PendingBy): unknown[] {
+function valuesOf({ version, revision, classifierVersion }: AnalysisVersions): unknown[] {
   return [version, revision, classifierVersion]
 }
 
-async function listPending(sql: Sql, by: PendingBy, after: number, limit: number): Promise<PageToAnalyse[]> {
+async function listPending(sql: Sql, by: AnalysisVersions, after: number, limit: number): Promise<PageToAnalyse[]> {
   // Computes sizes first, so that pages beyond the limit are not transferred.
   const found = await sql.all<PendingColumns>(
     `SELECT id, "sourceId", key, host, "checkedAt", meta, markdown FROM (
@@ -74,7 +74,7 @@ async function listPending(sql: Sql, by: PendingBy, after: number, limit: number
            - octet_length(p.markdown) AS before
        ${PENDING} AND p.id > $4 ORDER BY p.id LIMIT $5) pending
      WHERE before < $6 ORDER BY id`,
-    [...valuesOf(by), after, limit, MOST_BYTES],
+    [...valuesOf(by), after, limit, MAX_BATCH_BYTES],
   )
   return found.map(({ meta, markdown, ...page }) => {
     const described = JSON.parse(meta) as Omit<Page, 'markdown'>
@@ -83,13 +83,13 @@ async function listPending(sql: Sql, by: PendingBy, after: number, limit: number
 }
 
 /** The gazetteer revision and time of an analysis. */
-interface WrittenBy {
+interface AnalysisStamp {
   readonly revision: string
   readonly now: number
 }
 
 /** Stores the analysis of a page, with its places and hub. */
-async function writePage(sql: Sql, toWrite: PageToAnalyse, analysed: AnalysedPage, of: WrittenBy): Promise<void> {
+async function writePage(sql: Sql, toWrite: PageToAnalyse, analysed: AnalysedPage, of: AnalysisStamp): Promise<void> {
   const { id, host, checkedAt, page } = toWrite
   const { classification, analysis, hub } = analysed
   const found = await sql.get<{ source: number }>(
@@ -108,7 +108,7 @@ async function writePage(sql: Sql, toWrite: PageToAnalyse, analysed: AnalysedPag
   await writePlaces(sql, id, page, analysis.findings.places, of.now)
   // A hub is identified by the URL of its first page, which describes it best.
   if (hub !== null && hub.url === page.url) await writeHub(sql, hub, of.now)
-  else if (hub !== null) await writeFurtherHub(sql, hub, of.now)
+  else if (hub !== null) await insertOrTouchHub(sql, hub, of.now)
   // A hub that a crawl has confirmed stays, whatever its text looks like.
   else if (!(await isConfirmed(sql, host, page.url))) await removeHub(sql, page.url)
 }

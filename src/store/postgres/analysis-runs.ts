@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import type { Analyses, AnalysisRun, RunBegin, RunHolder, RunProgress } from '../../library/analyses.ts'
+import type { Analyses, AnalysisRun, RunHolder, RunProgress, RunRequest } from '../../library/analyses.ts'
 import { type EventRecord, type RunRecord, toEvent, toRun, toRunColumns } from '../common/run-record.ts'
 import type { Database, Sql } from './database.ts'
 import { lock } from './locks.ts'
@@ -14,7 +14,7 @@ const RUNS = `SELECT id, status, stage, started_at AS "startedAt", ended_at AS "
 const NEWEST = 'ORDER BY started_at DESC, number DESC'
 
 /** Maximum number of stored runs; the oldest are deleted first. */
-const MOST_RUNS = 1000
+const MAX_RUNS = 1000
 
 /** Queries analysis runs. */
 export function createAnalysisRuns(db: Database): AnalysisRuns {
@@ -74,17 +74,17 @@ export async function keepProgress(
   return changed > 0
 }
 
-async function beginRun(sql: Sql, { run, isLeft, isWanted }: RunBegin): Promise<AnalysisRun> {
+async function beginRun(sql: Sql, { run, isAbandoned, canResume }: RunRequest): Promise<AnalysisRun> {
   await lock(sql, 'runs')
   const [newest] = (await sql.all<RunRecord>(`${RUNS} ${NEWEST} LIMIT 1`)).map(toRun)
   for (const open of (await sql.all<RunRecord>(`${RUNS} WHERE status = 'running'`)).map(toRun)) {
-    if (!isLeft(open)) throw new PharosError('ANALYSIS_RUNNING', { run: open.id })
-    if (open.id !== newest?.id || !isWanted(open)) {
+    if (!isAbandoned(open)) throw new PharosError('ANALYSIS_RUNNING', { run: open.id })
+    if (open.id !== newest?.id || !canResume(open)) {
       await updateRun(sql, { ...open, status: 'cancelled', endedAt: open.heartbeatAt })
     }
   }
   const isOpen = newest?.status === 'running' || newest?.status === 'cancelled'
-  if (newest === undefined || !isOpen || !isWanted(newest)) {
+  if (newest === undefined || !isOpen || !canResume(newest)) {
     await insertRun(sql, run)
     return run
   }
@@ -104,7 +104,7 @@ async function insertRun(sql: Sql, run: AnalysisRun): Promise<void> {
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     [...changingColumns(columns), columns.startedAt, ...options],
   )
-  const old = `(SELECT id FROM analysis_runs ${NEWEST} OFFSET ${MOST_RUNS})`
+  const old = `(SELECT id FROM analysis_runs ${NEWEST} OFFSET ${MAX_RUNS})`
   await sql.run(`DELETE FROM analysis_run_events WHERE run_id IN ${old}`)
   await sql.run(`DELETE FROM analysis_runs WHERE id IN ${old}`)
 }

@@ -1,6 +1,6 @@
 import type { Classification } from '../../core/model.ts'
 import type { Sql } from './database.ts'
-import { readableJson } from './readable-json.ts'
+import { writePostgresJson } from './postgres-json.ts'
 
 /**
  * Replaces the classification for new content. Findings about the old content are deleted, even when there is no new classification yet.
@@ -31,7 +31,7 @@ export async function reviseClassification(
      VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (page) DO UPDATE SET source = excluded.source, kind = excluded.kind, confidence = excluded.confidence,
        hint = excluded.hint, hint_confidence = excluded.hint_confidence, classification = excluded.classification`,
-    [page, source, kind, confidence, combined.hint, combined.confidence, readableJson(classification)],
+    [page, source, kind, confidence, combined.hint, combined.confidence, writePostgresJson(classification)],
   )
 }
 

@@ -1,15 +1,21 @@
 import type { Chunk, Page, Section } from '../../core/model.ts'
-import { likenessOf } from '../../core/retrieval/likeness.ts'
 import { planExcerpt, readLayout, writeLayout } from '../../core/retrieval/page-layout.ts'
+import { createPageSignature } from '../../core/retrieval/page-signature.ts'
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { ChunkSpan, PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/store.ts'
 import { packHash, unpackHash } from '../common/hash.ts'
-import { ANALYSED_FACTS, COPIED_FACTS, compareSaid, type Said, writeFacts } from '../common/said.ts'
+import {
+  ANALYSED_FACTS,
+  COPIED_FACTS,
+  compareMetadata,
+  type StoredMetadata,
+  writeFacts,
+} from '../common/metadata-diff.ts'
 import {
   type ChunkColumns,
-  type ChunkPlace,
-  idsFrom,
+  type ChunkOrigin,
   type PageColumns,
+  parseIdPrefix,
   type SpanColumns,
   toSpans,
   toStoredChunk,
@@ -17,7 +23,7 @@ import {
 } from '../common/stored-content.ts'
 import { invalidateClassification, replaceClassification, reviseClassification } from './classifications.ts'
 import type { Sql } from './database.ts'
-import { removeLostHubs } from './hub-writer.ts'
+import { removeEmptyHubs } from './hub-writer.ts'
 
 /*
  * Pages with their chunks, stored under the id of their ledger row. Everything that writes runs inside the transaction of the caller, who
@@ -31,7 +37,7 @@ type HashedColumns = Omit<ChunkColumns, 'id' | 'contentHash'> & {
 }
 
 /** The stored metadata of a page, before it is replaced. */
-interface SaidColumns {
+interface MetadataColumns {
   readonly title: string
   readonly meta: string
   readonly sections: string
@@ -46,7 +52,7 @@ interface TextColumns extends Omit<PageText, 'sections' | 'chunks'> {
   readonly count: number
 }
 
-const PLACE_COLUMNS = 's.uuid AS "sourceId", l.url, p.title'
+const ORIGIN_COLUMNS = 's.uuid AS "sourceId", l.url, p.title'
 const CHUNK_COLUMNS = `c.chunk_id AS "chunkId", c.content_hash AS "contentHash", c.position AS "chunkIndex", c.kind,
   c.start_line AS "startLine", c.end_line AS "endLine", c.token_estimate AS "tokenEstimate", c.slug, c.path,
   c.heading_path AS "headingPath", c.symbol, c.address, c.asset_path AS "assetPath", c.content`
@@ -59,15 +65,15 @@ const IS_ROW = 'l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $
 const PAGES_AT_ONCE = 32
 
 /** SQL that writes the similarity data of a page: three values, starting at the parameter `first`. */
-function writeLikeness(first: number): string {
+function writeSignatureSql(first: number): string {
   return `INSERT INTO likenesses (page, fingerprint, language, family)
        VALUES ($1, $${first}, $${first + 1}, $${first + 2})
        ON CONFLICT (page) DO UPDATE SET fingerprint = excluded.fingerprint, language = excluded.language,
          family = excluded.family`
 }
 
-function likenessValues(page: Page): (string | null)[] {
-  const { fingerprint, language, family } = likenessOf(page)
+function toSignatureValues(page: Page): (string | null)[] {
+  const { fingerprint, language, family } = createPageSignature(page)
   return [fingerprint, language, family]
 }
 
@@ -84,7 +90,7 @@ export async function writeContent(sql: Sql, source: number, row: number, record
        ON CONFLICT (id) DO UPDATE SET first_chunk = excluded.first_chunk, chunk_count = excluded.chunk_count,
          title = excluded.title, language = excluded.language, meta = excluded.meta, sections = excluded.sections,
          markdown = excluded.markdown, layout = excluded.layout),
-     likeness AS (${writeLikeness(25)}),
+     likeness AS (${writeSignatureSql(25)}),
      stale AS (INSERT INTO index_stale (first, last) SELECT $2::bigint, $2::bigint + $3::integer - 1 WHERE $3::integer > 0)
      INSERT INTO chunks (id, source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate, slug,
        path, heading_path, symbol, address, asset_path, content)
@@ -119,16 +125,16 @@ export async function writeContent(sql: Sql, source: number, row: number, record
       chunks.map(({ address }) => address),
       chunks.map(({ assetPath }) => assetPath),
       chunks.map(({ content }) => content),
-      ...likenessValues(page),
+      ...toSignatureValues(page),
     ],
   )
   // A row without a page has no previous classification.
-  if (isNew) await classifyContent(sql, source, row, record)
+  if (isNew) await writeClassification(sql, source, row, record)
   else await replaceClassification(sql, source, row, record.classification)
 }
 
 /** The chunk numbers drawn for a page. */
-interface Drawn {
+interface DrawnNumbers {
   readonly first: number | null
   readonly last: number | null
   /** Whether the row had no page before. */
@@ -137,11 +143,11 @@ interface Drawn {
 
 /** Removes the chunks of a row, and returns the first of `count` consecutive numbers for new ones; 0 when `count` is 0. */
 async function replaceChunks(sql: Sql, row: number, count: number): Promise<{ first: number; isNew: boolean }> {
-  const drawn = await sql.get<Drawn>(
+  const drawn = await sql.get<DrawnNumbers>(
     `WITH old AS (SELECT first_chunk AS first, first_chunk + chunk_count - 1 AS last FROM pages WHERE id = $2),
      gone AS (INSERT INTO index_gone (first, last) SELECT first, last FROM old WHERE last >= first),
      removed AS (DELETE FROM chunks c USING old WHERE c.id BETWEEN old.first AND old.last)
-     SELECT d.first, d.last, NOT EXISTS (SELECT 1 FROM old) AS "isNew" FROM (${DRAW}) AS d`,
+     SELECT d.first, d.last, NOT EXISTS (SELECT 1 FROM old) AS "isNew" FROM (${DRAW_NUMBERS}) AS d`,
     [count, row],
   )
   const { first = null, last = null, isNew = true } = drawn ?? {}
@@ -153,26 +159,26 @@ async function replaceChunks(sql: Sql, row: number, count: number): Promise<{ fi
  * consecutive. A lock or a counter row would make sources wait for each other until the transaction ends. Preallocated blocks would mix the
  * numbers of all writers, so that a removed chunk could be in any part of the index.
  */
-const DRAW = `SELECT min(n) AS first, max(n) AS last
+const DRAW_NUMBERS = `SELECT min(n) AS first, max(n) AS last
   FROM (SELECT nextval('chunk_numbers') AS n FROM generate_series(1, $1::integer)) AS numbers`
 
-async function findConsecutive(sql: Sql, count: number, drawn: Pick<Drawn, 'first' | 'last'>): Promise<number> {
+async function findConsecutive(sql: Sql, count: number, drawn: Pick<DrawnNumbers, 'first' | 'last'>): Promise<number> {
   let { first, last } = drawn
   while (first !== null && last !== null && last - first + 1 !== count) {
-    ;({ first, last } = (await sql.get<Drawn>(DRAW, [count])) ?? { first: null, last: null })
+    ;({ first, last } = (await sql.get<DrawnNumbers>(DRAW_NUMBERS, [count])) ?? { first: null, last: null })
   }
   return first ?? 0
 }
 
 /** Replaces the metadata of a page; its content stays. */
-export async function describeContent(sql: Sql, source: number, row: number, record: PageRecord): Promise<void> {
+export async function writeMetadata(sql: Sql, source: number, row: number, record: PageRecord): Promise<void> {
   const { page } = withoutNul(record)
-  const found = await readSaid(sql, row, JSON.stringify(page.sections))
-  const anew = compareSaid(found && toSaid(found), page)
+  const found = await readMetadata(sql, row, JSON.stringify(page.sections))
+  const anew = compareMetadata(found && toStoredMetadata(found), page)
   const { markdown, ...meta } = page
   const { first = 0, count = 0 } = found ?? {}
   const layout =
-    anew.isLaidOutAnew && count > 0
+    anew.hasNewSections && count > 0
       ? writeLayout(
           { markdown: found?.markdown ?? markdown, sections: page.sections },
           await listSpans(sql, first, count),
@@ -181,7 +187,7 @@ export async function describeContent(sql: Sql, source: number, row: number, rec
   await sql.run(
     `WITH said AS (
        UPDATE pages SET title = $2, language = $3, meta = $4, sections = $5, layout = coalesce($6, layout) WHERE id = $1),
-     likeness AS (${writeLikeness(11)}),
+     likeness AS (${writeSignatureSql(11)}),
      gone AS (INSERT INTO index_gone (first, last) SELECT $7::bigint, $8::bigint WHERE $9 AND $8::bigint >= $7::bigint),
      stale AS (INSERT INTO index_stale (first, last) SELECT $7::bigint, $8::bigint WHERE $9 AND $8::bigint >= $7::bigint)
      DELETE FROM copied_vectors WHERE $10 AND chunk BETWEEN $7::bigint AND $8::bigint`,
@@ -194,18 +200,18 @@ export async function describeContent(sql: Sql, source: number, row: number, rec
       layout,
       first,
       first + count - 1,
-      anew.isRenamed,
-      anew.isCopiedOtherwise,
-      ...likenessValues(page),
+      anew.hasNewTitle,
+      anew.isVectorCopyOutdated,
+      ...toSignatureValues(page),
     ],
   )
-  await classifyContent(sql, source, row, record)
-  if (anew.isAnalysedOtherwise) await invalidateClassification(sql, row)
+  await writeClassification(sql, source, row, record)
+  if (anew.isAnalysisOutdated) await invalidateClassification(sql, row)
 }
 
 /** Reads the stored metadata of a page. Its text is included only when the sections differ. */
-function readSaid(sql: Sql, row: number, sections: string): Promise<SaidColumns | undefined> {
-  return sql.get<SaidColumns>(
+function readMetadata(sql: Sql, row: number, sections: string): Promise<MetadataColumns | undefined> {
+  return sql.get<MetadataColumns>(
     `SELECT title, meta, sections, CASE WHEN sections <> $2 THEN markdown END AS markdown, first_chunk AS first,
        chunk_count AS count
      FROM pages WHERE id = $1`,
@@ -213,7 +219,7 @@ function readSaid(sql: Sql, row: number, sections: string): Promise<SaidColumns 
   )
 }
 
-function toSaid({ title, meta, sections }: SaidColumns): Said {
+function toStoredMetadata({ title, meta, sections }: MetadataColumns): StoredMetadata {
   // All JSON that is parsed in this file was written by it.
   const page = JSON.parse(meta) as Page
   return {
@@ -227,7 +233,7 @@ function toSaid({ title, meta, sections }: SaidColumns): Said {
 }
 
 /** Writes the classification of a page, if there is one. */
-export async function classifyContent(
+export async function writeClassification(
   sql: Sql,
   source: number,
   row: number,
@@ -248,7 +254,7 @@ export async function removeContent(sql: Sql, rows: readonly number[]): Promise<
     [rows],
   )
   if (removed.length > 0) {
-    await removeLostHubs(
+    await removeEmptyHubs(
       sql,
       removed.map(({ url }) => url),
     )
@@ -368,9 +374,9 @@ export async function* listPages(sql: Sql, source: number): AsyncIterable<Stored
 
 /** The chunk with this id or id prefix; undefined when there is none, or more than one. */
 export async function readChunk(sql: Sql, source: number, chunkId: string): Promise<StoredChunk | undefined> {
-  const [from, to] = (idsFrom(chunkId) ?? [chunkId, chunkId]).map(packHash)
-  const found = await sql.all<HashedColumns & ChunkPlace & Pick<Chunk, 'content'>>(
-    `SELECT DISTINCT ON (c.chunk_id) ${PLACE_COLUMNS}, ${CHUNK_COLUMNS}
+  const [from, to] = (parseIdPrefix(chunkId) ?? [chunkId, chunkId]).map(packHash)
+  const found = await sql.all<HashedColumns & ChunkOrigin & Pick<Chunk, 'content'>>(
+    `SELECT DISTINCT ON (c.chunk_id) ${ORIGIN_COLUMNS}, ${CHUNK_COLUMNS}
      FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
      WHERE c.source = $1 AND c.chunk_id BETWEEN $2 AND $3 ORDER BY c.chunk_id, left(l.key, 512), l.key LIMIT 2`,
     [source, from, to],
@@ -382,8 +388,8 @@ export async function readChunk(sql: Sql, source: number, chunkId: string): Prom
 /** Chunks by number, in the given order. */
 export async function readChunksAt(sql: Sql, numbers: readonly number[]): Promise<(StoredChunk | undefined)[]> {
   if (numbers.length === 0) return []
-  const found = await sql.all<HashedColumns & ChunkPlace & Pick<Chunk, 'content'> & { number: number }>(
-    `SELECT c.id AS number, ${PLACE_COLUMNS}, ${CHUNK_COLUMNS}
+  const found = await sql.all<HashedColumns & ChunkOrigin & Pick<Chunk, 'content'> & { number: number }>(
+    `SELECT c.id AS number, ${ORIGIN_COLUMNS}, ${CHUNK_COLUMNS}
      FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
      WHERE c.id = ANY ($1::bigint[])`,
     [numbers],
@@ -400,7 +406,7 @@ function toChunk({
   chunkId,
   contentHash,
   ...rest
-}: HashedColumns & ChunkPlace & Pick<Chunk, 'content'>): StoredChunk {
+}: HashedColumns & ChunkOrigin & Pick<Chunk, 'content'>): StoredChunk {
   const columns = { ...rest, id: unpackHash(chunkId), contentHash: unpackHash(contentHash) }
   return toStoredChunk(columns, { sourceId, url, title }, () => content)
 }

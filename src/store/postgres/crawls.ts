@@ -1,9 +1,9 @@
 import { PharosError } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
 import type { HostLease } from '../../crawl/host-lease.ts'
-import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
+import { MAX_DELAY_MS } from '../../crawl/transitions.ts'
 import { labelOf } from '../../library/source.ts'
-import { type Crawl, FOCUSED_KEPT } from '../../library/store.ts'
+import { type Crawl, MAX_FOCUSED_RUNS } from '../../library/store.ts'
 import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, IS_FOCUSED, toCrawl } from '../common/crawl-record.ts'
 import type { Sql } from './database.ts'
 import type { HostHolder } from './host-holder.ts'
@@ -12,20 +12,20 @@ import { lockSource } from './lock-source.ts'
 import { crawlNumber } from './sources.ts'
 
 /** How often each crawl of this process had been begun at the time, which detects takeovers. */
-export type Terms = Map<string, number>
+export type CrawlTerms = Map<string, number>
 
 const SELECT = `SELECT i.uuid AS id, s.uuid AS "sourceId", j.kind, j.state, j.options, j.runner, j.started_at AS "startedAt",
     j.heartbeat_at AS "heartbeatAt", j.ended_at AS "endedAt", j.summary
   FROM crawls j JOIN crawl_ids i ON i.id = j.id JOIN sources s ON s.id = j.source`
 
 /** The arguments for beginning a crawl. */
-export interface Beginning {
+export interface CrawlStart {
   readonly crawl: Crawl
   readonly staleMs: number
   /** Id of the interrupted crawl to resume. */
   readonly resume: string | undefined
   /** A runner that is known to have ended. */
-  readonly gone: string | undefined
+  readonly endedRunner: string | undefined
   /** The process that begins it. */
   readonly holder: HostHolder
 }
@@ -34,29 +34,29 @@ export interface Beginning {
 export async function beginCrawl(
   sql: Sql,
   source: number,
-  { crawl, staleMs, resume, gone, holder }: Beginning,
+  { crawl, staleMs, resume, endedRunner, holder }: CrawlStart,
 ): Promise<{ readonly crawl: Crawl; readonly term: number }> {
   await lockSource(sql, source)
   const now = resume === undefined ? crawl.startedAt : crawl.heartbeatAt
   const running = await sql.all<CrawlRecord>(`${SELECT} WHERE j.source = $1 AND j.state = 'running'`, [source])
-  const isGone = ({ runner }: CrawlRecord) => gone !== undefined && runner === gone
+  const isGone = ({ runner }: CrawlRecord) => endedRunner !== undefined && runner === endedRunner
   if (running.some((one) => !isGone(one) && Math.abs(now - one.heartbeatAt) < staleMs)) await refuseRunning(sql, source)
   const others = running.filter(({ id }) => id !== resume).map(({ id }) => id)
   await sql.run(
     `UPDATE crawls SET state = 'cancelled', ended_at = heartbeat_at WHERE id IN (SELECT id FROM crawl_ids WHERE uuid = ANY ($1))`,
     [others],
   )
-  if (gone !== undefined) await freeHostsOf(sql, gone, now)
-  await sql.run(TAKE_BACK, [source, resume !== undefined, now, holder.name])
+  if (endedRunner !== undefined) await freeHostsOf(sql, endedRunner, now)
+  await sql.run(RELEASE_LEASED_ROWS, [source, resume !== undefined, now, holder.name])
   await sql.run(`UPDATE ledger SET due_at = NULL WHERE source = $1 AND state = 'pending' AND due_at > $2`, [
     source,
-    now + MOST_DELAY_MS,
+    now + MAX_DELAY_MS,
   ])
   return resume === undefined ? insertCrawl(sql, source, crawl) : reopenCrawl(sql, source, { crawl, resume, now })
 }
 
 /** Releases leased rows. When a crawl resumes, helpers with a live host lease keep their rows. */
-const TAKE_BACK = `UPDATE ledger l SET state = 'pending', lease = NULL, leased_until = NULL
+const RELEASE_LEASED_ROWS = `UPDATE ledger l SET state = 'pending', lease = NULL, leased_until = NULL
   WHERE l.source = $1 AND l.state = 'leased' AND NOT ($2 AND EXISTS (
     SELECT 1 FROM hosts h WHERE h.host = l.host AND h.token::text = split_part(l.lease, ':', 1) AND h.leased_until > $3::float8
       AND h.holder <> $4))`
@@ -94,7 +94,7 @@ async function insertCrawl(sql: Sql, source: number, crawl: Crawl): Promise<{ cr
     `UPDATE ledger SET attempts = 0, is_final = false, awaits_confirmation = false WHERE source = $1 AND state = 'pending'`,
     [source],
   )
-  if (crawl.options.isFocused === true) await sql.run(FORGET_FOCUSED, [source, FOCUSED_KEPT - 1])
+  if (crawl.options.isFocused === true) await sql.run(FORGET_FOCUSED, [source, MAX_FOCUSED_RUNS - 1])
   await sql.run(`INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, [
     await crawlNumber(sql, source, crawl.id),
     source,
@@ -130,11 +130,13 @@ async function reopenCrawl(
 }
 
 /** Selects the crawl $1 while the runner $2 holds it. */
-export const OURS: string = `id = (SELECT id FROM crawl_ids WHERE uuid = $1) AND state = 'running' AND runner IS NOT DISTINCT FROM coalesce($2, runner)`
+export const IS_HELD_BY_RUNNER: string = `id = (SELECT id FROM crawl_ids WHERE uuid = $1) AND state = 'running' AND runner IS NOT DISTINCT FROM coalesce($2, runner)`
 
 /** Records a heartbeat; false when the crawl was taken over. */
 export async function touchCrawl(sql: Sql, id: string, now: number, runner: string | undefined): Promise<boolean> {
-  return (await sql.run(`UPDATE crawls SET heartbeat_at = $3 WHERE ${OURS}`, [id, runner ?? null, now])) > 0
+  return (
+    (await sql.run(`UPDATE crawls SET heartbeat_at = $3 WHERE ${IS_HELD_BY_RUNNER}`, [id, runner ?? null, now])) > 0
+  )
 }
 
 /**
@@ -152,7 +154,7 @@ export async function endCrawl(
   await lockSource(sql, found.source)
   // The counts of the helpers are already included in the summary.
   await sql.run(
-    `WITH ended AS (UPDATE crawls SET state = $3, ended_at = $4, summary = $5 WHERE ${OURS} RETURNING id)
+    `WITH ended AS (UPDATE crawls SET state = $3, ended_at = $4, summary = $5 WHERE ${IS_HELD_BY_RUNNER} RETURNING id)
      DELETE FROM crawl_helpers WHERE crawl IN (SELECT id FROM ended)`,
     [id, runner ?? null, summary?.end ?? 'cancelled', now, summary && JSON.stringify(summary)],
   )

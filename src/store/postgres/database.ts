@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Notification, PoolClient, QueryConfig } from 'pg'
 import { PharosError } from '../../core/errors.ts'
-import { Connections, type DatabaseOptions, type IsolationLevel, PATIENCE_MS } from './connections.ts'
-import { explainFailure, isConnectionLost, isConnectTimeout, isForgotten, isRepeatable } from './failures.ts'
-import { parsePlace } from './place.ts'
+import { parseConnectionAddress } from './connection-address.ts'
+import { ConnectionPool, type DatabaseOptions, type IsolationLevel, LOCK_TIMEOUT_MS } from './connection-pool.ts'
+import { explainFailure, isConnectionLost, isConnectTimeout, isRetryable, isUnknownTransaction } from './failures.ts'
 import { migrate } from './schema.ts'
 import { ServerTime } from './server-time.ts'
 
-export type { DatabaseOptions } from './connections.ts'
+export type { DatabaseOptions } from './connection-pool.ts'
 
 /** Runs SQL, inside a transaction or standalone. Values replace `$1`, `$2` and so on. */
 export interface Sql {
@@ -23,7 +23,7 @@ export interface Database extends Sql {
   /** The address without the password, for display. */
   readonly location: string
   /** Checks how the server is reached, and refuses a connection mode that cannot work. */
-  look(): Promise<void>
+  checkConnection(): Promise<void>
   /** How far the server clock is ahead of the local one, in milliseconds, by the latest measurement. */
   readonly clockOffset: () => number
   /**
@@ -45,18 +45,18 @@ export interface Database extends Sql {
 }
 
 /** Delay before a lost listening connection is reopened. */
-const LISTEN_AGAIN_MS = 1000
+const LISTEN_RETRY_DELAY_MS = 1000
 /** Minimum and maximum delay before conflicting work is retried. */
-const REPEAT_MS = [5, 50] as const
+const RETRY_DELAY_RANGE_MS = [5, 50] as const
 /** Minimum and maximum delay before the outcome of a transaction is queried again. */
-const ASK_MS = [50, 250] as const
+const COMMIT_POLL_RANGE_MS = [50, 250] as const
 
 /** Opens the library at an address such as `postgres://user@host/database`, and migrates its tables. */
 export async function openDatabase(address: string, options: DatabaseOptions = {}): Promise<Database> {
   const database = await connectDatabase(address, options)
   try {
-    await database.look()
-    await migrate(database, parsePlace(address))
+    await database.checkConnection()
+    await migrate(database, parseConnectionAddress(address))
     return database
   } catch (error) {
     await database.close()
@@ -66,24 +66,24 @@ export async function openDatabase(address: string, options: DatabaseOptions = {
 
 /** Opens a database without migrating it. It connects on first use. */
 export async function connectDatabase(address: string, options: DatabaseOptions = {}): Promise<Database> {
-  return createDatabase(await prepare(address, options))
+  return createDatabase(await openContext(address, options))
 }
 
 /** Everything that is needed to query a database. */
-interface Asked {
-  readonly connections: Connections
+interface DatabaseContext {
+  readonly connections: ConnectionPool
   readonly location: string
   readonly channel: string
   readonly time: ServerTime
-  readonly patienceMs: number
+  readonly lockTimeoutMs: number
   /** Retries work while a retry may help. */
-  readonly repeat: <T>(work: () => Promise<T>) => Promise<T>
+  readonly retry: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-async function prepare(address: string, options: DatabaseOptions): Promise<Asked> {
-  const place = parsePlace(address)
+async function openContext(address: string, options: DatabaseOptions): Promise<DatabaseContext> {
+  const place = parseConnectionAddress(address)
   const { location, channel } = place
-  const { patienceMs = PATIENCE_MS } = options
+  const { lockTimeoutMs = LOCK_TIMEOUT_MS } = options
   const time = new ServerTime()
   const repeat = async <T>(work: () => Promise<T>): Promise<T> => {
     let isReconnected = false
@@ -94,30 +94,37 @@ async function prepare(address: string, options: DatabaseOptions): Promise<Asked
         // The pool may have held a connection to a server that was restarted meanwhile.
         const isStale: boolean = isConnectionLost(error) && !isConnectTimeout(error) && !isReconnected
         isReconnected ||= isStale
-        if (!isStale && !(isRepeatable(error) && performance.now() - since < patienceMs)) {
+        if (!isStale && !(isRetryable(error) && performance.now() - since < lockTimeoutMs)) {
           throw explainFailure(error, location)
         }
       }
-      await rest(REPEAT_MS)
+      await sleepBetween(RETRY_DELAY_RANGE_MS)
     }
   }
-  return { connections: await Connections.open(place, options, time), location, channel, time, patienceMs, repeat }
+  return {
+    connections: await ConnectionPool.open(place, options, time),
+    location,
+    channel,
+    time,
+    lockTimeoutMs,
+    retry: repeat,
+  }
 }
 
-async function rest([least, most]: readonly [number, number]): Promise<void> {
+async function sleepBetween([least, most]: readonly [number, number]): Promise<void> {
   await sleep(least + Math.random() * (most - least))
 }
 
-function createDatabase(asked: Asked): Database {
-  const { connections, location, channel, time, repeat } = asked
+function createDatabase(asked: DatabaseContext): Database {
+  const { connections, location, channel, time, retry } = asked
   const askOn = (client: PoolClient) => (text: string, values: readonly unknown[]) =>
-    connections.ask(client, prepared(text, values, connections.hasOwnSessions))
-  const direct = createSql((text, values) => repeat(() => connections.use((client) => askOn(client)(text, values))))
+    connections.query(client, toQueryConfig(text, values, connections.hasOwnSessions))
+  const direct = createSql((text, values) => retry(() => connections.use((client) => askOn(client)(text, values))))
   const within = async <T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> => {
     try {
       return await work(createSql(askOn(client)))
     } catch (error) {
-      if (!isConnectionLost(error)) await connections.ask(client, 'ROLLBACK').catch(() => undefined)
+      if (!isConnectionLost(error)) await connections.query(client, 'ROLLBACK').catch(() => undefined)
       throw error
     }
   }
@@ -128,30 +135,30 @@ function createDatabase(asked: Asked): Database {
         const transaction = await begin(asked, client, level)
         const result = await within(client, work)
         unanswered.push({ transaction, result })
-        await connections.ask(client, 'COMMIT')
+        await connections.query(client, 'COMMIT')
         return result
       })
     } catch (error) {
       const [last] = unanswered
       if (last === undefined || !isConnectionLost(error)) throw error
-      if (!(await isWritten(asked, direct, last.transaction))) throw error
+      if (!(await isCommitted(asked, direct, last.transaction))) throw error
       return last.result
     }
   }
   const read = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
     connections.use(async (client) => {
-      await connections.ask(client, connections.beginReading())
+      await connections.query(client, connections.beginReading())
       const result = await within(client, work)
-      await connections.ask(client, 'COMMIT')
+      await connections.query(client, 'COMMIT')
       return result
     })
   return {
     ...direct,
     location,
-    look: () => repeat(() => connections.look()),
+    checkConnection: () => retry(() => connections.checkSessions()),
     clockOffset: () => time.offset,
-    transaction: (work, level = 'READ COMMITTED') => repeat(() => write(work, level)),
-    snapshot: (work) => repeat(() => read(work)),
+    transaction: (work, level = 'READ COMMITTED') => retry(() => write(work, level)),
+    snapshot: (work) => retry(() => read(work)),
     channel,
     listen: (wake) => listen(connections, channel, wake),
     close: () => connections.pool.end(),
@@ -164,20 +171,32 @@ interface Transaction {
   readonly now: Date
 }
 
-async function begin({ connections, time }: Asked, client: PoolClient, level: IsolationLevel): Promise<Transaction> {
+async function begin(
+  { connections, time }: DatabaseContext,
+  client: PoolClient,
+  level: IsolationLevel,
+): Promise<Transaction> {
   const before = Date.now()
-  const answers: unknown = await connections.ask(client, connections.beginWriting(level))
+  const answers: unknown = await connections.query(client, connections.beginWriting(level))
   // A query of several statements has several results.
   const last = (answers as readonly { readonly rows: readonly Transaction[] }[]).at(-1)?.rows[0]
   if (last === undefined) throw new TypeError('a transaction was given no number')
-  time.note(before, last.now.getTime(), Date.now())
+  time.addSample(before, last.now.getTime(), Date.now())
   return last
 }
 
 /** Whether a transaction was committed whose COMMIT got no response. Throws when the outcome stays unknown until the timeout. */
-async function isWritten({ patienceMs, location }: Asked, sql: Sql, transaction: Transaction): Promise<boolean> {
+async function isCommitted(
+  { lockTimeoutMs, location }: DatabaseContext,
+  sql: Sql,
+  transaction: Transaction,
+): Promise<boolean> {
   let problem: unknown = new PharosError('LIBRARY_LOCKED', { library: location })
-  for (const since = performance.now(); performance.now() - since < patienceMs; await rest(ASK_MS)) {
+  for (
+    const since = performance.now();
+    performance.now() - since < lockTimeoutMs;
+    await sleepBetween(COMMIT_POLL_RANGE_MS)
+  ) {
     try {
       const status = await readStatus(sql, transaction)
       // The server may still be working on it, or may not have noticed the lost connection yet.
@@ -202,14 +221,14 @@ async function readStatus(sql: Sql, { id, now }: Transaction): Promise<string | 
       [id, now],
     )
     .catch((error: unknown) => {
-      if (isForgotten(error)) return undefined
+      if (isUnknownTransaction(error)) return undefined
       throw error
     })
   return found?.status ?? null
 }
 
 /** Keeps a listening connection open until it is no longer wanted. */
-function listen(connections: Connections, channel: string, wake: (about: string) => void): () => Promise<void> {
+function listen(connections: ConnectionPool, channel: string, wake: (about: string) => void): () => Promise<void> {
   const stop = new AbortController()
   const tell = ({ payload = '' }: Notification) => wake(payload)
   const hear = async (): Promise<void> => {
@@ -220,7 +239,7 @@ function listen(connections: Connections, channel: string, wake: (about: string)
         stop.signal.addEventListener('abort', () => resolve())
       })
       client.on('notification', tell)
-      await connections.ask(client, `LISTEN "${channel}"`)
+      await connections.query(client, `LISTEN "${channel}"`)
       // Notifications before this point may have been missed.
       wake('')
       if (!stop.signal.aborted) await lost
@@ -234,7 +253,7 @@ function listen(connections: Connections, channel: string, wake: (about: string)
     while (!stop.signal.aborted) {
       // An unreachable server is reported by the next query, so errors are ignored here.
       await hear().catch(() => undefined)
-      await sleep(LISTEN_AGAIN_MS, undefined, { signal: stop.signal }).catch(() => undefined)
+      await sleep(LISTEN_RETRY_DELAY_MS, undefined, { signal: stop.signal }).catch(() => undefined)
     }
   }
   // A shared session would receive notifications for other clients, so there is no listener.
@@ -245,9 +264,9 @@ function listen(connections: Connections, channel: string, wake: (about: string)
   }
 }
 
-type Ask = (text: string, values: readonly unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>
+type RunQuery = (text: string, values: readonly unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>
 
-function createSql(ask: Ask): Sql {
+function createSql(ask: RunQuery): Sql {
   return {
     all: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
       (await ask(text, values)).rows as Row[],
@@ -257,22 +276,22 @@ function createSql(ask: Ask): Sql {
   }
 }
 
-const names = new Map<string, string>()
+const statementNames = new Map<string, string>()
 
 /**
  * A named statement is planned once per connection. The number of statements in this program is fixed, so all of them are kept. The name is
  * derived from the text, so that programs behind a pooler never mean different statements by it.
  */
-function prepared(text: string, values: readonly unknown[], isNamed: boolean): QueryConfig {
-  const query = { text, values: values.map(storable) }
+function toQueryConfig(text: string, values: readonly unknown[], isNamed: boolean): QueryConfig {
+  const query = { text, values: values.map(replaceNul) }
   if (!isNamed) return query
-  const name = names.get(text) ?? `pharos_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
-  names.set(text, name)
+  const name = statementNames.get(text) ?? `pharos_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
+  statementNames.set(text, name)
   return { ...query, name }
 }
 
 /** PostgreSQL cannot store NUL in text, which pages, robots.txt files and foreign messages may contain. */
-function storable(value: unknown): unknown {
+function replaceNul(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
-  return Array.isArray(value) ? value.map(storable) : value
+  return Array.isArray(value) ? value.map(replaceNul) : value
 }

@@ -4,13 +4,13 @@ import { describeLogin } from '../../core/url/postgres-login.ts'
 /**
  * Error codes after which a transaction may be retried: a serialization failure, a deadlock, or a transaction that stayed idle too long.
  */
-const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01', '25P03'])
+const RETRYABLE_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '25P03'])
 
 /**
  * Error codes for a lost server: it is unreachable, shutting down or starting, has no free connection, or ended an idle one. Poolers use
  * them too.
  */
-const LOST: ReadonlySet<string> = new Set([
+const CONNECTION_LOST_CODES: ReadonlySet<string> = new Set([
   '08000',
   '08001',
   '08003',
@@ -41,17 +41,17 @@ const LOST: ReadonlySet<string> = new Set([
 const READ_ONLY: ReadonlySet<string> = new Set(['25006', '42501'])
 
 /** Connection errors of the driver that have no code. */
-const LOST_MESSAGES =
+const CONNECTION_LOST_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
 /** All connections of this process stayed in use until the timeout. */
-export class NoneFree extends Error {
-  override readonly name = 'NoneFree'
+export class PoolExhaustedError extends Error {
+  override readonly name = 'PoolExhaustedError'
 }
 
 /** Whether work may be retried after a conflict. */
-export function isRepeatable(error: unknown): boolean {
-  return error instanceof NoneFree || REPEATABLE.has(codeOf(error))
+export function isRetryable(error: unknown): boolean {
+  return error instanceof PoolExhaustedError || RETRYABLE_CODES.has(codeOf(error))
 }
 
 /** Whether no pooled connection became free in time. */
@@ -60,12 +60,12 @@ export function isQueueTimeout(error: unknown): boolean {
 }
 
 /** Whether the server itself sent this error. */
-export function hasAnswered(error: unknown): boolean {
+export function isServerError(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(codeOf(error)) && !/^E/.test(codeOf(error))
 }
 
 /** Whether the server does not know the transaction id. */
-export function isForgotten(error: unknown): boolean {
+export function isUnknownTransaction(error: unknown): boolean {
   return codeOf(error) === '22023'
 }
 
@@ -73,7 +73,9 @@ export function isForgotten(error: unknown): boolean {
 export function isConnectionLost(error: unknown): boolean {
   // An error that is already explained may quote the same words.
   if (error instanceof PharosError) return false
-  return LOST.has(codeOf(error)) || (error instanceof Error && LOST_MESSAGES.test(error.message))
+  return (
+    CONNECTION_LOST_CODES.has(codeOf(error)) || (error instanceof Error && CONNECTION_LOST_MESSAGES.test(error.message))
+  )
 }
 
 /** Whether a new connection timed out. */
@@ -89,16 +91,16 @@ export function explainFailure(error: unknown, library: string): unknown {
   const code = codeOf(error)
   // Another session cancelled the query.
   if (isConnectionLost(error) || code === '57014') {
-    const advice = code === '53300' ? { advice: NO_ROOM } : {}
+    const advice = code === '53300' ? { advice: CONNECTION_LIMIT_ADVICE } : {}
     const details = { library, problem: error.message || code, ...advice }
     return new PharosError('LIBRARY_UNREACHABLE', details, { cause: error })
   }
-  const problem = refusalOf(error, code, library)
+  const problem = explainRefusal(error, code, library)
   if (problem !== undefined) {
-    return new PharosError('LIBRARY_UNUSABLE', { library, problem, advice: AGAIN }, { cause: error })
+    return new PharosError('LIBRARY_UNUSABLE', { library, problem, advice: RETRY_ADVICE }, { cause: error })
   }
   // Another session holds the lock beyond the timeout.
-  if (code === '55P03' || isRepeatable(error)) return new PharosError('LIBRARY_LOCKED', { library }, { cause: error })
+  if (code === '55P03' || isRetryable(error)) return new PharosError('LIBRARY_LOCKED', { library }, { cause: error })
   if (code === '53100') return new PharosError('LIBRARY_FULL', { library, problem: error.message }, { cause: error })
   if (READ_ONLY.has(code)) {
     const advice = code === '42501' ? { advice: writeGrants(library) } : {}
@@ -108,10 +110,10 @@ export function explainFailure(error: unknown, library: string): unknown {
 }
 
 /** Advice for refusals, whose problem text already says what to do. */
-const AGAIN = 'then run the same command again'
+const RETRY_ADVICE = 'then run the same command again'
 
 /** Advice when the server has no free connections; every process uses a few. */
-const NO_ROOM =
+const CONNECTION_LIMIT_ADVICE =
   'end processes that use it, raise max_connections of the server or the limit of the role, or put a pooler before it; then run the same command again'
 
 /** The grants that a role needs to use a library of another role. */
@@ -126,7 +128,7 @@ export function writeGrants(library: string): string {
 }
 
 /** Why the server refuses this address, and what to do; undefined for other failures. */
-function refusalOf({ message }: Error, code: string, library: string): string | undefined {
+function explainRefusal({ message }: Error, code: string, library: string): string | undefined {
   if (code === '3D000') return `${message}; make it with: ${describeLogin(library).createdb}`
   if (code === '42501' && message.startsWith('permission denied for database')) {
     const { role, database } = describeLogin(library)

@@ -1,32 +1,32 @@
-import { ASTRAY_MS, FREE_CLOCK, type HostClock, MOST_HOLD_MS } from '../../crawl/host-clock.ts'
+import { type HostClock, MAX_BACK_OFF_MS, MAX_SLOT_AHEAD_MS, NEW_HOST_CLOCK } from '../../crawl/host-clock.ts'
 import {
-  giveHostBack,
+  CONTESTED_LEASE_MS,
   isHostHeld,
-  judgeHost,
-  MOST_LEASE_MS,
+  judgeHostOwnership,
+  MAX_LEASE_MS,
   NO_HOST,
-  TURN_MS,
+  releaseHost,
   takeHost,
-  WISH_MS,
+  WANT_EXPIRY_MS,
   wantHost,
 } from '../../crawl/host-lease.ts'
 import type { LeaseRequest, ListedRows, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
 import { unpackHash } from '../common/hash.ts'
-import { LISTED, stateAfter } from '../common/ledger-sql.ts'
+import { IS_LISTED, stateAfter } from '../common/ledger-sql.ts'
 import {
   byWeight,
   type Candidate,
   countSlots,
-  FIRST_PER_VISIT,
-  type Reserved,
+  EXAMINED_PER_VISIT,
+  pickByHost,
+  pickFirst,
+  type ReservedRow,
   reserveSlots,
-  takeFirst,
-  takeOfHosts,
 } from '../common/slots.ts'
 import { toVisit, type VisitRecord } from '../common/visit.ts'
 import type { Sql } from './database.ts'
-import { ofKey } from './finds.ts'
-import type { HostHolder, Leased } from './host-holder.ts'
+import { writeSelectByKey } from './found-addresses.ts'
+import type { HostHolder, LeaseResult } from './host-holder.ts'
 import {
   freeHosts,
   HOST_COLUMNS,
@@ -39,7 +39,7 @@ import {
 } from './hosts.ts'
 
 /** The state of a source's frontier before a lease. */
-interface Standing {
+interface FrontierState {
   /** Whether rows have a dead lease: expired, lost, or never confirmed to the process. */
   readonly hasExpired: boolean
   /** Whether only rows that await confirmation are left. All frontier indexes keep these apart. */
@@ -57,7 +57,7 @@ interface Level {
 }
 
 /** A lease request of a process that leases hosts. */
-export interface Asking {
+export interface HolderRequest {
   readonly request: LeaseRequest
   readonly holder: HostHolder
   /** Identifies a request that is repeated because its response was lost. */
@@ -65,7 +65,7 @@ export interface Asking {
 }
 
 /** The context of a frontier query. */
-interface Asked extends Asking {
+interface LeaseContext extends HolderRequest {
   readonly sql: Sql
   readonly source: number
   readonly isLast: boolean
@@ -86,14 +86,14 @@ const LEASED = `l.source = $1 AND l.state = 'leased' AND NOT l.awaits_confirmati
 const IN_ORDER = 'ORDER BY l.weight, l.depth, l.id'
 const CANDIDATES = 'SELECT l.id, l.weight, l.depth, l.host FROM ledger l'
 
-/** SQL for the time at which a host opens. A clock that is implausibly far ahead counts as free, as in `mendClock`. */
-export const openAt = (now: string): string => `greatest(0,
-    CASE WHEN h.next_at > ${now} + ${ASTRAY_MS} THEN ${now} ELSE h.next_at END,
-    CASE WHEN h.held_until > ${now} + ${MOST_HOLD_MS} THEN ${now} ELSE h.held_until END)`
+/** SQL for the time at which a host opens. A clock that is implausibly far ahead counts as free, as in `correctClock`. */
+export const writeOpenAt = (now: string): string => `greatest(0,
+    CASE WHEN h.next_at > ${now} + ${MAX_SLOT_AHEAD_MS} THEN ${now} ELSE h.next_at END,
+    CASE WHEN h.held_until > ${now} + ${MAX_BACK_OFF_MS} THEN ${now} ELSE h.held_until END)`
 
 /** SQL for whether a process holds a host, as in `isHostHeld`. */
-export function heldAt(now: string): string {
-  return `(h.leased_until > ${now} AND h.leased_until <= ${now} + ${MOST_LEASE_MS})`
+export function writeIsHeld(now: string): string {
+  return `(h.leased_until > ${now} AND h.leased_until <= ${now} + ${MAX_LEASE_MS})`
 }
 
 /**
@@ -104,61 +104,64 @@ const EXPIRED = `l.source = $1 AND l.state = 'leased' AND l.leased_until <= $2::
   AND NOT EXISTS (SELECT 1 FROM crawls j WHERE j.source = $1 AND j.state = 'running')`
 
 /** SQL condition for hosts whose holder, other than $3, has sent no heartbeat in time at $2. */
-const LATE = `NOT ${heldAt('$2::float8')} AND h.holder <> $3`
+const HAS_LATE_HOLDER = `NOT ${writeIsHeld('$2::float8')} AND h.holder <> $3`
 
 /** Leased rows whose host has changed its holder, or should; and rows that this same request had already leased. */
 const LOST_ROWS = `SELECT l.id FROM ledger l JOIN hosts h ON h.host = l.host
   WHERE l.source = $1 AND l.state = 'leased'
-    AND (split_part(l.lease, ':', 1) <> h.token::text OR split_part(l.lease, ':', 2) = $4 OR (${LATE}))`
+    AND (split_part(l.lease, ':', 1) <> h.token::text OR split_part(l.lease, ':', 2) = $4 OR (${HAS_LATE_HOLDER}))`
 
 const POSTPONED = `state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL`
 
 /** Leases visits that are due, each with a slot of its host, together with their hosts. */
-export async function lease(sql: Sql, source: number, asking: Asking): Promise<Leased> {
+export async function lease(sql: Sql, source: number, asking: HolderRequest): Promise<LeaseResult> {
   const { request, holder } = asking
-  const { isLast, hosts, finished } = await stand(sql, source, asking)
+  const { isLast, hosts, finished } = await prepareFrontier(sql, source, asking)
   const { idle } = holder
-  if (hosts.length === 0 && idle.length === 0) return { visits: [], taken: [], until: 0, left: [] }
+  if (hosts.length === 0 && idle.length === 0) return { visits: [], taken: [], until: 0, released: [] }
   const level =
-    request.isLevelled && !isLast && hosts.length > 0 ? await findLevel(sql, source, request.firstLevel) : null
+    request.isBreadthFirst && !isLast && hosts.length > 0 ? await findLevel(sql, source, request.firstLevel) : null
   const kept = new Set(holder.hosts.filter((host) => !finished.includes(host)))
-  const asked: Asked = { ...asking, sql, source, isLast, level, kept }
+  const asked: LeaseContext = { ...asking, sql, source, isLast, level, kept }
   // Usually there are few hosts. When there are many and none of the chosen ones is available, this requests the first ones from their
   // holders.
   const chosen = hosts.length <= request.limit ? undefined : await choose(asked)
   const wanted = chosen === undefined || chosen.length === 0 ? hosts.slice(0, request.limit) : hostsOf(chosen)
   const states = await lockHosts(sql, [...new Set([...wanted, ...idle])], request.now)
-  const open = openOf(states, asked)
-  const rows = chosen?.filter(({ host }) => open.has(host)) ?? (await listOfHosts(asked, open, hosts))
-  const { reserved, clocks } = reserveSlots(rows, readFrom(open), request)
+  const open = filterUsableHosts(states, asked)
+  const rows = chosen?.filter(({ host }) => open.has(host)) ?? (await listByHost(asked, open, hosts))
+  const { reserved, clocks } = reserveSlots(rows, createClockReader(open), request)
   const isEnough = reserved.length >= request.limit
   const visited = isEnough || holder.isFull ? [] : await listVisited(asked, states)
-  const changed = changeHosts(states, clocks, { asked, standing: { finished, visited }, isEnough })
+  const changed = changeHosts(states, clocks, { context: asked, frontier: { finished, visited }, isEnough })
   await writeHosts(sql, changed)
-  const visits = await take(sql, reserved, changed, asked)
-  const left = idle.filter((host) => !clocks.has(host) && !isKept(changed.get(host) ?? states.get(host), holder))
+  const visits = await leaseRows(sql, reserved, changed, asked)
+  const left = idle.filter((host) => !clocks.has(host) && !isHeldBy(changed.get(host) ?? states.get(host), holder))
   const { until, hostsUntil = until } = request
-  return { visits, taken: [...clocks.keys()].filter((host) => host !== NO_HOST), until: hostsUntil, left }
+  return { visits, taken: [...clocks.keys()].filter((host) => host !== NO_HOST), until: hostsUntil, released: left }
 }
 
 /** The hosts that this process may use. */
-export function openOf(states: States, { holder, request }: Pick<Asked, 'holder' | 'request'>): States {
-  return new Map([...states].filter(([host, { lease }]) => mayUse(host, lease, holder, request.now)))
+export function filterUsableHosts(
+  states: States,
+  { holder, request }: Pick<LeaseContext, 'holder' | 'request'>,
+): States {
+  return new Map([...states].filter(([host, { lease }]) => canUseHost(host, lease, holder, request.now)))
 }
 
-function mayUse(host: string, lease: HostState['lease'], { name }: HostHolder, now: number): boolean {
-  const standing = judgeHost(lease, name, now)
+function canUseHost(host: string, lease: HostState['lease'], { name }: HostHolder, now: number): boolean {
+  const standing = judgeHostOwnership(lease, name, now)
   return host === NO_HOST || standing === 'ours' || standing === 'free'
 }
 
-function isKept(state: HostState | undefined, { name }: HostHolder): boolean {
+function isHeldBy(state: HostState | undefined, { name }: HostHolder): boolean {
   return state !== undefined && state.lease.holder === name && state.lease.leasedUntil > 0
 }
 
 /** The result of a lease, before its hosts are written. */
-interface Outcome {
-  readonly asked: Pick<Asked, 'holder' | 'request'>
-  readonly standing: Pick<Standing, 'finished'> & {
+interface LeaseOutcome {
+  readonly context: Pick<LeaseContext, 'holder' | 'request'>
+  readonly frontier: Pick<FrontierState, 'finished'> & {
     /** Hosts of other processes with active visits of this source. */
     readonly visited: readonly string[]
   }
@@ -167,8 +170,8 @@ interface Outcome {
 }
 
 /** Hosts of other processes that have active visits of this source. */
-async function listVisited({ sql, source, holder, request }: Asked, states: States): Promise<string[]> {
-  const others = [...states].filter(([, { lease }]) => judgeHost(lease, holder.name, request.now) === 'others')
+async function listVisited({ sql, source, holder, request }: LeaseContext, states: States): Promise<string[]> {
+  const others = [...states].filter(([, { lease }]) => judgeHostOwnership(lease, holder.name, request.now) === 'others')
   if (others.length === 0) return []
   return hostsOf(
     await sql.all<{ host: string }>(
@@ -179,7 +182,7 @@ async function listVisited({ sql, source, holder, request }: Asked, states: Stat
 }
 
 /** The hosts whose state changes: taken, returned, or requested from their holder. */
-export function changeHosts(states: States, clocks: ReadonlyMap<string, HostClock>, outcome: Outcome): States {
+export function changeHosts(states: States, clocks: ReadonlyMap<string, HostClock>, outcome: LeaseOutcome): States {
   const changed = new Map<string, HostState>()
   for (const [host, state] of states) {
     const clock = clocks.get(host)
@@ -193,25 +196,25 @@ function changeLease(
   host: string,
   lease: HostState['lease'],
   isTaken: boolean,
-  { asked, standing, isEnough }: Outcome,
+  { context, frontier, isEnough }: LeaseOutcome,
 ): HostState['lease'] {
-  const { holder, request } = asked
+  const { holder, request } = context
   const { now, until, hostsUntil = until } = request
   if (isTaken) return takeHost(lease, holder.name, now, hostsUntil)
-  const judged = judgeHost(lease, holder.name, now)
+  const judged = judgeHostOwnership(lease, holder.name, now)
   if (judged === 'others') {
     // A holder that visits this source already does the same work. Other hosts are requested only when there is nothing else to do.
-    const isAsked = !isEnough && !holder.isFull && !standing.visited.includes(host)
+    const isAsked = !isEnough && !holder.isFull && !frontier.visited.includes(host)
     return isAsked ? wantHost(lease, now) : lease
   }
   if (lease.holder !== holder.name || lease.leasedUntil === 0 || holder.isBusy(host)) return lease
   // Without active visits or work that could start now, the host is more useful to other processes.
-  const isUseless = judged === 'yielded' || !isEnough || standing.finished.includes(host)
-  return isUseless ? giveHostBack(lease) : lease
+  const isUseless = judged === 'yielded' || !isEnough || frontier.finished.includes(host)
+  return isUseless ? releaseHost(lease) : lease
 }
 
 /** Whether a lease could exceed the maximum number of hosts of this process. */
-function isCapped({ request: { maxHosts = Infinity, limit }, kept }: Asked): boolean {
+function isNearHostLimit({ request: { maxHosts = Infinity, limit }, kept }: LeaseContext): boolean {
   return kept.size + limit > maxHosts
 }
 
@@ -220,31 +223,31 @@ export async function release(sql: Sql, source: number, visits: readonly Visit[]
   if (visits.length === 0) return
   await sql.run(
     `UPDATE ledger l SET ${POSTPONED}
-     FROM unnest($2::text[], $3::text[]) AS v (key, lease) CROSS JOIN LATERAL (${ofKey('r.id', 'v.key')}) r
+     FROM unnest($2::text[], $3::text[]) AS v (key, lease) CROSS JOIN LATERAL (${writeSelectByKey('r.id', 'v.key')}) r
      WHERE l.id = r.id AND l.state = 'leased' AND l.lease = v.lease`,
     [source, visits.map(({ key }) => key), visits.map((visit) => visit.lease)],
   )
 }
 
 /** Poll interval for a host that is unavailable now. */
-const LOOK_MS = 500
+const HOST_POLL_INTERVAL_MS = 500
 
 /**
  * SQL condition for hosts that the process $3 cannot have at $2: another process holds it, it is yielded to others, or $4 says that this
  * process is at its maximum.
  */
-const TAKEN = `(h.holder <> $3 AND ${heldAt('$2::float8')}) OR ($4 AND h.holder IS DISTINCT FROM $3)
-  OR (h.holder = $3 AND h.wanted_at > greatest(0, $2::float8 - ${WISH_MS}) AND (h.leased_until = 0 OR h.taken_at <= $2::float8 - ${TURN_MS}))`
+const IS_UNAVAILABLE = `(h.holder <> $3 AND ${writeIsHeld('$2::float8')}) OR ($4 AND h.holder IS DISTINCT FROM $3)
+  OR (h.holder = $3 AND h.wanted_at > greatest(0, $2::float8 - ${WANT_EXPIRY_MS}) AND (h.leased_until = 0 OR h.taken_at <= $2::float8 - ${CONTESTED_LEASE_MS}))`
 
 const COUNT_OPEN = `SELECT
     (SELECT coalesce(sum(rows), 0)::bigint FROM ledger_counts WHERE source = $1 AND state = 'pending') + e.rows AS pending,
     (SELECT coalesce(sum(rows), 0)::bigint FROM ledger_counts WHERE source = $1 AND state = 'leased') - e.rows AS leased,
     least(e.next, o.next) AS "nextAt"
   FROM (
-    SELECT count(*) AS rows, min(greatest(coalesce(l.due_at, $2::float8), ${openAt('$2::float8')})) AS next
+    SELECT count(*) AS rows, min(greatest(coalesce(l.due_at, $2::float8), ${writeOpenAt('$2::float8')})) AS next
     FROM ledger l LEFT JOIN hosts h ON h.host = l.host WHERE ${EXPIRED}) e
   CROSS JOIN (
-    SELECT min(greatest(${openAt('$2::float8')}, CASE WHEN ${TAKEN} THEN $2::float8 + ${LOOK_MS} END, least(
+    SELECT min(greatest(${writeOpenAt('$2::float8')}, CASE WHEN ${IS_UNAVAILABLE} THEN $2::float8 + ${HOST_POLL_INTERVAL_MS} END, least(
       CASE WHEN o.ready > 0 THEN $2::float8 END,
       CASE WHEN o.waiting > 0 THEN (
         SELECT min(l.due_at) FROM ledger l
@@ -259,11 +262,11 @@ export async function countOpen(sql: Sql, source: number, now: number, holder: H
 
 /** Hosts that pending rows wait for and that stay blocked beyond a point in time, by name. */
 export async function listHeldHosts(sql: Sql, source: number, now: number, after: number): Promise<string[]> {
-  // An implausibly long hold comes from a wrong clock and is ignored, as in `mendClock`.
+  // An implausibly long hold comes from a wrong clock and is ignored, as in `correctClock`.
   const held = await sql.all<{ host: string }>(
     `SELECT DISTINCT o.host FROM open_hosts o JOIN hosts h ON h.host = o.host
      WHERE o.source = $1 AND h.held_until > $2::float8 AND h.held_until <= $3::float8 ORDER BY o.host`,
-    [source, after, now + MOST_HOLD_MS],
+    [source, after, now + MAX_BACK_OFF_MS],
   )
   return held.map(({ host }) => host)
 }
@@ -279,7 +282,7 @@ export function skipPending(
   if (listed !== undefined) {
     return sql.run(
       `UPDATE ledger SET state = 'skipped', reason = $2, pattern = $3, target = NULL
-       WHERE source = $1 AND state = 'pending' AND page_hash IS NULL AND found_on = $4 AND ${LISTED}
+       WHERE source = $1 AND state = 'pending' AND page_hash IS NULL AND found_on = $4 AND ${IS_LISTED}
          AND host <> ALL($5::text[])`,
       [source, reason, pattern, listed.list, listed.exceptHosts],
     )
@@ -312,7 +315,7 @@ export function failPending(
 const firstOpen = (column: string): string =>
   `SELECT ${column} FROM open_hosts o WHERE o.source = $1 ORDER BY o.awaits_confirmation, o.host LIMIT 1`
 
-const STANDING = `WITH turn AS MATERIALIZED (
+const FRONTIER_STATE = `WITH turn AS MATERIALIZED (
     SELECT coalesce((${firstOpen('o.awaits_confirmation')}), true)
       AND NOT EXISTS (SELECT 1 FROM ledger l WHERE ${LEASED}) AS "isLast")
   SELECT t."isLast",
@@ -325,25 +328,30 @@ const STANDING = `WITH turn AS MATERIALIZED (
   FROM turn t`
 
 /** Reads the state of the frontier, after rows with a dead lease were returned to it. */
-async function stand(sql: Sql, source: number, { request, holder, id }: Asking): Promise<Standing> {
+async function prepareFrontier(
+  sql: Sql,
+  source: number,
+  { request, holder, id }: HolderRequest,
+): Promise<FrontierState> {
   const { now, limit } = request
   const whose = [source, now, holder.name, id]
   // Scans all leased rows for lost ones when there is nothing else to do, when this request is repeated, and at intervals.
-  const ask = (isLooking: boolean) => sql.get<Standing>(STANDING, [...whose, limit + 1, holder.idle, isLooking])
-  const isAgain = holder.isAgain(request)
-  const found = await ask(holder.looks(source, now) || isAgain)
+  const ask = (isLooking: boolean) =>
+    sql.get<FrontierState>(FRONTIER_STATE, [...whose, limit + 1, holder.idle, isLooking])
+  const isAgain = holder.isRepeated(request)
+  const found = await ask(holder.isScanDue(source, now) || isAgain)
   if (found?.hasExpired !== true) return found ?? EMPTY
-  await takeBack(sql, whose, now)
+  await reclaimLeases(sql, whose, now)
   return (await ask(false)) ?? EMPTY
 }
 
 /**
  * Returns rows with a dead lease to the frontier. Their hosts are released first, so that the previous holder can no longer settle them.
  */
-async function takeBack(sql: Sql, whose: readonly unknown[], now: number): Promise<void> {
+async function reclaimLeases(sql: Sql, whose: readonly unknown[], now: number): Promise<void> {
   const late = await sql.all<{ host: string }>(
     `SELECT DISTINCT l.host FROM ledger l JOIN hosts h ON h.host = l.host
-    WHERE l.source = $1 AND l.state = 'leased' AND ${LATE}`,
+    WHERE l.source = $1 AND l.state = 'leased' AND ${HAS_LATE_HOLDER}`,
     whose.slice(0, 3),
   )
   await freeHosts(sql, hostsOf(late), now, (lease) => !isHostHeld(lease, now))
@@ -351,7 +359,7 @@ async function takeBack(sql: Sql, whose: readonly unknown[], now: number): Promi
   await sql.run(`UPDATE ledger SET ${POSTPONED} WHERE id IN (${LOST_ROWS})`, whose)
 }
 
-const EMPTY: Standing = {
+const EMPTY: FrontierState = {
   hasExpired: false,
   isLast: false,
   hosts: [],
@@ -396,48 +404,48 @@ const FIRST_AT = firstOf(
 )
 
 /** Factor for the number of first rows in the second attempt, before all hosts are examined. */
-const MORE_FIRST = 8
+const FIRST_ROWS_GROWTH = 8
 
 /**
  * Picks rows when there are many hosts. Usually the first rows suffice. If their hosts are unavailable, more rows are read, and only then
  * all hosts are examined.
  */
-async function choose(asked: Asked): Promise<Candidate[]> {
+async function choose(asked: LeaseContext): Promise<Candidate[]> {
   const { sql, request, kept } = asked
   const { limit, now, maxHosts = Infinity } = request
   const found = kept.size < maxHosts ? await chooseFirst(asked) : []
-  if (found === undefined) return chooseOfHosts(asked)
-  if (!isCapped(asked)) return found
+  if (found === undefined) return chooseByHost(asked)
+  if (!isNearHostLimit(asked)) return found
   // Hosts that this process holds may have more rows than those among the first.
   const others = hostsOf(found).filter((host) => !kept.has(host))
   const hosts = [...kept, ...others.slice(0, Math.max(0, Math.min(limit, maxHosts - kept.size)))]
-  return listOfHosts(asked, openOf(await readHosts(sql, hosts, now), asked), hosts)
+  return listByHost(asked, filterUsableHosts(await readHosts(sql, hosts, now), asked), hosts)
 }
 
 /**
  * Picks from the first rows of all hosts, if these are enough. With a host limit, picks at least one row of each further host that the
  * limit allows.
  */
-async function chooseFirst(asked: Asked): Promise<Candidate[] | undefined> {
+async function chooseFirst(asked: LeaseContext): Promise<Candidate[] | undefined> {
   const { request } = asked
-  for (const most of [1, MORE_FIRST].map((times) => times * FIRST_PER_VISIT * request.limit)) {
+  for (const most of [1, FIRST_ROWS_GROWTH].map((times) => times * EXAMINED_PER_VISIT * request.limit)) {
     const first = await listFirst(asked, most)
     const known = first.flatMap((row) => (row.token === null ? [] : [{ ...row, token: row.token }]))
     const states = toStates(known, hostsOf(first), request.now)
-    const readClock = readFrom(openOf(states, asked))
-    const taken = isCapped(asked)
-      ? takeFurther(first, readClock, asked, most)
-      : takeFirst(first, readClock, request, most)
+    const readClock = createClockReader(filterUsableHosts(states, asked))
+    const taken = isNearHostLimit(asked)
+      ? takeNewHosts(first, readClock, asked, most)
+      : pickFirst(first, readClock, request, most)
     if (taken !== undefined) return taken
   }
   return undefined
 }
 
 /** The first row of each host that the process may still take; undefined when these are too few and there may be others. */
-function takeFurther(
+function takeNewHosts(
   first: readonly Candidate[],
   readClock: (host: string) => HostClock,
-  { request, kept }: Asked,
+  { request, kept }: LeaseContext,
   most: number,
 ): Candidate[] | undefined {
   const { maxHosts = Infinity, limit } = request
@@ -453,7 +461,7 @@ function takeFurther(
 /** A row with the columns of its host, if the host is known. */
 type FirstRow = Candidate & Omit<HostColumns, 'token'> & { readonly token: number | null }
 
-function listFirst({ sql, source, request, isLast, level }: Asked, most: number): Promise<FirstRow[]> {
+function listFirst({ sql, source, request, isLast, level }: LeaseContext, most: number): Promise<FirstRow[]> {
   const values = [source, isLast, request.now, most]
   return level === null
     ? sql.all<FirstRow>(FIRST, values)
@@ -468,7 +476,7 @@ const openHosts = (first: string, due: string): string => `SELECT o.host
     SELECT * FROM open_hosts WHERE source = $1 AND awaits_confirmation = $2 ORDER BY host) o
   LEFT JOIN hosts h ON h.host = o.host CROSS JOIN LATERAL (
     SELECT f.weight, f.depth, f.id FROM ((${first}) UNION ALL (${due})) f ORDER BY f.weight, f.depth, f.id LIMIT 1) f
-  WHERE ${openAt('$3::float8')} <= $4::float8 AND (h.holder IS NULL OR h.holder = $6 OR NOT ${heldAt('$3::float8')})
+  WHERE ${writeOpenAt('$3::float8')} <= $4::float8 AND (h.holder IS NULL OR h.holder = $6 OR NOT ${writeIsHeld('$3::float8')})
   ORDER BY ($7 AND o.host = ANY ($8)) DESC, f.weight, f.depth, f.id LIMIT $5`
 
 const OPEN_HOSTS = openHosts(
@@ -481,16 +489,16 @@ const OPEN_HOSTS_AT = openHosts(
 )
 
 /** Picks rows from the available hosts whose first rows come first. */
-async function chooseOfHosts(asked: Asked): Promise<Candidate[]> {
+async function chooseByHost(asked: LeaseContext): Promise<Candidate[]> {
   const { sql, source, request, isLast, level, holder, kept } = asked
   const { now, horizon, limit } = request
-  const values = [source, isLast, now, horizon, limit, holder.name, isCapped(asked), [...kept]]
+  const values = [source, isLast, now, horizon, limit, holder.name, isNearHostLimit(asked), [...kept]]
   const open =
     level === null
       ? await sql.all<{ host: string }>(OPEN_HOSTS, values)
       : await sql.all<{ host: string }>(OPEN_HOSTS_AT, [...values, level.weights, level.depth])
   const hosts = hostsOf(open)
-  return listOfHosts(asked, openOf(await readHosts(sql, hosts, now), asked), hosts)
+  return listByHost(asked, filterUsableHosts(await readHosts(sql, hosts, now), asked), hosts)
 }
 
 const ofHosts = (first: string, due: string): string =>
@@ -506,7 +514,7 @@ const OF_HOSTS_AT = ofHosts(
 )
 
 /** Picks rows of the given hosts, as far as their clocks have free slots. */
-async function listOfHosts(asked: Asked, states: States, hosts: readonly string[]): Promise<Candidate[]> {
+async function listByHost(asked: LeaseContext, states: States, hosts: readonly string[]): Promise<Candidate[]> {
   const { sql, source, request, isLast, level } = asked
   const open = hosts.flatMap((host) => {
     const state = states.get(host)
@@ -519,13 +527,13 @@ async function listOfHosts(asked: Asked, states: States, hosts: readonly string[
     level === null
       ? await sql.all<Candidate>(OF_HOSTS, values)
       : await sql.all<Candidate>(OF_HOSTS_AT, [...values, level.weights, level.depth])
-  return takeOfHosts(isCapped(asked) ? withinCap(rows, asked) : rows, readFrom(states), request)
+  return pickByHost(isNearHostLimit(asked) ? limitHosts(rows, asked) : rows, createClockReader(states), request)
 }
 
 /** Limits rows to the maximum number of hosts: first those that the process holds, then those whose rows come first. */
-export function withinCap(
+export function limitHosts(
   rows: readonly Candidate[],
-  { kept, request }: Pick<Asked, 'kept' | 'request'>,
+  { kept, request }: Pick<LeaseContext, 'kept' | 'request'>,
 ): readonly Candidate[] {
   const hosts = new Set(kept)
   return rows.toSorted(byWeight).filter(({ host }) => {
@@ -534,12 +542,12 @@ export function withinCap(
   })
 }
 
-interface Taken extends VisitRecord<Uint8Array> {
+interface LeasedRow extends VisitRecord<Uint8Array> {
   readonly id: number
 }
 
 // Uses scalar subqueries instead of EXISTS, which the planner might answer with a full table scan.
-const TAKE = `UPDATE ledger l SET state = ${stateAfter('lease')}, lease = v.lease, leased_until = $3::float8
+const LEASE_ROWS = `UPDATE ledger l SET state = ${stateAfter('lease')}, lease = v.lease, leased_until = $3::float8
   FROM unnest($1::bigint[], $2::text[]) AS v (id, lease) WHERE l.id = v.id
   RETURNING l.id, l.key, l.url, l.discovery, l.found_on AS "foundOn", l.attempts, l.etag, l.last_modified AS "lastModified",
     l.content_url AS "contentUrl", coalesce((SELECT true FROM links k WHERE k.id = l.id), false) AS "hasLinks", l.is_shell AS "isShell",
@@ -554,16 +562,16 @@ export function isHostKept({ host, lease }: Pick<Visit, 'host' | 'lease'>, state
 }
 
 /** Leases rows and returns their visits. */
-async function take(
+async function leaseRows(
   sql: Sql,
-  reserved: readonly Reserved[],
+  reserved: readonly ReservedRow[],
   hosts: States,
-  { request, isLast: isConfirmation, id: asked }: Asked,
+  { request, isLast: isConfirmation, id: asked }: LeaseContext,
 ): Promise<Visit[]> {
   if (reserved.length === 0) return []
   const { sourceId, until } = request
   const leases = reserved.map(({ row }, place) => `${hosts.get(row.host)?.lease.token ?? 0}:${asked}:${place}`)
-  const taken = await sql.all<Taken>(TAKE, [reserved.map(({ row }) => row.id), leases, until])
+  const taken = await sql.all<LeasedRow>(LEASE_ROWS, [reserved.map(({ row }) => row.id), leases, until])
   const found = new Map(taken.map((row) => [row.id, row]))
   return reserved.flatMap(({ row: { id, host, depth }, slot }, place) => {
     const row = found.get(id)
@@ -578,8 +586,8 @@ function hostsOf(rows: readonly { readonly host: string }[]): string[] {
 }
 
 /** Reads the clocks of available hosts; all other hosts have no free slots. */
-function readFrom(open: States): (host: string) => HostClock {
+function createClockReader(open: States): (host: string) => HostClock {
   return (host) => open.get(host)?.clock ?? CLOSED
 }
 
-const CLOSED: HostClock = { ...FREE_CLOCK, nextAt: Infinity }
+const CLOSED: HostClock = { ...NEW_HOST_CLOCK, nextAt: Infinity }

@@ -1,13 +1,20 @@
 import { normalizeName } from '../../analysis/place.ts'
 import type { Gazetteer, GazetteerIssue } from '../../library/gazetteer.ts'
-import { type Check, listDoubts, misspeltIssue, OUTDATED_INDEX, RULES, summarize } from '../common/gazetteer-rules.ts'
+import {
+  type Check,
+  createOutdatedNameIssue,
+  listSanityChecks,
+  OUTDATED_INDEX,
+  RULES,
+  summarize,
+} from '../common/gazetteer-rules.ts'
 import type { Database, Sql } from './database.ts'
 import { readRevision, readState } from './gazetteer-index.ts'
 
 /** Batch size for comparing names. */
 const NAMES_AT_ONCE = 20_000
 
-const DOUBTS = listDoubts({
+const SANITY_CHECKS = listSanityChecks({
   isSame: (a, b) => `${a} IS NOT DISTINCT FROM ${b}`,
   countCapitals: `CASE json_typeof(extra::json -> 'capital') WHEN 'array' THEN json_array_length(extra::json -> 'capital') END`,
   feature: `p.extra::json ->> 'feature'`,
@@ -18,14 +25,14 @@ export function createChecks(db: Database): Pick<Gazetteer, 'validate' | 'inspec
   return {
     async validate() {
       const issues = await runChecks(db, RULES, 'error')
-      const misspelt = await findMisspelt(db)
-      if (misspelt.length > 0) issues.push(misspeltIssue(misspelt))
+      const misspelt = await findOutdatedNames(db)
+      if (misspelt.length > 0) issues.push(createOutdatedNameIssue(misspelt))
       const revision = await readRevision(db)
       const state = await readState(db)
       if (revision !== state.revision || (revision !== '' && !state.hasIndex)) issues.push(OUTDATED_INDEX)
       return issues
     },
-    inspect: () => runChecks(db, DOUBTS, 'warning'),
+    inspect: () => runChecks(db, SANITY_CHECKS, 'warning'),
   }
 }
 
@@ -35,14 +42,14 @@ async function runChecks(
   severity: GazetteerIssue['severity'],
 ): Promise<GazetteerIssue[]> {
   const issues: GazetteerIssue[] = []
-  for (const { kind, message, places } of checks) {
-    const found = await sql.all<{ id: number }>(`SELECT c.id FROM (${places}) AS c (id)`)
+  for (const { kind, message, query } of checks) {
+    const found = await sql.all<{ id: number }>(`SELECT c.id FROM (${query}) AS c (id)`)
     if (found.length > 0) issues.push({ kind, severity, message, ...summarize(found.map(({ id }) => id)) })
   }
   return issues
 }
 
-async function findMisspelt(sql: Sql): Promise<number[]> {
+async function findOutdatedNames(sql: Sql): Promise<number[]> {
   const found = new Set<number>()
   for (let last = 0; ; ) {
     const some = await sql.all<{ id: number; place: number; name: string; normalized: string }>(

@@ -1,13 +1,19 @@
 import type { PlaceRelation } from '../../analysis/place.ts'
-import { type Above, type Ancestor, areSame, climb, isWithin } from '../common/ancestors.ts'
-import type { WithinOthers } from '../common/import-tally.ts'
+import {
+  type Ancestor,
+  type DirectParent,
+  hasAncestor,
+  haveSameAncestors,
+  mergeAncestors,
+} from '../common/ancestors.ts'
+import type { ParentRefs } from '../common/import-tally.ts'
 import type { Sql } from './database.ts'
 
 /** The result of linking a place to its parents. */
-interface Linked {
+interface LinkResult {
   readonly isChanged: boolean
   /** Whether the record names a parent that could not be linked. */
-  readonly isOpen: boolean
+  readonly hasMissingParent: boolean
 }
 
 interface AncestorColumns extends Ancestor {
@@ -15,7 +21,7 @@ interface AncestorColumns extends Ancestor {
 }
 
 /** For each record, the first named parent that is itself a descendant of the record's place. */
-export async function listWithin(sql: Sql, records: readonly WithinOthers[]): Promise<(string | undefined)[]> {
+export async function listCyclicParents(sql: Sql, records: readonly ParentRefs[]): Promise<(string | undefined)[]> {
   const named = records.flatMap(({ ref, parents }, nth) => parents.map((parent) => ({ nth, ref, parent })))
   const found = await sql.all<{ nth: number; parent: string }>(
     `SELECT DISTINCT ON (a.nth) a.nth, a.parent
@@ -49,7 +55,7 @@ export class PlaceLinks {
   }
 
   /** Reads the existing ancestors of all places that the records refer to. */
-  async prepare(records: readonly WithinOthers[]): Promise<void> {
+  async prepare(records: readonly ParentRefs[]): Promise<void> {
     const refs = [...new Set(records.flatMap(({ ref, parents }) => [ref, ...parents.map((parent) => parent.ref)]))]
     const places = await this.#sql.all<{ id: number; ref: string }>('SELECT id, ref FROM places WHERE ref = ANY ($1)', [
       refs,
@@ -59,25 +65,25 @@ export class PlaceLinks {
   }
 
   /** Links a place, and everything inside it, to the existing parents that its record names. */
-  async put(id: number, record: WithinOthers, isNew: boolean): Promise<Linked> {
+  async put(id: number, record: ParentRefs, isNew: boolean): Promise<LinkResult> {
     await this.#readMissing(id, record)
     const { direct, isOpen } = this.#resolve(id, record)
     this.#ids.set(record.ref, id)
-    const ancestors = climb(direct)
+    const ancestors = mergeAncestors(direct)
     const before = this.#above.get(id) ?? []
-    if (areSame(before, ancestors)) return { isChanged: false, isOpen }
+    if (haveSameAncestors(before, ancestors)) return { isChanged: false, hasMissingParent: isOpen }
     // A new place has no descendants yet.
     if (isNew) {
       for (const above of ancestors) this.#unwritten.push({ child: id, above })
       this.#above.set(id, ancestors)
-      return { isChanged: true, isOpen }
+      return { isChanged: true, hasMissingParent: isOpen }
     }
     await this.flush()
     await this.#replace(id, ancestors)
     for (const relation of new Set([...before, ...ancestors].map((one) => one.relation))) await this.#lift(id, relation)
     // Descendants of this place may be parents of later records, so the cache is cleared.
     this.#above.clear()
-    return { isChanged: true, isOpen }
+    return { isChanged: true, hasMissingParent: isOpen }
   }
 
   /** Writes the new links. */
@@ -96,21 +102,21 @@ export class PlaceLinks {
     )
   }
 
-  #resolve(id: number, { ref, parents }: WithinOthers): { direct: Above[]; isOpen: boolean } {
-    const direct: Above[] = []
+  #resolve(id: number, { ref, parents }: ParentRefs): { direct: DirectParent[]; isOpen: boolean } {
+    const direct: DirectParent[] = []
     let isOpen = false
     for (const { ref: parent, relation } of parents) {
       const found = parent === ref ? undefined : this.#ids.get(parent)
       const above = found === undefined ? [] : (this.#above.get(found) ?? [])
-      const isRound = found !== undefined && isWithin(above, id, relation)
-      if (found !== undefined && !isRound) direct.push({ id: found, above, relation })
+      const isRound = found !== undefined && hasAncestor(above, id, relation)
+      if (found !== undefined && !isRound) direct.push({ id: found, ancestors: above, relation })
       else isOpen ||= parent !== ref
     }
     return { direct, isOpen }
   }
 
   /** Reads the ancestors of a place and its parents again, when they are not cached. */
-  async #readMissing(id: number, { parents }: WithinOthers): Promise<void> {
+  async #readMissing(id: number, { parents }: ParentRefs): Promise<void> {
     const ids = [id, ...parents.flatMap(({ ref }) => this.#ids.get(ref) ?? [])]
     const missing = ids.filter((one) => !this.#above.has(one))
     if (missing.length === 0) return
@@ -152,8 +158,8 @@ export class PlaceLinks {
         const before = this.#above.get(child) ?? []
         const direct = before.filter(({ depth }) => depth === 1)
         await this.#read(direct.map((one) => one.id))
-        const ancestors = climb(direct.map((one) => ({ ...one, above: this.#above.get(one.id) ?? [] })))
-        if (areSame(before, ancestors)) continue
+        const ancestors = mergeAncestors(direct.map((one) => ({ ...one, ancestors: this.#above.get(one.id) ?? [] })))
+        if (haveSameAncestors(before, ancestors)) continue
         await this.#replace(child, ancestors)
         isChanged = true
       }

@@ -1,19 +1,19 @@
 import type { PlaceRecord } from '../../analysis/place.ts'
 import type { GazetteerSource, SourcedPlace } from '../../library/gazetteer.ts'
-import { type ImportPlaces, ImportTally, type Outcome, type WithinOthers } from '../common/import-tally.ts'
-import { digestOf, distinctNames, FACTS, factsOf, type Named } from '../common/place-facts.ts'
+import { type ImportOutcome, type ImportPlaces, ImportTally, type ParentRefs } from '../common/import-tally.ts'
+import { digestOf, distinctNames, FACT_COLUMNS, type NormalizedName, toFactValues } from '../common/place-facts.ts'
 import { scriptOf } from '../common/script-of.ts'
 import type { Database, Sql } from './database.ts'
-import { listWithin, PlaceLinks } from './gazetteer-hierarchy.ts'
+import { listCyclicParents, PlaceLinks } from './gazetteer-hierarchy.ts'
 import { updateNameIndex } from './gazetteer-index.ts'
 import { lock } from './locks.ts'
-import { readableJson } from './readable-json.ts'
+import { writePostgresJson } from './postgres-json.ts'
 
 /** Number of records per transaction. */
 const RECORDS_AT_ONCE = 1000
 
 /** Why a record cannot be kept. */
-class Refusal extends Error {}
+class RecordRefusedError extends Error {}
 
 /**
  * Imports records. Unchanged records are skipped, so an interrupted import continues where it stopped, and an import without news changes
@@ -24,7 +24,7 @@ export function createImport(db: Database): ImportPlaces {
     const tally = new ImportTally()
     const take = async (some: readonly SourcedPlace[]): Promise<void> => {
       signal?.throwIfAborted()
-      tally.take(some, await writeSome(db, some))
+      tally.addOutcomes(some, await writeSome(db, some))
     }
     let some: SourcedPlace[] = []
     for await (const place of places) {
@@ -34,10 +34,12 @@ export function createImport(db: Database): ImportPlaces {
       some = []
     }
     if (some.length > 0) await take(some)
-    const { open } = tally
-    await linkOpen(db, open, signal)
-    for (const [i, within] of (await listWithin(db, open)).entries()) {
-      tally.tell(within === undefined ? null : `${open[i]?.ref}: it cannot lie in ${within}, which lies in it`)
+    const { unlinked } = tally
+    await linkLateParents(db, unlinked, signal)
+    for (const [i, within] of (await listCyclicParents(db, unlinked)).entries()) {
+      tally.addProblem(
+        within === undefined ? null : `${unlinked[i]?.ref}: it cannot lie in ${within}, which lies in it`,
+      )
     }
     await db.transaction(async (sql) => {
       for (const source of tally.sources.values()) await writeSource(sql, source, now)
@@ -51,7 +53,7 @@ export function createImport(db: Database): ImportPlaces {
  * Writes a batch in one transaction. If a record is refused, the batch is rolled back and each record is written on its own, which is
  * slower.
  */
-async function writeSome(db: Database, some: readonly SourcedPlace[]): Promise<Outcome[]> {
+async function writeSome(db: Database, some: readonly SourcedPlace[]): Promise<ImportOutcome[]> {
   const begin = (sql: Sql) => lock(sql, 'gazetteer')
   try {
     return await db.transaction(async (sql) => {
@@ -63,13 +65,13 @@ async function writeSome(db: Database, some: readonly SourcedPlace[]): Promise<O
   }
   return db.transaction(async (sql) => {
     await begin(sql)
-    const outcomes: Outcome[] = []
+    const outcomes: ImportOutcome[] = []
     for (const one of some) outcomes.push(await writeOne(sql, one))
     return outcomes
   })
 }
 
-async function writeOne(sql: Sql, one: SourcedPlace): Promise<Outcome> {
+async function writeOne(sql: Sql, one: SourcedPlace): Promise<ImportOutcome> {
   await sql.run('SAVEPOINT record')
   try {
     const [outcome] = await writeRecords(sql, [one])
@@ -79,16 +81,16 @@ async function writeOne(sql: Sql, one: SourcedPlace): Promise<Outcome> {
   } catch (error) {
     if (!isRefusal(error)) throw error
     await sql.run('ROLLBACK TO SAVEPOINT record')
-    return { became: 'refused', names: 0, problem: `${one.record.ref}: ${describe(error)}`, isOpen: false }
+    return { status: 'refused', names: 0, problem: `${one.record.ref}: ${describe(error)}`, hasMissingParent: false }
   }
 }
 
 /** A record with the stored state of its place. */
-interface Draft {
+interface PlaceDraft {
   readonly record: PlaceRecord
   readonly source: string
-  readonly names: readonly Named[]
-  readonly canonical: Named
+  readonly names: readonly NormalizedName[]
+  readonly canonical: NormalizedName
   readonly digest: Buffer
   readonly known: KnownPlace | undefined
   readonly id: number
@@ -101,28 +103,28 @@ interface KnownPlace {
   readonly digest: Buffer | null
 }
 
-async function writeRecords(sql: Sql, some: readonly SourcedPlace[]): Promise<Outcome[]> {
+async function writeRecords(sql: Sql, some: readonly SourcedPlace[]): Promise<ImportOutcome[]> {
   const drafts = await draftAll(sql, some)
-  const isKept = ({ known, digest }: Draft) => known?.digest?.equals(digest) === true
+  const isKept = ({ known, digest }: PlaceDraft) => known?.digest?.equals(digest) === true
   const written = drafts.filter((draft) => !isKept(draft))
   const links = new PlaceLinks(sql)
   await links.prepare(drafts.map(({ record }) => record))
   const taken = await findTaken(sql, written)
   await writePlaces(sql, written)
   await writeNames(sql, written)
-  if (taken !== undefined) throw new Refusal(`${taken.source} ${taken.id} is another place`)
+  if (taken !== undefined) throw new RecordRefusedError(`${taken.source} ${taken.id} is another place`)
   await writeExternalIds(sql, written)
-  const outcomes: Outcome[] = []
+  const outcomes: ImportOutcome[] = []
   for (const draft of drafts) {
-    const { isChanged, isOpen } = await links.put(draft.id, draft.record, draft.known === undefined)
-    const became = isKept(draft) ? (isChanged ? 'changed' : 'kept') : draft.known === undefined ? 'added' : 'changed'
-    outcomes.push({ became, names: draft.names.length, problem: null, isOpen })
+    const { isChanged, hasMissingParent } = await links.put(draft.id, draft.record, draft.known === undefined)
+    const status = isKept(draft) ? (isChanged ? 'changed' : 'kept') : draft.known === undefined ? 'added' : 'changed'
+    outcomes.push({ status, names: draft.names.length, problem: null, hasMissingParent })
   }
   await links.flush()
   return outcomes
 }
 
-async function draftAll(sql: Sql, some: readonly SourcedPlace[]): Promise<Draft[]> {
+async function draftAll(sql: Sql, some: readonly SourcedPlace[]): Promise<PlaceDraft[]> {
   const found = await sql.all<KnownPlace>('SELECT id, ref, source, digest FROM places WHERE ref = ANY ($1)', [
     some.map(({ record }) => record.ref),
   ])
@@ -131,11 +133,11 @@ async function draftAll(sql: Sql, some: readonly SourcedPlace[]): Promise<Draft[
   const seen = new Set<string>()
   return some.map(({ record, source }) => {
     // A record that comes twice is an update the second time, so the batch is written record by record.
-    if (seen.has(record.ref)) throw new Refusal('it is there twice')
+    if (seen.has(record.ref)) throw new RecordRefusedError('it is there twice')
     seen.add(record.ref)
     const names = distinctNames(record)
     const canonical = names.find(({ isPreferred }) => isPreferred) ?? names[0]
-    if (canonical === undefined) throw new Refusal('it has no name')
+    if (canonical === undefined) throw new RecordRefusedError('it has no name')
     const kept = known.get(record.ref)
     const id = kept?.id ?? ++last
     return { record, source: source.name, names, canonical, digest: digestOf(record, names), known: kept, id }
@@ -148,24 +150,24 @@ async function lastNumber(sql: Sql, table: 'places' | 'place_names'): Promise<nu
   return found?.last ?? 0
 }
 
-/** SQL types of the columns of {@link FACTS}. */
-const FACT_TYPES: Readonly<Partial<Record<(typeof FACTS)[number], string>>> = {
+/** SQL types of the columns of {@link FACT_COLUMNS}. */
+const FACT_TYPES: Readonly<Partial<Record<(typeof FACT_COLUMNS)[number], string>>> = {
   population: 'bigint',
   lat: 'float8',
   lng: 'float8',
   digest: 'bytea',
 }
 
-async function writePlaces(sql: Sql, drafts: readonly Draft[]): Promise<void> {
+async function writePlaces(sql: Sql, drafts: readonly PlaceDraft[]): Promise<void> {
   if (drafts.length === 0) return
-  const facts = drafts.map(({ record, canonical, digest }) => factsOf(record, canonical.normalized, digest))
-  const extra = drafts.map(({ record }) => (record.extra === null ? null : readableJson(record.extra)))
-  const columns = FACTS.map((column, i) => (column === 'extra' ? extra : facts.map((row) => row[i])))
-  const types = FACTS.map((column, i) => `$${i + 4}::${FACT_TYPES[column] ?? 'text'}[]`)
+  const facts = drafts.map(({ record, canonical, digest }) => toFactValues(record, canonical.normalized, digest))
+  const extra = drafts.map(({ record }) => (record.extra === null ? null : writePostgresJson(record.extra)))
+  const columns = FACT_COLUMNS.map((column, i) => (column === 'extra' ? extra : facts.map((row) => row[i])))
+  const types = FACT_COLUMNS.map((column, i) => `$${i + 4}::${FACT_TYPES[column] ?? 'text'}[]`)
   await sql.run(
-    `INSERT INTO places AS p (id, ref, source, ${FACTS.join(', ')})
+    `INSERT INTO places AS p (id, ref, source, ${FACT_COLUMNS.join(', ')})
      SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], ${types.join(', ')})
-     ON CONFLICT (id) DO UPDATE SET ${FACTS.map((column) => `${column} = excluded.${column}`).join(', ')},
+     ON CONFLICT (id) DO UPDATE SET ${FACT_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')},
        canonical_name_id = NULL`,
     [
       drafts.map(({ id }) => id),
@@ -181,7 +183,7 @@ async function writePlaces(sql: Sql, drafts: readonly Draft[]): Promise<void> {
   }
 }
 
-async function writeNames(sql: Sql, drafts: readonly Draft[]): Promise<void> {
+async function writeNames(sql: Sql, drafts: readonly PlaceDraft[]): Promise<void> {
   const all = drafts.flatMap((draft) => draft.names.map((name) => ({ draft, name })))
   if (all.length === 0) return
   const last = await lastNumber(sql, 'place_names')
@@ -224,7 +226,7 @@ async function writeNames(sql: Sql, drafts: readonly Draft[]): Promise<void> {
 
 type ExternalId = PlaceRecord['externalIds'][number]
 
-async function writeExternalIds(sql: Sql, drafts: readonly Draft[]): Promise<void> {
+async function writeExternalIds(sql: Sql, drafts: readonly PlaceDraft[]): Promise<void> {
   const all = drafts.flatMap(({ id, record }) => record.externalIds.map((one) => ({ ...one, place: id })))
   if (all.length === 0) return
   // The same id may occur twice.
@@ -236,7 +238,7 @@ async function writeExternalIds(sql: Sql, drafts: readonly Draft[]): Promise<voi
 }
 
 /** The first external id that belongs to another place, as if the records were written one after the other. */
-async function findTaken(sql: Sql, drafts: readonly Draft[]): Promise<ExternalId | undefined> {
+async function findTaken(sql: Sql, drafts: readonly PlaceDraft[]): Promise<ExternalId | undefined> {
   const asked = drafts.flatMap(({ record }) => record.externalIds)
   const found = await sql.all<ExternalId & { place: number }>(
     `SELECT e.source, e.ext_id AS id, e.place_id AS place FROM place_external_ids e
@@ -258,7 +260,11 @@ async function findTaken(sql: Sql, drafts: readonly Draft[]): Promise<ExternalId
 }
 
 /** Links records whose parents were imported after them. Repeats while links change, because each place may be a parent of others. */
-async function linkOpen(db: Database, open: readonly WithinOthers[], signal: AbortSignal | undefined): Promise<void> {
+async function linkLateParents(
+  db: Database,
+  open: readonly ParentRefs[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
   for (let isChanged = open.length > 0; isChanged; ) {
     isChanged = false
     for (let done = 0; done < open.length; done += RECORDS_AT_ONCE) {
@@ -269,7 +275,7 @@ async function linkOpen(db: Database, open: readonly WithinOthers[], signal: Abo
   }
 }
 
-async function linkSome(sql: Sql, records: readonly WithinOthers[]): Promise<boolean> {
+async function linkSome(sql: Sql, records: readonly ParentRefs[]): Promise<boolean> {
   await lock(sql, 'gazetteer')
   const found = await sql.all<{ id: number; ref: string }>('SELECT id, ref FROM places WHERE ref = ANY ($1)', [
     records.map(({ ref }) => ref),
@@ -300,18 +306,20 @@ async function writeSource(sql: Sql, source: GazetteerSource, now: number): Prom
 }
 
 /** SQLSTATE classes for invalid values and violated constraints. */
-const REFUSED = /^2[23]/
+const REFUSAL_CODES = /^2[23]/
 /** SQLSTATE for a text that is too long for an index. */
 const TOO_LONG = '54000'
 
 /** Whether an error is about the record itself: found by the import, or by the database. */
 function isRefusal(error: unknown): error is Error {
-  if (error instanceof Refusal) return true
-  return error instanceof Error && 'code' in error && (REFUSED.test(String(error.code)) || error.code === TOO_LONG)
+  if (error instanceof RecordRefusedError) return true
+  return (
+    error instanceof Error && 'code' in error && (REFUSAL_CODES.test(String(error.code)) || error.code === TOO_LONG)
+  )
 }
 
 /** Messages for the table constraints. */
-const RULES: Readonly<Record<string, string>> = {
+const CONSTRAINT_MESSAGES: Readonly<Record<string, string>> = {
   place_1_kind: 'a place is a country, region, city, poi or supranational',
   place_2_status: 'a place is current or historical',
   place_3_latitude: 'a latitude is between -90 and 90',
@@ -325,5 +333,5 @@ const RULES: Readonly<Record<string, string>> = {
 
 function describe(error: Error): string {
   if ('code' in error && error.code === TOO_LONG) return 'one of its names or ids is too long'
-  return ('constraint' in error ? RULES[String(error.constraint)] : undefined) ?? error.message
+  return ('constraint' in error ? CONSTRAINT_MESSAGES[String(error.constraint)] : undefined) ?? error.message
 }

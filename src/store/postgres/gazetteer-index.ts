@@ -7,7 +7,7 @@ import type { Database, Sql } from './database.ts'
 const PLACES_AT_ONCE = 5000
 
 /** The revision of the name index, and whether the index exists. */
-interface IndexedState {
+interface NameIndexState {
   readonly revision: string
   readonly hasIndex: boolean
 }
@@ -37,8 +37,8 @@ export async function updateNameIndex(
 }
 
 /** The state of the name index, without reading the index itself. */
-export async function readState(sql: Sql): Promise<IndexedState> {
-  const found = await sql.get<IndexedState>(
+export async function readState(sql: Sql): Promise<NameIndexState> {
+  const found = await sql.get<NameIndexState>(
     'SELECT revision, name_index IS NOT NULL AS "hasIndex" FROM gazetteer_state',
   )
   return found ?? { revision: '', hasIndex: false }

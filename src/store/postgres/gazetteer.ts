@@ -3,11 +3,11 @@ import type {
   ExportedPlace,
   Gazetteer,
   GazetteerSummary,
-  KeptSource,
   ListedPlace,
   PlaceArticle,
   PlaceDetails,
   PlaceQuery,
+  StoredGazetteerSource,
 } from '../../library/gazetteer.ts'
 import { fromSource, type PlaceColumns, toPlace, writeOrder } from '../common/place-columns.ts'
 import type { Database, Sql } from './database.ts'
@@ -78,7 +78,7 @@ async function summarize(sql: Sql): Promise<GazetteerSummary> {
   const counts = new Map(kinds.map(({ kind, count }) => [kind, count]))
   const of = (kind: PlaceKind): number => counts.get(kind) ?? 0
   const names = await sql.get<{ count: number }>('SELECT count(*) AS count FROM place_names')
-  const sources = await sql.all<KeptSource>(
+  const sources = await sql.all<StoredGazetteerSource>(
     `SELECT name, version, license, attribution, url, imported_at AS "importedAt", places FROM place_sources
      ORDER BY imported_at, number`,
   )
@@ -98,7 +98,7 @@ interface Condition {
   readonly where: string
   readonly values: unknown[]
   /** The name prefix in normalized form, and its parameter. */
-  readonly begin: { readonly text: string; readonly value: string } | undefined
+  readonly prefix: { readonly text: string; readonly value: string } | undefined
 }
 
 function writeCondition({ text, kind, countryCode, adm1Code, minPopulation }: PlaceQuery): Condition {
@@ -112,12 +112,12 @@ function writeCondition({ text, kind, countryCode, adm1Code, minPopulation }: Pl
   add('p.adm1_code =', adm1Code?.toUpperCase())
   add('p.population >=', minPopulation)
   const normalized = text === undefined ? '' : normalizeName(text)
-  if (normalized === '') return { where: joinConditions(conditions), values, begin: undefined }
+  if (normalized === '') return { where: joinConditions(conditions), values, prefix: undefined }
   const begin = `$${values.push(normalized)}::text`
   const end = `$${values.push(`${normalized}\u{10ffff}`)}::text`
   conditions.push(`p.id IN (SELECT place_id FROM place_names WHERE normalized >= ${begin} AND normalized < ${end}
     UNION SELECT place_id FROM place_words WHERE word >= ${begin} AND word < ${end})`)
-  return { where: joinConditions(conditions), values, begin: { text: normalized, value: begin } }
+  return { where: joinConditions(conditions), values, prefix: { text: normalized, value: begin } }
 }
 
 function joinConditions(conditions: readonly string[]): string {
@@ -125,12 +125,12 @@ function joinConditions(conditions: readonly string[]): string {
 }
 
 async function listPlaces(sql: Sql, query: PlaceQuery): ReturnType<Gazetteer['listPlaces']> {
-  const { where, values, begin } = writeCondition(query)
+  const { where, values, prefix } = writeCondition(query)
   const counted = await sql.get<{ total: number }>(`SELECT count(*) AS total FROM places p${where}`, values)
   // Whoever looks for a name means places of that name before those whose names only begin like it.
   const nearest =
-    query.sort === undefined && begin !== undefined
-      ? `(p.id IN (SELECT place_id FROM place_names WHERE normalized = ${begin.value})) DESC, `
+    query.sort === undefined && prefix !== undefined
+      ? `(p.id IN (SELECT place_id FROM place_names WHERE normalized = ${prefix.value})) DESC, `
       : ''
   const order = nearest + withNulls(writeOrder(query))
   const found = await sql.all<PlaceColumns>(
@@ -139,7 +139,7 @@ async function listPlaces(sql: Sql, query: PlaceQuery): ReturnType<Gazetteer['li
      ORDER BY ${order}`,
     [...values, query.limit, query.offset],
   )
-  return { total: counted?.total ?? 0, items: await describeListed(sql, found.map(toPlace), begin?.text) }
+  return { total: counted?.total ?? 0, items: await describeListed(sql, found.map(toPlace), prefix?.text) }
 }
 
 /** What is not known is less than everything. Said of what may be unknown alone, as the indexes have it. */

@@ -4,13 +4,13 @@ import type { LeaseRequest, Visit } from '../../crawl/ledger.ts'
 /** Default host lease duration without a heartbeat. */
 const LEASE_MS = 30_000
 /** Interval between scans for lost rows while there is other work. */
-const LOOK_MS = 1000
+const LOST_SCAN_INTERVAL_MS = 1000
 
 /** This process as a holder of host leases. Its memory only says which hosts to check; the database decides who holds them. */
 export class HostHolder {
   /** A unique name, also across restarts: in a container every process may have the id 1. */
   readonly name: string
-  readonly #hosts = new Map<string, Held>()
+  readonly #hosts = new Map<string, HeldHost>()
   /** Requests made so far, and when each source was last scanned for lost rows. */
   readonly #asked = new WeakSet<LeaseRequest>()
   readonly #lookedAt = new Map<number, number>()
@@ -23,45 +23,45 @@ export class HostHolder {
   }
 
   /** Records the start of a request. Until it ends, the active visits are unknown. */
-  begin({ now, until, hostsUntil = until, maxHosts = Infinity }: LeaseRequest): void {
+  beginRequest({ now, until, hostsUntil = until, maxHosts = Infinity }: LeaseRequest): void {
     this.#leaseMs = hostsUntil - now
     this.#most = maxHosts
     this.#requests++
   }
 
   /** Records the result of a request. */
-  end({ visits, taken, left, until }: Leased, crawlId: string | undefined): void {
-    this.forget(left)
+  recordResult({ visits, taken, released, until }: LeaseResult, crawlId: string | undefined): void {
+    this.forget(released)
     for (const host of taken) this.#hosts.set(host, { visits: this.#hosts.get(host)?.visits ?? new Map(), until })
     for (const { host, lease } of visits) this.#hosts.get(host)?.visits.set(lease, crawlId)
   }
 
   /** Whether this request is a repetition after a lost response. Remembers the request. */
-  isAgain(request: LeaseRequest): boolean {
+  isRepeated(request: LeaseRequest): boolean {
     const isKnown = this.#asked.has(request)
     this.#asked.add(request)
     return isKnown
   }
 
   /** Whether a scan of a source for lost rows is due. Remembers the time. */
-  looks(source: number, now: number): boolean {
-    const isTime = Math.abs(now - (this.#lookedAt.get(source) ?? 0)) >= LOOK_MS
+  isScanDue(source: number, now: number): boolean {
+    const isTime = Math.abs(now - (this.#lookedAt.get(source) ?? 0)) >= LOST_SCAN_INTERVAL_MS
     if (isTime) this.#lookedAt.set(source, now)
     return isTime
   }
 
   /** Records the end of a request, successful or not. */
-  conclude(): void {
+  endRequest(): void {
     this.#requests--
   }
 
   /** Records that visits have ended. */
-  leave(visits: readonly Pick<Visit, 'host' | 'lease'>[]): void {
+  endVisits(visits: readonly Pick<Visit, 'host' | 'lease'>[]): void {
     for (const { host, lease } of visits) this.#hosts.get(host)?.visits.delete(lease)
   }
 
   /** Records the end of a crawl; its active visits no longer count. */
-  leaveCrawl(id: string): void {
+  endCrawl(id: string): void {
     for (const { visits } of this.#hosts.values()) {
       for (const [lease, crawlId] of visits) if (crawlId === id) visits.delete(lease)
     }
@@ -88,7 +88,7 @@ export class HostHolder {
   }
 
   /** Records a heartbeat, which extends the leases of these hosts. */
-  keep(hosts: readonly string[], until: number): void {
+  extendLeases(hosts: readonly string[], until: number): void {
     for (const host of hosts) {
       const held = this.#hosts.get(host)
       if (held !== undefined) held.until = Math.max(held.until, until)
@@ -101,7 +101,7 @@ export class HostHolder {
   }
 
   /** The lease expiry that a heartbeat now leads to. */
-  until(now: number): number {
+  leaseExpiryAt(now: number): number {
     return now + this.#leaseMs
   }
 
@@ -112,19 +112,19 @@ export class HostHolder {
 }
 
 /** A host that this process holds. */
-interface Held {
+interface HeldHost {
   /** The leases of active visits on this host, with their crawls. */
   readonly visits: Map<string, string | undefined>
   until: number
 }
 
 /** The result of a lease request. */
-export interface Leased {
+export interface LeaseResult {
   readonly visits: Visit[]
   /** Hosts that were taken or kept. */
   readonly taken: readonly string[]
   /** The lease expiry of these hosts. */
   readonly until: number
   /** Hosts that were returned, or that other processes hold by now. */
-  readonly left: readonly string[]
+  readonly released: readonly string[]
 }

@@ -1,5 +1,5 @@
-import { FREE_CLOCK, type HostClock, mendClock } from '../../crawl/host-clock.ts'
-import { FREE_LEASE, freeHost, type HostLease } from '../../crawl/host-lease.ts'
+import { correctClock, type HostClock, NEW_HOST_CLOCK } from '../../crawl/host-clock.ts'
+import { FREE_LEASE, type HostLease, revokeHost } from '../../crawl/host-lease.ts'
 import type { RobotsRecord } from '../../crawl/ledger.ts'
 import type { Sql } from './database.ts'
 import type { HostHolder } from './host-holder.ts'
@@ -76,30 +76,30 @@ export async function freeHosts(
 ): Promise<void> {
   if (hosts.length === 0) return
   const gone = [...(await lockHosts(sql, hosts, now))].filter(([, { lease }]) => isGone(lease))
-  await writeHosts(sql, new Map(gone.map(([host, { clock, lease }]) => [host, { clock, lease: freeHost(lease) }])))
+  await writeHosts(sql, new Map(gone.map(([host, { clock, lease }]) => [host, { clock, lease: revokeHost(lease) }])))
 }
 
 // A host that was leased again meanwhile has another expiry, and is not released.
-const KEEP = `WITH mine AS (
+const RENEW_LEASES = `WITH mine AS (
     SELECT host FROM hosts WHERE host = ANY ($1) AND holder = $2 AND leased_until > 0 ORDER BY host FOR UPDATE)
   UPDATE hosts h SET leased_until = CASE WHEN i.host IS NULL THEN greatest(h.leased_until, $3) WHEN h.leased_until = i.until THEN 0
     ELSE h.leased_until END
   FROM mine m LEFT JOIN unnest($4::text[], $5::float8[]) AS i (host, until) ON i.host = m.host WHERE h.host = m.host`
 
 /** Sends a heartbeat: extends the leases of hosts with active visits, and releases all others. */
-export async function keepHosts(sql: Sql, holder: HostHolder, now: number): Promise<void> {
+export async function renewHostLeases(sql: Sql, holder: HostHolder, now: number): Promise<void> {
   const { hosts, name } = holder
   if (hosts.length === 0) return
-  const until = holder.until(now)
+  const until = holder.leaseExpiryAt(now)
   const idle = hosts.filter((host) => !holder.isBusy(host))
   const busy = hosts.filter((host) => holder.isBusy(host))
-  await sql.run(KEEP, [hosts, name, until, idle, idle.map((host) => holder.heldUntil(host))])
-  holder.keep(busy, until)
+  await sql.run(RENEW_LEASES, [hosts, name, until, idle, idle.map((host) => holder.heldUntil(host))])
+  holder.extendLeases(busy, until)
   holder.forget(idle)
 }
 
 /** Releases all hosts of a process that is ending. */
-export async function giveHostsBack(sql: Sql, { hosts, name }: HostHolder): Promise<void> {
+export async function releaseHosts(sql: Sql, { hosts, name }: HostHolder): Promise<void> {
   if (hosts.length === 0) return
   await sql.run(
     `WITH mine AS (SELECT host FROM hosts WHERE host = ANY ($1) AND holder = $2 ORDER BY host FOR UPDATE)
@@ -126,7 +126,7 @@ export async function writeRobots(sql: Sql, { origin, fetchedAt, type, status, b
   )
 }
 
-const FREE: HostState = { clock: FREE_CLOCK, lease: FREE_LEASE }
+const FREE: HostState = { clock: NEW_HOST_CLOCK, lease: FREE_LEASE }
 
 /** Converts selected hosts, with repaired clocks; unknown hosts are free. */
 export function toStates(found: readonly HostColumns[], hosts: readonly string[], now: number): Map<string, HostState> {
@@ -134,7 +134,7 @@ export function toStates(found: readonly HostColumns[], hosts: readonly string[]
   return new Map(
     hosts.map((host) => {
       const { clock, lease } = known.get(host) ?? FREE
-      return [host, { clock: mendClock(clock, now), lease }]
+      return [host, { clock: correctClock(clock, now), lease }]
     }),
   )
 }

@@ -1,13 +1,15 @@
 import { looseKey } from '../../core/url/key.ts'
 import { foldPagination } from '../../core/url/page-url.ts'
-import type { KeptHub } from '../../library/place-hubs.ts'
+import type { StoredHub } from '../../library/place-hubs.ts'
 import type { Sql } from './database.ts'
 
 /** A hub as an analysis or crawl has seen it. */
-export type SeenHub = Omit<KeptHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> & { readonly placeKind: string | null }
+export type SeenHub = Omit<StoredHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> & {
+  readonly placeKind: string | null
+}
 
 // The three columns of a place are updated together, and so are those of a topic.
-const kept = (column: string, deciding: string) =>
+const keepKnown = (column: string, deciding: string) =>
   `${column} = CASE WHEN excluded.${deciding} IS NULL THEN h.${column} ELSE coalesce(excluded.${column}, h.${column}) END`
 
 const INSERT = `INSERT INTO place_hubs AS h (host, url, place_id, place_slug, place_kind, topic_slug, topic_label, topic_kind, title,
@@ -16,8 +18,8 @@ const INSERT = `INSERT INTO place_hubs AS h (host, url, place_id, place_slug, pl
    ON CONFLICT (digest_of(url)) DO UPDATE SET`
 
 const FILL = `${INSERT} host = excluded.host,
-     ${['place_id', 'place_slug', 'place_kind'].map((column) => kept(column, 'place_slug')).join(', ')},
-     ${['topic_slug', 'topic_label', 'topic_kind'].map((column) => kept(column, 'topic_slug')).join(', ')},
+     ${['place_id', 'place_slug', 'place_kind'].map((column) => keepKnown(column, 'place_slug')).join(', ')},
+     ${['topic_slug', 'topic_label', 'topic_kind'].map((column) => keepKnown(column, 'topic_slug')).join(', ')},
      title = coalesce(excluded.title, h.title), first_seen_at = least(h.first_seen_at, excluded.first_seen_at),
      last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at), nav_links_count = excluded.nav_links_count,
      article_links_count = excluded.article_links_count, evidence = excluded.evidence`
@@ -33,7 +35,7 @@ export async function writeHub(sql: Sql, hub: SeenHub, now: number): Promise<voi
 }
 
 /** Adds a hub found through one of its later pages; the facts from its first page stay. */
-export async function writeFurtherHub(sql: Sql, hub: SeenHub, now: number): Promise<void> {
+export async function insertOrTouchHub(sql: Sql, hub: SeenHub, now: number): Promise<void> {
   await sql.run(
     `${INSERT} last_seen_at = greatest(h.last_seen_at, excluded.last_seen_at)`,
     hubValues(hub, hub.evidence, now),
@@ -46,7 +48,7 @@ export async function removeHub(sql: Sql, url: string): Promise<void> {
 }
 
 /** Removes hubs that have no stored pages any more. */
-export async function removeLostHubs(sql: Sql, urls: readonly string[]): Promise<void> {
+export async function removeEmptyHubs(sql: Sql, urls: readonly string[]): Promise<void> {
   const asked = [...new Set(urls.map(foldPagination))]
   if (asked.length === 0) return
   const hubs = await sql.all<{ url: string }>(

@@ -10,28 +10,28 @@ export interface IndexParts {
    * Runs work that reads parts. Missing parts read as empty and are noted. When anything is missing, the result is invalid, and the work
    * must be repeated after loading.
    */
-  run<T>(held: HeldBlocks, work: () => T): { readonly result: T; readonly lacking: LackingParts | undefined }
+  run<T>(held: PinnedBlocks, work: () => T): { readonly result: T; readonly lacking: MissingParts | undefined }
   /** Loads all missing parts at once; false when some of them no longer exist. */
-  load(sql: Sql, lacking: LackingParts, held: HeldBlocks): Promise<boolean>
+  load(sql: Sql, lacking: MissingParts, held: PinnedBlocks): Promise<boolean>
   /** Which of these segments are not cached. */
-  listLacking(segments: readonly number[]): number[]
+  listMissing(segments: readonly number[]): number[]
   /** Drops all cached segments except these. */
   keepOnly(segments: readonly number[]): void
 }
 
 /** Missing parts: segments by id, and blocks by segment. */
-export interface LackingParts {
+export interface MissingParts {
   readonly segments: ReadonlySet<number>
   readonly blocks: ReadonlyMap<number, ReadonlySet<number>>
 }
 
 /** The blocks that one piece of work has loaded. They stay available until it is done, whatever other work evicts. */
-export type HeldBlocks = Map<number, Uint8Array>
+export type PinnedBlocks = Map<number, Uint8Array>
 
 /** Maximum size of the block cache in bytes. */
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_CACHE_BYTES = 64 * 1024 * 1024
 /** Above the number of blocks of any segment. */
-const BLOCKS = 2 ** 20
+const MAX_BLOCKS = 2 ** 20
 
 const EMPTY = new Uint8Array(0)
 /** The head of a segment without documents. */
@@ -43,12 +43,12 @@ export function createIndexParts(): IndexParts {
   /** In LRU order: least recently read first. */
   const blocks = new Map<number, Uint8Array>()
   let bytes = 0
-  let held: HeldBlocks = new Map()
+  let held: PinnedBlocks = new Map()
   let lackingSegments = new Set<number>()
   let lackingBlocks = new Map<number, Set<number>>()
 
   const readBlock = (segment: number, block: number): Uint8Array => {
-    const name = segment * BLOCKS + block
+    const name = segment * MAX_BLOCKS + block
     const known = blocks.get(name)
     if (known !== undefined) {
       blocks.delete(name)
@@ -64,7 +64,7 @@ export function createIndexParts(): IndexParts {
     if (!blocks.has(name)) bytes += block.byteLength
     blocks.set(name, block)
     for (const [oldest, { byteLength }] of blocks) {
-      if (bytes <= MOST_BYTES) return
+      if (bytes <= MAX_CACHE_BYTES) return
       blocks.delete(oldest)
       bytes -= byteLength
     }
@@ -89,14 +89,14 @@ export function createIndexParts(): IndexParts {
       const asked = [...lacking.blocks].flatMap(([segment, some]) => [...some].map((block) => ({ segment, block })))
       const found = asked.length === 0 ? [] : await readBlocks(sql, asked)
       for (const { segment, block, data } of found) {
-        const name = segment * BLOCKS + block
+        const name = segment * MAX_BLOCKS + block
         const plain = toPlain(data)
         own.set(name, plain)
         keep(name, plain)
       }
       return isWhole && found.length === asked.length
     },
-    listLacking: (segments) => segments.filter((id) => !heads.has(id)),
+    listMissing: (segments) => segments.filter((id) => !heads.has(id)),
     keepOnly: (segments) => {
       const listed = new Set(segments)
       for (const id of heads.keys()) if (!listed.has(id)) heads.delete(id)

@@ -1,10 +1,10 @@
 import type { Kind } from '../../core/model.ts'
 import type { FilteredPage } from '../../core/retrieval/chunk-filter.ts'
-import type { DeadRun, NewChunk, Run, SegmentRecord } from '../../core/retrieval/chunk-index.ts'
+import type { ChunkRange, DeadChunkRange, NewChunk, SegmentRecord } from '../../core/retrieval/chunk-index.ts'
 import type { EncodedSegment } from '../../core/search/segment.ts'
 import { unpackHash } from '../common/hash.ts'
 import type { Sql } from './database.ts'
-import { type IndexDraft, joinRuns, type LookedChunk } from './index-shelf.ts'
+import { type FilterInputChunk, type IndexDraft, joinRuns } from './index-storage.ts'
 
 /** The stored index without its parts. */
 export interface StoredIndex {
@@ -12,13 +12,13 @@ export interface StoredIndex {
   /** Changes whenever segments or dead chunks change. */
   readonly generation: number
   readonly segments: readonly SegmentRecord[]
-  readonly dead: readonly DeadRun[]
+  readonly dead: readonly DeadChunkRange[]
 }
 
 /** A consistent view of the index for a search. */
-export interface SeenIndex extends StoredIndex {
+export interface IndexView extends StoredIndex {
   /** Removed chunks that are still in the index. */
-  readonly gone: readonly Run[]
+  readonly gone: readonly ChunkRange[]
   /** Whether some chunks are not indexed yet. */
   readonly isStale: boolean
   /** The numbers of the sources to search; null for all. */
@@ -44,7 +44,7 @@ export async function readIndex(
   sql: Sql,
   known: StoredIndex | undefined,
   sourceIds: readonly string[] | undefined,
-): Promise<SeenIndex> {
+): Promise<IndexView> {
   const found = await sql.get<
     IndexColumns & { gone: readonly RunRow[]; isStale: boolean; sources: readonly number[] | null }
   >(
@@ -76,16 +76,16 @@ function toStored({ format, generation, segments, dead }: IndexColumns, known: S
   }
 }
 
-function toRun([first, last]: RunRow): Run {
+function toRun([first, last]: RunRow): ChunkRange {
   return { first, last }
 }
 
 /** The index with its outstanding work. */
-export interface UntendedIndex extends StoredIndex {
+export interface IndexBacklog extends StoredIndex {
   /** The ids of the rows that record removed chunks. */
   readonly goneRows: readonly number[]
-  readonly gone: readonly Run[]
-  readonly stale: readonly Run[]
+  readonly gone: readonly ChunkRange[]
+  readonly stale: readonly ChunkRange[]
   /** Whether more removed or stale rows exist than were read. */
   readonly isMoreGone: boolean
   readonly isMoreStale: boolean
@@ -96,7 +96,7 @@ export interface UntendedIndex extends StoredIndex {
 const ROWS_AT_ONCE = 4096
 
 /** Reads the index and its outstanding work; must run in a transaction with one snapshot. */
-export async function readUntended(sql: Sql): Promise<UntendedIndex> {
+export async function readIndexBacklog(sql: Sql): Promise<IndexBacklog> {
   const found = await sql.get<
     IndexColumns & { gone: readonly (readonly [...RunRow, id: number])[]; stale: readonly RunRow[]; newest: number }
   >(
@@ -125,7 +125,7 @@ export async function readUntended(sql: Sql): Promise<UntendedIndex> {
   }
 }
 
-function cutRuns(runs: readonly Run[], last: number): Run[] {
+function cutRuns(runs: readonly ChunkRange[], last: number): ChunkRange[] {
   return runs.flatMap((run) => (run.first > last ? [] : [{ first: run.first, last: Math.min(run.last, last) }]))
 }
 
@@ -146,7 +146,7 @@ interface NewChunkColumns extends Omit<NewChunk, 'id' | 'contentHash' | 'heading
 }
 
 /** The first chunks of some runs, by number. */
-export async function readNewChunks(sql: Sql, runs: readonly Run[], limit: number): Promise<NewChunk[]> {
+export async function readNewChunks(sql: Sql, runs: readonly ChunkRange[], limit: number): Promise<NewChunk[]> {
   const found = await sql.all<NewChunkColumns>(
     `WITH numbers AS MATERIALIZED (
        SELECT c.id FROM unnest($1::bigint[], $2::bigint[]) AS r (first, last)
@@ -180,7 +180,7 @@ export async function readFilteredChunks(
   sql: Sql,
   numbers: readonly number[],
   withContent: boolean,
-): Promise<Map<number, LookedChunk>> {
+): Promise<Map<number, FilterInputChunk>> {
   if (numbers.length === 0) return new Map()
   const found = await sql.all<{
     id: number
@@ -227,7 +227,7 @@ export async function writeDraft(sql: Sql, draft: IndexDraft, goneRows: readonly
   )
 }
 
-async function writeDead(sql: Sql, runs: readonly DeadRun[]): Promise<void> {
+async function writeDead(sql: Sql, runs: readonly DeadChunkRange[]): Promise<void> {
   if (runs.length === 0) return
   await sql.run(
     `INSERT INTO index_dead AS d (segment, first, last) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])

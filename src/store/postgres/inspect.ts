@@ -1,6 +1,6 @@
 import { connectDatabase } from './database.ts'
-import { refusalOfShut, SCHEMA_VERSION } from './schema.ts'
-import { fitSql } from './vectors-by-index.ts'
+import { createNoAccessError, SCHEMA_VERSION } from './schema.ts'
+import { writeVersionCheck } from './vectors-by-index.ts'
 
 /** Facts about the database of a library. */
 export interface Inspection {
@@ -48,17 +48,17 @@ export async function openInspector(address: string): Promise<Inspector> {
   return {
     location: db.location,
     async inspect() {
-      await db.look()
+      await db.checkConnection()
       return db.snapshot(async (sql) => {
         const facts = await sql.get<Facts>(FACTS)
         if (facts === undefined) throw new Error('the server says nothing about itself')
         const { hasTables, isShut, ...rest } = facts
-        if (isShut) throw refusalOfShut(db.location)
+        if (isShut) throw createNoAccessError(db.location)
         const found = hasTables ? await sql.get<{ version: number }>('SELECT version FROM schema_version') : undefined
         const schemaVersion = found?.version ?? 0
         // A newer program may use other tables.
         const isKnown = schemaVersion > 0 && schemaVersion <= SCHEMA_VERSION
-        const arriving = isKnown ? await sql.all<{ place: string }>(ARRIVING) : []
+        const arriving = isKnown ? await sql.all<{ place: string }>(UNFINISHED_COPIES) : []
         return { ...rest, schemaVersion, arriving: arriving.map(({ place }) => place) }
       })
     },
@@ -66,7 +66,7 @@ export async function openInspector(address: string): Promise<Inspector> {
   }
 }
 
-const ARRIVING = `SELECT plan::json ->> 'place' AS place FROM arrivals WHERE ended_at IS NULL ORDER BY began_at`
+const UNFINISHED_COPIES = `SELECT plan::json ->> 'place' AS place FROM arrivals WHERE ended_at IS NULL ORDER BY began_at`
 
 /** The schema of the job queue, beside that of the library. */
 const JOBS = `trim(BOTH '"' FROM current_setting('search_path')) || '_jobs'`
@@ -86,6 +86,6 @@ const FACTS = `SELECT split_part(current_setting('server_version'), ' ', 1) AS v
     coalesce(has_schema_privilege(to_regnamespace(current_setting('search_path'))::oid, 'CREATE'),
       has_database_privilege(current_database(), 'CREATE')) AS "mayCreate",
     (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS pgvector,
-    EXISTS (SELECT 1 FROM pg_extension e WHERE extname = 'vector' AND ${fitSql('e.extversion')}) AS "isPgvectorFit",
+    EXISTS (SELECT 1 FROM pg_extension e WHERE extname = 'vector' AND ${writeVersionCheck('e.extversion')}) AS "isPgvectorFit",
     (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
      WHERE c.relnamespace = to_regnamespace(current_setting('search_path')) AND c.relkind = 'r') AS bytes`

@@ -1,4 +1,4 @@
-import type { TrimRule } from '../../library/job-log.ts'
+import type { RetentionRule } from '../../library/job-log.ts'
 import type { Database } from './database.ts'
 
 /** Batch size of deletions, which limits how long other writers wait. */
@@ -10,7 +10,7 @@ const LOG_TABLES: readonly LogTable[] = ['queue_events', 'crawl_problems', 'craw
 const ENDED = `status NOT IN ('queued', 'running')`
 
 /** Deletes everything that the retention rule does not keep, and returns the number of rows. */
-export async function trimJobLog(db: Database, rule: TrimRule): Promise<number> {
+export async function trimJobLog(db: Database, rule: RetentionRule): Promise<number> {
   const { eventsPerJob, events, notes, eventsSince, jobs } = rule
   return (
     (await removeJobs(db, jobs)) +

@@ -1,13 +1,13 @@
 import type { QueueFrame } from '../../library/dispatch/frames.ts'
 import type {
-  CrawlType,
+  CrawlTypeRecord,
   JobLog,
   JobNote,
   JobRecord,
-  KeptNote,
   LogPage,
   NoteFilter,
   QueueEvent,
+  StoredNote,
 } from '../../library/job-log.ts'
 import {
   type JobColumns,
@@ -36,7 +36,7 @@ const NOTES = 'SELECT id, job_id AS "jobId", ts AS at, kind, scope, target, mess
 
 /** Stores the job history. With a worker id, it never changes jobs of other workers. */
 export function createJobLog(db: Database, worker: string | null = null): JobLog {
-  const listNotes = async (table: string, { jobId, kind, scope, ...page }: NoteFilter): Promise<KeptNote[]> =>
+  const listNotes = async (table: string, { jobId, kind, scope, ...page }: NoteFilter): Promise<StoredNote[]> =>
     (await listRows<NoteColumns>(db, `${NOTES} ${table}`, { job_id: jobId, kind, scope }, page)).map(toNote)
   return {
     add: (job) => db.transaction((sql) => insertJob(sql, job)),
@@ -77,12 +77,12 @@ export function createJobLog(db: Database, worker: string | null = null): JobLog
     listMilestones: (filter) => listNotes(NOTE_TABLES.milestone, filter),
     trim: (rule) => trimJobLog(db, rule),
     listTypes: async () => {
-      const found = await db.all<Omit<CrawlType, 'declaration'> & { declaration: string }>(
+      const found = await db.all<Omit<CrawlTypeRecord, 'declaration'> & { declaration: string }>(
         `SELECT name, coalesce(description, '') AS description, declaration FROM crawl_types ORDER BY id`,
       )
       return found.map(({ declaration, ...type }) => ({
         ...type,
-        declaration: JSON.parse(declaration) as CrawlType['declaration'],
+        declaration: JSON.parse(declaration) as CrawlTypeRecord['declaration'],
       }))
     },
   }

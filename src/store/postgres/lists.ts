@@ -30,11 +30,11 @@ export async function writeList(sql: Sql, source: number, record: ListRecord): P
 }
 
 // SQL condition for pages that came from a list; a page that was fetched since has an HTTP status.
-const HELD = `source = $1 AND discovery = 'llms-full' AND status IS NULL AND page_hash IS NOT NULL AND (found_on = $2 OR key = $3)`
+const IS_PAGE_OF_LIST = `source = $1 AND discovery = 'llms-full' AND status IS NULL AND page_hash IS NOT NULL AND (found_on = $2 OR key = $3)`
 
 /** The pages that came from an llms-full.txt, in the order of keys. */
 export function listPagesOf(sql: Sql, source: number, url: string, key: string): Promise<ListedPage[]> {
-  return sql.all<ListedPage>(`SELECT key, url FROM ledger WHERE ${HELD} ORDER BY key`, [source, url, key])
+  return sql.all<ListedPage>(`SELECT key, url FROM ledger WHERE ${IS_PAGE_OF_LIST} ORDER BY key`, [source, url, key])
 }
 
 /** A crawl that confirms all pages of a list. */
@@ -52,7 +52,7 @@ export function confirmPagesOf(sql: Sql, source: number, { crawl, url, key, now 
        reason = NULL, pattern = NULL, target = NULL, detail = NULL, attempts = 0, due_at = NULL, is_final = false,
        awaits_confirmation = false, proven_crawl = NULL, depth = 0, checked_at = $5, crawl = $4, lease = NULL,
        leased_until = NULL
-     WHERE ${HELD}`,
+     WHERE ${IS_PAGE_OF_LIST}`,
     [source, url, key, crawl, now],
   )
 }

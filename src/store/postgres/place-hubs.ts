@@ -1,10 +1,10 @@
-import type { HubCoverage, HubQuery, KeptHub, PlaceHubs } from '../../library/place-hubs.ts'
+import type { HubCoverage, HubQuery, PlaceHubs, StoredHub } from '../../library/place-hubs.ts'
 import type { Database, Sql } from './database.ts'
 import { writeHub } from './hub-writer.ts'
 import { listPatterns } from './patterns.ts'
 import { findVerdict, listMissing, listVerdictsOf } from './verdicts.ts'
 
-interface HubColumns extends Omit<KeptHub, 'evidence'> {
+interface HubColumns extends Omit<StoredHub, 'evidence'> {
   readonly evidence: string | null
 }
 
@@ -14,7 +14,7 @@ const HUBS = `SELECT url, host, place_id AS "placeId", place_slug AS "placeSlug"
     first_seen_at AS "firstSeenAt", last_seen_at AS "lastSeenAt"
   FROM place_hubs`
 
-const ASKED = `($1::text IS NULL OR host = $1) AND ($2::bigint IS NULL OR place_id = $2)
+const IS_MATCH = `($1::text IS NULL OR host = $1) AND ($2::bigint IS NULL OR place_id = $2)
   AND ($3::text IS NULL OR place_kind = $3) AND ($4::text IS NULL OR topic_slug = $4)`
 
 /** Queries hubs. */
@@ -46,9 +46,9 @@ export function createPlaceHubs(db: Database): PlaceHubs {
 async function listHubs(sql: Sql, { offset, limit, ...filter }: HubQuery) {
   const { host = null, placeId = null, placeKind = null, topicSlug = null } = filter
   const asked = [host, placeId, placeKind, topicSlug]
-  const counted = await sql.get<{ total: number }>(`SELECT count(*) AS total FROM place_hubs WHERE ${ASKED}`, asked)
+  const counted = await sql.get<{ total: number }>(`SELECT count(*) AS total FROM place_hubs WHERE ${IS_MATCH}`, asked)
   const found = await sql.all<HubColumns>(
-    `${HUBS} WHERE ${ASKED} ORDER BY host, place_kind NULLS FIRST, place_slug NULLS FIRST, url LIMIT $5 OFFSET $6`,
+    `${HUBS} WHERE ${IS_MATCH} ORDER BY host, place_kind NULLS FIRST, place_slug NULLS FIRST, url LIMIT $5 OFFSET $6`,
     [...asked, limit, offset],
   )
   return { total: counted?.total ?? 0, items: found.map(toHub) }
@@ -77,6 +77,6 @@ async function measure(sql: Sql, host: string): Promise<HubCoverage> {
 }
 
 /** Converts a stored hub, whose JSON was written by hub-writer.ts. */
-function toHub({ evidence, ...hub }: HubColumns): KeptHub {
-  return { ...hub, evidence: JSON.parse(evidence ?? '{}') as KeptHub['evidence'] }
+function toHub({ evidence, ...hub }: HubColumns): StoredHub {
+  return { ...hub, evidence: JSON.parse(evidence ?? '{}') as StoredHub['evidence'] }
 }

@@ -13,18 +13,18 @@ export function createPlanMemory(db: Database): PlanMemory {
     writeVerdicts: async (host, some) => {
       if (some.length === 0) return
       await db.transaction(async (sql) => {
-        for (const verdict of some) await judge(sql, host, verdict)
+        for (const verdict of some) await applyVerdict(sql, host, verdict)
       })
     },
     sampleAddresses: (sourceId, limit) => db.snapshot((sql) => sample(sql, sourceId, limit)),
-    readReached: async (crawlId) => {
+    readMilestones: async (crawlId) => {
       const found = await db.all<{ kind: string }>(
         'SELECT kind FROM reached_milestones WHERE crawl_id = $1 ORDER BY kind',
         [crawlId],
       )
       return found.map(({ kind }) => kind)
     },
-    writeReached: async (crawlId, kinds) => {
+    writeMilestones: async (crawlId, kinds) => {
       if (kinds.length === 0) return
       await db.run(
         'INSERT INTO reached_milestones (crawl_id, kind) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING',
@@ -35,7 +35,7 @@ export function createPlanMemory(db: Database): PlanMemory {
 }
 
 /** Stores a verdict, and adds or removes the hub that it concerns. */
-async function judge(sql: Sql, host: string, verdict: HubVerdict): Promise<void> {
+async function applyVerdict(sql: Sql, host: string, verdict: HubVerdict): Promise<void> {
   await writeVerdict(sql, host, verdict)
   const { state, url, placeId, placeSlug, placeKind, title, navLinks, articleLinks, pattern, origin } = verdict
   if (state !== 'confirmed') await removeHub(sql, url)

@@ -1,15 +1,20 @@
 import type { Settlement } from '../../crawl/ledger.ts'
-import type { CrawlOf } from '../common/crawl-of.ts'
+import type { CrawlRef } from '../common/crawl-ref.ts'
 import type { Sql } from './database.ts'
 
 /** Longer redirect chains are not followed. */
-const MOST_STEPS = 20
+const MAX_STEPS = 20
 
 /**
  * Returns the settlement, changed to a failure when its redirect leads back to its own address through other rows of the crawl. The visit
  * has checked this too, but two concurrent visits cannot see each other's result; only the lock on the source makes it certain.
  */
-export async function breakLoop(sql: Sql, source: number, crawl: CrawlOf, settlement: Settlement): Promise<Settlement> {
+export async function breakLoop(
+  sql: Sql,
+  source: number,
+  crawl: CrawlRef,
+  settlement: Settlement,
+): Promise<Settlement> {
   const { target, reason, visit } = settlement
   if (reason !== 'redirect' || target === undefined || target === null) return settlement
   const met = await sql.get<{ isLoop: boolean }>(
@@ -20,7 +25,7 @@ export async function breakLoop(sql: Sql, source: number, crawl: CrawlOf, settle
        JOIN ledger l ON l.source = $1 AND digest_of(l.key) = digest_of(led.key) AND l.key = led.key
        WHERE l.reason = 'redirect' AND l.crawl = $2 AND l.target IS NOT NULL AND led.key <> $4 AND led.step < $5
      ) SELECT coalesce(bool_or(key = $4), false) AS "isLoop" FROM led WHERE step > 0`,
-    [source, crawl.number, target, visit.key, MOST_STEPS],
+    [source, crawl.number, target, visit.key, MAX_STEPS],
   )
   if (met?.isLoop !== true) return settlement
   const { target: _, isProvenGone: __, finds: ___, aliases: ____, ...answer } = settlement

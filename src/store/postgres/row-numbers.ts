@@ -1,12 +1,12 @@
-import type { ArrivalPlan } from '../../library/holdings.ts'
-import { NUMBERED_TABLES } from '../common/arrival-plan.ts'
+import type { CopyPlan } from '../../library/library-copy.ts'
+import { NUMBERED_TABLES } from '../common/copy-plan.ts'
 import type { Sql } from './database.ts'
 
 /** Sequences that do not belong to a column. */
 const SEQUENCES: Readonly<Record<string, string>> = { chunks: `'chunk_numbers'` }
 
-const sequenceOf = ({ name, number }: (typeof NUMBERED_TABLES)[number]) =>
-  SEQUENCES[name] ?? `pg_get_serial_sequence('${name}', '${number}')`
+const sequenceOf = ({ name, idColumn }: (typeof NUMBERED_TABLES)[number]) =>
+  SEQUENCES[name] ?? `pg_get_serial_sequence('${name}', '${idColumn}')`
 
 /** Blocks inserts into all numbered tables until the caller's transaction ends. */
 export async function lockNumbers(sql: Sql): Promise<void> {
@@ -14,7 +14,7 @@ export async function lockNumbers(sql: Sql): Promise<void> {
 }
 
 /** The highest number ever assigned in each table. */
-export async function readTaken(sql: Sql): Promise<Readonly<Record<string, number>>> {
+export async function readHighestNumbers(sql: Sql): Promise<Readonly<Record<string, number>>> {
   const found = await sql.all<{ name: string; last: number }>(
     NUMBERED_TABLES.map(
       (table) =>
@@ -25,8 +25,8 @@ export async function readTaken(sql: Sql): Promise<Readonly<Record<string, numbe
 }
 
 /** Reserves the numbers that an arrival needs. */
-export async function keepNumbers(sql: Sql, { offsets, kept }: ArrivalPlan): Promise<void> {
-  const taken = await readTaken(sql)
+export async function reserveNumbers(sql: Sql, { offsets, kept }: CopyPlan): Promise<void> {
+  const taken = await readHighestNumbers(sql)
   for (const table of NUMBERED_TABLES) {
     const last = (offsets[table.name] ?? 0) + (kept[table.name] ?? 0)
     if (last > (taken[table.name] ?? 0))

@@ -1,8 +1,8 @@
 import { PharosError } from '../../core/errors.ts'
+import type { ConnectionAddress } from './connection-address.ts'
 import type { Database, Sql } from './database.ts'
 import { writeGrants } from './failures.ts'
 import { lock } from './locks.ts'
-import type { Place } from './place.ts'
 import { renameRows } from './rename-rows.ts'
 import { seedTypes } from './seed-types.ts'
 import { TABLES } from './tables.ts'
@@ -31,13 +31,13 @@ ALTER TABLE crawl_helpers ADD COLUMN proven_gone bigint NOT NULL DEFAULT 0;
 export const SCHEMA_VERSION: number = MIGRATIONS.length
 
 /** The oldest supported PostgreSQL version. */
-const LEAST_SERVER = 14
+const MIN_SERVER_VERSION = 14
 
 /**
  * Migrates a library to the current schema; several processes may try at once. Refuses a library of a newer program, a server that is too
  * old, and a database whose encoding cannot hold every text.
  */
-export async function migrate(db: Database, place: Place): Promise<void> {
+export async function migrate(db: Database, place: ConnectionAddress): Promise<void> {
   if ((await readVersion(db, place)) === SCHEMA_VERSION) return
   await checkServer(db, place)
   await db.transaction(async (sql) => {
@@ -45,7 +45,7 @@ export async function migrate(db: Database, place: Place): Promise<void> {
     await createSchema(sql, place)
     // Another process may have migrated it meanwhile.
     const done = await readVersion(sql, place)
-    if (done === 0) await refuseStrangers(sql, place)
+    if (done === 0) await refuseForeignTables(sql, place)
     for (const migration of MIGRATIONS.slice(done)) {
       await (typeof migration === 'string' ? runAll(sql, migration) : migration(sql))
     }
@@ -56,7 +56,7 @@ export async function migrate(db: Database, place: Place): Promise<void> {
 }
 
 /** Creates the schema, if needed: a role that owns its schema does not need the privilege to create others. */
-async function createSchema(sql: Sql, { schema, quotedSchema, location }: Place): Promise<void> {
+async function createSchema(sql: Sql, { schema, quotedSchema, location }: ConnectionAddress): Promise<void> {
   const found = await sql.get<{ isThere: boolean; mayUse: boolean; mayMake: boolean; role: string; database: string }>(
     `SELECT n.oid IS NOT NULL AS "isThere", coalesce(has_schema_privilege(n.oid, 'CREATE') AND has_schema_privilege(n.oid, 'USAGE'), false) AS "mayUse",
        has_database_privilege(current_database(), 'CREATE') AS "mayMake",
@@ -95,7 +95,7 @@ function splitStatements(text: string): string[] {
 }
 
 /** The schema version of a library; 0 without tables. */
-async function readVersion(sql: Sql, { schema, quotedSchema, location }: Place): Promise<number> {
+async function readVersion(sql: Sql, { schema, quotedSchema, location }: ConnectionAddress): Promise<number> {
   // pg_tables also shows schemas that the role may not use.
   const there = await sql.get<{ there: boolean; mayLook: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version') AS there,
@@ -103,7 +103,7 @@ async function readVersion(sql: Sql, { schema, quotedSchema, location }: Place):
     [schema, quotedSchema],
   )
   if (there?.there !== true) return 0
-  if (!there.mayLook) throw refusalOfShut(location)
+  if (!there.mayLook) throw createNoAccessError(location)
   const found = (await sql.get<{ version: number }>('SELECT version FROM schema_version'))?.version ?? 0
   if (found > SCHEMA_VERSION) {
     throw new PharosError('LIBRARY_NEWER', { library: location, found, supported: SCHEMA_VERSION })
@@ -112,12 +112,12 @@ async function readVersion(sql: Sql, { schema, quotedSchema, location }: Place):
 }
 
 /** The error for a library whose schema the role may not use. */
-export function refusalOfShut(library: string): PharosError {
+export function createNoAccessError(library: string): PharosError {
   const problem = 'its role may not use the schema of the library'
   return new PharosError('LIBRARY_UNUSABLE', { library, problem, advice: writeGrants(library) })
 }
 
-async function checkServer(sql: Sql, { location }: Place): Promise<void> {
+async function checkServer(sql: Sql, { location }: ConnectionAddress): Promise<void> {
   const found = await sql.get<{ version: number; encoding: string }>(
     `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding`,
   )
@@ -127,13 +127,13 @@ async function checkServer(sql: Sql, { location }: Place): Promise<void> {
 
 /** Why a library cannot be stored on this server version with this encoding; undefined when it can. */
 export function findServerProblem(version: number, encoding: string): string | undefined {
-  if (version < LEAST_SERVER) return `expected PostgreSQL ${LEAST_SERVER} or newer, got ${version}`
+  if (version < MIN_SERVER_VERSION) return `expected PostgreSQL ${MIN_SERVER_VERSION} or newer, got ${version}`
   if (encoding === 'UTF8') return undefined
   return `expected a database with the encoding UTF8, got ${encoding}; make one with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`
 }
 
 /** Refuses a schema with tables of another program. */
-async function refuseStrangers(sql: Sql, { schema, location }: Place): Promise<void> {
+async function refuseForeignTables(sql: Sql, { schema, location }: ConnectionAddress): Promise<void> {
   const found = await sql.get<{ name: string }>(
     'SELECT tablename AS name FROM pg_tables WHERE schemaname = $1 LIMIT 1',
     [schema],

@@ -1,29 +1,29 @@
 import { type ChunkTests, createChunkTests } from '../../core/retrieval/chunk-filter.ts'
-import { createChunkIndex, type DeadRun, type Run } from '../../core/retrieval/chunk-index.ts'
+import { type ChunkRange, createChunkIndex, type DeadChunkRange } from '../../core/retrieval/chunk-index.ts'
 import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
 import type { IndexProgress, StoreMatch, StoreQuery } from '../../library/store.ts'
-import type { ChunkName } from '../../library/vectors.ts'
+import type { ChunkRef } from '../../library/vectors.ts'
 import type { Database, Sql } from './database.ts'
-import { createLook, type Look } from './filter-look.ts'
-import { createIndexParts, type HeldBlocks } from './index-parts.ts'
-import { createDraft, createIndexShelf, type IndexDraft, NO_INDEX, sortRuns } from './index-shelf.ts'
-import { countIndexed, readIndex, type SeenIndex, type StoredIndex } from './index-tables.ts'
-import { NAMED_CHUNKS, namesOf } from './refusals.ts'
-import { createTending, type Tending } from './tending.ts'
+import { createFilterReader, type FilterReader } from './filter-reader.ts'
+import { createIndexMaintenance, type IndexMaintenance } from './index-maintenance.ts'
+import { createIndexParts, type PinnedBlocks } from './index-parts.ts'
+import { createDraft, createIndexStorage, type IndexDraft, NO_INDEX, sortRuns } from './index-storage.ts'
+import { countIndexed, type IndexView, readIndex, type StoredIndex } from './index-tables.ts'
+import { NAMED_CHUNKS, toChunkParameters } from './refused-chunks.ts'
 
 /** Full-text search over chunks, and the maintenance of its index. */
-export interface Search extends Pick<Tending, 'tidy' | 'announce' | 'close'> {
+export interface Search extends Pick<IndexMaintenance, 'tidy' | 'announce' | 'close'> {
   search(query: StoreQuery): Promise<StoreMatch[]>
   countContentTypes(): Promise<ReadonlyMap<string, ContentTypeCounts>>
   readState(): Promise<IndexProgress>
-  tend(signal?: AbortSignal): Promise<void>
+  maintain(signal?: AbortSignal): Promise<void>
 }
 
 /** From this number on, removed runs are purged from the index before a search. */
-const MANY_GONE = 64
+const PURGE_THRESHOLD = 64
 
 /** Any run; only its existence matters. */
-const SOME_RUN: Run = { first: 1, last: 1 }
+const SOME_RUN: ChunkRange = { first: 1, last: 1 }
 
 /** Creates the search. Parts of the index stay cached for later searches. */
 export function createSearch(db: Database): Search {
@@ -31,28 +31,33 @@ export function createSearch(db: Database): Search {
   const numberOf = createNumbering()
   let known: StoredIndex | undefined
   let draft: IndexDraft = createDraft(NO_INDEX)
-  const index = createChunkIndex(createIndexShelf(parts, () => draft))
+  const index = createChunkIndex(createIndexStorage(parts, () => draft))
 
   /** Reads the current index. Concurrent reads may finish in another order, so the cache is replaced only if it has not changed. */
-  const see = async (sql: Sql, sourceIds?: readonly string[]): Promise<SeenIndex> => {
+  const see = async (sql: Sql, sourceIds?: readonly string[]): Promise<IndexView> => {
     const before = known
     const seen = await readIndex(sql, before, sourceIds)
     if (known === before) known = seen
     return seen
   }
-  const isBehind = (seen: SeenIndex): boolean => {
+  const isBehind = (seen: IndexView): boolean => {
     draft = createDraft({ ...seen, generation: numberOf(seen), stale: seen.isStale ? [SOME_RUN] : [] })
-    return index.isBehind() || seen.gone.length >= MANY_GONE
+    return index.isBehind() || seen.gone.length >= PURGE_THRESHOLD
   }
-  const tending = createTending(db, async () => isBehind(await see(db)))
+  const tending = createIndexMaintenance(db, async () => isBehind(await see(db)))
 
   /** Queries the index as it was read; undefined when parts of it were replaced before they could be loaded. */
-  const ask = async <T>(sql: Sql, seen: SeenIndex, look: Look | undefined, work: () => T): Promise<T | undefined> => {
-    const held: HeldBlocks = new Map()
+  const ask = async <T>(
+    sql: Sql,
+    seen: IndexView,
+    look: FilterReader | undefined,
+    work: () => T,
+  ): Promise<T | undefined> => {
+    const held: PinnedBlocks = new Map()
     const listed = seen.segments.map(({ id }) => id)
     const dead = addGone(seen)
     for (;;) {
-      const segments = parts.listLacking(listed)
+      const segments = parts.listMissing(listed)
       if (segments.length > 0) {
         if (!(await parts.load(sql, { segments: new Set(segments), blocks: new Map() }, held))) return undefined
         // A concurrent search of a newer index may have evicted segments, so they are loaded again.
@@ -61,7 +66,7 @@ export function createSearch(db: Database): Search {
       draft = createDraft({ ...seen, dead, generation: numberOf(seen), looked: look })
       look?.begin()
       const { result, lacking } = parts.run(held, work)
-      if (lacking === undefined && look?.isLacking() !== true) {
+      if (lacking === undefined && look?.isIncomplete() !== true) {
         if (known?.generation === seen.generation) parts.keepOnly(listed)
         return result
       }
@@ -72,8 +77,12 @@ export function createSearch(db: Database): Search {
   /** Repeats a query while the index is replaced during it. */
   const askOften = async <T>(
     sql: Sql,
-    { sourceIds, look, seen }: { sourceIds?: readonly string[] | undefined; look?: Look | undefined; seen?: SeenIndex },
-    work: (seen: SeenIndex) => T,
+    {
+      sourceIds,
+      look,
+      seen,
+    }: { sourceIds?: readonly string[] | undefined; look?: FilterReader | undefined; seen?: IndexView },
+    work: (seen: IndexView) => T,
   ): Promise<T> => {
     for (let current = seen ?? (await see(sql, sourceIds)); ; current = await see(sql, sourceIds)) {
       const shown = current
@@ -87,7 +96,7 @@ export function createSearch(db: Database): Search {
       const { sourceIds } = filter
       let seen = await see(db, sourceIds)
       if (isBehind(seen)) {
-        await tending.doSome()
+        await tending.runBriefly()
         seen = await see(db, sourceIds)
       }
       const tests = createChunkTests(filter)
@@ -96,12 +105,12 @@ export function createSearch(db: Database): Search {
       const also = [...names.flatMap(({ number }) => number ?? []), ...found]
       const find =
         (passed: ChunkTests) =>
-        ({ sources }: SeenIndex): StoreMatch[] =>
+        ({ sources }: IndexView): StoreMatch[] =>
           index.search({ query, limit, sources: sources ? new Set(sources) : undefined, tests: passed, also, explain })
       // Segments are immutable and need no transaction, but pages and chunks must come from one snapshot.
       if (!tests.page && !tests.chunk) return askOften(db, { sourceIds, seen }, find(tests))
       return db.snapshot((sql) => {
-        const look = createLook(tests, filter.symbol !== undefined)
+        const look = createFilterReader(tests, filter.symbol !== undefined)
         return askOften(sql, { sourceIds, look }, find(look.tests))
       })
     },
@@ -113,7 +122,7 @@ export function createSearch(db: Database): Search {
       return new Map(sources.map(({ uuid, id }) => [uuid, counts.get(id) ?? { prose: 0, code: 0 }]))
     },
     readState: () => measure(db),
-    tend: tending.doAll,
+    maintain: tending.runAll,
     tidy: tending.tidy,
     announce: tending.announce,
     close: tending.close,
@@ -121,16 +130,16 @@ export function createSearch(db: Database): Search {
 }
 
 /** The numbers of chunks by their names. */
-async function findNumbers(sql: Sql, names: readonly ChunkName[]): Promise<number[]> {
+async function findNumbers(sql: Sql, names: readonly ChunkRef[]): Promise<number[]> {
   const found = await sql.all<{ id: number }>(
     `SELECT DISTINCT ON (n.place) n.id FROM (${NAMED_CHUNKS}) AS n ORDER BY n.place, n.id`,
-    namesOf(names),
+    toChunkParameters(names),
   )
   return found.map(({ id }) => id)
 }
 
 /** Assigns a new number to each distinct state of the index, including the removed chunks. */
-function createNumbering(): (seen: SeenIndex) => number {
+function createNumbering(): (seen: IndexView) => number {
   let last = ''
   let number = 0
   return ({ generation, gone }) => {
@@ -142,7 +151,7 @@ function createNumbering(): (seen: SeenIndex) => number {
 }
 
 /** The dead chunks of all segments, including removed chunks that are still in the index. */
-function addGone({ segments, dead, gone }: SeenIndex): readonly DeadRun[] {
+function addGone({ segments, dead, gone }: IndexView): readonly DeadChunkRange[] {
   if (gone.length === 0) return dead
   const added = segments.flatMap(({ id, first, last }) =>
     gone.filter((run) => run.first <= last && run.last >= first).map((run) => ({ ...run, segment: id })),
@@ -154,12 +163,12 @@ function addGone({ segments, dead, gone }: SeenIndex): readonly DeadRun[] {
 async function measure(sql: Sql): Promise<IndexProgress> {
   const { format, chunks, stale } = await countIndexed(sql)
   const draft = createDraft({ ...NO_INDEX, format, stale: stale === 0 ? [] : [{ first: 1, last: stale }] })
-  const shelf = createIndexShelf(createIndexParts(), () => draft)
+  const shelf = createIndexStorage(createIndexParts(), () => draft)
   const counted = {
     ...shelf,
     // An infinite newest number makes the index count its chunks.
     newestChunk: () => Number.POSITIVE_INFINITY,
     countChunks: () => ({ upTo: chunks, all: chunks }),
   }
-  return createChunkIndex(counted).measure()
+  return createChunkIndex(counted).countIndexed()
 }

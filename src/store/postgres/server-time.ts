@@ -11,7 +11,7 @@ export class ServerTime {
    * Takes a server time that was read between two local times. The known offset stays while it is consistent: a slow response says little,
    * and adjusting the offset with every response would make the clock unsteady.
    */
-  note(before: number, told: number, after: number): void {
+  addSample(before: number, told: number, after: number): void {
     const [least, most] = [told - after, told - before]
     // Both times are truncated to milliseconds.
     if (this.#offset < least - 1 || this.#offset > most + 1) this.#offset = Math.round((least + most) / 2)

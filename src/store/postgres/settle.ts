@@ -1,51 +1,51 @@
-import { preferKey } from '../../core/url/prefer.ts'
+import { compareKeyPreference } from '../../core/url/key-preference.ts'
 import {
   type Adoption,
   type Alias,
-  type Demoted,
-  type Find,
-  type FindResult,
-  overflowed,
+  createOverflowResult,
+  type DemotedAddress,
+  type FoundAddress,
+  type OfferResult,
   type PageRecord,
-  type Settled,
   type Settlement,
+  type SettlementResult,
 } from '../../crawl/ledger.ts'
 import { nextState } from '../../crawl/transitions.ts'
-import type { CrawlOf } from '../common/crawl-of.ts'
-import {
-  ACTIONS,
-  confirmNothing,
-  type Draft,
-  demotedBy,
-  giveWay,
-  type Holder,
-  isHeld,
-  isOwned,
-  judge,
-  keepPage,
-  lastChecked,
-  lost,
-  meetAgain,
-  move,
-  NO_ANSWER,
-  recordAnswer,
-  report,
-} from '../common/draft.ts'
+import type { CrawlRef } from '../common/crawl-ref.ts'
 import { packHash, unpackHash } from '../common/hash.ts'
+import {
+  ACTION_BY_STATE,
+  applyAction,
+  choosePageAction,
+  computeAdoptedDepth,
+  computeCheckedAt,
+  confirmWithoutPage,
+  createLostResult,
+  createSettledResult,
+  demoteToDuplicate,
+  findDemoted,
+  type Holder,
+  hasContentOf,
+  hasLease,
+  keepPage,
+  NO_RESPONSE,
+  type RowDraft,
+  recordResponse,
+} from '../common/row-draft.ts'
 import { writeAliases } from './aliases.ts'
-import { classifyContent, describeContent, removeContent, writeContent, writeLinks } from './content.ts'
+import { removeContent, writeClassification, writeContent, writeLinks, writeMetadata } from './content.ts'
+import { addHelpSql, type Helper, helpOf, helpValues, writeHelp } from './crawl-sharing.ts'
 import type { Sql } from './database.ts'
-import { countRows, offer } from './finds.ts'
+import { countRows, recordFoundAddresses } from './found-addresses.ts'
 import { breakLoop } from './redirect-loop.ts'
-import { addHelpSql, type Helper, helpOf, helpValues, writeHelp } from './sharing.ts'
 
 /** A row during its settlement, with its context. */
-interface Settling {
+interface SettlementContext {
   readonly sql: Sql
   readonly source: number
   readonly crawl: number
   readonly now: number
-  readonly row: Draft
+  readonly row: RowDraft
   /** Another row that holds the same content. */
   readonly holder: Holder | undefined
   /** The helper that made the visit, if any, and its cost. */
@@ -60,35 +60,35 @@ const NO_COST: Cost = { bytes: 0, requests: 0 }
 export async function settle(
   sql: Sql,
   source: number,
-  crawl: CrawlOf,
+  crawl: CrawlRef,
   given: Settlement,
   helper?: Helper,
-): Promise<Settled> {
+): Promise<SettlementResult> {
   const settlement = await breakLoop(sql, source, crawl, given)
   const { visit, now, checkedAt = now, finds = [], maxRows, aliases = [] } = settlement
   const hash = settlement.record?.page.contentHash
-  const { row, holder, isHostKept } = await lookAt(sql, source, crawl, visit.key, hash)
+  const { row, holder, isHostKept } = await readDraft(sql, source, crawl, visit.key, hash)
   // The process that holds the host now repeats the visit.
-  if (!isOwned(row, settlement) || !isHostKept) return lost(row)
+  if (!hasLease(row, settlement) || !isHostKept) return createLostResult(row)
   const help = helper && { helper, cost: settlement.cost ?? NO_COST }
-  const settling: Settling = { sql, source, crawl: crawl.number, now, row, holder, help }
-  recordAnswer(row, settlement, crawl.number)
-  const { aliases: learnt, demoted } = await conclude(settling, settlement)
+  const settling: SettlementContext = { sql, source, crawl: crawl.number, now, row, holder, help }
+  recordResponse(row, settlement, crawl.number)
+  const { aliases: learnt, demoted } = await applySettlement(settling, settlement)
   await save(settling, checkedAt, demoted)
   await writeAliases(sql, source, [...learnt, ...aliases], now)
-  const results = await offer(sql, source, crawl, finds, now, maxRows)
-  if (helper !== undefined) await countLeftOut(sql, helper, finds, results)
-  return report(row, results, demoted)
+  const results = await recordFoundAddresses(sql, source, crawl, finds, now, maxRows)
+  if (helper !== undefined) await countDropped(sql, helper, finds, results)
+  return createSettledResult(row, results, demoted)
 }
 
 /** Counts the finds of a helper that were left out, which is rare. */
-async function countLeftOut(
+async function countDropped(
   sql: Sql,
   helper: Helper,
-  finds: readonly Find[],
-  results: readonly FindResult[],
+  finds: readonly FoundAddress[],
+  results: readonly OfferResult[],
 ): Promise<void> {
-  const isNew = ({ refusal }: Find, place: number) =>
+  const isNew = ({ refusal }: FoundAddress, place: number) =>
     results[place] === 'refused' && refusal?.reason === 'new-in-refresh'
   const newInRefresh = finds.filter(isNew).length
   const overflow = results.filter((result) => result === 'overflow').length
@@ -96,68 +96,68 @@ async function countLeftOut(
 }
 
 /** Stores a page without a visit. */
-export async function adopt(sql: Sql, source: number, crawl: CrawlOf, adoption: Adoption): Promise<Settled> {
+export async function adopt(sql: Sql, source: number, crawl: CrawlRef, adoption: Adoption): Promise<SettlementResult> {
   const { now, find, record, isFull = false, finds, maxRows = Infinity } = adoption
-  const { row: known, holder } = await lookAt(sql, source, crawl, find.key, record.page.contentHash)
+  const { row: known, holder } = await readDraft(sql, source, crawl, find.key, record.page.contentHash)
   if (known === undefined && maxRows !== Infinity && (await countRows(sql, source)) >= maxRows) {
-    return overflowed(await offer(sql, source, crawl, finds, now, maxRows))
+    return createOverflowResult(await recordFoundAddresses(sql, source, crawl, finds, now, maxRows))
   }
   const isNew = known?.state === 'indexed' && known.crawl === crawl.number
   const row = known ?? (await insertAdopted(sql, source, adoption))
   if (known !== undefined) await updateAdopted(sql, known, adoption, crawl)
-  const settling: Settling = { sql, source, crawl: crawl.number, now, row, holder }
+  const settling: SettlementContext = { sql, source, crawl: crawl.number, now, row, holder }
   // Settlement expects a leased row; a previous holder of the lease loses it.
   row.state = 'leased'
-  recordAnswer(row, NO_ANSWER, crawl.number)
+  recordResponse(row, NO_RESPONSE, crawl.number)
   await writeLinks(sql, row.id, record.links)
-  let stored = NOTHING_LEARNT
+  let stored = NO_EFFECTS
   // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
-  if (isHeld(row, record) && (isNew || !isFull)) {
-    await classifyContent(sql, source, row.id, record)
+  if (hasContentOf(row, record) && (isNew || !isFull)) {
+    await writeClassification(sql, source, row.id, record)
     row.contentHash = row.pageHash
-    move(row, isNew ? 'index' : 'confirm')
+    applyAction(row, isNew ? 'index' : 'confirm')
   } else {
     stored = await storePage(settling, record)
   }
   await save(settling, now, stored.demoted)
   await writeAliases(sql, source, stored.aliases, now)
-  return report(row, await offer(sql, source, crawl, finds, now, maxRows), stored.demoted)
+  return createSettledResult(row, await recordFoundAddresses(sql, source, crawl, finds, now, maxRows), stored.demoted)
 }
 
 /** Other addresses of the same content that a settlement revealed. */
-interface Learnt {
+interface SettlementEffects {
   readonly aliases: readonly Alias[]
   /** The row that lost its content, if this crawl had settled it. */
-  readonly demoted: Demoted | null
+  readonly demoted: DemotedAddress | null
 }
 
-const NOTHING_LEARNT: Learnt = { aliases: [], demoted: null }
+const NO_EFFECTS: SettlementEffects = { aliases: [], demoted: null }
 
 /** Applies a settlement, and returns other addresses of the same content. */
-async function conclude(settling: Settling, settlement: Settlement): Promise<Learnt> {
+async function applySettlement(settling: SettlementContext, settlement: Settlement): Promise<SettlementEffects> {
   const { sql, source, row, holder } = settling
   const { state, record } = settlement
-  const verdict = judge(row, settlement)
+  const verdict = choosePageAction(row, settlement)
   const isStored = verdict === 'store' && record !== undefined
   const links = isStored ? record.links : (settlement.links ?? record?.links)
   if (links !== undefined) await writeLinks(sql, row.id, links)
   if (isStored) return storePage(settling, record)
   if (verdict === 'look') {
-    confirmNothing(row, holder)
+    confirmWithoutPage(row, holder)
   } else if (row.pageHash !== null && verdict === 'keep') {
     // Two rows may hold it after a crawl that proved one of them gone and stopped at the loss gate.
     const claimed = await claim(settling, row.pageHash)
     if (!claimed.isOurs) return claimed
-    if (record !== undefined) await describeContent(sql, source, row.id, record)
-    move(row, 'confirm')
+    if (record !== undefined) await writeMetadata(sql, source, row.id, record)
+    applyAction(row, 'confirm')
     return claimed
   } else if (state !== 'indexed') {
-    move(row, ACTIONS[state])
+    applyAction(row, ACTION_BY_STATE[state])
   }
-  return NOTHING_LEARNT
+  return NO_EFFECTS
 }
 
-async function storePage(settling: Settling, record: PageRecord): Promise<Learnt> {
+async function storePage(settling: SettlementContext, record: PageRecord): Promise<SettlementEffects> {
   const { sql, source, row, now } = settling
   const claimed = await claim(settling, record.page.contentHash)
   if (claimed.isOurs) {
@@ -172,23 +172,23 @@ async function storePage(settling: Settling, record: PageRecord): Promise<Learnt
  * has become a duplicate.
  */
 async function claim(
-  { sql, row, holder, crawl }: Settling,
+  { sql, row, holder, crawl }: SettlementContext,
   hash: string,
-): Promise<Learnt & { readonly isOurs: boolean }> {
+): Promise<SettlementEffects & { readonly isOurs: boolean }> {
   row.contentHash = hash
-  if (holder === undefined) return { isOurs: true, ...NOTHING_LEARNT }
+  if (holder === undefined) return { isOurs: true, ...NO_EFFECTS }
   const aliases: Alias[] = [{ url: row.url, aliasUrl: holder.url, classification: 'same-content', reason: null }]
-  if (preferKey(holder.key, row.key) < 0) {
-    if (giveWay(row, holder, hash, crawl)) await removeContent(sql, [row.id])
+  if (compareKeyPreference(holder.key, row.key) < 0) {
+    if (demoteToDuplicate(row, holder, hash, crawl)) await removeContent(sql, [row.id])
     return { isOurs: false, aliases, demoted: null }
   }
   await removeContent(sql, [holder.id])
-  await dispossess(sql, holder, row.key, hash)
-  return { isOurs: true, aliases, demoted: demotedBy(holder, crawl) }
+  await demoteHolder(sql, holder, row.key, hash)
+  return { isOurs: true, aliases, demoted: findDemoted(holder, crawl) }
 }
 
 /** Takes the content from a row. A row that is fetched anyway only loses its page. */
-async function dispossess(sql: Sql, { id, state }: Holder, target: string, hash: string): Promise<void> {
+async function demoteHolder(sql: Sql, { id, state }: Holder, target: string, hash: string): Promise<void> {
   const demoted = nextState(state, 'demote')
   if (demoted === undefined) {
     await sql.run('UPDATE ledger SET page_hash = NULL WHERE id = $1', [id])
@@ -201,12 +201,12 @@ async function dispossess(sql: Sql, { id, state }: Holder, target: string, hash:
   )
 }
 
-interface DraftColumns extends Omit<Draft, 'contentHash' | 'pageHash'> {
+interface DraftColumns extends Omit<RowDraft, 'contentHash' | 'pageHash'> {
   readonly contentHash: Uint8Array | null
   readonly pageHash: Uint8Array | null
 }
 
-interface LookColumns extends DraftColumns {
+interface DraftLookupColumns extends DraftColumns {
   /** Whether the host still has the holder that leased the row. */
   readonly isHostKept: boolean
   readonly holderId: number | null
@@ -224,7 +224,7 @@ const COLUMNS = `l.id, l.key, l.url, l.state, l.reason, l.pattern, l.target, l.s
   l.proven_crawl AS "provenCrawl", l.depth, l.crawl, l.lease`
 
 // Without a given hash, the content is that of the row's own page, or of the row that it duplicates.
-const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.token::text, true) AS "isHostKept", h.id AS "holderId", h.key AS "holderKey", h.url AS "holderUrl", h.state AS "holderState", h.checked_at AS "holderCheckedAt", h.crawl AS "holderCrawl"
+const SELECT_DRAFT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.token::text, true) AS "isHostKept", h.id AS "holderId", h.key AS "holderKey", h.url AS "holderUrl", h.state AS "holderState", h.checked_at AS "holderCheckedAt", h.crawl AS "holderCrawl"
   FROM (SELECT 1) AS one
     LEFT JOIN ledger l ON l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $2
     LEFT JOIN hosts c ON c.host = l.host
@@ -235,14 +235,14 @@ const LOOK_AT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = c.tok
       ORDER BY o.key LIMIT 1) h ON true`
 
 /** Reads a row, and another row that holds a content and keeps it; never one that the same crawl proved gone. */
-async function lookAt(
+async function readDraft(
   sql: Sql,
   source: number,
-  crawl: CrawlOf,
+  crawl: CrawlRef,
   key: string,
   hash: string | undefined,
-): Promise<{ readonly row: Draft | undefined; readonly holder: Holder | undefined; readonly isHostKept: boolean }> {
-  const found = await sql.get<LookColumns>(LOOK_AT, [
+): Promise<{ readonly row: RowDraft | undefined; readonly holder: Holder | undefined; readonly isHostKept: boolean }> {
+  const found = await sql.get<DraftLookupColumns>(SELECT_DRAFT, [
     source,
     key,
     hash === undefined ? null : packHash(hash),
@@ -264,7 +264,7 @@ async function lookAt(
   return { row: columns.id === null ? undefined : toDraft(columns), holder, isHostKept }
 }
 
-async function insertAdopted(sql: Sql, source: number, { find, now }: Adoption): Promise<Draft> {
+async function insertAdopted(sql: Sql, source: number, { find, now }: Adoption): Promise<RowDraft> {
   const { key, url, host, depth, discovery, foundOn } = find
   const made = await sql.get<DraftColumns>(
     `INSERT INTO ledger AS l (source, state, depth, key, url, host, discovery, found_on, first_seen_at)
@@ -275,11 +275,11 @@ async function insertAdopted(sql: Sql, source: number, { find, now }: Adoption):
   return toDraft(made)
 }
 
-async function updateAdopted(sql: Sql, row: Draft, adoption: Adoption, crawl: CrawlOf): Promise<void> {
+async function updateAdopted(sql: Sql, row: RowDraft, adoption: Adoption, crawl: CrawlRef): Promise<void> {
   const { discovery, foundOn } = adoption.find
   await sql.run('UPDATE ledger SET depth = $2, discovery = $3, found_on = $4 WHERE id = $1', [
     row.id,
-    meetAgain(row, adoption, crawl),
+    computeAdoptedDepth(row, adoption, crawl),
     discovery,
     foundOn,
   ])
@@ -293,9 +293,9 @@ const SAVE = `UPDATE ledger SET state = $2, reason = $3, pattern = $4, target = 
 const SAVE_AND_COUNT = `WITH counted AS (${addHelpSql(24)}) ${SAVE}`
 
 async function save(
-  { sql, row, crawl, help }: Settling,
+  { sql, row, crawl, help }: SettlementContext,
   checkedAt: number | null,
-  demoted: Demoted | null,
+  demoted: DemotedAddress | null,
 ): Promise<void> {
   const { contentHash, pageHash } = row
   const values = [
@@ -319,7 +319,7 @@ async function save(
     row.isFinal,
     row.awaitsConfirmation,
     row.provenCrawl,
-    lastChecked(row, checkedAt),
+    computeCheckedAt(row, checkedAt),
     crawl,
     row.url,
   ]
@@ -327,7 +327,7 @@ async function save(
   else await sql.run(SAVE_AND_COUNT, [...values, ...helpValues(help.helper, helpOf(row, help.cost, demoted))])
 }
 
-function toDraft(found: DraftColumns): Draft {
+function toDraft(found: DraftColumns): RowDraft {
   const { contentHash, pageHash } = found
   return {
     ...found,

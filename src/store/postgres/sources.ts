@@ -1,9 +1,9 @@
 import { PharosError } from '../../core/errors.ts'
-import { ANALYSIS_JOB } from '../../library/operations/reached-milestones.ts'
+import { ANALYSIS_JOB_ID } from '../../library/operations/reached-milestones.ts'
 import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
 import { type SourceRecord, toSource } from '../common/source-record.ts'
 import type { Sql } from './database.ts'
-import { removeLostHubs } from './hub-writer.ts'
+import { removeEmptyHubs } from './hub-writer.ts'
 import { lockSource } from './lock-source.ts'
 import { lock } from './locks.ts'
 
@@ -122,7 +122,7 @@ export async function clearHidden(sql: Sql): Promise<boolean> {
     [source, ROWS_AT_ONCE],
   )
   if (aliases > 0) return true
-  for (const removal of REST) await sql.run(removal, [source])
+  for (const removal of DELETE_REMAINING) await sql.run(removal, [source])
   return true
 }
 
@@ -146,7 +146,7 @@ async function clearRows(sql: Sql, source: number): Promise<number> {
   for (const table of ['pages', 'links', 'ledger']) {
     await sql.run(`DELETE FROM ${table} WHERE id = ANY ($1)`, [rows])
   }
-  await removeLostHubs(
+  await removeEmptyHubs(
     sql,
     found.flatMap(({ url }) => url ?? []),
   )
@@ -159,12 +159,12 @@ const isItsHost = (
 ) => `${column} IN (SELECT host FROM host_counts WHERE source = $1) AND ${column} NOT IN (
     SELECT h.host FROM host_counts h JOIN sources s ON s.id = h.source WHERE NOT s.is_removed AND h.pages > 0)`
 
-const REST: readonly string[] = [
+const DELETE_REMAINING: readonly string[] = [
   ...['place_hubs', 'url_patterns', 'hub_verdicts', 'domains', 'domain_locales'].map(
     (table) => `DELETE FROM ${table} WHERE ${isItsHost('host')}`,
   ),
   // Milestones of jobs are history and stay; milestones of analyses describe stored data and are deleted.
-  `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB}' AND ${isItsHost('scope')}`,
+  `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB_ID}' AND ${isItsHost('scope')}`,
   'DELETE FROM ledger_counts WHERE source = $1',
   'DELETE FROM open_hosts WHERE source = $1',
   'DELETE FROM host_counts WHERE source = $1',

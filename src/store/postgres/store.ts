@@ -1,37 +1,37 @@
 import { randomUUID } from 'node:crypto'
 import { PharosError } from '../../core/errors.ts'
-import { type FindResult, NO_ORPHANS, type OpenWork, type Settled } from '../../crawl/ledger.ts'
-import { causeOf } from '../../crawl/patience.ts'
-import { Room } from '../../crawl/room.ts'
-import type { LibraryStore, UnderstandingStore } from '../../library/library-store.ts'
+import { NOTHING_REQUEUED, type OfferResult, type OpenWork, type SettlementResult } from '../../crawl/ledger.ts'
+import { Semaphore } from '../../crawl/semaphore.ts'
+import { causeOf } from '../../crawl/store-retry.ts'
+import type { AnalysisStore, LibraryStore } from '../../library/library-store.ts'
 import { type CheckedAliases, FIRST_ALIAS } from '../common/alias-record.ts'
-import type { CrawlOf } from '../common/crawl-of.ts'
+import type { CrawlRef } from '../common/crawl-ref.ts'
 import { toCounts } from '../common/ledger-sql.ts'
 import { createAddresses } from './addresses.ts'
 import { checkAliases, listAliases, writeAliases } from './aliases.ts'
 import { createAnalyses } from './analyses.ts'
+import * as upkeep from './bulk-updates.ts'
 import * as content from './content.ts'
-import { beginCrawl, endCrawl, listCrawls, listRunning, type Terms, touchCrawl } from './crawls.ts'
+import { findShared, type Helper, listSharable, readHelp, readShared, shareCrawl, writeHelp } from './crawl-sharing.ts'
+import { beginCrawl, type CrawlTerms, endCrawl, listCrawls, listRunning, touchCrawl } from './crawls.ts'
 import { type Database, type DatabaseOptions, openDatabase, type Sql } from './database.ts'
-import { type Entered, enterSource } from './enter-source.ts'
-import { offer } from './finds.ts'
+import { recordFoundAddresses } from './found-addresses.ts'
 import * as frontier from './frontier.ts'
 import { createGazetteer } from './gazetteer.ts'
-import { createHoldings } from './holdings.ts'
-import { HostHolder, type Leased } from './host-holder.ts'
-import { giveHostsBack, keepHosts, lockHosts, readHosts, readRobots, writeHosts, writeRobots } from './hosts.ts'
+import { HostHolder, type LeaseResult } from './host-holder.ts'
+import { lockHosts, readHosts, readRobots, releaseHosts, renewHostLeases, writeHosts, writeRobots } from './hosts.ts'
 import { createJobLog } from './job-log.ts'
-import { fillLikenesses, listRelated, readLikenesses } from './likenesses.ts'
+import { createLibraryCopy } from './library-copy.ts'
 import { confirmPagesOf, listPagesOf, readList, writeList } from './lists.ts'
+import { type LockedSource, lockForCrawl } from './lock-for-crawl.ts'
+import { fillPageSignatures, listRelated, readPageSignatures } from './page-signatures.ts'
 import { createPlaceHubs } from './place-hubs.ts'
 import { createPlanMemory } from './plan-memory.ts'
 import * as rows from './rows.ts'
 import { createSearch } from './search.ts'
 import { adopt, settle } from './settle.ts'
-import { findShared, type Helper, listSharable, readHelp, readShared, shareCrawl, writeHelp } from './sharing.ts'
 import * as sources from './sources.ts'
 import { readStats } from './stats.ts'
-import * as upkeep from './upkeep.ts'
 import { createVectors } from './vectors.ts'
 import { createWorkers } from './workers.ts'
 
@@ -42,7 +42,7 @@ import { createWorkers } from './workers.ts'
 export async function openPostgresStore(
   address: string,
   options: PostgresOptions = {},
-): Promise<LibraryStore & UnderstandingStore> {
+): Promise<LibraryStore & AnalysisStore> {
   return createStore(await openDatabase(address, options), new HostHolder(options.runner ?? randomUUID()))
 }
 
@@ -52,12 +52,12 @@ export interface PostgresOptions extends DatabaseOptions {
   readonly runner?: string | undefined
 }
 
-function createStore(db: Database, holder: HostHolder): LibraryStore & UnderstandingStore {
-  const terms: Terms = new Map()
+function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisStore {
+  const terms: CrawlTerms = new Map()
   /** Crawls that this process has only joined. */
   const joined = new Set<string>()
   /** Semaphores for writes to a source, by source id. */
-  const rooms = new Map<string, Room<symbol>>()
+  const rooms = new Map<string, Semaphore<symbol>>()
   const search = createSearch(db)
 
   /** Queries a source; an unknown source gives `nothing`. */
@@ -67,14 +67,14 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
   }
   /** Runs a transaction that writes to a source, within the semaphore of this process. */
   const inTurn = async <T>(sourceId: string, work: (sql: Sql) => Promise<T>): Promise<T> => {
-    const room = rooms.get(sourceId) ?? new Room<symbol>(AT_THE_LOCK)
+    const room = rooms.get(sourceId) ?? new Semaphore<symbol>(MAX_LOCK_WAITERS)
     rooms.set(sourceId, room)
     const turn = Symbol()
-    await room.enter(turn)
+    await room.acquire(turn)
     try {
       return await db.transaction(work)
     } finally {
-      room.leave(turn)
+      room.release(turn)
     }
   }
   /** Writes to a source on behalf of a crawl; returns `nothing` when the source does not exist or the crawl may no longer write. */
@@ -82,10 +82,10 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     sourceId: string,
     crawlId: string | undefined,
     nothing: T,
-    work: (sql: Sql, entered: Entered) => Promise<T>,
+    work: (sql: Sql, entered: LockedSource) => Promise<T>,
   ): Promise<T> =>
     inTurn(sourceId, async (sql) => {
-      const entered = await enterSource(sql, sourceId, crawlId, terms)
+      const entered = await lockForCrawl(sql, sourceId, crawlId, terms)
       return entered?.mayWrite ? work(sql, entered) : nothing
     })
   /** Like `write`, but throws when the source does not exist. */
@@ -93,12 +93,12 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     sourceId: string,
     crawlId: string,
     nothing: T,
-    work: (sql: Sql, source: number, crawl: CrawlOf) => Promise<T>,
+    work: (sql: Sql, source: number, crawl: CrawlRef) => Promise<T>,
   ): Promise<T> =>
     inTurn(sourceId, async (sql) => {
-      const entered = await enterSource(sql, sourceId, crawlId, terms)
+      const entered = await lockForCrawl(sql, sourceId, crawlId, terms)
       if (entered === undefined) throw new PharosError('SOURCE_UNKNOWN', { source: sourceId, library: db.location })
-      return entered.mayWrite ? work(sql, entered.source, await crawlOf(sql, entered, crawlId)) : nothing
+      return entered.mayWrite ? work(sql, entered.source, await toCrawlRef(sql, entered, crawlId)) : nothing
     })
   const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
     const doomed = await writeFor<number[]>(sourceId, crawlId, [], (sql, source, { number: crawl }) =>
@@ -112,7 +112,9 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
       )
     }
     if (withUnseen) {
-      await writeFor(sourceId, crawlId, undefined, (sql, source, { number }) => upkeep.buryFailed(sql, source, number))
+      await writeFor(sourceId, crawlId, undefined, (sql, source, { number }) =>
+        upkeep.markFailedGone(sql, source, number),
+      )
     }
     return removed
   }
@@ -133,7 +135,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     while (await db.transaction(sources.clearHidden));
   }
   /** This process as a helper, when it has only joined the crawl. */
-  const helperOf = ({ id, number }: CrawlOf): Helper | undefined =>
+  const helperOf = ({ id, number }: CrawlRef): Helper | undefined =>
     joined.has(id) ? { crawl: number, name: holder.name } : undefined
   /** Work that cannot be written now is left to the next index update. */
   const tidyIndex = (): Promise<void> =>
@@ -158,20 +160,20 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     beginCrawl: async (crawl, staleMs, resume, gone) => {
       const begun = await db.transaction(async (sql) => {
         const source = await sources.requireNumber(sql, crawl.sourceId, db.location)
-        return beginCrawl(sql, source, { crawl, staleMs, resume, gone, holder })
+        return beginCrawl(sql, source, { crawl, staleMs, resume, endedRunner: gone, holder })
       })
       terms.set(begun.crawl.id, begun.term)
       joined.delete(begun.crawl.id)
       return begun.crawl
     },
     touchCrawl: async (id, now, runner) => {
-      await keepHosts(db, holder, now)
+      await renewHostLeases(db, holder, now)
       return touchCrawl(db, id, now, runner)
     },
     endCrawl: async (id, summary, now, runner) => {
       await db.transaction((sql) => endCrawl(sql, id, summary, now, runner))
-      holder.leaveCrawl(id)
-      await keepHosts(db, holder, now)
+      holder.endCrawl(id)
+      await renewHostLeases(db, holder, now)
       await tidyIndex()
     },
     listRunning: () => listRunning(db),
@@ -187,60 +189,60 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
       return {
         ...found,
         touch: async (now) => {
-          await keepHosts(db, holder, now)
+          await renewHostLeases(db, holder, now)
           // A process that has just resumed the crawl has not shared it yet.
           const shared = await readShared(db, id)
           return shared === null ? found.shared : shared
         },
         leave: async (now) => {
           joined.delete(id)
-          holder.leaveCrawl(id)
-          await keepHosts(db, holder, now)
+          holder.endCrawl(id)
+          await renewHostLeases(db, holder, now)
         },
       }
     },
     readHelp: (id) => readHelp(db, id),
 
     offer: (sourceId, crawlId, found, now, taught = [], maxRows) =>
-      writeFor<FindResult[]>(
+      writeFor<OfferResult[]>(
         sourceId,
         crawlId,
         found.map(() => 'known'),
         async (sql, source, crawl) => {
           await writeAliases(sql, source, taught, now)
-          return offer(sql, source, crawl, found, now, maxRows)
+          return recordFoundAddresses(sql, source, crawl, found, now, maxRows)
         },
       ),
     lease: async (request) => {
       // The id is created outside the transaction, so that a retry recognises the rows that it had already leased.
       const asking = { request, holder, id: request.id ?? randomUUID() }
-      holder.begin(request)
+      holder.beginRequest(request)
       try {
-        const leased = await write<Leased | undefined>(
+        const leased = await write<LeaseResult | undefined>(
           request.sourceId,
           request.crawlId,
           undefined,
           (sql, { source }) => frontier.lease(sql, source, asking),
         )
-        if (leased !== undefined) holder.end(leased, request.crawlId)
+        if (leased !== undefined) holder.recordResult(leased, request.crawlId)
         return leased?.visits ?? []
       } finally {
-        holder.conclude()
+        holder.endRequest()
       }
     },
     settle: async (settlement) => {
       const { visit, crawlId, record } = settlement
-      const settled = await write(visit.sourceId, crawlId, LOST, async (sql, entered) => {
-        const crawl = await crawlOf(sql, entered, crawlId)
+      const settled = await write(visit.sourceId, crawlId, LOST_RESULT, async (sql, entered) => {
+        const crawl = await toCrawlRef(sql, entered, crawlId)
         return settle(sql, entered.source, crawl, settlement, helperOf(crawl))
       })
-      holder.leave([visit])
+      holder.endVisits([visit])
       search.announce(record?.chunks.length ?? 0)
       return settled
     },
     adopt: async (adoption) => {
       const { sourceId, crawlId, record } = adoption
-      const settled = await writeFor(sourceId, crawlId, LOST, (sql, source, crawl) =>
+      const settled = await writeFor(sourceId, crawlId, LOST_RESULT, (sql, source, crawl) =>
         adopt(sql, source, crawl, adoption),
       )
       search.announce(record.chunks.length)
@@ -249,7 +251,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     release: async (visits) => {
       for (const [sourceId, some] of Map.groupBy(visits, (visit) => visit.sourceId)) {
         await write(sourceId, undefined, undefined, (sql, { source }) => frontier.release(sql, source, some))
-        holder.leave(some)
+        holder.endVisits(some)
       }
     },
     countOpen: (sourceId, now) =>
@@ -270,7 +272,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     requeue: (sourceId, crawlId, which) =>
       writeFor(sourceId, crawlId, 0, (sql, source, { number }) => upkeep.requeue(sql, source, number, which)),
     requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>
-      writeFor(sourceId, crawlId, NO_ORPHANS, (sql, source, { number: crawl }) =>
+      writeFor(sourceId, crawlId, NOTHING_REQUEUED, (sql, source, { number: crawl }) =>
         upkeep.requeueOrphanedAliases(sql, source, { crawl, withUnseen }, since),
       ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
@@ -320,9 +322,9 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     readExcerpt: (sourceId, key, place) =>
       within(sourceId, undefined, (source) => content.readExcerpt(db, source, key, place)),
     readPageText: (sourceId, key) => within(sourceId, undefined, (source) => content.readPageText(db, source, key)),
-    readLikenesses: (places) => readLikenesses(db, places),
-    fillLikenesses: (describe, signal) => fillLikenesses(db, describe, signal),
-    async *listRelated(sourceId) {
+    readPageSignatures: (places) => readPageSignatures(db, places),
+    fillPageSignatures: (describe, signal) => fillPageSignatures(db, describe, signal),
+    async *listPageSignatures(sourceId) {
       const source = await sources.numberOf(db, sourceId)
       if (source !== undefined) yield* listRelated(db, source)
     },
@@ -341,7 +343,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
         matches.map(({ number }) => number),
       ),
     readIndexState: () => search.readState(),
-    tendIndex: (signal) => search.tend(signal),
+    indexMissingChunks: (signal) => search.maintain(signal),
     vectors: createVectors(db),
     jobLog: createJobLog(db),
     addresses: createAddresses(db),
@@ -349,20 +351,20 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & Understan
     analyses: createAnalyses(db),
     placeHubs: createPlaceHubs(db),
     planMemory: createPlanMemory(db),
-    holdings: createHoldings(db, clearRemoved),
+    libraryCopy: createLibraryCopy(db, clearRemoved),
     workers: createWorkers(db),
     stats: () => readStats(db),
     clockOffset: db.clockOffset,
     close: async () => {
       search.close()
       // If this fails, the leases of the hosts expire on their own.
-      await giveHostsBack(db, holder).catch(() => undefined)
+      await releaseHosts(db, holder).catch(() => undefined)
       await db.close()
     },
   }
 }
 
-async function crawlOf(sql: Sql, { source, crawl }: Entered, id: string): Promise<CrawlOf> {
+async function toCrawlRef(sql: Sql, { source, crawl }: LockedSource, id: string): Promise<CrawlRef> {
   return { id, number: crawl ?? (await sources.crawlNumber(sql, source, id)) }
 }
 
@@ -376,7 +378,7 @@ function stateOf<T>(states: ReadonlyMap<string, T>, host: string): T {
  * Transactions of this process that may wait at the lock of a source: the holder and the next one. If the process stalls, each of them
  * blocks all other writers in turn until the server ends it.
  */
-const AT_THE_LOCK = 2
+const MAX_LOCK_WAITERS = 2
 
 const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
 
@@ -384,4 +386,4 @@ const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
 const PAGES_AT_ONCE = 200
 
 /** The result of a visit to a removed source, or for a crawl that is over or was taken over. */
-const LOST: Settled = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }
+const LOST_RESULT: SettlementResult = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

@@ -1,6 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import type { Database, Sql } from './database.ts'
-import { type Compared, compareAll, type KeptVector } from './vectors-by-signs.ts'
+import { type ComparedVector, compareAll, type StoredVector } from './vectors-by-signs.ts'
 
 /*
  * pgvector has no type with one byte per dimension. Instead of storing vectors twice, its index covers an expression that converts a stored
@@ -14,7 +14,7 @@ export interface NearIndex {
 }
 
 /** A query of the vector index. */
-interface NearQuestion {
+interface NearQuery {
   readonly query: Float32Array
   /** Approximate number of wanted results. */
   readonly count: number
@@ -38,11 +38,11 @@ interface Extension extends NearIndex {
 }
 
 /** Maximum number of dimensions, because larger vectors do not fit into an index page. */
-const MOST_DIMENSIONS = 4000
+const MAX_DIMENSIONS = 4000
 /** Sources with fewer vectors are compared exactly, because an index over all sources would mostly find others. */
 const FEW_VECTORS = 20_000
 /** Minimum and maximum size of the candidate list during an index scan (`ef_search`). */
-const SIGHT = [200, 1000] as const
+const EF_SEARCH_RANGE = [200, 1000] as const
 /** Size of the scale in front of the components of a stored vector. */
 const SCALE_BYTES = 4
 
@@ -54,18 +54,18 @@ export const NEAR_INDEX: string = `(SELECT json_build_object('schema', quote_ide
   WHERE i.indexrelid = to_regclass(${NAME}) AND i.indisvalid AND e.extname = 'vector')`
 
 /** The nearest vectors by the index. The search is approximate, which makes it fast. */
-export async function askNearIndex(
+export async function searchNearIndex(
   db: Database,
   index: NearIndex & { readonly dimensions: number },
-  { query, count, sources, isPart }: NearQuestion,
-): Promise<Compared[]> {
+  { query, count, sources, isPart }: NearQuery,
+): Promise<ComparedVector[]> {
   if (isPart && (await hasFew(db, sources))) {
-    const all = await db.all<KeptVector>('SELECT chunk, vector FROM vectors WHERE source = ANY ($1::bigint[])', [
+    const all = await db.all<StoredVector>('SELECT chunk, vector FROM vectors WHERE source = ANY ($1::bigint[])', [
       sources,
     ])
     return compareAll(query, all)
   }
-  const [least, most] = SIGHT
+  const [least, most] = EF_SEARCH_RANGE
   const sight = Math.min(most, Math.max(least, 2 * count))
   const found = await db.snapshot(async (sql) => {
     // An iterative scan continues when too many results belong to other sources.
@@ -73,7 +73,7 @@ export async function askNearIndex(
       `SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', $1, true)`,
       [String(sight)],
     )
-    return sql.all<KeptVector>(writeQuestion(index, Math.max(count, sight)), [`[${query.join()}]`, sources])
+    return sql.all<StoredVector>(writeNearQuery(index, Math.max(count, sight)), [`[${query.join()}]`, sources])
   })
   return compareAll(query, found)
 }
@@ -90,7 +90,7 @@ async function hasFew(sql: Sql, sources: readonly number[]): Promise<boolean> {
  * SQL for the nearest vectors of the wanted sources, in order. Sources are filtered after sorting, because the server would otherwise sort
  * all their vectors. The limit is a literal, because a generic plan would assume a large one.
  */
-function writeQuestion({ schema, dimensions }: NearIndex & { readonly dimensions: number }, limit: number): string {
+function writeNearQuery({ schema, dimensions }: NearIndex & { readonly dimensions: number }, limit: number): string {
   return `SELECT chunk, vector FROM (
       SELECT chunk, source, vector FROM vectors WHERE ${writeCondition(dimensions)}
       ORDER BY ${writePoint(schema, dimensions)} OPERATOR(${schema}.<=>) $1::${schema}.halfvec OFFSET 0) AS near
@@ -110,8 +110,8 @@ export async function createNearIndex(sql: Sql): Promise<void> {
  * Creates a missing index over existing vectors, because pgvector may have been added later. The build may take minutes without blocking
  * others; an aborted one is repeated.
  */
-export async function tendNearIndex(db: Database): Promise<void> {
-  await takeUpExtension(db)
+export async function ensureNearIndex(db: Database): Promise<void> {
+  await installExtension(db)
   const extension = await readExtension(db)
   if (extension === undefined || !isWanted(extension) || extension.isReady === true || extension.isBeingMade) return
   try {
@@ -129,12 +129,12 @@ export async function tendNearIndex(db: Database): Promise<void> {
  * Installs pgvector when the server offers it, the role may install it, and there are vectors: in the schema `public`, or in that of the
  * library.
  */
-async function takeUpExtension(db: Database): Promise<void> {
+async function installExtension(db: Database): Promise<void> {
   const offered = await db.get<{ schema: string }>(
     `SELECT CASE WHEN has_schema_privilege(to_regnamespace('public')::oid, 'CREATE') THEN 'public'
        ELSE quote_ident(current_schema()) END AS schema
      FROM pg_available_extensions a JOIN pg_available_extension_versions e ON e.name = a.name AND e.version = a.default_version
-     WHERE a.name = 'vector' AND a.installed_version IS NULL AND ${fitSql('e.version')}
+     WHERE a.name = 'vector' AND a.installed_version IS NULL AND ${writeVersionCheck('e.version')}
        AND (current_setting('is_superuser') = 'on' OR e.trusted AND has_database_privilege(current_database(), 'CREATE'))
        AND has_schema_privilege(current_schema(), 'CREATE') AND EXISTS (SELECT 1 FROM vector_space)`,
   )
@@ -160,7 +160,7 @@ function isWanted({ isFit, mayCreate }: Extension): boolean {
 function readExtension(sql: Sql): Promise<Extension | undefined> {
   return sql.get<Extension>(
     `SELECT quote_ident(n.nspname) AS schema, v.dimensions,
-       ${fitSql('e.extversion')} AND v.dimensions <= ${MOST_DIMENSIONS} AS "isFit",
+       ${writeVersionCheck('e.extversion')} AND v.dimensions <= ${MAX_DIMENSIONS} AS "isFit",
        has_schema_privilege(current_schema(), 'CREATE') AND pg_has_role(t.relowner, 'USAGE') AS "mayCreate",
        (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(${NAME})) AS "isReady",
        EXISTS (SELECT 1 FROM pg_stat_progress_create_index WHERE relid = t.oid) AS "isBeingMade"
@@ -170,7 +170,7 @@ function readExtension(sql: Sql): Promise<Extension | undefined> {
 }
 
 /** SQL for whether a pgvector version supports iterative scans (0.8 or newer). */
-export function fitSql(version: string): string {
+export function writeVersionCheck(version: string): string {
   return `string_to_array(substring(${version} FROM '^\\d+\\.\\d+'), '.')::integer[] >= ARRAY[0, 8]`
 }
 

@@ -3,13 +3,13 @@ import { SignIndex } from '../../core/search/sign-index.ts'
 import type { Database } from './database.ts'
 
 /** A vector that was compared with a query. */
-export interface Compared {
+export interface ComparedVector {
   readonly chunk: number
   readonly similarity: number
 }
 
 /** A vector as it is stored. */
-export interface KeptVector {
+export interface StoredVector {
   readonly chunk: number
   readonly vector: Uint8Array
 }
@@ -38,18 +38,18 @@ interface Signs {
 }
 
 /** Finds the nearest vectors in memory. */
-export interface NearBySigns {
+export interface SignSearch {
   /** The vectors of these sources that are nearest to a query, nearest first. */
-  find(query: Float32Array, space: SignedSpace, sources: readonly number[]): Promise<Compared[]>
+  find(query: Float32Array, space: SignedSpace, sources: readonly number[]): Promise<ComparedVector[]>
 }
 
 /** Batch size for reading vectors. */
 const VECTORS_AT_ONCE = 5000
 /** Number of candidates by sign that are compared exactly. */
-export const MOST_NEAR = 2000
+export const SIGN_CANDIDATES = 2000
 
 /** Keeps the signs of all vectors in memory; the first query reads them. */
-export function createSigns(db: Database): NearBySigns {
+export function createSignSearch(db: Database): SignSearch {
   let signs: Signs | undefined
   let reading: Promise<unknown> = Promise.resolve()
   /** Reads the signs of new vectors, or all of them again when many of the known vectors were removed. */
@@ -76,9 +76,9 @@ export function createSigns(db: Database): NearBySigns {
       reading = mine.catch(() => undefined)
       const index = await mine
       const asked = new Set(sources)
-      const near = index.nearest(quantizeVector(query), MOST_NEAR, (source) => asked.has(source))
+      const near = index.nearest(quantizeVector(query), SIGN_CANDIDATES, (source) => asked.has(source))
       // A vector may have been removed since its signs were read.
-      const found = await db.all<KeptVector>(
+      const found = await db.all<StoredVector>(
         'SELECT chunk, vector FROM vectors WHERE number = ANY ($1::bigint[]) ORDER BY number',
         [near],
       )
@@ -88,7 +88,7 @@ export function createSigns(db: Database): NearBySigns {
 }
 
 /** Compares vectors with a query, nearest first. */
-export function compareAll(query: Float32Array, vectors: readonly KeptVector[]): Compared[] {
+export function compareAll(query: Float32Array, vectors: readonly StoredVector[]): ComparedVector[] {
   return vectors
     .map(({ chunk, vector }) => ({ chunk, similarity: compareQuantized(query, vector) }))
     .sort((a, b) => b.similarity - a.similarity)

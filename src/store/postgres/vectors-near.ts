@@ -1,7 +1,7 @@
 import type { Database, Sql } from './database.ts'
-import { ASKED_SOURCES } from './refusals.ts'
-import { askNearIndex, NEAR_INDEX, type NearIndex } from './vectors-by-index.ts'
-import { type Compared, createSigns } from './vectors-by-signs.ts'
+import { REQUESTED_SOURCES } from './refused-chunks.ts'
+import { NEAR_INDEX, type NearIndex, searchNearIndex } from './vectors-by-index.ts'
+import { type ComparedVector, createSignSearch } from './vectors-by-signs.ts'
 
 /** The state of the library that a search needs. */
 interface LibraryState {
@@ -21,17 +21,17 @@ export type FindNear = (
   query: Float32Array,
   count: number,
   sourceIds: readonly string[] | undefined,
-) => Promise<Compared[]>
+) => Promise<ComparedVector[]>
 
 /** Finds the vectors nearest to a query: through the pgvector index if there is one, otherwise by their signs in memory. */
-export function createNear(db: Database): FindNear {
-  const signs = createSigns(db)
+export function createNearSearch(db: Database): FindNear {
+  const signs = createSignSearch(db)
   return async (query, count, sourceIds) => {
     const { fingerprint, dimensions, sources, index, ...known } = await readLibrary(db, sourceIds)
     // Another length means another model, whose vectors are still being made.
     if (fingerprint === null || dimensions !== query.length) return []
     if (index === null) return signs.find(query, { fingerprint, dimensions, ...known }, sources)
-    return askNearIndex(db, { ...index, dimensions }, { query, count, sources, isPart: sourceIds !== undefined })
+    return searchNearIndex(db, { ...index, dimensions }, { query, count, sources, isPart: sourceIds !== undefined })
   }
 }
 
@@ -40,7 +40,7 @@ async function readLibrary(sql: Sql, sourceIds: readonly string[] | undefined): 
     `SELECT coalesce((SELECT max(number) FROM vectors), 0) AS last,
        (SELECT coalesce(sum(rows), 0)::bigint FROM chunk_counts WHERE of_table = 'vectors') AS vectors,
        v.fingerprint, v.dimensions, ${NEAR_INDEX} AS index,
-       (SELECT coalesce(json_agg(id), '[]') FROM (${ASKED_SOURCES}) AS s) AS sources
+       (SELECT coalesce(json_agg(id), '[]') FROM (${REQUESTED_SOURCES}) AS s) AS sources
      FROM (SELECT 1) AS one LEFT JOIN vector_space v ON true`,
     [sourceIds ?? null],
   )

@@ -2,27 +2,27 @@ import { compareQuantized, quantizeVector, restoreVector } from '../../core/sear
 import { checkVectors, refuseOtherSpace } from '../../library/check-vectors.ts'
 import { embeddedText } from '../../library/embedded-text.ts'
 import type { ChunkFilter } from '../../library/store.ts'
-import type { ChunkName, NearChunk, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
+import type { ChunkRef, NearChunk, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
 import { packHash } from '../common/hash.ts'
-import { countUncopied, insertCopied, readLibraryId } from './copied.ts'
+import { countUncopiedVectors, insertCopiedVectors, readLibraryId } from './copied-vectors.ts'
 import type { Database, Sql } from './database.ts'
-import { testChunks } from './filter-look.ts'
+import { testChunks } from './filter-reader.ts'
 import { lock } from './locks.ts'
 import {
-  ASKED_SOURCES,
-  forgetRefusals,
-  insertRefusals,
-  listRefusals,
+  deleteRefusedChunks,
+  insertRefusedChunks,
+  listRefusedChunks,
   NAMED_CHUNKS,
-  namesOf,
-  type StoredName,
-  toName,
-} from './refusals.ts'
-import { createNearIndex, dropOtherNearIndexes, tendNearIndex } from './vectors-by-index.ts'
-import { type Compared, MOST_NEAR } from './vectors-by-signs.ts'
-import { createNear } from './vectors-near.ts'
+  REQUESTED_SOURCES,
+  type StoredChunkName,
+  toChunkName,
+  toChunkParameters,
+} from './refused-chunks.ts'
+import { createNearIndex, dropOtherNearIndexes, ensureNearIndex } from './vectors-by-index.ts'
+import { type ComparedVector, SIGN_CANDIDATES } from './vectors-by-signs.ts'
+import { createNearSearch } from './vectors-near.ts'
 
-interface MissingColumns extends StoredName {
+interface MissingColumns extends StoredChunkName {
   readonly title: string
   readonly headingPath: string
   readonly content: string
@@ -30,14 +30,14 @@ interface MissingColumns extends StoredName {
 }
 
 /** Batch size for filtering the nearest vectors, when the filter has more than sources. */
-const LOOKED_AT = 100
+const FILTER_BATCH_SIZE = 100
 
 /** Maximum duration of the embedding lease without renewal. */
-const LONGEST_LEASE_MS = 3_600_000
+const MAX_LEASE_MS = 3_600_000
 
 /** Creates the vector store; a vector is deleted with its chunk. */
 export function createVectors(db: Database): VectorIndex {
-  const findNear = createNear(db)
+  const findNear = createNearSearch(db)
   return {
     readSpace: () => readSpace(db),
     replaceSpace: ({ model, fingerprint, dimensions }) =>
@@ -51,28 +51,28 @@ export function createVectors(db: Database): VectorIndex {
       }),
     listMissing: (limit, sourceIds, after) => listMissing(db, limit, sourceIds, after),
     list: async (limit, after, sourceIds) => {
-      const found = await db.all<StoredName & { vector: Uint8Array }>(
+      const found = await db.all<StoredChunkName & { vector: Uint8Array }>(
         `SELECT s.uuid AS "sourceId", c.chunk_id AS "chunkId", v.vector
          FROM chunks c CROSS JOIN LATERAL (SELECT vector FROM vectors WHERE chunk = c.id OFFSET 0) v
          JOIN sources s ON s.id = c.source
-         WHERE ${AFTER} AND c.source = ANY (ARRAY(${ASKED_SOURCES})) ORDER BY c.source, c.chunk_id LIMIT $4`,
-        [sourceIds ?? null, ...placeOf(after), limit],
+         WHERE ${AFTER} AND c.source = ANY (ARRAY(${REQUESTED_SOURCES})) ORDER BY c.source, c.chunk_id LIMIT $4`,
+        [sourceIds ?? null, ...toPosition(after), limit],
       )
-      return found.map((row) => ({ ...toName(row), vector: restoreVector(row.vector) }))
+      return found.map((row) => ({ ...toChunkName(row), vector: restoreVector(row.vector) }))
     },
     refuse: (space, chunks) =>
       write(db, async (sql) => {
-        await takeUpSpace(sql, space)
-        await insertRefusals(sql, chunks)
+        await ensureSpace(sql, space)
+        await insertRefusedChunks(sql, chunks)
       }),
-    listRefused: (limit, sourceIds) => listRefusals(db, limit, sourceIds),
-    forgetRefused: (sourceIds) => write(db, (sql) => forgetRefusals(sql, sourceIds)),
+    listRefused: (limit, sourceIds) => listRefusedChunks(db, limit, sourceIds),
+    forgetRefused: (sourceIds) => write(db, (sql) => deleteRefusedChunks(sql, sourceIds)),
     lease: (holder, now, ms) => takeLease(db, holder, now, ms),
     write: async (space, vectors) => {
       checkVectors(space, vectors)
       const bytes = vectors.map(({ vector }) => Buffer.from(quantizeVector(vector)))
       await write(db, async (sql) => {
-        await takeUpSpace(sql, space)
+        await ensureSpace(sql, space)
         await insertVectors(sql, vectors, bytes)
       })
     },
@@ -80,18 +80,18 @@ export function createVectors(db: Database): VectorIndex {
     nearest: async (query, limit, filter = {}) =>
       pickNearest(
         db,
-        await findNear(query, asksForSourcesAlone(filter) ? limit : MOST_NEAR, filter.sourceIds),
+        await findNear(query, hasOnlySourceFilter(filter) ? limit : SIGN_CANDIDATES, filter.sourceIds),
         limit,
         filter,
       ),
-    tendNearest: () => tendNearIndex(db),
+    buildNearestIndex: () => ensureNearIndex(db),
     count: (sourceIds) => count(db, sourceIds),
     readLibraryId: () => readLibraryId(db),
     markCopied: (place, { fingerprint }, chunks) =>
       write(db, async (sql) => {
-        if ((await readSpace(sql))?.fingerprint === fingerprint) await insertCopied(sql, place, chunks)
+        if ((await readSpace(sql))?.fingerprint === fingerprint) await insertCopiedVectors(sql, place, chunks)
       }),
-    countUncopied: (place) => countUncopied(db, place),
+    countUncopied: (place) => countUncopiedVectors(db, place),
   }
 }
 
@@ -118,7 +118,7 @@ async function insertSpace(sql: Sql, { model, fingerprint, dimensions }: VectorS
   await createNearIndex(sql)
 }
 
-async function takeUpSpace(sql: Sql, space: VectorSpace): Promise<void> {
+async function ensureSpace(sql: Sql, space: VectorSpace): Promise<void> {
   const found = await readSpace(sql)
   refuseOtherSpace(found, space)
   if (found === undefined) await insertSpace(sql, space)
@@ -131,7 +131,7 @@ async function takeUpSpace(sql: Sql, space: VectorSpace): Promise<void> {
 const AFTER = `(c.source, c.chunk_id) > (coalesce((SELECT id FROM sources WHERE uuid = $2 AND NOT is_removed), 0), $3::bytea)`
 
 /** The position after a chunk; an empty hash sorts before all others. */
-function placeOf(after: ChunkName | undefined): [source: string, chunkId: Buffer] {
+function toPosition(after: ChunkRef | undefined): [source: string, chunkId: Buffer] {
   return after === undefined ? ['', Buffer.alloc(0)] : [after.sourceId, packHash(after.chunkId)]
 }
 
@@ -139,22 +139,22 @@ async function listMissing(
   sql: Sql,
   limit: number,
   sourceIds: readonly string[] | undefined,
-  after: ChunkName | undefined,
+  after: ChunkRef | undefined,
 ): Promise<UnembeddedChunk[]> {
   const found = await sql.all<MissingColumns>(
     `SELECT s.uuid AS "sourceId", c.chunk_id AS "chunkId", p.title, c.heading_path AS "headingPath", c.content,
        k.language
-     FROM (SELECT c.id FROM chunks c WHERE ${AFTER} AND c.source = ANY (ARRAY(${ASKED_SOURCES}))
+     FROM (SELECT c.id FROM chunks c WHERE ${AFTER} AND c.source = ANY (ARRAY(${REQUESTED_SOURCES}))
              AND coalesce((SELECT false FROM vectors v WHERE v.chunk = c.id), true)
              AND coalesce((SELECT false FROM refused_chunks r WHERE r.chunk = c.id), true)
            ORDER BY c.source, c.chunk_id LIMIT $4) AS missing
      JOIN chunks c ON c.id = missing.id JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
      LEFT JOIN likenesses k ON k.page = c.page
      ORDER BY c.source, c.chunk_id`,
-    [sourceIds ?? null, ...placeOf(after), limit],
+    [sourceIds ?? null, ...toPosition(after), limit],
   )
   return found.map(({ title, headingPath, content, language, ...name }) => ({
-    ...toName(name),
+    ...toChunkName(name),
     // The JSON was written by content.ts.
     text: embeddedText(title, JSON.parse(headingPath) as string[], content),
     language,
@@ -167,13 +167,13 @@ async function takeLease(sql: Sql, holder: string, now: number, ms: number): Pro
     `INSERT INTO embedding_lease AS l (id, holder, until) VALUES (1, $1, $2::float8 + $3::float8)
      ON CONFLICT (id) DO UPDATE SET holder = excluded.holder, until = excluded.until
      WHERE l.holder = $1 OR l.until NOT BETWEEN $2::float8 + 1 AND greatest($2::float8 + $3::float8, $2::float8 + $4::float8)`,
-    [holder, now, ms, LONGEST_LEASE_MS],
+    [holder, now, ms, MAX_LEASE_MS],
   )
   return taken === 1
 }
 
 /** Inserts vectors, except for chunks that were removed meanwhile. A replaced vector gets a new number. */
-async function insertVectors(sql: Sql, chunks: readonly ChunkName[], vectors: readonly Buffer[]): Promise<void> {
+async function insertVectors(sql: Sql, chunks: readonly ChunkRef[], vectors: readonly Buffer[]): Promise<void> {
   await sql.run(
     `WITH held AS MATERIALIZED (${NAMED_CHUNKS} FOR KEY SHARE OF c),
      tried AS (DELETE FROM refused_chunks WHERE chunk IN (SELECT id FROM held)),
@@ -182,15 +182,15 @@ async function insertVectors(sql: Sql, chunks: readonly ChunkName[], vectors: re
      SELECT id, source, ($3::bytea[])[place]
      FROM (SELECT DISTINCT ON (id) id, source, place FROM held ORDER BY id, place DESC) AS last_given ORDER BY place, id
      ON CONFLICT (chunk) DO UPDATE SET vector = excluded.vector, number = DEFAULT`,
-    [...namesOf(chunks), vectors],
+    [...toChunkParameters(chunks), vectors],
   )
 }
 
-async function compare(sql: Sql, query: Float32Array, chunks: readonly ChunkName[]): Promise<(number | null)[]> {
+async function compare(sql: Sql, query: Float32Array, chunks: readonly ChunkRef[]): Promise<(number | null)[]> {
   const found = await sql.all<{ place: number; vector: Uint8Array }>(
     `SELECT DISTINCT ON (n.place) n.place, v.vector FROM (${NAMED_CHUNKS}) AS n JOIN vectors v ON v.chunk = n.id
      ORDER BY n.place, n.id`,
-    namesOf(chunks),
+    toChunkParameters(chunks),
   )
   const vectors = new Map(found.map(({ place, vector }) => [place, vector]))
   return chunks.map((_, i) => {
@@ -199,19 +199,19 @@ async function compare(sql: Sql, query: Float32Array, chunks: readonly ChunkName
   })
 }
 
-function asksForSourcesAlone({ sourceIds: _, ...others }: ChunkFilter): boolean {
+function hasOnlySourceFilter({ sourceIds: _, ...others }: ChunkFilter): boolean {
   return Object.values(others).every((condition) => condition === undefined)
 }
 
 /** The nearest chunks that match a filter, by name. */
 async function pickNearest(
   sql: Sql,
-  compared: readonly Compared[],
+  compared: readonly ComparedVector[],
   limit: number,
   filter: ChunkFilter,
 ): Promise<NearChunk[]> {
   const nearest: NearChunk[] = []
-  const atOnce = Math.max(limit, LOOKED_AT)
+  const atOnce = Math.max(limit, FILTER_BATCH_SIZE)
   for (let done = 0; done < compared.length && nearest.length < limit; done += atOnce) {
     const some = compared.slice(done, done + atOnce)
     const passes = await testChunks(
@@ -232,19 +232,19 @@ async function pickNearest(
   return nearest
 }
 
-async function readNames(sql: Sql, chunks: readonly number[]): Promise<Map<number, ChunkName>> {
-  const found = await sql.all<StoredName & { id: number }>(
+async function readNames(sql: Sql, chunks: readonly number[]): Promise<Map<number, ChunkRef>> {
+  const found = await sql.all<StoredChunkName & { id: number }>(
     `SELECT c.id, s.uuid AS "sourceId", c.chunk_id AS "chunkId" FROM chunks c JOIN sources s ON s.id = c.source
      WHERE c.id = ANY ($1::bigint[])`,
     [chunks],
   )
-  return new Map(found.map(({ id, ...name }) => [id, toName(name)]))
+  return new Map(found.map(({ id, ...name }) => [id, toChunkName(name)]))
 }
 
 /** Counts the chunks of sources, and how many have a vector or were refused by the model. */
 async function count(sql: Sql, sourceIds: readonly string[] | undefined): ReturnType<VectorIndex['count']> {
   const found = await sql.all<{ table: string; rows: number }>(
-    `SELECT of_table AS table, sum(rows)::bigint AS rows FROM chunk_counts WHERE source IN (${ASKED_SOURCES}) GROUP BY 1`,
+    `SELECT of_table AS table, sum(rows)::bigint AS rows FROM chunk_counts WHERE source IN (${REQUESTED_SOURCES}) GROUP BY 1`,
     [sourceIds ?? null],
   )
   const rows = Object.fromEntries(found.map((one) => [one.table, one.rows]))

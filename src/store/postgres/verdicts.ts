@@ -34,13 +34,13 @@ export function findVerdict(sql: Sql, host: string, url: string): Promise<HubVer
  * SQL for patterns whose missing hubs are worth reporting. When most guesses of a pattern fail, the site lists its hubs itself, and a
  * failed guess means nothing. When at least half of them hold, or nearly all countries have a hub, the others are missing.
  */
-const OPEN_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = $1 GROUP BY pattern
+const REPORTABLE_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = $1 GROUP BY pattern
   HAVING count(*) FILTER (WHERE origin = 'guessed' AND state = 'confirmed') * 2 >= count(*) FILTER (WHERE origin = 'guessed')
     OR count(DISTINCT CASE WHEN state = 'confirmed' AND place_kind = 'country' THEN place_slug END) * 10 >= 9 *
       (SELECT greatest(1, count(*)) FROM places WHERE kind = 'country' AND status = 'current')`
 
 /** Maximum number of reported missing hubs of a host. */
-const MOST_MISSING = 500
+const MAX_MISSING = 500
 
 /**
  * SQL for missing hubs. An address that the site itself names always counts. A guess does not count when the place has a hub under another
@@ -52,9 +52,9 @@ const MISSING = `SELECT url, "placeId", "placeSlug", "checkedAt", count(*) OVER 
         ORDER BY origin DESC, url) AS nth
     FROM hub_verdicts
     WHERE host = $1 AND state = 'missing'
-      AND (origin = 'listed' OR place_kind = 'country' AND pattern IN (${OPEN_PATTERNS}) AND coalesce(place_id NOT IN
+      AND (origin = 'listed' OR place_kind = 'country' AND pattern IN (${REPORTABLE_PATTERNS}) AND coalesce(place_id NOT IN
         (SELECT place_id FROM hub_verdicts WHERE host = $1 AND state = 'confirmed' AND place_id IS NOT NULL), true))) m
-  WHERE origin = 'listed' OR nth = 1 ORDER BY "placeSlug" NULLS FIRST, url LIMIT ${MOST_MISSING}`
+  WHERE origin = 'listed' OR nth = 1 ORDER BY "placeSlug" NULLS FIRST, url LIMIT ${MAX_MISSING}`
 
 type MissingColumns = HubCoverage['missing'][number] & Pick<HubCoverage, 'missingCount'>
 

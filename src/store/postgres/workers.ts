@@ -1,13 +1,13 @@
 import type { JobRecord } from '../../library/job-log.ts'
 import {
-  type JobAsk,
-  type News,
-  type Occupation,
-  type PassedOn,
+  type JobCommand,
+  type RelayedBatch,
   type RunStatement,
   type SharedJob,
   type TakenJob,
-  WORKER_LOST_MS,
+  WORKER_TIMEOUT_MS,
+  type WorkerLoad,
+  type WorkerNotification,
   type WorkerRecord,
   type WorkerReport,
   type Workers,
@@ -19,17 +19,17 @@ import { lock, lockNumber } from './locks.ts'
 
 /** Milliseconds since 1970 by the server clock, which all workers share. */
 const NOW = 'extract(epoch FROM clock_timestamp()) * 1000'
-const IS_THERE = `seen_at > ${NOW} - ${WORKER_LOST_MS}`
+const IS_ALIVE = `seen_at > ${NOW} - ${WORKER_TIMEOUT_MS}`
 
 /** How long a lost worker stays listed, and how long relayed messages are kept. */
-const KEPT_MS = 60_000
+const RETENTION_MS = 60_000
 /** Old rows are deleted after every so many reports of a process. */
-const TIDY_EVERY = 10
+const REPORTS_PER_CLEANUP = 10
 
 interface SharedColumns extends JobColumns {
   readonly worker: string | null
   readonly wantsPause: boolean
-  readonly askedEnd: JobAsk['end']
+  readonly askedEnd: JobCommand['end']
   readonly holder: string | null
   readonly isBegun: boolean
 }
@@ -42,7 +42,7 @@ export function createWorkers(db: Database): Workers {
   let reports = 0
   return {
     report: async (report) => {
-      if (++reports % TIDY_EVERY === 0) await tidy(db)
+      if (++reports % REPORTS_PER_CLEANUP === 0) await tidy(db)
       return writeReport(db, report)
     },
     leave: async (id) => {
@@ -61,13 +61,13 @@ export function createWorkers(db: Database): Workers {
         check(await readOccupation(sql))
         await insertJob(sql, job)
         if (isBegun) await sql.run('UPDATE crawl_jobs SET is_begun = true WHERE id = $1', [job.id])
-        await send(runOn(sql))
+        await send(createStatementRunner(sql))
         await notify(sql, db.channel, 'jobs')
       }),
-    inTurn: (work) =>
+    runExclusively: (work) =>
       db.transaction(async (sql) => {
         await lock(sql, 'admission')
-        await work(runOn(sql))
+        await work(createStatementRunner(sql))
       }),
     take: (jobId, worker) =>
       db.transaction(async (sql) => {
@@ -80,7 +80,7 @@ export function createWorkers(db: Database): Workers {
         jobId,
         worker,
       ])) !== undefined,
-    hold: async (jobId, worker, holder) => {
+    recordHolder: async (jobId, worker, holder) => {
       await db.run('UPDATE crawl_jobs SET holder = $3 WHERE id = $1 AND worker = $2', [jobId, worker, holder])
     },
     giveBack: async (jobId, worker) => {
@@ -100,7 +100,7 @@ export function createWorkers(db: Database): Workers {
       return asked > 0
     },
     askEnd: async (jobId, end) => {
-      const became = await db.transaction((sql) => askEnd(sql, jobId, end))
+      const became = await db.transaction((sql) => requestEnd(sql, jobId, end))
       if (became === 'asked' || became === 'ended') await notify(db, db.channel, 'asks')
       return became
     },
@@ -113,8 +113,8 @@ export function createWorkers(db: Database): Workers {
       return found.map(toShared)
     },
     logOf: (worker) => createJobLog(db, worker),
-    passOn: (worker, body) => passOn(db, worker, body),
-    listPassedOn: (after) => listPassedOn(db, after),
+    relay: (worker, body) => relayMessage(db, worker, body),
+    listRelayed: (after) => listRelayed(db, after),
     // After a gap, any notification may have been missed, so listeners check everything.
     listen: (wake) => db.listen((about) => wake(isNews(about) ? about : 'jobs')),
   }
@@ -125,26 +125,26 @@ function toShared({ worker, wantsPause, askedEnd, holder, isBegun, ...columns }:
 }
 
 /** The topics of notifications. */
-const ABOUT: readonly string[] = ['jobs', 'asks', 'passed', 'shared'] satisfies readonly News[]
+const TOPICS: readonly string[] = ['jobs', 'asks', 'passed', 'shared'] satisfies readonly WorkerNotification[]
 
-function isNews(about: string): about is News {
-  return ABOUT.includes(about)
+function isNews(about: string): about is WorkerNotification {
+  return TOPICS.includes(about)
 }
 
 /** Notifies all processes that share the library, once the transaction is committed. */
-export async function notify(sql: Sql, channel: string, about: News): Promise<void> {
+export async function notify(sql: Sql, channel: string, about: WorkerNotification): Promise<void> {
   await sql.run('SELECT pg_notify($1, $2)', [channel, about])
 }
 
 async function tidy(sql: Sql): Promise<void> {
-  await sql.run(`DELETE FROM workers WHERE seen_at < ${NOW} - $1`, [KEPT_MS])
-  await sql.run(`DELETE FROM passed_on WHERE at < ${NOW} - $1`, [KEPT_MS])
+  await sql.run(`DELETE FROM workers WHERE seen_at < ${NOW} - $1`, [RETENTION_MS])
+  await sql.run(`DELETE FROM passed_on WHERE at < ${NOW} - $1`, [RETENTION_MS])
 }
 
-function writeReport(sql: Sql, report: WorkerReport): Promise<JobAsk[]> {
+function writeReport(sql: Sql, report: WorkerReport): Promise<JobCommand[]> {
   const { id, name, version, isServer, slots, state, jobs, helps, holders, visits, bytes, visitsPerSec, startedAt } =
     report
-  return sql.all<JobAsk>(
+  return sql.all<JobCommand>(
     `WITH written AS (
        INSERT INTO workers (id, name, version, is_server, slots, state, jobs, helps, holders, visits, bytes, visits_per_sec,
          started_at, seen_at)
@@ -166,23 +166,23 @@ function listWorkers(sql: Sql): Promise<WorkerRecord[]> {
        (SELECT count(*) FROM unnest(w.holders) AS r (name) JOIN hosts h ON h.holder >= r.name || '#' AND h.holder < r.name || '$'
          WHERE h.leased_until > 0 AND h.leased_until > ${NOW}) AS leases
      FROM workers w WHERE w.seen_at > ${NOW} - $1 ORDER BY w.name, w.id`,
-    [KEPT_MS],
+    [RETENTION_MS],
   )
 }
 
-function runOn(sql: Sql): RunStatement {
+function createStatementRunner(sql: Sql): RunStatement {
   return async (text, values) => ({ rows: await sql.all(text, values) })
 }
 
-async function readOccupation(sql: Sql): Promise<Occupation> {
+async function readOccupation(sql: Sql): Promise<WorkerLoad> {
   const open = await sql.all<SharedColumns>(
     `${SHARED} WHERE status IN ('queued', 'running') ORDER BY created_at, number`,
   )
   const counted = await sql.get<{ slots: number }>(
-    `SELECT coalesce(sum(slots), 0)::bigint AS slots FROM workers WHERE state = 'working' AND ${IS_THERE}`,
+    `SELECT coalesce(sum(slots), 0)::bigint AS slots FROM workers WHERE state = 'working' AND ${IS_ALIVE}`,
   )
   const begun = new Set(open.filter(({ isBegun }) => isBegun).map(({ id }) => id))
-  return { open: open.map(toShared), begun, slots: counted?.slots ?? 0 }
+  return { openJobs: open.map(toShared), immediateJobIds: begun, slots: counted?.slots ?? 0 }
 }
 
 async function take(sql: Sql, jobId: string, worker: string): Promise<TakenJob | undefined> {
@@ -194,13 +194,13 @@ async function take(sql: Sql, jobId: string, worker: string): Promise<TakenJob |
   return { ...toShared(found), end: found.askedEnd, lastHolder: found.holder }
 }
 
-async function askEnd(
+async function requestEnd(
   sql: Sql,
   jobId: string,
   end: 'stopped' | 'cancelled',
 ): Promise<'over' | 'ended' | 'asked' | undefined> {
   const found = await sql.get<{ status: JobRecord['status']; hasWorker: boolean }>(
-    `SELECT status, EXISTS (SELECT 1 FROM workers w WHERE w.id = j.worker AND ${IS_THERE}) AS "hasWorker"
+    `SELECT status, EXISTS (SELECT 1 FROM workers w WHERE w.id = j.worker AND ${IS_ALIVE}) AS "hasWorker"
      FROM crawl_jobs j WHERE id = $1 FOR UPDATE OF j`,
     [jobId],
   )
@@ -216,22 +216,23 @@ async function askEnd(
   return 'ended'
 }
 
-async function listPassedOn(sql: Sql, after: number | undefined): Promise<PassedOn[]> {
+async function listRelayed(sql: Sql, after: number | undefined): Promise<RelayedBatch[]> {
   const select = 'SELECT id AS number, worker, body FROM passed_on'
-  if (after === undefined) return (await sql.all<PassedOn>(`${select} ORDER BY id DESC LIMIT ${AT_ONCE}`)).reverse()
-  return sql.all<PassedOn>(
+  if (after === undefined)
+    return (await sql.all<RelayedBatch>(`${select} ORDER BY id DESC LIMIT ${MESSAGES_AT_ONCE}`)).reverse()
+  return sql.all<RelayedBatch>(
     // After a server crash the unlogged table is empty, and ids may start again.
     `${select} WHERE id > CASE WHEN $1 > coalesce((SELECT max(id) FROM passed_on), 0) THEN 0 ELSE $1 END
-     ORDER BY id LIMIT ${AT_ONCE}`,
+     ORDER BY id LIMIT ${MESSAGES_AT_ONCE}`,
     [after],
   )
 }
 
 /** Batch size for reading relayed messages. */
-const AT_ONCE = 500
+const MESSAGES_AT_ONCE = 500
 
 /** Relays a message. A lock serializes inserts, so that ids become visible in order. */
-async function passOn(db: Database, worker: string, body: string): Promise<void> {
+async function relayMessage(db: Database, worker: string, body: string): Promise<void> {
   await db.all(
     `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${lockNumber('passing on')})),
        added AS (INSERT INTO passed_on (worker, at, body) SELECT $1, ${NOW}, $2 FROM turn RETURNING id)

@@ -2,24 +2,24 @@ import { setImmediate as pause } from 'node:timers/promises'
 import { PAGE_CLASSES } from '../../core/model.ts'
 import { listKeysOf } from '../../library/address-keys.ts'
 import type {
+  AddressConditions,
   AddressCursor,
   AddressEntry,
   Addresses,
-  AddressFilter,
   AddressQuery,
   HostSummary,
 } from '../../library/addresses.ts'
 import { groupFailures } from '../../library/group-errors.ts'
 import {
-  beforeAll,
+  COUNTED_STATES,
+  createStartPosition,
   type HostColumns,
-  isCounted,
-  KEPT_STATES,
-  namesOf,
+  hasCounter,
   type Order,
-  type Place,
+  type RowPosition,
+  toHostParameters,
   toSummary,
-} from '../common/address-places.ts'
+} from '../common/address-position.ts'
 import type { Database } from './database.ts'
 
 /** Batch size for scanning rows when few of them match, because each batch blocks the event loop. */
@@ -27,11 +27,11 @@ const ROWS_AT_ONCE = 2000
 /** Batch size for reading entries. */
 const ENTRIES_AT_ONCE = 500
 /** With more hosts than this, a list scans the rows of all hosts, because one scan per host would be slower. */
-const MOST_HOST_LANES = 32
+const MAX_HOST_LANES = 32
 /** Minimum batch size of a lane. */
-const LEAST_BATCH = 16
+const MIN_BATCH = 16
 /** How long a list may run before it yields to the event loop. */
-const STRETCH_MS = 10
+const MAX_BLOCKING_MS = 10
 
 /** A part of the ledger that an index holds in list order: the rows of a source, or of one of its hosts. */
 interface Lane {
@@ -40,10 +40,10 @@ interface Lane {
 }
 
 /** The named parameters of a lane query. */
-type Asked = Record<string, string | number | null>
+type LaneParameters = Record<string, string | number | null>
 
 /** SQL condition for a host and its subdomains. */
-const WITH_BELOW = '(host = @name OR substr(host, -length(@below)) = @below)'
+const HOST_OR_SUBDOMAIN = '(host = @name OR substr(host, -length(@below)) = @below)'
 
 /** SQL for whether a page has a hint; the index avoids reading the wide table. */
 function hasHint(which: string): string {
@@ -52,7 +52,7 @@ function hasHint(which: string): string {
 }
 
 /** The SQL condition of each filter, besides the position in a lane. */
-const TESTS: Readonly<Partial<Record<keyof AddressFilter, string>>> = {
+const TESTS: Readonly<Partial<Record<keyof AddressConditions, string>>> = {
   state: 'l.state = @state',
   reason: 'l.reason = @reason',
   status: 'l.status = @status',
@@ -72,10 +72,10 @@ const ENTRIES = `SELECT l.id, s.uuid AS sourceId, l.key, l.url, l.host, l.state,
   FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN pages p ON p.id = l.id
     LEFT JOIN page_analyses a ON a.page = p.id`
 
-const HOSTS = `SELECT h.host, ${KEPT_STATES.map((state) => `sum(h.${state}_rows) AS "${state}"`).join(', ')},
+const HOSTS = `SELECT h.host, ${COUNTED_STATES.map((state) => `sum(h.${state}_rows) AS "${state}"`).join(', ')},
     sum(h.pages) AS pages, max(h.asked_at) AS lastAt
   FROM sources s CROSS JOIN host_counts h ON h.source = s.id`
-const HAS_ROWS = KEPT_STATES.map((state) => `sum(h.${state}_rows)`).join(' + ')
+const HAS_ROWS = COUNTED_STATES.map((state) => `sum(h.${state}_rows)`).join(' + ')
 
 /** Creates the address queries over all sources. */
 export function createAddresses(db: Database): Addresses {
@@ -84,7 +84,7 @@ export function createAddresses(db: Database): Addresses {
   )
   const selectHosts = db
     .prepare<[{ source: number; name: string; below: string; limit: number }], string>(
-      `SELECT host FROM host_counts WHERE source = @source AND ${WITH_BELOW} LIMIT @limit`,
+      `SELECT host FROM host_counts WHERE source = @source AND ${HOST_OR_SUBDOMAIN} LIMIT @limit`,
     )
     .pluck()
   const selectCount = db
@@ -112,11 +112,11 @@ export function createAddresses(db: Database): Addresses {
        WHERE s.is_removed = 0`,
     )
     .pluck()
-  const prepare = createPreparing(db)
+  const prepare = createStatementCache(db)
 
-  const countRows = (source: number, { state, reason }: AddressFilter): number =>
+  const countRows = (source: number, { state, reason }: AddressConditions): number =>
     selectCount.get({ source, state: state ?? null, reason: reason ?? null }) ?? 0
-  const listLanes = (filter: AddressFilter): Lane[] => {
+  const listLanes = (filter: AddressConditions): Lane[] => {
     const { sourceId, host, includeSubdomains } = filter
     // Skips sources whose counters show no matching rows.
     const sources = selectSources
@@ -125,19 +125,24 @@ export function createAddresses(db: Database): Addresses {
     return sources.flatMap(({ number: source }): Lane[] => {
       if (host === undefined) return [{ source, host: null }]
       if (!includeSubdomains) return [{ source, host: host.toLowerCase() }]
-      const hosts = selectHosts.all({ source, ...namesOf(host), limit: MOST_HOST_LANES + 1 })
-      return hosts.length > MOST_HOST_LANES ? [{ source, host: null }] : hosts.map((one) => ({ source, host: one }))
+      const hosts = selectHosts.all({ source, ...toHostParameters(host), limit: MAX_HOST_LANES + 1 })
+      return hosts.length > MAX_HOST_LANES ? [{ source, host: null }] : hosts.map((one) => ({ source, host: one }))
     })
   }
 
   /** Walks a lane and yields matching rows in batches, which may be empty. */
-  function* walk(lane: Lane, query: AddressQuery, start: Place, batch: number): Generator<readonly Place[], void> {
+  function* walk(
+    lane: Lane,
+    query: AddressQuery,
+    start: RowPosition,
+    batch: number,
+  ): Generator<readonly RowPosition[], void> {
     const { order = 'newest' } = query
-    const form = formOf(lane, query)
-    const asked = askedOf(lane, query)
+    const form = createLaneQuery(lane, query)
+    const asked = toLaneParameters(lane, query)
     const most = form.tests.length > 0 ? ROWS_AT_ONCE : batch
-    for (let edge: Place | undefined = start; edge !== undefined; ) {
-      const from: Asked = { ...asked, at: edge.at, id: edge.id }
+    for (let edge: RowPosition | undefined = start; edge !== undefined; ) {
+      const from: LaneParameters = { ...asked, at: edge.at, id: edge.id }
       const found = prepare(form, order, 'moment').all({ ...from, limit: most })
       const left = most - found.length
       if (left > 0) found.push(...prepare(form, order, 'later').all({ ...from, limit: left }))
@@ -151,45 +156,48 @@ export function createAddresses(db: Database): Addresses {
     return selectSources.all().flatMap(({ number }) => selectByKey.all(number, keys))
   }
   /** The position of a cursor. A cursor with a URL points to the row of that address, unless the row was requested since. */
-  const placeOf = ({ at, id, url }: AddressCursor, order: Order): Place => {
+  const placeOf = ({ at, id, url }: AddressCursor, order: Order): RowPosition => {
     if (id !== undefined) return { at, id }
     const named = url === undefined ? [] : selectEntries.all(JSON.stringify(listByKey(url)))
     const ids = named.filter((entry) => entry.at === at && entry.url === url).map((entry) => entry.id)
-    if (ids.length === 0) return beforeAll(at, order)
+    if (ids.length === 0) return createStartPosition(at, order)
     return { at, id: order === 'newest' ? Math.min(...ids) : Math.max(...ids) }
   }
   /** The position at which a list starts. */
-  const startOf = ({ cursor, from, to }: AddressFilter & Pick<AddressQuery, 'cursor'>, order: Order): Place => {
+  const startOf = (
+    { cursor, from, to }: AddressConditions & Pick<AddressQuery, 'cursor'>,
+    order: Order,
+  ): RowPosition => {
     const first = order === 'newest' ? (to ?? Number.MAX_SAFE_INTEGER) : (from ?? Number.MIN_SAFE_INTEGER)
     const isWithin = cursor !== undefined && (order === 'newest' ? cursor.at <= first : cursor.at >= first)
-    return isWithin ? placeOf(cursor, order) : beforeAll(first, order)
+    return isWithin ? placeOf(cursor, order) : createStartPosition(first, order)
   }
 
   /** The first positions of several lanes, merged. */
-  const listPlaces = async (query: AddressQuery): Promise<Place[]> => {
+  const listPlaces = async (query: AddressQuery): Promise<RowPosition[]> => {
     const { limit, order = 'newest' } = query
     const start = startOf(query, order)
     const lanes = listLanes(query)
-    const batch = Math.min(limit, Math.max(LEAST_BATCH, Math.ceil((2 * limit) / Math.max(1, lanes.length))))
-    const takeBreak = createBreaks()
+    const batch = Math.min(limit, Math.max(MIN_BATCH, Math.ceil((2 * limit) / Math.max(1, lanes.length))))
+    const takeBreak = createYielder()
     /** Lanes with more rows; the last one has the next position. */
-    const heads: Head[] = []
+    const heads: LaneCursor[] = []
     for (const lane of lanes) {
-      const head = createHead(walk(lane, query, start, batch), takeBreak)
+      const head = createLaneCursor(walk(lane, query, start, batch), takeBreak)
       await head.advance()
       enqueue(heads, head, order)
     }
-    const places: Place[] = []
+    const places: RowPosition[] = []
     while (places.length < limit) {
       const head = heads.pop()
-      if (head?.place === undefined) break
-      places.push(head.place)
+      if (head?.position === undefined) break
+      places.push(head.position)
       await head.advance()
       enqueue(heads, head, order)
     }
     return places
   }
-  const readEntries = async (places: readonly Place[]): Promise<AddressEntry[]> => {
+  const readEntries = async (places: readonly RowPosition[]): Promise<AddressEntry[]> => {
     const entries: AddressEntry[] = []
     for (let done = 0; done < places.length; done += ENTRIES_AT_ONCE) {
       if (done > 0) await pause()
@@ -206,14 +214,14 @@ export function createAddresses(db: Database): Addresses {
     return entries
   }
 
-  const count = async (filter: AddressFilter, most: number): Promise<number> => {
+  const count = async (filter: AddressConditions, most: number): Promise<number> => {
     const lanes = listLanes(filter)
-    if (isCounted(filter)) {
+    if (hasCounter(filter)) {
       const rows = lanes.reduce((sum, { source }) => sum + countRows(source, filter), 0)
       return Math.min(rows, most)
     }
     const start = startOf(filter, 'newest')
-    const takeBreak = createBreaks()
+    const takeBreak = createYielder()
     let passed = 0
     for (const lane of lanes) {
       for (const places of walk(lane, { ...filter, limit: most }, start, ROWS_AT_ONCE)) {
@@ -247,49 +255,61 @@ export function createAddresses(db: Database): Addresses {
 }
 
 /** Yields to the event loop when it was blocked for a while. */
-function createBreaks(): () => Promise<void> {
+function createYielder(): () => Promise<void> {
   let since = performance.now()
   return async () => {
-    if (performance.now() - since < STRETCH_MS) return
+    if (performance.now() - since < MAX_BLOCKING_MS) return
     await pause()
     since = performance.now()
   }
 }
 
 /** How a lane is walked: its index, the condition of the lane, and the filter conditions. */
-interface Form {
+interface LaneQuery {
   readonly index: string
   readonly lane: string
   readonly tests: readonly string[]
 }
 
-function formOf(lane: Lane, filter: AddressFilter): Form {
-  const tests = Object.entries(TESTS).filter(([name]) => filter[name as keyof AddressFilter] !== undefined)
+function createLaneQuery(lane: Lane, filter: AddressConditions): LaneQuery {
+  const tests = Object.entries(TESTS).filter(([name]) => filter[name as keyof AddressConditions] !== undefined)
   const sifting = tests.map(([, test]) => test)
   const source = 'l.source = @source'
   if (lane.host !== null) return { index: 'ledger_by_host', lane: `${source} AND l.host = @host`, tests: sifting }
-  if (filter.host !== undefined) sifting.push(WITH_BELOW)
+  if (filter.host !== undefined) sifting.push(HOST_OR_SUBDOMAIN)
   if (filter.state !== 'failed') return { index: 'ledger_by_time', lane: source, tests: sifting }
   const others = sifting.filter((test) => test !== TESTS.state)
   return { index: 'ledger_failed', lane: `${source} AND l.state = 'failed'`, tests: others }
 }
 
-function askedOf({ source, host }: Lane, filter: AddressFilter): Asked {
+function toLaneParameters({ source, host }: Lane, filter: AddressConditions): LaneParameters {
   const { state = null, reason = null, status = null, minWordCount = null, text = null } = filter
   const { classification = null, combinedHint = null, minCombinedConfidence = null } = filter
   const { from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER } = filter
   const kinds = { classification, combinedHint, minCombinedConfidence }
-  return { source, host, ...namesOf(filter.host ?? ''), state, reason, status, minWordCount, ...kinds, text, from, to }
+  return {
+    source,
+    host,
+    ...toHostParameters(filter.host ?? ''),
+    state,
+    reason,
+    status,
+    minWordCount,
+    ...kinds,
+    text,
+    from,
+    to,
+  }
 }
 
 /** Rows after a position: those with the same timestamp, or later ones in list order. */
-type Part = 'moment' | 'later'
+type QueryPart = 'moment' | 'later'
 
 /** Prepares the queries of lanes, each of the few variants once. */
-function createPreparing(db: Database) {
+function createStatementCache(db: Database) {
   const prepared = new Map<string, ReturnType<typeof prepareOne>>()
-  const prepareOne = (sql: string) => db.prepare<[Asked], Place & { passes: 0 | 1 | null }>(sql)
-  return (form: Form, order: Order, part: Part) => {
+  const prepareOne = (sql: string) => db.prepare<[LaneParameters], RowPosition & { passes: 0 | 1 | null }>(sql)
+  return (form: LaneQuery, order: Order, part: QueryPart) => {
     const sql = writeQuery(form, order, part)
     const statement = prepared.get(sql) ?? prepareOne(sql)
     prepared.set(sql, statement)
@@ -301,7 +321,7 @@ function createPreparing(db: Database) {
  * SQL for a batch of rows of a lane, and whether they match. Two queries replace `(at, id) < (@at, @id)`, for which SQLite would use only
  * the timestamp and scan all its rows for every batch.
  */
-function writeQuery({ index, lane, tests }: Form, order: Order, part: Part): string {
+function writeQuery({ index, lane, tests }: LaneQuery, order: Order, part: QueryPart): string {
   const [beyond, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC']
   const place = part === 'moment' ? `l.at = @at AND l.id ${beyond} @id` : `l.at ${beyond} @at`
   const end = order === 'newest' ? 'l.at >= @from' : 'l.at <= @to'
@@ -310,16 +330,16 @@ function writeQuery({ index, lane, tests }: Form, order: Order, part: Part): str
 }
 
 /** The next matching position of a lane; undefined before the first advance and at the end. */
-interface Head {
-  readonly place: Place | undefined
+interface LaneCursor {
+  readonly position: RowPosition | undefined
   advance(): Promise<void>
 }
 
-function createHead(steps: Generator<readonly Place[], void>, takeBreak: () => Promise<void>): Head {
-  let batch: readonly Place[] = []
+function createLaneCursor(steps: Generator<readonly RowPosition[], void>, takeBreak: () => Promise<void>): LaneCursor {
+  let batch: readonly RowPosition[] = []
   let next = -1
   return {
-    get place() {
+    get position() {
       return batch[next]
     },
     async advance() {
@@ -336,20 +356,20 @@ function createHead(steps: Generator<readonly Place[], void>, takeBreak: () => P
 }
 
 /** Inserts a lane at the place of its next position, if it has one. */
-function enqueue(heads: Head[], head: Head, order: Order): void {
-  const { place } = head
-  if (place === undefined) return
+function enqueue(heads: LaneCursor[], head: LaneCursor, order: Order): void {
+  const { position } = head
+  if (position === undefined) return
   let [low, high] = [0, heads.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    const other = heads[middle]?.place
-    if (other !== undefined && isBefore(place, other, order)) low = middle + 1
+    const other = heads[middle]?.position
+    if (other !== undefined && isBefore(position, other, order)) low = middle + 1
     else high = middle
   }
   heads.splice(low, 0, head)
 }
 
-function isBefore(a: Place, b: Place, order: Order): boolean {
+function isBefore(a: RowPosition, b: RowPosition, order: Order): boolean {
   const difference = a.at - b.at || a.id - b.id
   return order === 'newest' ? difference > 0 : difference < 0
 }

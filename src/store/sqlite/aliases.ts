@@ -3,7 +3,7 @@ import { listKeysOf } from '../../library/address-keys.ts'
 import {
   ALIASES_AT_ONCE,
   type AliasFactRecord,
-  type AliasPlace,
+  type AliasPosition,
   type AliasRecord,
   type CheckedAliases,
   judgeAlias,
@@ -16,7 +16,7 @@ export interface Aliases {
   write(source: number, alias: Alias, now: number): void
   list(source: number, url: string): Alias[]
   /** Checks the next batch of aliases inside the caller's transaction. Undefined when none are left. */
-  check(source: number, after: AliasPlace, now: number): CheckedAliases | undefined
+  check(source: number, after: AliasPosition, now: number): CheckedAliases | undefined
 }
 
 interface AliasColumns extends Omit<AliasRecord, 'isThere'> {
@@ -41,7 +41,7 @@ export function createAliases(db: Database): Aliases {
   const select = db.prepare<[{ source: number; url: string }], AliasColumns>(
     `${ALIASES} AND url = @url UNION ${ALIASES} AND alias_url = @url ORDER BY 1, 2`,
   )
-  const selectSome = db.prepare<[{ source: number; limit: number } & AliasPlace], AliasColumns>(
+  const selectSome = db.prepare<[{ source: number; limit: number } & AliasPosition], AliasColumns>(
     `${ALIASES} AND (url, alias_url) > (@url, @aliasUrl) ORDER BY url, alias_url LIMIT @limit`,
   )
   const selectFacts = db.prepare<[number, string], FactColumns>(
@@ -49,7 +49,7 @@ export function createAliases(db: Database): Aliases {
      FROM ledger l LEFT JOIN pages p ON p.id = l.id LEFT JOIN page_analyses a ON a.page = l.id
      WHERE l.source = ? AND l.key = ?`,
   )
-  const update = db.prepare<[{ source: number; now: number; isThere: 0 | 1 | null; facts: string } & AliasPlace]>(
+  const update = db.prepare<[{ source: number; now: number; isThere: 0 | 1 | null; facts: string } & AliasPosition]>(
     `UPDATE url_aliases SET "exists" = @isThere, checked_at = @now, metadata = @facts
      WHERE source = @source AND url = @url AND alias_url = @aliasUrl`,
   )

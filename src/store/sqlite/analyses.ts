@@ -1,6 +1,6 @@
 import type { AnalysedPage, FoundPlace } from '../../analysis/page-analysis.ts'
 import type { Page, PageClass } from '../../core/model.ts'
-import type { Analyses, PageToAnalyse, PendingBy } from '../../library/analyses.ts'
+import type { Analyses, AnalysisVersions, PageToAnalyse } from '../../library/analyses.ts'
 import { type AnalysisRecord, toAnalysis } from '../common/analysis-record.ts'
 import { parseStored } from '../common/damage.ts'
 import { contextOf } from '../common/place-context.ts'
@@ -16,7 +16,7 @@ interface PendingColumns extends Omit<PageToAnalyse, 'page'> {
 }
 
 /** Size limit for a batch of pages: a hundred of the largest would exhaust the memory. */
-const MOST_BYTES = 8_000_000
+const MAX_BATCH_BYTES = 8_000_000
 
 /** SQL for pages without a current analysis. An analysis of a newer program version is left alone. */
 const IS_PENDING = `(a.analysis_version IS NULL OR a.analysis_version < @version
@@ -28,13 +28,13 @@ export function createAnalyses(db: Database, write: Write): Analyses {
   const pending = `FROM pages p CROSS JOIN ledger l ON l.id = p.id JOIN sources s ON s.id = l.source
     LEFT JOIN page_analyses a ON a.page = p.id WHERE s.is_removed = 0 AND ${IS_PENDING}`
   // Text is read as bytes, which Node decodes twice as fast.
-  const selectPending = db.prepare<[PendingBy & { after: number; limit: number }], PendingColumns>(
+  const selectPending = db.prepare<[AnalysisVersions & { after: number; limit: number }], PendingColumns>(
     `SELECT p.id, s.uuid AS sourceId, l.key, l.host, l.checked_at AS checkedAt, CAST(p.meta AS BLOB) AS meta,
        CAST(p.markdown AS BLOB) AS markdown
      ${pending} AND p.id > @after ORDER BY p.id LIMIT @limit`,
   )
   const countPending = db
-    .prepare<[PendingBy & { after: number }], number>(`SELECT count(*) ${pending} AND p.id > @after`)
+    .prepare<[AnalysisVersions & { after: number }], number>(`SELECT count(*) ${pending} AND p.id > @after`)
     .pluck()
   const byKey = 'a.page = (SELECT id FROM ledger WHERE key = ? AND source = (SELECT id FROM sources WHERE uuid = ?))'
   const select = db.prepare<[string, string], AnalysisRecord>(
@@ -55,7 +55,7 @@ export function createAnalyses(db: Database, write: Write): Analyses {
       for (const found of selectPending.iterate(of)) {
         pages.push(toPending(found))
         bytes += found.meta.length + found.markdown.length
-        if (bytes >= MOST_BYTES) break
+        if (bytes >= MAX_BATCH_BYTES) break
       }
       return pages
     },
@@ -129,7 +129,7 @@ function createPageWriter(
     writePlaces(id, page, analysis.findings.places, now)
     // A hub is identified by the URL of its first page, which describes it best.
     if (hub !== null && hub.url === page.url) hubs.write(hub, now)
-    else if (hub !== null) hubs.writeFurther(hub, now)
+    else if (hub !== null) hubs.insertOrTouch(hub, now)
     // A hub that a crawl has confirmed stays, whatever its text looks like.
     else if (selectConfirmed.get(host, page.url) === undefined) hubs.remove(page.url)
   }

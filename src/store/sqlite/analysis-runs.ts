@@ -21,7 +21,7 @@ const RUNS = `SELECT id, status, stage, started_at AS startedAt, ended_at AS end
   FROM analysis_runs`
 
 /** Maximum number of stored runs; the oldest are deleted first. */
-const MOST_RUNS = 1000
+const MAX_RUNS = 1000
 
 /** Creates the queries for analysis runs. */
 export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
@@ -52,24 +52,24 @@ export function createAnalysisRuns(db: Database, write: Write): AnalysisRuns {
      ORDER BY id DESC LIMIT ?`,
   )
 
-  const old = `(SELECT id FROM analysis_runs ORDER BY started_at DESC, rowid DESC LIMIT -1 OFFSET ${MOST_RUNS})`
+  const old = `(SELECT id FROM analysis_runs ORDER BY started_at DESC, rowid DESC LIMIT -1 OFFSET ${MAX_RUNS})`
   const removals = [
     db.prepare(`DELETE FROM analysis_run_events WHERE run_id IN ${old}`),
     db.prepare(`DELETE FROM analysis_runs WHERE id IN ${old}`),
   ]
 
   return {
-    beginRun: ({ run, isLeft, isWanted }) =>
+    beginRun: ({ run, isAbandoned, canResume }) =>
       write(() => {
         const newest = selectNewest.all(1, 0).map(fromColumns)[0]
         for (const open of selectOpen.all().map(fromColumns)) {
-          if (!isLeft(open)) throw new PharosError('ANALYSIS_RUNNING', { run: open.id })
-          if (open.id !== newest?.id || !isWanted(open)) {
+          if (!isAbandoned(open)) throw new PharosError('ANALYSIS_RUNNING', { run: open.id })
+          if (open.id !== newest?.id || !canResume(open)) {
             update.run(toColumns({ ...open, status: 'cancelled', endedAt: open.heartbeatAt }))
           }
         }
         const isOpen = newest?.status === 'running' || newest?.status === 'cancelled'
-        if (newest === undefined || !isOpen || !isWanted(newest)) {
+        if (newest === undefined || !isOpen || !canResume(newest)) {
           insert.run(toColumns(run))
           for (const removal of removals) removal.run()
           return run

@@ -4,25 +4,25 @@ import { type PageLayout, planExcerpt, readLayout, writeLayout } from '../../cor
 import type { PageRecord } from '../../crawl/ledger.ts'
 import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreMatch } from '../../library/store.ts'
 import { parseStored } from '../common/damage.ts'
-import { ANALYSED_FACTS, COPIED_FACTS, compareSaid, type Said } from '../common/said.ts'
+import { ANALYSED_FACTS, COPIED_FACTS, compareMetadata, type StoredMetadata } from '../common/metadata-diff.ts'
 import {
   type ChunkColumns,
-  type ChunkPlace,
-  idsFrom,
+  type ChunkOrigin,
   LazyChunk,
   type PageColumns,
+  parseIdPrefix,
   toStoredChunk,
   toStoredPage,
 } from '../common/stored-content.ts'
 import { createClassifications } from './classifications.ts'
-import { createCopied } from './copied.ts'
+import { createCopiedVectors } from './copied-vectors.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 import type { Layouts } from './layouts.ts'
-import type { Likenesses } from './likenesses.ts'
+import { LruCache } from './lru-cache.ts'
 import type { createPageFacts } from './page-facts.ts'
+import type { PageSignatures } from './page-signatures.ts'
 import { createHubWriter } from './place-hubs.ts'
-import { Recent } from './recent.ts'
 import { createStateKey } from './state-key.ts'
 
 /** Pages with their chunks and index entries, stored under the id of their ledger row. */
@@ -30,9 +30,9 @@ export interface Content {
   /** Replaces the page and chunks of a row. */
   write(source: number, row: number, record: PageRecord): void
   /** Replaces the metadata of a page; its content stays. */
-  describe(source: number, row: number, record: PageRecord): void
+  writeMetadata(source: number, row: number, record: PageRecord): void
   /** Writes the classification of a page, if there is one. */
-  classify(source: number, row: number, record: PageRecord): void
+  writeClassification(source: number, row: number, record: PageRecord): void
   /** Removes the page of a row. Its links stay, because a duplicate still leads to the same addresses. */
   remove(row: number): void
   writeLinks(row: number, links: readonly string[]): void
@@ -73,13 +73,13 @@ type HashedColumns = Omit<ChunkColumns, 'id' | 'contentHash'> & {
   readonly contentHash: StoredHash
 }
 
-const PLACE_COLUMNS = 's.uuid AS sourceId, l.url, p.title'
+const ORIGIN_COLUMNS = 's.uuid AS sourceId, l.url, p.title'
 const CHUNK_COLUMNS = `c.chunk_id AS chunkId, c.content_hash AS contentHash, c.position AS chunkIndex, c.kind,
   c.start_line AS startLine, c.end_line AS endLine, c.token_estimate AS tokenEstimate, c.slug, c.path,
   c.heading_path AS headingPath, c.symbol, c.address, c.asset_path AS assetPath`
 
 /** Size of the layout cache in characters; parsed layouts take about five times as much memory. */
-const KEPT_LAYOUTS = 2 ** 18
+const LAYOUT_CACHE_CHARS = 2 ** 18
 
 /** Batch size for reading pages, so that no statement stays open while the consumer works. */
 const PAGES_AT_ONCE = 32
@@ -88,12 +88,12 @@ const PAGES_AT_ONCE = 32
 interface ContentNeeds {
   readonly index: ChunkIndex
   readonly layouts: Layouts
-  readonly likenesses: Likenesses
+  readonly signatures: PageSignatures
   readonly readFacts: ReturnType<typeof createPageFacts>
 }
 
 /** Creates the content queries. */
-export function createContent(db: Database, { index, layouts, likenesses, readFacts }: ContentNeeds): Content {
+export function createContent(db: Database, { index, layouts, signatures, readFacts }: ContentNeeds): Content {
   const classifications = createClassifications(db)
   const selectRange = db.prepare<[number], { first: number; count: number }>(
     'SELECT first_chunk AS first, chunk_count AS count FROM pages WHERE id = ?',
@@ -104,7 +104,7 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
   )
   const listOf = (facts: readonly string[]): string =>
     `json_array(${facts.map((name) => `json_extract(meta, '$.${name}')`).join(', ')})`
-  const selectSaid = db.prepare<[number], Said>(
+  const selectSaid = db.prepare<[number], StoredMetadata>(
     `SELECT title, json_extract(meta, '$.url') AS url, json_extract(meta, '$.sections') AS sections,
        json_extract(meta, '$.links') AS links, ${listOf(ANALYSED_FACTS)} AS analysed, ${listOf(COPIED_FACTS)} AS copied
      FROM pages WHERE id = ?`,
@@ -113,7 +113,7 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
   const deletePage = db.prepare<[number]>('DELETE FROM pages WHERE id = ?')
   const selectUrl = db.prepare<[number], string>('SELECT url FROM ledger WHERE id = ?').pluck()
   const hubs = createHubWriter(db)
-  const copied = createCopied(db)
+  const copied = createCopiedVectors(db)
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
   const insertChunk = db.prepare<unknown[]>(
     `INSERT INTO chunks (source, page, chunk_id, content_hash, position, kind, start_line, end_line, token_estimate,
@@ -165,8 +165,8 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
   const selectNumber = db
     .prepare<[number, StoredHash], number | null>('SELECT min(id) FROM chunks WHERE source = ? AND chunk_id = ?')
     .pluck()
-  const selectChunk = db.prepare<[number, StoredHash], HashedColumns & ChunkPlace & Pick<Chunk, 'content'>>(
-    `SELECT ${PLACE_COLUMNS}, ${CHUNK_COLUMNS}, c.content
+  const selectChunk = db.prepare<[number, StoredHash], HashedColumns & ChunkOrigin & Pick<Chunk, 'content'>>(
+    `SELECT ${ORIGIN_COLUMNS}, ${CHUNK_COLUMNS}, c.content
      FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
      WHERE c.source = ? AND c.chunk_id = ? ORDER BY l.key LIMIT 1`,
   )
@@ -182,7 +182,7 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
     .pluck()
   const countChunks = db.prepare<[number], number>('SELECT count(*) FROM chunks WHERE source = ?').pluck()
 
-  const layoutsLately = new Recent<PageLayout>(KEPT_LAYOUTS)
+  const layoutsLately = new LruCache<PageLayout>(LAYOUT_CACHE_CHARS)
   const stateKey = createStateKey(db)
   let state = ''
   /** The layout of a page. Recent layouts stay cached until something is written to the library, because parsing is slow. */
@@ -257,28 +257,28 @@ export function createContent(db: Database, { index, layouts, likenesses, readFa
       const { markdown, ...meta } = page
       insertPage.run(row, first, chunks.length, page.title, JSON.stringify(meta), markdown)
       layouts.write(row, page, chunks)
-      likenesses.write(row, page)
+      signatures.write(row, page)
       classifications.replace(source, row, record.classification)
-      if (chunks.length > 0) index.announce(first + chunks.length - 1)
+      if (chunks.length > 0) index.notifyNewChunks(first + chunks.length - 1)
     },
-    describe: (source, row, record) => {
+    writeMetadata: (source, row, record) => {
       const { page } = record
       const { markdown, ...meta } = page
-      const anew = compareSaid(selectSaid.get(row), page)
+      const anew = compareMetadata(selectSaid.get(row), page)
       updatePage.run(page.title, JSON.stringify(meta), row)
-      likenesses.write(row, page)
+      signatures.write(row, page)
       classify(source, row, record)
-      if (anew.isAnalysedOtherwise) classifications.invalidate(row)
+      if (anew.isAnalysisOutdated) classifications.invalidate(row)
       const { first = 0, count = 0 } = selectRange.get(row) ?? {}
       if (count === 0) return
-      if (anew.isRenamed) index.rewrite(first, count)
-      if (anew.isLaidOutAnew) layouts.write(row, page, layouts.listSpans(first, count))
-      if (anew.isCopiedOtherwise) copied.deleteRange(first, count)
+      if (anew.hasNewTitle) index.reindex(first, count)
+      if (anew.hasNewSections) layouts.write(row, page, layouts.listSpans(first, count))
+      if (anew.isVectorCopyOutdated) copied.deleteRange(first, count)
     },
-    classify,
+    writeClassification: classify,
     remove: (row) => {
       removeChunks(row)
-      if (deletePage.run(row).changes > 0) hubs.removeLost(selectUrl.get(row) ?? '')
+      if (deletePage.run(row).changes > 0) hubs.removeIfEmpty(selectUrl.get(row) ?? '')
     },
     writeLinks: (row, links) => {
       writeLinks.run(row, JSON.stringify(links))
@@ -346,7 +346,7 @@ function findChunkId(
   chunkId: string,
   select: (from: Uint8Array, to: Uint8Array) => StoredHash[],
 ): StoredHash | undefined {
-  const range = idsFrom(chunkId)
+  const range = parseIdPrefix(chunkId)
   if (range === undefined) return packHash(chunkId)
   const [from, to] = range
   const found = select(Buffer.from(from, 'hex'), Buffer.from(to, 'hex'))

@@ -1,8 +1,8 @@
 import { PharosError } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
-import { MOST_DELAY_MS } from '../../crawl/transitions.ts'
+import { MAX_DELAY_MS } from '../../crawl/transitions.ts'
 import { labelOf } from '../../library/source.ts'
-import { type Crawl, FOCUSED_KEPT } from '../../library/store.ts'
+import { type Crawl, MAX_FOCUSED_RUNS } from '../../library/store.ts'
 import { CRAWL_COLUMNS, type CrawlRecord, crawlValues, IS_FOCUSED, toCrawl } from '../common/crawl-record.ts'
 import type { Database } from './database.ts'
 import type { Sources } from './sources.ts'
@@ -84,7 +84,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
       if (running.id !== resume) close.run(running.id)
     }
     releaseAll.run(source)
-    mend.run(source, now + MOST_DELAY_MS)
+    mend.run(source, now + MAX_DELAY_MS)
     if (resume !== undefined) {
       const found = selectOne.get(resume, source)
       if (found === undefined || (found.state !== 'running' && found.state !== 'cancelled')) {
@@ -101,7 +101,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
       })
     }
     startOver.run(source)
-    if (crawl.options.isFocused === true) forgetFocused.run(source, source, FOCUSED_KEPT - 1)
+    if (crawl.options.isFocused === true) forgetFocused.run(source, source, MAX_FOCUSED_RUNS - 1)
     insert.run(sources.crawlNumber(source, crawl.id), source, ...crawlValues(crawl))
     return crawl
   })

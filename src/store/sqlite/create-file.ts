@@ -79,22 +79,22 @@ export function isDenied(error: unknown): boolean {
 }
 
 /** A copy of files in a folder of its own, or why it could not be made. */
-type Copy =
+type TempCopy =
   | { readonly type: 'made'; readonly path: string; remove(): void }
   | { readonly type: 'no-room'; readonly problem: string }
   | { readonly type: 'restless' }
   | { readonly type: 'impossible' }
 
 /** Makes a consistent copy of a file and its companions with these suffixes; retries when another process writes meanwhile. */
-export function copyAside(path: string, endings: readonly string[]): Copy {
+export function copyToTemp(path: string, endings: readonly string[]): TempCopy {
   const originals = endings.map((ending) => path + ending)
   const folder = join(tmpdir(), 'pharos-copy-')
   try {
-    for (let tries = 0; tries < MOST_COPIES; tries++) {
+    for (let tries = 0; tries < MAX_COPY_ATTEMPTS; tries++) {
       const before = originals.map(stampOf)
       const bytes = before.reduce((sum, stamp) => sum + (stamp?.bytes ?? 0), 0)
       const { bavail, bsize } = statfsSync(tmpdir())
-      if (bytes > bavail * bsize) return { type: 'no-room', problem: describeRoom(bytes) }
+      if (bytes > bavail * bsize) return { type: 'no-room', problem: describeNoSpace(bytes) }
       const copy = copyInto(mkdtempSync(folder), path, endings)
       if (isDeepStrictEqual(originals.map(stampOf), before)) return copy
       copy.remove()
@@ -102,14 +102,14 @@ export function copyAside(path: string, endings: readonly string[]): Copy {
     return { type: 'restless' }
   } catch (error) {
     const isFull = obstacleOf(error)?.type === 'full'
-    return isFull ? { type: 'no-room', problem: describeRoom() } : { type: 'impossible' }
+    return isFull ? { type: 'no-room', problem: describeNoSpace() } : { type: 'impossible' }
   }
 }
 
 /** Maximum number of attempts to copy. */
-const MOST_COPIES = 5
+const MAX_COPY_ATTEMPTS = 5
 
-function copyInto(folder: string, path: string, endings: readonly string[]): Extract<Copy, { type: 'made' }> {
+function copyInto(folder: string, path: string, endings: readonly string[]): Extract<TempCopy, { type: 'made' }> {
   const copy = join(folder, 'library.db')
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   try {
@@ -129,7 +129,7 @@ function stampOf(path: string): { readonly bytes: number; readonly at: bigint; r
   return found && { bytes: Number(found.size), at: found.mtimeNs, node: found.ino }
 }
 
-function describeRoom(bytes?: number): string {
+function describeNoSpace(bytes?: number): string {
   const size = bytes === undefined ? 'a copy' : `a copy of ${Math.ceil(bytes / 1e6)} MB`
   return `it can only be read from ${size}, for which ${tmpdir()} has no room`
 }
@@ -147,7 +147,7 @@ export function obstacleOf(error: unknown): Obstacle | undefined {
 }
 
 /** Descriptions of file system errors. */
-const WORDS: Readonly<Record<string, string>> = {
+const ERROR_DESCRIPTIONS: Readonly<Record<string, string>> = {
   EISDIR: ' is a folder',
   ENOTDIR: ' lies below a file',
   ENOENT: ' cannot be made there',
@@ -162,7 +162,7 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Describes a file system error with its path, or with the given one. */
 export function describeFailure(error: unknown, place?: string): string {
   if (!(error instanceof Error)) return String(error)
-  const words = WORDS[codeOf(error) ?? '']
+  const words = ERROR_DESCRIPTIONS[codeOf(error) ?? '']
   const path = place ?? ('path' in error ? String(error.path) : undefined)
   return words === undefined || path === undefined ? error.message : `${path}${words}`
 }

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { messageOf, PharosError } from '../../core/errors.ts'
 import { createDamageError } from '../common/damage.ts'
-import { copyAside, createFile, findObstacle, isDenied, type Obstacle, obstacleOf } from './create-file.ts'
-import { compileLate } from './late-statements.ts'
+import { copyToTemp, createFile, findObstacle, isDenied, type Obstacle, obstacleOf } from './create-file.ts'
+import { compileLazily } from './lazy-statements.ts'
 import { isCurrent, migrate } from './schema.ts'
 import { seedTypes } from './seed-types.ts'
 
@@ -18,7 +18,7 @@ export type Write = <T>(work: () => T) => Promise<T>
 const OPENING_TIMEOUT_MS = 10_000
 /** How long a write blocks its process while waiting for a lock, and how long it waits in total. */
 const BUSY_TIMEOUT_MS = 250
-export const PATIENCE_MS = 30_000
+export const LOCK_TIMEOUT_MS = 30_000
 /** Checkpoint threshold in pages (16 MB), so that frequently changed pages are copied into the file once for many writes. */
 export const WAL_AUTOCHECKPOINT = 4000
 
@@ -41,13 +41,13 @@ export function openDatabase(path: string, notice: Notice = () => {}, busyMs: nu
 }
 
 /** Opens a library of any version for inspection; never writes to its file. */
-export function openForLook(path: string): Database {
+export function openForInspection(path: string): Database {
   return new Sqlite(path, { readonly: true, fileMustExist: true, timeout: OPENING_TIMEOUT_MS })
 }
 
 /** The first problem that SQLite finds in a library file, opened read-only; undefined when it is sound. */
 export function checkFile(path: string): string | undefined {
-  const db = openForLook(path)
+  const db = openForInspection(path)
   try {
     const found = String(db.pragma('quick_check(1)', { simple: true }))
     return found === 'ok' ? undefined : found
@@ -78,7 +78,7 @@ function openWritable(path: string, notice: Notice, busyMs: number): Database {
     migrate(db, path, notice)
     seedTypes(db)
     db.pragma(`busy_timeout = ${busyMs}`)
-    compileLate(db, (error) => findDamage(error, path))
+    compileLazily(db, (error) => findDamage(error, path))
     return db
   } catch (cause) {
     db?.close()
@@ -105,12 +105,12 @@ function isReadOnly(error: unknown): boolean {
 
 /** Opens an existing library read-only; undefined when that fails too, or when its tables have another version. */
 function openReadable(path: string, notice: Notice): Database | undefined {
-  const db = openAsItIs(path) ?? openCopy(path)
+  const db = openInPlace(path) ?? openCopy(path)
   try {
     if (db !== undefined && isCurrent(db, path)) {
       limitMemory(db)
       if (originals.has(db)) notice(describeCopy(path))
-      compileLate(db, (error) => findDamage(error, path))
+      compileLazily(db, (error) => findDamage(error, path))
       return db
     }
   } catch (error) {
@@ -122,7 +122,7 @@ function openReadable(path: string, notice: Notice): Database | undefined {
 }
 
 /** Opens a read-only file. SQLite needs its log and lock files beside it, or a place to create them. */
-function openAsItIs(path: string): Database | undefined {
+function openInPlace(path: string): Database | undefined {
   let db: Database | undefined
   try {
     db = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
@@ -136,14 +136,14 @@ function openAsItIs(path: string): Database | undefined {
 
 /** Opens a temporary copy of a file, which shows the library as it is now. */
 function openCopy(path: string): Database | undefined {
-  const copy = copyAside(path, ['', '-wal'])
+  const copy = copyToTemp(path, ['', '-wal'])
   if (copy.type === 'no-room') throw new PharosError('LIBRARY_FULL', { library: path, problem: copy.problem })
   if (copy.type === 'restless') throw new PharosError('LIBRARY_LOCKED', { library: path })
   if (copy.type !== 'made') return undefined
   // Without a log no process is writing. With one, a write within the same clock tick may have gone unnoticed, so the copy is checked.
   const isDoubtful = existsSync(`${copy.path}-wal`)
   try {
-    const db = openAsItIs(copy.path)
+    const db = openInPlace(copy.path)
     if (db === undefined) return undefined
     if (isDoubtful && db.pragma('quick_check(1)', { simple: true }) !== 'ok') {
       db.close()
@@ -169,7 +169,7 @@ const originals = new WeakMap<Database, string>()
  * another process holds the lock, this process stays responsive. A full disk, a lock beyond `patienceMs` or a read-only location throws an
  * error that says so, and nothing is written.
  */
-export async function writeTo<T>(db: Database, work: () => T, patienceMs: number = PATIENCE_MS): Promise<T> {
+export async function writeTo<T>(db: Database, work: () => T, patienceMs: number = LOCK_TIMEOUT_MS): Promise<T> {
   const transaction = db.transaction(work)
   for (const since = performance.now(); ; ) {
     try {
@@ -178,12 +178,12 @@ export async function writeTo<T>(db: Database, work: () => T, patienceMs: number
       if (!isBusy(error) || performance.now() - since > patienceMs)
         throw explainFailure(error, originals.get(db) ?? db.name)
     }
-    await sleep(PAUSE_MS)
+    await sleep(WRITE_RETRY_DELAY_MS)
   }
 }
 
 /** Delay between two attempts to write. */
-const PAUSE_MS = 20
+const WRITE_RETRY_DELAY_MS = 20
 
 /** Runs a write as one transaction, or returns `busy` at once when another process is writing. Throws the same errors as `writeTo`. */
 export function tryWriteTo<T>(db: Database, work: () => T): { readonly result: T } | 'busy' {
@@ -230,7 +230,7 @@ function explainFailure(error: unknown, library: string): unknown {
   if (damage !== undefined) return damage
   const code = codeOf(error)
   const isVague = code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN')
-  const obstacle = isVague ? findObstacle(library) : findReason(error)
+  const obstacle = isVague ? findObstacle(library) : findReportedObstacle(error)
   if (obstacle === undefined) return error
   const { type, problem } = obstacle
   return new PharosError(type === 'full' ? 'LIBRARY_FULL' : 'LIBRARY_READ_ONLY', { library, problem }, { cause: error })
@@ -246,7 +246,7 @@ function findDamage(error: unknown, library: string): PharosError | undefined {
 }
 
 /** The obstacle that SQLite reports, or that the file system reported when the file was created. */
-function findReason(error: unknown): Obstacle | undefined {
+function findReportedObstacle(error: unknown): Obstacle | undefined {
   const code = codeOf(error)
   if (code === 'SQLITE_FULL') return { type: 'full', problem: 'the disk is full' }
   if (code.startsWith('SQLITE_READONLY')) return { type: 'read-only', problem: 'it can only be read' }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { ASTRAY_MS, type HostClock, MOST_HOLD_MS, opensAt } from '../../crawl/host-clock.ts'
+import { type HostClock, MAX_BACK_OFF_MS, MAX_SLOT_AHEAD_MS, nextRequestAt } from '../../crawl/host-clock.ts'
 import type { LeaseRequest, ListedRows, OpenWork, Reason, Visit } from '../../crawl/ledger.ts'
-import { LISTED, stateAfter } from '../common/ledger-sql.ts'
+import { IS_LISTED, stateAfter } from '../common/ledger-sql.ts'
 import {
   type Candidate,
   countSlots,
-  FIRST_PER_VISIT,
-  type Reserved,
+  EXAMINED_PER_VISIT,
+  pickByHost,
+  pickFirst,
+  type ReservedRow,
   reserveSlots,
-  takeFirst,
-  takeOfHosts,
 } from '../common/slots.ts'
 import { toVisit, type VisitRecord } from '../common/visit.ts'
 import type { Database } from './database.ts'
@@ -34,18 +34,18 @@ interface Level {
 }
 
 /** Whether rows await confirmation (1); all frontier indexes keep these rows apart. */
-type Turn = 0 | 1
+type ConfirmationFlag = 0 | 1
 
 /** Above any row count and depth, so that weight, depth and age fit into one sortable number. */
 const DEPTH_STEP = 2 ** 36
-const DEEPEST = 2 ** 15 - 1
-const RANK = `weight * ${BigInt(DEPTH_STEP) * BigInt(DEEPEST + 1)} + min(depth, ${DEEPEST}) * ${DEPTH_STEP} + id`
+const MAX_DEPTH = 2 ** 15 - 1
+const RANK = `weight * ${BigInt(DEPTH_STEP) * BigInt(MAX_DEPTH + 1)} + min(depth, ${MAX_DEPTH}) * ${DEPTH_STEP} + id`
 /** Above all ranks. */
 const NEVER = '9e18'
 const ANY_DEPTH = Number.MAX_SAFE_INTEGER
 
 /** The parameters for examining all hosts; the last two apply only to a level. */
-interface HostsAsked extends Record<'source' | 'turn' | 'now' | 'horizon' | 'limit', number> {
+interface HostsParameters extends Record<'source' | 'turn' | 'now' | 'horizon' | 'limit', number> {
   readonly depth?: number
   readonly weights?: string
 }
@@ -62,10 +62,10 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const ready = `source = ? AND state = 'pending' AND due_at IS NULL AND awaits_confirmation = ?`
   const waiting = `source = ? AND state = 'pending' AND due_at IS NOT NULL AND awaits_confirmation = ?`
   const leased = `source = ? AND state = 'leased' AND awaits_confirmation = ?`
-  // A clock that is implausibly far ahead counts as free, as in `mendClock`.
+  // A clock that is implausibly far ahead counts as free, as in `correctClock`.
   const clock = `LEFT JOIN hosts h ON h.host = o.host`
-  const opens = `max(iif(ifnull(h.next_at, 0) > @now + ${ASTRAY_MS}, @now, ifnull(h.next_at, 0)),
-    iif(ifnull(h.held_until, 0) > @now + ${MOST_HOLD_MS}, @now, ifnull(h.held_until, 0)))`
+  const opens = `max(iif(ifnull(h.next_at, 0) > @now + ${MAX_SLOT_AHEAD_MS}, @now, ifnull(h.next_at, 0)),
+    iif(ifnull(h.held_until, 0) > @now + ${MAX_BACK_OFF_MS}, @now, ifnull(h.held_until, 0)))`
   const named = (where: string, turn = '@turn') =>
     where.replace('source = ?', 'source = @source').replace('confirmation = ?', `confirmation = ${turn}`)
   const ofHost = (where: string) => `${named(where, 'o.awaits_confirmation')} AND host = o.host`
@@ -78,7 +78,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const firstDue = `SELECT min(${RANK}) FROM ledger WHERE ${ofHost(waiting)} AND due_at <= @now`
   const prepareHosts = (readyFirst: string, dueFirst: string) =>
     db
-      .prepare<[HostsAsked], string>(
+      .prepare<[HostsParameters], string>(
         `SELECT host FROM (
          SELECT o.host, min(
            ifnull(CASE WHEN o.ready > 0 THEN (${readyFirst}) END, ${NEVER}),
@@ -91,13 +91,13 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   const selectHosts = prepareHosts(firstReady, firstDue)
   const selectHostsAt = prepareHosts(firstReadyAt, `${firstDue} AND depth <= @depth`)
   const candidates = 'SELECT id, weight, depth, host FROM ledger'
-  const selectFirst = db.prepare<[number, Turn, number], Candidate>(
+  const selectFirst = db.prepare<[number, ConfirmationFlag, number], Candidate>(
     `${candidates} INDEXED BY ledger_by_weight WHERE ${ready} ORDER BY weight, depth, id LIMIT ?`,
   )
-  const selectFirstAt = db.prepare<[number, Turn, number, number, number], Candidate>(
+  const selectFirstAt = db.prepare<[number, ConfirmationFlag, number, number, number], Candidate>(
     `${candidates} INDEXED BY ledger_by_weight WHERE ${ready} AND weight = ? AND depth <= ? ORDER BY depth, id LIMIT ?`,
   )
-  const selectWaitingHost = db.prepare<[number, Turn]>(
+  const selectWaitingHost = db.prepare<[number, ConfirmationFlag]>(
     'SELECT 1 FROM open_hosts WHERE source = ? AND awaits_confirmation = ? AND waiting > 0 LIMIT 1',
   )
   const selectNext = db
@@ -114,24 +114,24 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
        WHERE o.source = ? AND h.held_until > ? AND h.held_until <= ? ORDER BY o.host`,
     )
     .pluck()
-  const selectReady = db.prepare<[number, Turn, string, number], Candidate>(
+  const selectReady = db.prepare<[number, ConfirmationFlag, string, number], Candidate>(
     `${candidates} WHERE ${ready} AND host = ? ORDER BY weight, depth, id LIMIT ?`,
   )
-  const selectReadyAt = db.prepare<[number, Turn, string, number, number, number], Candidate>(
+  const selectReadyAt = db.prepare<[number, ConfirmationFlag, string, number, number, number], Candidate>(
     `${candidates} WHERE ${ready} AND host = ? AND weight = ? AND depth <= ? ORDER BY depth, id LIMIT ?`,
   )
-  const selectDue = db.prepare<[number, Turn, string, number, number, number], Candidate>(
+  const selectDue = db.prepare<[number, ConfirmationFlag, string, number, number, number], Candidate>(
     `${candidates} WHERE ${waiting} AND host = ? AND due_at <= ? AND depth <= ?
      ORDER BY weight, depth, id LIMIT ?`,
   )
   const selectLeast = (where: string) =>
-    db.prepare<[number, Turn], number | null>(`SELECT min(depth) FROM ledger WHERE ${where}`).pluck()
+    db.prepare<[number, ConfirmationFlag], number | null>(`SELECT min(depth) FROM ledger WHERE ${where}`).pluck()
   const selectLeastWaiting = selectLeast(waiting)
   const selectLeastLeased = selectLeast(leased)
   // Steps from one weight to the next instead of scanning all rows, because there are few distinct weights.
   const nextWeight = (where: string) =>
     `SELECT min(weight) FROM ledger INDEXED BY ledger_by_weight WHERE ${named(ready)} ${where}`
-  const selectWeights = db.prepare<[{ source: number; turn: Turn }], { weight: number; depth: number }>(
+  const selectWeights = db.prepare<[{ source: number; turn: ConfirmationFlag }], { weight: number; depth: number }>(
     `WITH RECURSIVE w (weight) AS (
        ${nextWeight('')} UNION ALL
        SELECT (${nextWeight('AND weight > w.weight')}) FROM w WHERE w.weight IS NOT NULL)
@@ -140,7 +140,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
      FROM w WHERE weight IS NOT NULL`,
   )
   const selectAny = [ready, waiting, leased].map((where) =>
-    db.prepare<[number, Turn]>(`SELECT 1 FROM ledger WHERE ${where} LIMIT 1`),
+    db.prepare<[number, ConfirmationFlag]>(`SELECT 1 FROM ledger WHERE ${where} LIMIT 1`),
   )
   const take = db.prepare<[string, number, number]>(
     `UPDATE ledger SET state = ${stateAfter('lease')}, lease = ?, leased_until = ? WHERE id = ?`,
@@ -170,7 +170,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   )
   const skipListed = db.prepare<[Reason, string | null, number, string, string]>(
     `UPDATE ledger SET state = 'skipped', reason = ?, pattern = ?, target = NULL
-     WHERE source = ? AND state = 'pending' AND page_hash IS NULL AND found_on = ? AND ${LISTED}
+     WHERE source = ? AND state = 'pending' AND page_hash IS NULL AND found_on = ? AND ${IS_LISTED}
        AND host NOT IN (SELECT value FROM json_each(?))`,
   )
   const giveUp = db.prepare<[Reason, string | null, number, string]>(
@@ -201,15 +201,21 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     }
     return rows
   }
-  const listFirst = (source: number, turn: Turn, level: Level | null, limit: number): Candidate[] =>
+  const listFirst = (source: number, turn: ConfirmationFlag, level: Level | null, limit: number): Candidate[] =>
     level === null
       ? selectFirst.all(source, turn, limit)
       : gather(level, limit, (weight, left) => selectFirstAt.all(source, turn, weight, level.depth, left))
-  const listReady = (source: number, turn: Turn, host: string, level: Level | null, limit: number): Candidate[] =>
+  const listReady = (
+    source: number,
+    turn: ConfirmationFlag,
+    host: string,
+    level: Level | null,
+    limit: number,
+  ): Candidate[] =>
     level === null
       ? selectReady.all(source, turn, host, limit)
       : gather(level, limit, (weight, left) => selectReadyAt.all(source, turn, host, weight, level.depth, left))
-  const listHosts = (source: number, turn: Turn, level: Level | null, request: LeaseRequest): string[] => {
+  const listHosts = (source: number, turn: ConfirmationFlag, level: Level | null, request: LeaseRequest): string[] => {
     const { now, horizon, limit } = request
     const asked = { source, turn, now, horizon, limit }
     if (level === null) return selectHosts.all(asked)
@@ -217,12 +223,17 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   }
 
   /** Picks rows by weight, depth and age from hosts with free slots. */
-  const listCandidates = (source: number, request: LeaseRequest, turn: Turn, level: Level | null): Candidate[] => {
+  const listCandidates = (
+    source: number,
+    request: LeaseRequest,
+    turn: ConfirmationFlag,
+    level: Level | null,
+  ): Candidate[] => {
     const { now, limit } = request
     const readClock = (host: string): HostClock => hosts.readClock(host, now)
     // Usually the first rows suffice. When too many of them belong to busy hosts, or delayed rows have become due, all hosts are examined.
     if (selectWaitingHost.get(source, turn) === undefined) {
-      const taken = takeFirst(listFirst(source, turn, level, limit * FIRST_PER_VISIT), readClock, request)
+      const taken = pickFirst(listFirst(source, turn, level, limit * EXAMINED_PER_VISIT), readClock, request)
       if (taken !== undefined) return taken
     }
     const most = level?.depth ?? ANY_DEPTH
@@ -230,11 +241,11 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
       const slots = countSlots(readClock(host), request)
       return [...listReady(source, turn, host, level, slots), ...selectDue.all(source, turn, host, now, most, slots)]
     })
-    return takeOfHosts(rows, readClock, request)
+    return pickByHost(rows, readClock, request)
   }
 
   /** Leases a row and returns its visit. */
-  const takeRow = ({ row, slot }: Reserved, { sourceId, until }: LeaseRequest, turn: Turn): Visit[] => {
+  const takeRow = ({ row, slot }: ReservedRow, { sourceId, until }: LeaseRequest, turn: ConfirmationFlag): Visit[] => {
     const { host, depth } = row
     const found = selectVisit.get(row.id)
     if (found === undefined) return []
@@ -246,10 +257,10 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   }
 
   const lease = (source: number, request: LeaseRequest): Visit[] => {
-    const { now, isLevelled, firstLevel } = request
+    const { now, isBreadthFirst, firstLevel } = request
     expire.run(source, now)
-    const turn: Turn = selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
-    const level = isLevelled && turn === 0 ? findLevel(source, firstLevel) : null
+    const turn: ConfirmationFlag = selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
+    const level = isBreadthFirst && turn === 0 ? findLevel(source, firstLevel) : null
     const rows = listCandidates(source, request, turn, level)
     const { reserved, clocks } = reserveSlots(rows, (host) => hosts.readClock(host, now), request)
     for (const [host, clock] of clocks) hosts.writeClock(host, clock)
@@ -260,7 +271,7 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
     const expired = selectExpired.all(source, now)
     const pending = (selectCount.get(source, 'pending') ?? 0) + expired.length
     const leasedRows = (selectCount.get(source, 'leased') ?? 0) - expired.length
-    const moments = expired.map(({ host, dueAt }) => Math.max(dueAt ?? now, opensAt(hosts.readClock(host, now))))
+    const moments = expired.map(({ host, dueAt }) => Math.max(dueAt ?? now, nextRequestAt(hosts.readClock(host, now))))
     const first = selectNext.get({ source, now }) ?? null
     if (first !== null) moments.push(first)
     const nextAt = moments.length === 0 ? null : moments.reduce((least, moment) => Math.min(least, moment))
@@ -273,8 +284,8 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
       putBack.run(source, key, token)
     },
     countOpen,
-    // An implausibly long hold comes from a wrong clock and is ignored, as in `mendClock`.
-    listHeldHosts: (source, now, after) => selectHeld.all(source, after, now + MOST_HOLD_MS),
+    // An implausibly long hold comes from a wrong clock and is ignored, as in `correctClock`.
+    listHeldHosts: (source, now, after) => selectHeld.all(source, after, now + MAX_BACK_OFF_MS),
     failPending: (source, host, reason, pattern) => giveUp.run(reason, pattern, source, host).changes,
     skipPending: (source, reason, pattern, listed) =>
       listed === undefined

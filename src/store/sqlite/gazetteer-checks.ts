@@ -1,14 +1,21 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { normalizeName } from '../../analysis/place.ts'
 import type { Gazetteer, GazetteerIssue } from '../../library/gazetteer.ts'
-import { type Check, listDoubts, misspeltIssue, OUTDATED_INDEX, RULES, summarize } from '../common/gazetteer-rules.ts'
+import {
+  type Check,
+  createOutdatedNameIssue,
+  listSanityChecks,
+  OUTDATED_INDEX,
+  RULES,
+  summarize,
+} from '../common/gazetteer-rules.ts'
 import type { Database } from './database.ts'
 import { readRevision } from './gazetteer-index.ts'
 
 /** Batch size for comparing names. */
 const NAMES_AT_ONCE = 20_000
 
-const DOUBTS = listDoubts({
+const SANITY_CHECKS = listSanityChecks({
   isSame: (a, b) => `${a} IS ${b}`,
   countCapitals: `json_array_length(extra, '$.capital')`,
   feature: `p.extra ->> 'feature'`,
@@ -18,8 +25,8 @@ const DOUBTS = listDoubts({
 export function createChecks(db: Database): Pick<Gazetteer, 'validate' | 'inspect'> {
   const run = async (checks: readonly Check[], severity: GazetteerIssue['severity']): Promise<GazetteerIssue[]> => {
     const issues: GazetteerIssue[] = []
-    for (const { kind, message, places } of checks) {
-      const ids = db.prepare<[], number>(places).pluck().all()
+    for (const { kind, message, query } of checks) {
+      const ids = db.prepare<[], number>(query).pluck().all()
       if (ids.length > 0) issues.push({ kind, severity, message, ...summarize(ids) })
       // Yields to the event loop between two checks.
       await pause()
@@ -46,7 +53,7 @@ export function createChecks(db: Database): Pick<Gazetteer, 'validate' | 'inspec
     async validate() {
       const issues = await run(RULES, 'error')
       const misspelt = await findMisspelt()
-      if (misspelt.length > 0) issues.push(misspeltIssue(misspelt))
+      if (misspelt.length > 0) issues.push(createOutdatedNameIssue(misspelt))
       const revision = readRevision(db)
       const state = selectState.get()
       if (revision !== (state?.revision ?? '') || (revision !== '' && state?.hasIndex !== 1)) {
@@ -54,6 +61,6 @@ export function createChecks(db: Database): Pick<Gazetteer, 'validate' | 'inspec
       }
       return issues
     },
-    inspect: () => run(DOUBTS, 'warning'),
+    inspect: () => run(SANITY_CHECKS, 'warning'),
   }
 }

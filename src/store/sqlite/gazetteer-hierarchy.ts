@@ -1,25 +1,31 @@
 import type { PlaceRelation } from '../../analysis/place.ts'
-import { type Above, type Ancestor, areSame, climb, isWithin } from '../common/ancestors.ts'
-import type { WithinOthers } from '../common/import-tally.ts'
+import {
+  type Ancestor,
+  type DirectParent,
+  hasAncestor,
+  haveSameAncestors,
+  mergeAncestors,
+} from '../common/ancestors.ts'
+import type { ParentRefs } from '../common/import-tally.ts'
 import type { Database } from './database.ts'
 
 /** The result of linking a place to its parents. */
-interface Linked {
+interface LinkResult {
   readonly isChanged: boolean
   /** Whether the record names a parent that could not be linked. */
-  readonly isOpen: boolean
+  readonly hasMissingParent: boolean
 }
 
 /** Maintains the place hierarchy. Everything here runs inside the caller's transaction. */
 export interface PlaceLinks {
   /** Links a new place, which has no descendants yet, to the existing parents that its record names. */
-  putNew(id: number, record: WithinOthers): Linked
+  putNew(id: number, record: ParentRefs): LinkResult
   /** Links a known place, with all its descendants. */
-  put(id: number, record: WithinOthers): Linked
+  put(id: number, record: ParentRefs): LinkResult
   /** The first parent that a record names and that is itself a descendant of the record's place. */
-  findWithin(record: WithinOthers): string | undefined
+  findCyclicParent(record: ParentRefs): string | undefined
   /** Clears the cache, because transactions may be rolled back and other processes may write in between. */
-  forget(): void
+  clearCache(): void
 }
 
 /** Creates the statements for the place hierarchy. */
@@ -36,21 +42,21 @@ export function createPlaceLinks(db: Database): PlaceLinks {
   const insert = db.prepare<[number, number, string, number]>('INSERT INTO place_hierarchy VALUES (?, ?, ?, ?)')
   const clear = db.prepare<[number]>('DELETE FROM place_hierarchy WHERE child = ?')
   // A cache, because many places share their parents.
-  const places = new Map<string, { readonly id: number; readonly above: readonly Ancestor[] } | undefined>()
+  const places = new Map<string, { readonly id: number; readonly ancestors: readonly Ancestor[] } | undefined>()
   const find = (ref: string) => {
     if (!places.has(ref)) {
       const id = selectId.get(ref)
-      places.set(ref, id === undefined ? undefined : { id, above: selectAncestors.all(id) })
+      places.set(ref, id === undefined ? undefined : { id, ancestors: selectAncestors.all(id) })
     }
     return places.get(ref)
   }
 
-  const resolve = (id: number | null, { ref, parents }: WithinOthers): { direct: Above[]; isOpen: boolean } => {
-    const direct: Above[] = []
+  const resolve = (id: number | null, { ref, parents }: ParentRefs): { direct: DirectParent[]; isOpen: boolean } => {
+    const direct: DirectParent[] = []
     let isOpen = false
     for (const { ref: parent, relation } of parents) {
       const found = parent === ref ? undefined : find(parent)
-      const isRound = found !== undefined && id !== null && isWithin(found.above, id, relation)
+      const isRound = found !== undefined && id !== null && hasAncestor(found.ancestors, id, relation)
       if (found !== undefined && !isRound) direct.push({ ...found, relation })
       else isOpen ||= parent !== ref
     }
@@ -59,7 +65,7 @@ export function createPlaceLinks(db: Database): PlaceLinks {
   /** Replaces the ancestors of a place, and returns the previous ones; undefined when nothing changed. */
   const replace = (id: number, ancestors: readonly Ancestor[]): readonly Ancestor[] | undefined => {
     const before = selectAncestors.all(id)
-    if (areSame(before, ancestors)) return undefined
+    if (haveSameAncestors(before, ancestors)) return undefined
     clear.run(id)
     for (const { id: parent, relation, depth } of ancestors) insert.run(parent, id, relation, depth)
     return before
@@ -71,7 +77,7 @@ export function createPlaceLinks(db: Database): PlaceLinks {
       isChanged = false
       for (const child of selectDescendants.all(id, relation)) {
         const direct = selectAncestors.all(child).filter(({ depth }) => depth === 1)
-        const ancestors = climb(direct.map((one) => ({ ...one, above: selectAncestors.all(one.id) })))
+        const ancestors = mergeAncestors(direct.map((one) => ({ ...one, ancestors: selectAncestors.all(one.id) })))
         if (replace(child, ancestors) !== undefined) isChanged = true
       }
     }
@@ -81,27 +87,27 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     putNew: (id, record) => {
       const { direct, isOpen } = resolve(null, record)
       places.delete(record.ref)
-      const ancestors = climb(direct)
+      const ancestors = mergeAncestors(direct)
       for (const { id: parent, relation, depth } of ancestors) insert.run(parent, id, relation, depth)
-      return { isChanged: ancestors.length > 0, isOpen }
+      return { isChanged: ancestors.length > 0, hasMissingParent: isOpen }
     },
     put: (id, record) => {
       const { direct, isOpen } = resolve(id, record)
-      const ancestors = climb(direct)
+      const ancestors = mergeAncestors(direct)
       const before = replace(id, ancestors)
-      if (before === undefined) return { isChanged: false, isOpen }
+      if (before === undefined) return { isChanged: false, hasMissingParent: isOpen }
       places.clear()
       for (const relation of new Set([...before, ...ancestors].map((one) => one.relation))) lift(id, relation)
-      return { isChanged: true, isOpen }
+      return { isChanged: true, hasMissingParent: isOpen }
     },
-    findWithin: ({ ref, parents }) => {
+    findCyclicParent: ({ ref, parents }) => {
       places.clear()
       const id = selectId.get(ref)
       const within = parents.find(
-        (parent) => id !== undefined && isWithin(find(parent.ref)?.above ?? [], id, parent.relation),
+        (parent) => id !== undefined && hasAncestor(find(parent.ref)?.ancestors ?? [], id, parent.relation),
       )
       return within?.ref
     },
-    forget: () => places.clear(),
+    clearCache: () => places.clear(),
   }
 }

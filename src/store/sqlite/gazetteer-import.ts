@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PlaceRecord } from '../../analysis/place.ts'
 import type { GazetteerSource, SourcedPlace } from '../../library/gazetteer.ts'
-import { type ImportPlaces, ImportTally, type Outcome, type WithinOthers } from '../common/import-tally.ts'
-import { digestOf, distinctNames, FACTS, factsOf } from '../common/place-facts.ts'
+import { type ImportOutcome, type ImportPlaces, ImportTally, type ParentRefs } from '../common/import-tally.ts'
+import { digestOf, distinctNames, FACT_COLUMNS, toFactValues } from '../common/place-facts.ts'
 import { scriptOf } from '../common/script-of.ts'
 import type { Database, Write } from './database.ts'
 import { createPlaceLinks } from './gazetteer-hierarchy.ts'
-import { createNameIndexing } from './gazetteer-index.ts'
+import { createNameIndexUpdater } from './gazetteer-index.ts'
 
 /** Batch size for reading records. */
 const RECORDS_AT_ONCE = 2000
 /** Maximum duration of a transaction, to which the commit adds about half, and the pause that lets other writers in. */
-const CHUNK_MS = 180
+const MAX_TRANSACTION_MS = 180
 const PAUSE_MS = 10
 /** Page cache for an import, in KiB: its index writes are spread over the file, and the normal cache is too small for them. */
 const IMPORT_CACHE_KIB = 128 * 1024
 
 /** Why a record cannot be kept. */
-class Refusal extends Error {}
+class RecordRefusedError extends Error {}
 
 /**
  * Creates the import. Unchanged records are skipped, so an interrupted import continues where it stopped, and an import without news
@@ -25,7 +25,7 @@ class Refusal extends Error {}
  */
 export function createImport(db: Database, write: Write): ImportPlaces {
   const writer = createRecordWriter(db)
-  const indexing = createNameIndexing(db, write)
+  const indexing = createNameIndexUpdater(db, write)
   const countPlaces = db.prepare<[string], number>('SELECT count(*) FROM places WHERE source = ?').pluck()
   const upsertSource = db.prepare<[GazetteerSource & { now: number; places: number }]>(
     `INSERT INTO place_sources (name, version, license, attribution, url, imported_at, places)
@@ -46,25 +46,25 @@ export function createImport(db: Database, write: Write): ImportPlaces {
           // The batch was rolled back, so each record is now written on its own, which is slower.
           return write(() => writer.writeEach(some, done))
         })
-        tally.take(some.slice(done), outcomes)
+        tally.addOutcomes(some.slice(done), outcomes)
         done += outcomes.length
         await sleep(PAUSE_MS)
       }
     }
     /** Links records whose parents were imported after them. Repeats while links change, because each place may be a parent of others. */
     const takeOpen = async (): Promise<void> => {
-      const { open } = tally
-      for (let isChanged = open.length > 0; isChanged; ) {
+      const { unlinked } = tally
+      for (let isChanged = unlinked.length > 0; isChanged; ) {
         isChanged = false
-        for (let done = 0; done < open.length; ) {
+        for (let done = 0; done < unlinked.length; ) {
           signal?.throwIfAborted()
-          const outcomes = await write(() => writer.linkSome(open, done))
+          const outcomes = await write(() => writer.linkSome(unlinked, done))
           isChanged ||= outcomes.includes(true)
           done += outcomes.length
           await sleep(PAUSE_MS)
         }
       }
-      for (const record of open) tally.tell(writer.explainOpen(record))
+      for (const record of unlinked) tally.addProblem(writer.explainMissingParent(record))
     }
     const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
     db.pragma(`cache_size = -${IMPORT_CACHE_KIB}`)
@@ -93,13 +93,13 @@ export function createImport(db: Database, write: Write): ImportPlaces {
 
 interface RecordWriter {
   /** Writes records, starting at an index, until the time limit: at least one. Throws when a record is refused. */
-  writeSome(places: readonly SourcedPlace[], from: number): readonly Outcome[]
+  writeSome(places: readonly SourcedPlace[], from: number): readonly ImportOutcome[]
   /** Like `writeSome`, but skips refused records. */
-  writeEach(places: readonly SourcedPlace[], from: number): readonly Outcome[]
+  writeEach(places: readonly SourcedPlace[], from: number): readonly ImportOutcome[]
   /** Links stored records to the existing places; tells for each whether anything changed. */
-  linkSome(records: readonly WithinOthers[], from: number): readonly boolean[]
+  linkSome(records: readonly ParentRefs[], from: number): readonly boolean[]
   /** Why an existing place cannot be a parent of a record; null when it can, or when it does not exist. */
-  explainOpen(record: WithinOthers): string | null
+  explainMissingParent(record: ParentRefs): string | null
 }
 
 function createRecordWriter(db: Database): RecordWriter {
@@ -108,10 +108,10 @@ function createRecordWriter(db: Database): RecordWriter {
   )
   // Positional parameters, because binding by name takes longer than writing the row.
   const insertPlace = db.prepare(
-    `INSERT INTO places (${FACTS.join(', ')}, ref, source) VALUES (${FACTS.map(() => '?').join(', ')}, ?, ?)`,
+    `INSERT INTO places (${FACT_COLUMNS.join(', ')}, ref, source) VALUES (${FACT_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
   )
   const updatePlace = db.prepare(
-    `UPDATE places SET ${FACTS.map((column) => `${column} = ?`).join(', ')}, canonical_name_id = NULL WHERE id = ?`,
+    `UPDATE places SET ${FACT_COLUMNS.map((column) => `${column} = ?`).join(', ')}, canonical_name_id = NULL WHERE id = ?`,
   )
   const setCanonical = db.prepare('UPDATE places SET canonical_name_id = ? WHERE id = ?')
   const insertName = db.prepare(
@@ -129,17 +129,17 @@ function createRecordWriter(db: Database): RecordWriter {
   const links = createPlaceLinks(db)
 
   /** Writes one record; must not leave a refused record half-written. */
-  const writeRecord = (record: PlaceRecord, source: string): Outcome => {
+  const writeRecord = (record: PlaceRecord, source: string): ImportOutcome => {
     const names = distinctNames(record)
     const canonical = names.find(({ isPreferred }) => isPreferred) ?? names[0]
-    if (canonical === undefined) throw new Refusal('it has no name')
+    if (canonical === undefined) throw new RecordRefusedError('it has no name')
     const digest = digestOf(record, names)
     const known = selectPlace.get(record.ref)
     if (known?.digest?.equals(digest) === true) {
-      const { isChanged, isOpen } = links.put(known.id, record)
-      return { became: isChanged ? 'changed' : 'kept', names: names.length, problem: null, isOpen }
+      const { isChanged, hasMissingParent } = links.put(known.id, record)
+      return { status: isChanged ? 'changed' : 'kept', names: names.length, problem: null, hasMissingParent }
     }
-    const facts = factsOf(record, canonical.normalized, digest)
+    const facts = toFactValues(record, canonical.normalized, digest)
     if (known !== undefined) updatePlace.run(...facts, known.id)
     const id = known?.id ?? Number(insertPlace.run(...facts, record.ref, source).lastInsertRowid)
     if (known !== undefined) {
@@ -159,19 +159,19 @@ function createRecordWriter(db: Database): RecordWriter {
     for (const { source: owners, id: external } of record.externalIds) {
       const owner = selectExternal.get(owners, external)
       if (owner === id) continue
-      if (owner !== undefined) throw new Refusal(`${owners} ${external} is another place`)
+      if (owner !== undefined) throw new RecordRefusedError(`${owners} ${external} is another place`)
       insertExternal.run(owners, external, id)
     }
-    const { isOpen } = known === undefined ? links.putNew(id, record) : links.put(id, record)
-    return { became: known === undefined ? 'added' : 'changed', names: names.length, problem: null, isOpen }
+    const { hasMissingParent } = known === undefined ? links.putNew(id, record) : links.put(id, record)
+    return { status: known === undefined ? 'added' : 'changed', names: names.length, problem: null, hasMissingParent }
   }
   // Nested in a transaction, this is a savepoint, which undoes the writes of a refused record.
   const writeWhole = db.transaction(writeRecord)
   const workFor = <T, R>(all: readonly T[], from: number, work: (one: T) => R): R[] => {
-    links.forget()
+    links.clearCache()
     const began = performance.now()
     const outcomes: R[] = []
-    for (let i = from; i < all.length && performance.now() - began < CHUNK_MS; i++) {
+    for (let i = from; i < all.length && performance.now() - began < MAX_TRANSACTION_MS; i++) {
       const one = all[i]
       if (one !== undefined) outcomes.push(work(one))
     }
@@ -186,8 +186,8 @@ function createRecordWriter(db: Database): RecordWriter {
           return writeWhole(record, source.name)
         } catch (error) {
           if (!isRefusal(error)) throw error
-          links.forget()
-          return { became: 'refused', names: 0, problem: `${record.ref}: ${error.message}`, isOpen: false }
+          links.clearCache()
+          return { status: 'refused', names: 0, problem: `${record.ref}: ${error.message}`, hasMissingParent: false }
         }
       }),
     linkSome: (records, from) =>
@@ -195,8 +195,8 @@ function createRecordWriter(db: Database): RecordWriter {
         const id = selectPlace.get(record.ref)?.id
         return id !== undefined && links.put(id, record).isChanged
       }),
-    explainOpen: (record) => {
-      const within = links.findWithin(record)
+    explainMissingParent: (record) => {
+      const within = links.findCyclicParent(record)
       return within === undefined ? null : `${record.ref}: it cannot lie in ${within}, which lies in it`
     },
   }
@@ -204,6 +204,6 @@ function createRecordWriter(db: Database): RecordWriter {
 
 /** Whether an error is about the record itself: found by the import, or by a table constraint. */
 function isRefusal(error: unknown): error is Error {
-  if (error instanceof Refusal) return true
+  if (error instanceof RecordRefusedError) return true
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_CONSTRAINT')
 }

@@ -7,7 +7,7 @@ import type { Database, Write } from './database.ts'
 const PLACES_AT_ONCE = 2000
 
 /** Maintains the name index, which matching reads. */
-export interface NameIndexing {
+export interface NameIndexUpdater {
   /** Rebuilds the index when the places or its format changed, or when forced. */
   update(signal: AbortSignal | undefined, isForced?: boolean): Promise<void>
 }
@@ -27,7 +27,7 @@ interface NameRow {
 }
 
 /** Creates the statements for the name index. */
-export function createNameIndexing(db: Database, write: Write): NameIndexing {
+export function createNameIndexUpdater(db: Database, write: Write): NameIndexUpdater {
   const selectState = db.prepare<[], { revision: string; hasIndex: number }>(
     'SELECT revision, name_index IS NOT NULL AS hasIndex FROM gazetteer_state',
   )

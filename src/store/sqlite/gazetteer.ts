@@ -5,17 +5,17 @@ import type {
   ExportedPlace,
   Gazetteer,
   GazetteerSummary,
-  KeptSource,
   ListedPlace,
   NamedPlace,
   PlaceArticle,
   PlaceQuery,
+  StoredGazetteerSource,
 } from '../../library/gazetteer.ts'
 import { fromSource, type PlaceColumns, toPlace, writeOrder } from '../common/place-columns.ts'
 import type { Database, Write } from './database.ts'
 import { createChecks } from './gazetteer-checks.ts'
 import { createImport } from './gazetteer-import.ts'
-import { createNameIndexing } from './gazetteer-index.ts'
+import { createNameIndexUpdater } from './gazetteer-index.ts'
 
 interface NameColumns extends Omit<PlaceName, 'lang' | 'isPreferred' | 'isOfficial'> {
   readonly lang: string
@@ -54,7 +54,7 @@ function createFull(db: Database, write: Write): Gazetteer {
     'SELECT kind, count(*) AS count FROM places GROUP BY kind',
   )
   const countNames = db.prepare<[], number>('SELECT count(*) FROM place_names').pluck()
-  const selectSources = db.prepare<[], KeptSource>(
+  const selectSources = db.prepare<[], StoredGazetteerSource>(
     'SELECT name, version, license, attribution, url, imported_at AS importedAt, places FROM place_sources ORDER BY imported_at, rowid',
   )
   const selectPlace = db.prepare<[number], PlaceColumns>(`${PLACES} WHERE p.id = ?`)
@@ -113,11 +113,11 @@ function createFull(db: Database, write: Write): Gazetteer {
       GROUP BY place_id) m
       JOIN places p ON p.id = m.place_id JOIN place_names n ON n.id = p.canonical_name_id
     ORDER BY m.pages DESC, m.hubs DESC, p.id LIMIT @limit`
-  const selectMentions = db.prepare<[{ limit: number }], PlaceColumns & Mentioned>(
+  const selectMentions = db.prepare<[{ limit: number }], PlaceColumns & MentionCounts>(
     writeMentions('article_places a', ''),
   )
   // Starts from the pages of the host, because the mentions of all others would need one lookup each.
-  const selectMentionsOf = db.prepare<[{ host: string; limit: number }], PlaceColumns & Mentioned>(
+  const selectMentionsOf = db.prepare<[{ host: string; limit: number }], PlaceColumns & MentionCounts>(
     writeMentions(
       `ledger l CROSS JOIN article_places a ON a.page = l.id WHERE l.source IN (SELECT source FROM host_counts WHERE host = @host) AND l.host = @host`,
       ' AND host = @host',
@@ -165,7 +165,7 @@ function createFull(db: Database, write: Write): Gazetteer {
   })
 
   const importMixed = createImport(db, write)
-  const indexing = createNameIndexing(db, write)
+  const indexing = createNameIndexUpdater(db, write)
   return {
     importPlaces: (source, records, now, signal) => importMixed(fromSource(records, source), now, signal),
     importMixed,
@@ -176,7 +176,7 @@ function createFull(db: Database, write: Write): Gazetteer {
       const { where, values } = writeCondition(query)
       const total = db.prepare<[typeof values], number>(`SELECT count(*) FROM places p${where}`).pluck().get(values)
       // Selects the few places first, so that the join fetches only their names.
-      const order = `${writeNearest(query)}${writeOrder(query)}`
+      const order = `${writeExactFirst(query)}${writeOrder(query)}`
       const items = db
         .prepare<[typeof values], PlaceColumns>(
           `${PLACES} WHERE p.id IN (SELECT p.id FROM places p${where} ORDER BY ${order} LIMIT @limit OFFSET @offset)
@@ -219,7 +219,7 @@ function createFull(db: Database, write: Write): Gazetteer {
   }
 }
 
-interface Mentioned {
+interface MentionCounts {
   readonly pages: number
   readonly hubs: number
 }
@@ -274,7 +274,7 @@ function writeCondition(query: PlaceQuery): { readonly where: string; readonly v
 }
 
 /** Exact name matches come before mere prefix matches. */
-function writeNearest({ text = '', sort }: PlaceQuery): string {
+function writeExactFirst({ text = '', sort }: PlaceQuery): string {
   if (sort !== undefined || normalizeName(text) === '') return ''
   return 'p.id IN (SELECT place_id FROM place_names WHERE normalized = @begin) DESC, '
 }

@@ -1,4 +1,4 @@
-import { FREE_CLOCK, type HostClock, mendClock } from '../../crawl/host-clock.ts'
+import { correctClock, type HostClock, NEW_HOST_CLOCK } from '../../crawl/host-clock.ts'
 import type { RobotsRecord } from '../../crawl/ledger.ts'
 import type { Database } from './database.ts'
 
@@ -29,7 +29,7 @@ export function createHosts(db: Database): Hosts {
   )
 
   return {
-    readClock: (host, now) => mendClock(selectClock.get(host) ?? FREE_CLOCK, now),
+    readClock: (host, now) => correctClock(selectClock.get(host) ?? NEW_HOST_CLOCK, now),
     writeClock: (host, clock) => {
       upsertClock.run({ host, ...clock })
     },

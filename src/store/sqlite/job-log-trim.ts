@@ -1,4 +1,4 @@
-import type { TrimRule } from '../../library/job-log.ts'
+import type { RetentionRule } from '../../library/job-log.ts'
 import type { Database, Write } from './database.ts'
 
 /** Batch size of deletions, which limits how long other writers wait. */
@@ -14,7 +14,7 @@ export function createTrim(
   db: Database,
   write: Write,
   pause: () => Promise<unknown>,
-): (rule: TrimRule) => Promise<number> {
+): (rule: RetentionRule) => Promise<number> {
   const ended = `status NOT IN ('queued', 'running')`
   const countJobs = db.prepare<[], number>('SELECT count(*) FROM crawl_jobs').pluck()
   const selectOldest = db

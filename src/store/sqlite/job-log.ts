@@ -1,6 +1,14 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import type { QueueFrame } from '../../library/dispatch/frames.ts'
-import type { CrawlType, JobLog, JobNote, KeptNote, LogPage, NoteFilter, QueueEvent } from '../../library/job-log.ts'
+import type {
+  CrawlTypeRecord,
+  JobLog,
+  JobNote,
+  LogPage,
+  NoteFilter,
+  QueueEvent,
+  StoredNote,
+} from '../../library/job-log.ts'
 import { parseStored } from '../common/damage.ts'
 import {
   type JobColumns,
@@ -65,7 +73,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
   const countEvents = db.prepare<[number, number, number, string]>(
     `UPDATE crawl_jobs SET events = events + ?, last_event_at = max(ifnull(last_event_at, ?), ?) WHERE id = ?`,
   )
-  const selectTypes = db.prepare<[], Omit<CrawlType, 'declaration'> & { declaration: string }>(
+  const selectTypes = db.prepare<[], Omit<CrawlTypeRecord, 'declaration'> & { declaration: string }>(
     `SELECT name, ifnull(description, '') AS description, declaration FROM crawl_types ORDER BY id`,
   )
 
@@ -83,7 +91,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
     for (const [jobId, { events, lastAt }] of counted) countEvents.run(events, lastAt, lastAt, jobId)
   }
   const listRows = createLister(db)
-  const listNotes = (table: string, { jobId, kind, scope, ...page }: NoteFilter): KeptNote[] =>
+  const listNotes = (table: string, { jobId, kind, scope, ...page }: NoteFilter): StoredNote[] =>
     listRows<NoteColumns>(`${NOTES} ${table}`, { job_id: jobId, kind, scope }, page).map(toNote)
 
   return {
@@ -110,7 +118,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
     listTypes: async () =>
       selectTypes.all().map(({ declaration, ...type }) => ({
         ...type,
-        declaration: parseStored<CrawlType['declaration']>(declaration),
+        declaration: parseStored<CrawlTypeRecord['declaration']>(declaration),
       })),
   }
 }

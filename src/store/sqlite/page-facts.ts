@@ -1,21 +1,21 @@
-import type { Likeness } from '../../core/retrieval/likeness.ts'
-import type { ChunkPlace } from '../common/stored-content.ts'
+import type { PageSignature } from '../../core/retrieval/page-signature.ts'
+import type { ChunkOrigin } from '../common/stored-content.ts'
 import type { Database } from './database.ts'
 import { createStateKey } from './state-key.ts'
 
 /** Page data that every search needs for its hits. */
-export interface PageFacts extends ChunkPlace {
+export interface PageFacts extends ChunkOrigin {
   readonly key: string
   /** Undefined when it was not computed yet. */
-  readonly likeness: Likeness | undefined
+  readonly likeness: PageSignature | undefined
 }
 
-interface Columns extends Omit<PageFacts, 'likeness'>, Likeness {
+interface Columns extends Omit<PageFacts, 'likeness'>, PageSignature {
   readonly hasLikeness: number
 }
 
 /** Maximum number of cached pages, about a megabyte. */
-const MAX_KEPT = 2000
+const MAX_CACHED_PAGES = 2000
 
 /** Creates a reader of page facts by row id. They stay cached until something is written to the library. */
 export function createPageFacts(db: Database): (pages: readonly number[]) => (PageFacts | undefined)[] {
@@ -40,7 +40,7 @@ export function createPageFacts(db: Database): (pages: readonly number[]) => (Pa
   }
   return (pages) => {
     const now = stateKey()
-    if (now !== state || kept.size > MAX_KEPT) kept.clear()
+    if (now !== state || kept.size > MAX_CACHED_PAGES) kept.clear()
     state = now
     return pages.map(read)
   }

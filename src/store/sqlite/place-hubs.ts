@@ -1,6 +1,6 @@
 import { looseKey } from '../../core/url/key.ts'
 import { foldPagination } from '../../core/url/page-url.ts'
-import type { HubCoverage, HubQuery, KeptHub, PlaceHubs } from '../../library/place-hubs.ts'
+import type { HubCoverage, HubQuery, PlaceHubs, StoredHub } from '../../library/place-hubs.ts'
 import type { HubVerdict } from '../../plan/plan-memory.ts'
 import { parseStored } from '../common/damage.ts'
 import type { Database, Write } from './database.ts'
@@ -8,18 +8,20 @@ import { createPatterns } from './patterns.ts'
 import { createVerdicts } from './verdicts.ts'
 
 /** A hub as an analysis or crawl has seen it. */
-export type SeenHub = Omit<KeptHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> & { readonly placeKind: string | null }
+export type SeenHub = Omit<StoredHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> & {
+  readonly placeKind: string | null
+}
 
 /** Writes hubs inside the caller's transaction. */
 export interface HubWriter {
   /** Adds a hub, or fills in its unknown fields; known values are never replaced by null. */
   write(hub: SeenHub, now: number): void
   /** Adds a hub found through one of its later pages; the facts from its first page stay. */
-  writeFurther(hub: SeenHub, now: number): void
+  insertOrTouch(hub: SeenHub, now: number): void
   /** Removes an address that is no longer a hub. */
   remove(url: string): void
   /** Removes the hub of a page when it has no stored pages any more. */
-  removeLost(url: string): void
+  removeIfEmpty(url: string): void
 }
 
 /** Creates the only writer of hubs, used by analyses and crawls. */
@@ -61,13 +63,13 @@ export function createHubWriter(db: Database): HubWriter {
     write: (hub, now) => {
       upsert.run({ ...hub, evidence: JSON.stringify(hub.evidence), now })
     },
-    writeFurther: (hub, now) => {
+    insertOrTouch: (hub, now) => {
       upsertFurther.run({ ...hub, evidence: JSON.stringify(hub.evidence), now })
     },
     remove: (url) => {
       remove.run(url)
     },
-    removeLost: (url) => {
+    removeIfEmpty: (url) => {
       const hub = foldPagination(url)
       if (selectHub.get(hub) !== undefined && !hasPages(hub)) remove.run(hub)
     },
@@ -76,7 +78,7 @@ export function createHubWriter(db: Database): HubWriter {
 
 type HubRow = Omit<SeenHub, 'evidence'> & { readonly evidence: string; readonly now: number }
 
-interface HubColumns extends Omit<KeptHub, 'evidence'> {
+interface HubColumns extends Omit<StoredHub, 'evidence'> {
   readonly evidence: string | null
 }
 
@@ -86,7 +88,7 @@ const HUBS = `SELECT url, host, place_id AS placeId, place_slug AS placeSlug, pl
   FROM place_hubs`
 
 /** The columns by which hubs can be filtered. */
-const ASKED = { host: 'host', placeId: 'place_id', placeKind: 'place_kind', topicSlug: 'topic_slug' } as const
+const FILTER_COLUMNS = { host: 'host', placeId: 'place_id', placeKind: 'place_kind', topicSlug: 'topic_slug' } as const
 
 /** Creates the hub queries. */
 export function createPlaceHubs(db: Database, write: Write): PlaceHubs {
@@ -110,7 +112,7 @@ export function createPlaceHubs(db: Database, write: Write): PlaceHubs {
      WHERE host = ? AND topic_slug IS NOT NULL GROUP BY topic_slug ORDER BY 3 DESC, 1`,
   )
   const list = ({ offset, limit, ...filter }: HubQuery) => {
-    const columns = Object.entries(ASKED).filter(([name]) => filter[name as keyof typeof filter] !== undefined)
+    const columns = Object.entries(FILTER_COLUMNS).filter(([name]) => filter[name as keyof typeof filter] !== undefined)
     const where = columns.map(([name, column]) => `${column} = @${name}`).join(' AND ') || '1'
     const total = db.prepare<[object], number>(`SELECT count(*) FROM place_hubs WHERE ${where}`).pluck()
     const items = db.prepare<[object], HubColumns>(
@@ -146,6 +148,6 @@ export function createPlaceHubs(db: Database, write: Write): PlaceHubs {
 }
 
 /** Converts a stored hub, whose JSON was written by this file. */
-function toHub({ evidence, ...hub }: HubColumns): KeptHub {
-  return { ...hub, evidence: parseStored<KeptHub['evidence']>(evidence ?? '{}') }
+function toHub({ evidence, ...hub }: HubColumns): StoredHub {
+  return { ...hub, evidence: parseStored<StoredHub['evidence']>(evidence ?? '{}') }
 }

@@ -63,8 +63,8 @@ export function createPlanMemory(db: Database, write: Write): PlanMemory {
       if (some.length > 0) await write(() => some.forEach((verdict) => void writeVerdict(host, verdict)))
     },
     sampleAddresses: async (sourceId, limit) => sample(sourceId, limit),
-    readReached: async (crawlId) => selectReached.all(crawlId),
-    writeReached: async (crawlId, kinds) => {
+    readMilestones: async (crawlId) => selectReached.all(crawlId),
+    writeMilestones: async (crawlId, kinds) => {
       if (kinds.length > 0) await write(() => kinds.forEach((kind) => void insertReached.run(crawlId, kind)))
     },
   }

@@ -1,17 +1,17 @@
-import type { ArrivalPlan } from '../../library/holdings.ts'
-import { NUMBERED_TABLES } from '../common/arrival-plan.ts'
+import type { CopyPlan } from '../../library/library-copy.ts'
+import { NUMBERED_TABLES } from '../common/copy-plan.ts'
 import type { Database } from './database.ts'
 
 /** Row numbers, inside the caller's transaction. */
 export interface RowNumbers {
   /** The highest number ever assigned in each table. */
-  taken(): Readonly<Record<string, number>>
+  readHighest(): Readonly<Record<string, number>>
   /** Reserves the numbers that an arrival needs, in tables that never reuse numbers. */
-  keep(plan: ArrivalPlan): void
+  reserve(plan: CopyPlan): void
 }
 
 /** Creates the statements for row numbers. */
-export function createNumbers(db: Database): RowNumbers {
+export function createRowNumbers(db: Database): RowNumbers {
   const selectSequence = db.prepare<[string], number>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck()
   const insertSequence = db.prepare<[string, number]>('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)')
   const updateSequence = db.prepare<[number, string]>('UPDATE sqlite_sequence SET seq = ? WHERE name = ?')
@@ -22,8 +22,8 @@ export function createNumbers(db: Database): RowNumbers {
     db.prepare<[], number>(`SELECT ifnull(max(rowid), 0) FROM ${table}`).pluck().get() ?? 0
   const takenOf = (table: string) => Math.max(highestOf(table), selectSequence.get(table) ?? 0)
   return {
-    taken: () => Object.fromEntries(NUMBERED_TABLES.map(({ name }) => [name, takenOf(name)])),
-    keep: ({ offsets, kept }) => {
+    readHighest: () => Object.fromEntries(NUMBERED_TABLES.map(({ name }) => [name, takenOf(name)])),
+    reserve: ({ offsets, kept }) => {
       for (const { name } of NUMBERED_TABLES) {
         const last = (offsets[name] ?? 0) + (kept[name] ?? 0)
         if (isCounted.get(name) === undefined || takenOf(name) >= last) continue

@@ -33,7 +33,7 @@ const listRows = (where: string): string =>
   `${ROWS} WHERE l.source = @source AND l.key > @after AND l.key < @before AND ${where} ORDER BY l.key LIMIT @limit`
 
 /** Sorts after every key, because SQLite sorts blobs after text. */
-const END = Uint8Array.of(0)
+const AFTER_ALL_KEYS = Uint8Array.of(0)
 
 /** Rows of one state and reason, in the order of keys. */
 export const ROWS_BY_REASON: string = listRows('l.state = @state AND l.reason = @reason')
@@ -82,7 +82,7 @@ export function createRows(db: Database): Rows {
       const found = selectOne.get(source, key)
       return found === undefined ? undefined : toLedgerRow(found)
     },
-    list: (source, { state, reason, after = '', before = END, limit }) => {
+    list: (source, { state, reason, after = '', before = AFTER_ALL_KEYS, limit }) => {
       const asked = { source, after, before, state: '', reason: '', limit }
       if (state === undefined && reason === undefined) return selectAll.all(asked).map(toLedgerRow)
       // An index holds rows of one state and reason in key order; several kinds are merged here.

@@ -868,7 +868,7 @@ const FIRST_VERSION = 2
 /** Lock timeout while another process migrates an older library. */
 const MIGRATION_TIMEOUT_MS = 60_000
 /** Above this size, a migration takes longer than a second. */
-const NOTABLE_BYTES = 64_000_000
+const SLOW_MIGRATION_BYTES = 64_000_000
 
 /** The schema version of this program. */
 export const SCHEMA_VERSION: number = FIRST_VERSION + MIGRATIONS.length - 1
@@ -883,7 +883,7 @@ export function migrate(db: Database, library: string, notice: (text: string) =>
     // Another process may be migrating it already.
     db.pragma(`busy_timeout = ${MIGRATION_TIMEOUT_MS}`)
     const bytes = Number(db.pragma('page_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }))
-    if (bytes > NOTABLE_BYTES) notice(`the library ${library} is brought up to date, which may take a while`)
+    if (bytes > SLOW_MIGRATION_BYTES) notice(`the library ${library} is brought up to date, which may take a while`)
   }
   db.function('current_url', currentUrl)
   db.function('current_key', currentKey)

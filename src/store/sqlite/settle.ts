@@ -1,49 +1,50 @@
-import { preferKey } from '../../core/url/prefer.ts'
+import { compareKeyPreference } from '../../core/url/key-preference.ts'
 import {
   type Adoption,
-  type Demoted,
+  createOverflowResult,
+  type DemotedAddress,
   type LedgerState,
-  overflowed,
   type PageRecord,
-  type Settled,
   type Settlement,
+  type SettlementResult,
 } from '../../crawl/ledger.ts'
 import { nextState } from '../../crawl/transitions.ts'
-import type { CrawlOf } from '../common/crawl-of.ts'
+import type { CrawlRef } from '../common/crawl-ref.ts'
 import {
-  ACTIONS,
-  confirmNothing,
-  type Draft,
-  demotedBy,
-  giveWay,
+  ACTION_BY_STATE,
+  applyAction,
+  choosePageAction,
+  computeAdoptedDepth,
+  computeCheckedAt,
+  confirmWithoutPage,
+  createLostResult,
+  createSettledResult,
+  demoteToDuplicate,
+  findDemoted,
   type Holder,
-  isHeld,
-  isOwned,
-  judge,
+  hasContentOf,
+  hasLease,
   keepPage,
-  lastChecked,
-  lost,
-  meetAgain,
-  move,
-  NO_ANSWER,
-  recordAnswer,
-  report,
-} from '../common/draft.ts'
+  NO_RESPONSE,
+  type RowDraft,
+  recordResponse,
+} from '../common/row-draft.ts'
 import type { Aliases } from './aliases.ts'
 import type { Content } from './content.ts'
 import type { Database } from './database.ts'
-import type { Finds } from './finds.ts'
+import type { FoundAddresses } from './found-addresses.ts'
 import { packHash, type StoredHash, unpackHash } from './hash.ts'
 
 /** Writes the results of visits. Everything here runs inside the caller's transaction. */
-export interface Settling {
+export interface SettlementWriter {
   /** Writes nothing when the visit has lost its row. */
-  settle(source: number, crawl: () => CrawlOf, settlement: Settlement): Settled
-  adopt(source: number, crawl: CrawlOf, adoption: Adoption): Settled
+  settle(source: number, crawl: () => CrawlRef, settlement: Settlement): SettlementResult
+  adopt(source: number, crawl: CrawlRef, adoption: Adoption): SettlementResult
 }
 
 /** The columns of a row during its settlement. */
-interface DraftColumns extends Omit<Draft, 'isShell' | 'contentHash' | 'pageHash' | 'isFinal' | 'awaitsConfirmation'> {
+interface DraftColumns
+  extends Omit<RowDraft, 'isShell' | 'contentHash' | 'pageHash' | 'isFinal' | 'awaitsConfirmation'> {
   readonly isShell: 0 | 1
   readonly contentHash: StoredHash | null
   readonly pageHash: StoredHash | null
@@ -53,13 +54,18 @@ interface DraftColumns extends Omit<Draft, 'isShell' | 'contentHash' | 'pageHash
 
 interface Claim {
   readonly isOurs: boolean
-  readonly demoted: Demoted | null
+  readonly demoted: DemotedAddress | null
 }
 
-const OURS: Claim = { isOurs: true, demoted: null }
+const CLAIMED: Claim = { isOurs: true, demoted: null }
 
 /** Creates the statements for settlements. */
-export function createSettling(db: Database, finds: Finds, content: Content, aliases: Aliases): Settling {
+export function createSettlementWriter(
+  db: Database,
+  finds: FoundAddresses,
+  content: Content,
+  aliases: Aliases,
+): SettlementWriter {
   const selectColumns = db.prepare<[number, string], DraftColumns>(
     `SELECT id, key, url, state, reason, pattern, target, status, detail, etag, last_modified AS lastModified,
        content_url AS contentUrl, is_shell AS isShell, content_hash AS contentHash, page_hash AS pageHash, words, attempts,
@@ -92,28 +98,28 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
      WHERE id = ?`,
   )
   const empty = db.prepare<[number]>('UPDATE ledger SET page_hash = NULL WHERE id = ?')
-  const select = (source: number, key: string): Draft | undefined => {
+  const select = (source: number, key: string): RowDraft | undefined => {
     const found = selectColumns.get(source, key)
     return found && toDraft(found)
   }
   const findHolder = (source: number, hash: string | null, id: number, crawl: number): Holder | undefined =>
     hash === null ? undefined : selectHolder.get(source, packHash(hash), id, crawl)
 
-  const save = (row: Draft, crawl: number, checkedAt: number | null): void => {
-    update.run({ ...toColumns(row), crawl, checkedAt: lastChecked(row, checkedAt) })
+  const save = (row: RowDraft, crawl: number, checkedAt: number | null): void => {
+    update.run({ ...toColumns(row), crawl, checkedAt: computeCheckedAt(row, checkedAt) })
   }
 
   /**
    * Ensures that a content is stored once per source, under the better of two addresses. Returns whether that is this row; if not, the row
    * has become a duplicate. Also returns the row that lost the content, if this crawl had settled it.
    */
-  const claim = (source: number, row: Draft, hash: string, now: number, crawl: number): Claim => {
+  const claim = (source: number, row: RowDraft, hash: string, now: number, crawl: number): Claim => {
     const other = findHolder(source, hash, row.id, crawl)
     row.contentHash = hash
-    if (other === undefined) return OURS
+    if (other === undefined) return CLAIMED
     aliases.write(source, { url: row.url, aliasUrl: other.url, classification: 'same-content', reason: null }, now)
-    if (preferKey(other.key, row.key) < 0) {
-      if (giveWay(row, other, hash, crawl)) content.remove(row.id)
+    if (compareKeyPreference(other.key, row.key) < 0) {
+      if (demoteToDuplicate(row, other, hash, crawl)) content.remove(row.id)
       return { isOurs: false, demoted: null }
     }
     content.remove(other.id)
@@ -121,10 +127,16 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     const state = nextState(other.state, 'demote')
     if (state === undefined) empty.run(other.id)
     else demote.run(state, row.key, packHash(hash), other.id)
-    return { isOurs: true, demoted: demotedBy(other, crawl) }
+    return { isOurs: true, demoted: findDemoted(other, crawl) }
   }
 
-  const storePage = (source: number, row: Draft, record: PageRecord, now: number, crawl: number): Demoted | null => {
+  const storePage = (
+    source: number,
+    row: RowDraft,
+    record: PageRecord,
+    now: number,
+    crawl: number,
+  ): DemotedAddress | null => {
     content.writeLinks(row.id, record.links)
     const { isOurs, demoted } = claim(source, row, record.page.contentHash, now, crawl)
     if (!isOurs) return null
@@ -133,24 +145,24 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     return demoted
   }
 
-  const conclude = (source: number, row: Draft, settlement: Settlement, crawl: number): Demoted | null => {
+  const conclude = (source: number, row: RowDraft, settlement: Settlement, crawl: number): DemotedAddress | null => {
     const { state, record, links = record?.links, now } = settlement
-    const verdict = judge(row, settlement)
+    const verdict = choosePageAction(row, settlement)
     if (links !== undefined) content.writeLinks(row.id, links)
     if (verdict === 'store' && record !== undefined) {
       return storePage(source, row, record, now, crawl)
     }
     if (verdict === 'look') {
-      confirmNothing(row, findHolder(source, row.contentHash, row.id, crawl))
+      confirmWithoutPage(row, findHolder(source, row.contentHash, row.id, crawl))
     } else if (row.pageHash !== null && verdict === 'keep') {
       // Two rows may hold it after a crawl that proved one of them gone and stopped at the loss gate.
       const { isOurs, demoted } = claim(source, row, row.pageHash, now, crawl)
       if (!isOurs) return null
-      if (record !== undefined) content.describe(source, row.id, record)
-      move(row, 'confirm')
+      if (record !== undefined) content.writeMetadata(source, row.id, record)
+      applyAction(row, 'confirm')
       return demoted
     } else if (state !== 'indexed') {
-      move(row, ACTIONS[state])
+      applyAction(row, ACTION_BY_STATE[state])
     }
     return null
   }
@@ -159,46 +171,50 @@ export function createSettling(db: Database, finds: Finds, content: Content, ali
     settle: (source, crawlOf, settlement) => {
       const { visit, now, checkedAt = now } = settlement
       const row = select(source, visit.key)
-      if (!isOwned(row, settlement)) return lost(row)
+      if (!hasLease(row, settlement)) return createLostResult(row)
       const crawl = crawlOf()
-      recordAnswer(row, settlement, crawl.number)
+      recordResponse(row, settlement, crawl.number)
       const demoted = conclude(source, row, settlement, crawl.number)
       save(row, crawl.number, checkedAt)
       for (const alias of settlement.aliases ?? []) aliases.write(source, alias, now)
-      return report(row, finds.offer(source, crawl, settlement.finds ?? [], now, settlement.maxRows), demoted)
+      return createSettledResult(
+        row,
+        finds.record(source, crawl, settlement.finds ?? [], now, settlement.maxRows),
+        demoted,
+      )
     },
     adopt: (source, crawl, adoption) => {
       const { now, find, record, isFull = false, maxRows } = adoption
       const { key, url, host, discovery, foundOn } = find
       const known = select(source, key)
       if (known === undefined && !finds.hasRoom(source, maxRows)) {
-        return overflowed(finds.offer(source, crawl, adoption.finds, now, maxRows))
+        return createOverflowResult(finds.record(source, crawl, adoption.finds, now, maxRows))
       }
       if (known === undefined) insertAdopted.run(source, find.depth, key, url, host, discovery, foundOn, now)
-      else updateAdopted.run(meetAgain(known, adoption, crawl), discovery, foundOn, known.id)
+      else updateAdopted.run(computeAdoptedDepth(known, adoption, crawl), discovery, foundOn, known.id)
       const isNew = known?.state === 'indexed' && known.crawl === crawl.number
       const row = known ?? select(source, key)
       if (row === undefined) throw new TypeError(`the row of ${key} was not written`)
       // Settlement expects a leased row; a previous holder of the lease loses it.
       row.state = 'leased'
-      recordAnswer(row, NO_ANSWER, crawl.number)
-      let demoted: Demoted | null = null
+      recordResponse(row, NO_RESPONSE, crawl.number)
+      let demoted: DemotedAddress | null = null
       // When an interrupted crawl reads the same list again, a page that it had already stored stays `indexed` and is not stored again.
-      if (isHeld(row, record) && (isNew || !isFull)) {
+      if (hasContentOf(row, record) && (isNew || !isFull)) {
         content.writeLinks(row.id, record.links)
-        content.classify(source, row.id, record)
+        content.writeClassification(source, row.id, record)
         row.contentHash = row.pageHash
-        move(row, isNew ? 'index' : 'confirm')
+        applyAction(row, isNew ? 'index' : 'confirm')
       } else {
         demoted = storePage(source, row, record, now, crawl.number)
       }
       save(row, crawl.number, now)
-      return report(row, finds.offer(source, crawl, adoption.finds, now, maxRows), demoted)
+      return createSettledResult(row, finds.record(source, crawl, adoption.finds, now, maxRows), demoted)
     },
   }
 }
 
-function toDraft(found: DraftColumns): Draft {
+function toDraft(found: DraftColumns): RowDraft {
   const { contentHash, pageHash } = found
   return {
     ...found,
@@ -210,7 +226,7 @@ function toDraft(found: DraftColumns): Draft {
   }
 }
 
-function toColumns(row: Draft): DraftColumns {
+function toColumns(row: RowDraft): DraftColumns {
   const { contentHash, pageHash } = row
   return {
     ...row,

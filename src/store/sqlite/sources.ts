@@ -1,6 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import { ANALYSIS_JOB } from '../../library/operations/reached-milestones.ts'
+import { ANALYSIS_JOB_ID } from '../../library/operations/reached-milestones.ts'
 import { labelOf, type Source, type SourceChange } from '../../library/source.ts'
 import { type SourceRecord, toSource } from '../common/source-record.ts'
 import type { Database } from './database.ts'
@@ -100,7 +100,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
       (table) => `DELETE FROM ${table} WHERE ${isItsHost('host')}`,
     ),
     // Milestones of jobs are history and stay; milestones of analyses describe stored data and are deleted.
-    `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB}' AND ${isItsHost('scope')}`,
+    `DELETE FROM crawl_milestones WHERE job_id = '${ANALYSIS_JOB_ID}' AND ${isItsHost('scope')}`,
     'DELETE FROM ledger_counts WHERE source = ?',
     'DELETE FROM open_hosts WHERE source = ?',
     'DELETE FROM host_counts WHERE source = ?',
@@ -125,7 +125,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
       const rows = JSON.stringify(cleared)
       const urls = selectPageUrls.all(rows)
       for (const removal of deleteRows) removal.run(rows)
-      for (const url of urls) hubs.removeLost(url)
+      for (const url of urls) hubs.removeIfEmpty(url)
     }
     if (cleared.length > 0 || deleteAliases.run(source, ROWS_AT_ONCE).changes > 0) return true
     for (const removal of deleteRest) removal.run(source)

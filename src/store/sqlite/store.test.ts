@@ -10,11 +10,12 @@ import { recordPlans } from '../../../test/contracts/query-plans.ts'
 import { runScript } from '../../../test/contracts/run-script.ts'
 import type { Page } from '../../core/model.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
-import type { Adoption, Find, PageRecord } from '../../crawl/ledger.ts'
+import type { Adoption, FoundAddress, PageRecord } from '../../crawl/ledger.ts'
 import { searchHits } from '../../library/hits.ts'
 import type { LibraryStore } from '../../library/library-store.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import type { Crawl, Store } from '../../library/store.ts'
+import { RETARGET_DUPLICATES } from './bulk-updates.ts'
 import { type Database, openDatabase } from './database.ts'
 import { createFrontier } from './frontier.ts'
 import { createHosts } from './hosts.ts'
@@ -22,7 +23,6 @@ import { ROWS_BY_REASON } from './rows.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { createSources } from './sources.ts'
 import { openSqliteStore } from './store.ts'
-import { RETARGET } from './upkeep.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-sqlite-'))
 let files = 0
@@ -336,7 +336,7 @@ describe('large sources', () => {
   test('the holders of a content are found by its hash', async () => {
     const path = newPath()
     await fill(await openSqliteStore(path))
-    const steps = plan(path, RETARGET, { source: 1, crawl: 1, withUnseen: 1 })
+    const steps = plan(path, RETARGET_DUPLICATES, { source: 1, crawl: 1, withUnseen: 1 })
     expect(steps.match(/SEARCH h USING INDEX ledger_by_content \(source=\? AND page_hash=\?\)/g)).toHaveLength(2)
     expect(steps).not.toMatch(/SEARCH h USING INDEX ledger_by_key/)
   })
@@ -464,7 +464,7 @@ describe('several connections', () => {
     const path = newPath()
     await fillOlder(path, 700)
     const store = await openSqliteStore(path)
-    await store.tendIndex(AbortSignal.abort())
+    await store.indexMissingChunks(AbortSignal.abort())
     expect(await store.readIndexState()).toEqual({ chunks: 700, indexed: 0 })
     expect(await store.readExcerpt('docs', find(3).key, 0)).toMatchObject({ markdown: 'common w3x' })
     const other = openDatabase(path)
@@ -477,17 +477,17 @@ describe('several connections', () => {
       if (isTending) setImmediate(count)
     }
     setImmediate(count)
-    await store.tendIndex()
+    await store.indexMissingChunks()
     isTending = false
     expect(turns).toBeGreaterThan(0)
     expect([await store.readIndexState(), layouts.get()]).toEqual([{ chunks: 700, indexed: 700 }, 700])
     const describePage = (page: Page) => ({ ...page, fingerprint: '00ff00ff00ff00ff' })
     const place = { sourceId: 'docs', key: find(3).key }
-    expect(await store.fillLikenesses(describePage, AbortSignal.abort())).toBe(0)
-    expect(await store.readLikenesses([place])).toEqual([undefined])
-    expect(await store.fillLikenesses(describePage)).toBe(700)
-    expect(await store.readLikenesses([place])).toMatchObject([{ fingerprint: '00ff00ff00ff00ff' }])
-    expect(await store.fillLikenesses(describePage)).toBe(0)
+    expect(await store.fillPageSignatures(describePage, AbortSignal.abort())).toBe(0)
+    expect(await store.readPageSignatures([place])).toEqual([undefined])
+    expect(await store.fillPageSignatures(describePage)).toBe(700)
+    expect(await store.readPageSignatures([place])).toMatchObject([{ fingerprint: '00ff00ff00ff00ff' }])
+    expect(await store.fillPageSignatures(describePage)).toBe(0)
     expect(await store.readExcerpt('docs', find(3).key, 0)).toMatchObject({ markdown: 'common w3x' })
     expect(await searchHits(store, { query: 'common', limit: 999 })).toHaveLength(700)
     other.close()
@@ -502,10 +502,10 @@ describe('several connections', () => {
     other.exec('BEGIN IMMEDIATE')
     expect(await closed.search({ query: 'common', limit: 9 })).toEqual([])
     await closed.close()
-    await store.tendIndex()
+    await store.indexMissingChunks()
     expect(await store.readIndexState()).toEqual({ chunks: 3, indexed: 0 })
     other.exec('COMMIT')
-    await store.tendIndex()
+    await store.indexMissingChunks()
     expect(await store.readIndexState()).toEqual({ chunks: 3, indexed: 3 })
     other.close()
     await store.close()
@@ -580,13 +580,13 @@ function crawl(id: string, startedAt: number): Crawl {
   }
 }
 
-function find(number: number): Find {
+function find(number: number): FoundAddress {
   const url = `https://docs.test/${number}`
   return { key: url, url, host: 'docs.test', depth: 1, foundOn: null, discovery: 'link', refusal: null }
 }
 
 function request(now: number) {
-  return { sourceId: 'docs', limit: 2, now, until: now + 1000, horizon: now + 1000, isLevelled: false }
+  return { sourceId: 'docs', limit: 2, now, until: now + 1000, horizon: now + 1000, isBreadthFirst: false }
 }
 
 /** The tables and triggers of schema version 7; all others came later. */

@@ -2,40 +2,40 @@ import { setImmediate as pause } from 'node:timers/promises'
 import type { Page } from '../../core/model.ts'
 import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import { type FindResult, NO_ORPHANS, type OpenWork, type Settled } from '../../crawl/ledger.ts'
-import { causeOf } from '../../crawl/patience.ts'
-import type { LibraryStore, UnderstandingStore } from '../../library/library-store.ts'
-import type { PagePlace, StoreMatch, StoreQuery } from '../../library/store.ts'
+import { NOTHING_REQUEUED, type OfferResult, type OpenWork, type SettlementResult } from '../../crawl/ledger.ts'
+import { causeOf } from '../../crawl/store-retry.ts'
+import type { AnalysisStore, LibraryStore } from '../../library/library-store.ts'
+import type { PageRef, StoreMatch, StoreQuery } from '../../library/store.ts'
 import { FIRST_ALIAS } from '../common/alias-record.ts'
-import type { CrawlOf } from '../common/crawl-of.ts'
+import type { CrawlRef } from '../common/crawl-ref.ts'
 import { decodeStored } from '../common/damage.ts'
 import { toCounts } from '../common/ledger-sql.ts'
 import { createAddresses } from './addresses.ts'
 import { createAliases } from './aliases.ts'
 import { createAnalyses } from './analyses.ts'
+import { createBulkUpdates } from './bulk-updates.ts'
 import { createContent } from './content.ts'
 import { createCrawls } from './crawls.ts'
-import { type Database, type Notice, openDatabase, PATIENCE_MS, writeTo } from './database.ts'
-import { createFinds } from './finds.ts'
+import { type Database, LOCK_TIMEOUT_MS, type Notice, openDatabase, writeTo } from './database.ts'
+import { createFoundAddresses } from './found-addresses.ts'
 import { createFrontier } from './frontier.ts'
 import { createGazetteer } from './gazetteer.ts'
-import { createHoldings } from './holdings.ts'
 import { createHosts } from './hosts.ts'
-import { createIndexShelf } from './index-shelf.ts'
+import { createIndexMaintenance } from './index-maintenance.ts'
+import { createIndexStorage } from './index-storage.ts'
 import { createJobLog } from './job-log.ts'
 import { createLayouts } from './layouts.ts'
-import { createLikenesses } from './likenesses.ts'
+import { createLibraryCopy } from './library-copy.ts'
 import { createLists } from './lists.ts'
 import { createPageFacts } from './page-facts.ts'
+import { createPageSignatures } from './page-signatures.ts'
 import { createPlaceHubs } from './place-hubs.ts'
 import { createPlanMemory } from './plan-memory.ts'
 import { createRows } from './rows.ts'
-import { createSettling } from './settle.ts'
+import { createSettlementWriter } from './settle.ts'
 import { createSources } from './sources.ts'
 import { createStateKey } from './state-key.ts'
 import { createStats } from './stats.ts'
-import { createTending } from './tending.ts'
-import { createUpkeep } from './upkeep.ts'
 import { createVectors } from './vectors.ts'
 
 /**
@@ -44,40 +44,40 @@ import { createVectors } from './vectors.ts'
  */
 export async function openSqliteStore(
   path: string,
-  patienceMs: number = PATIENCE_MS,
+  patienceMs: number = LOCK_TIMEOUT_MS,
   notice?: Notice,
   busyMs?: number,
-): Promise<LibraryStore & UnderstandingStore> {
+): Promise<LibraryStore & AnalysisStore> {
   return createStore(openDatabase(path, notice, busyMs), path, patienceMs)
 }
 
-function createStore(db: Database, location: string, patienceMs: number): LibraryStore & UnderstandingStore {
+function createStore(db: Database, location: string, patienceMs: number): LibraryStore & AnalysisStore {
   const layouts = createLayouts(db)
-  const index = createChunkIndex(createIndexShelf(db, layouts))
-  const tending = createTending(db, index)
+  const index = createChunkIndex(createIndexStorage(db, layouts))
+  const tending = createIndexMaintenance(db, index)
   const sources = createSources(db, location, index)
   const crawls = createCrawls(db, sources)
   const hosts = createHosts(db)
   const lists = createLists(db)
   const aliases = createAliases(db)
   const rows = createRows(db)
-  const likenesses = createLikenesses(db)
+  const likenesses = createPageSignatures(db)
   const readFacts = createPageFacts(db)
-  const content = createContent(db, { index, layouts, likenesses, readFacts })
-  const finds = createFinds(db)
+  const content = createContent(db, { index, layouts, signatures: likenesses, readFacts })
+  const finds = createFoundAddresses(db)
   const frontier = createFrontier(db, hosts)
-  const settling = createSettling(db, finds, content, aliases)
-  const upkeep = createUpkeep(db, content)
+  const settling = createSettlementWriter(db, finds, content, aliases)
+  const upkeep = createBulkUpdates(db, content)
   const readStats = createStats(db)
 
-  const crawlOf = (source: number, id: string): CrawlOf => ({ id, number: sources.crawlNumber(source, id) })
+  const crawlOf = (source: number, id: string): CrawlRef => ({ id, number: sources.crawlNumber(source, id) })
   const write = <T>(work: () => T): Promise<T> => writeTo(db, work, patienceMs)
   /** Writes to an existing source on behalf of a crawl; returns `nothing` when the crawl may no longer write. */
   const writeFor = <T>(
     sourceId: string,
     crawlId: string,
     nothing: T,
-    work: (source: number, crawl: CrawlOf) => T,
+    work: (source: number, crawl: CrawlRef) => T,
   ): Promise<T> =>
     write(() => {
       const source = sources.requireNumber(sourceId)
@@ -89,7 +89,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
   }
   /** Does all outstanding index work after a large change, including merges. */
   const tidyIndex = async (): Promise<void> => {
-    while (await write(() => index.advance()).catch(passBlocked)) await pause()
+    while (await write(() => index.advance()).catch(ignoreBlocked)) await pause()
   }
   const stateKey = createStateKey(db)
   /** The state of the library at the last search. */
@@ -111,7 +111,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
   const readMatches = db.transaction((matches: readonly StoreMatch[]) =>
     content.readMatches(matches, stateKey() === searched),
   )
-  const readLikenesses = db.transaction((places: readonly PagePlace[]) => {
+  const readLikenesses = db.transaction((places: readonly PageRef[]) => {
     const facts = readFacts(places.map(({ page }) => page ?? NO_PAGE))
     return places.map(({ sourceId, key, page }, i) =>
       page === undefined ? within(sourceId, undefined, (source) => likenesses.read(source, key)) : facts[i]?.likeness,
@@ -123,14 +123,14 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
       const missing = likenesses.findMissing(last)
       if (missing === undefined) break
       const { rows } = missing
-      const some = rows.length === 0 ? 0 : await write(() => likenesses.fill(rows, describe)).catch(passBlocked)
+      const some = rows.length === 0 ? 0 : await write(() => likenesses.fill(rows, describe)).catch(ignoreBlocked)
       if (some === false) break
       filled += some
       last = missing.last
     }
     return filled
   }
-  const measureIndex = db.transaction(index.measure)
+  const measureIndex = db.transaction(index.countIndexed)
   const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
     const doomed = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
       upkeep.listRemovable(source, crawl.number, withUnseen),
@@ -142,7 +142,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
       await pause()
     }
     if (withUnseen) {
-      await writeFor(sourceId, crawlId, undefined, (source, crawl) => upkeep.buryFailed(source, crawl.number))
+      await writeFor(sourceId, crawlId, undefined, (source, crawl) => upkeep.markFailedGone(source, crawl.number))
     }
     return removed
   }
@@ -188,13 +188,13 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     listCrawls: async (sourceId, limit) => within(sourceId, [], (source) => crawls.list(source, limit)),
 
     offer: (sourceId, crawlId, found, now, taught = [], maxRows) =>
-      writeFor<FindResult[]>(
+      writeFor<OfferResult[]>(
         sourceId,
         crawlId,
         found.map(() => 'known'),
         (source, crawl) => {
           for (const alias of taught) aliases.write(source, alias, now)
-          return finds.offer(source, crawl, found, now, maxRows)
+          return finds.record(source, crawl, found, now, maxRows)
         },
       ),
     lease: (request) =>
@@ -206,13 +206,15 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     settle: (settlement) =>
       write(() => {
         const { visit, crawlId } = settlement
-        if (!crawls.mayWrite(crawlId)) return LOST
-        return within(visit.sourceId, LOST, (source) =>
+        if (!crawls.mayWrite(crawlId)) return LOST_RESULT
+        return within(visit.sourceId, LOST_RESULT, (source) =>
           settling.settle(source, () => crawlOf(source, crawlId), settlement),
         )
       }),
     adopt: (adoption) =>
-      writeFor(adoption.sourceId, adoption.crawlId, LOST, (source, crawl) => settling.adopt(source, crawl, adoption)),
+      writeFor(adoption.sourceId, adoption.crawlId, LOST_RESULT, (source, crawl) =>
+        settling.adopt(source, crawl, adoption),
+      ),
     release: (visits) =>
       write(() => {
         for (const { sourceId, key, lease } of visits) {
@@ -233,7 +235,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     requeue: (sourceId, crawlId, which) =>
       writeFor(sourceId, crawlId, 0, (source, crawl) => upkeep.requeue(source, crawl.number, which)),
     requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>
-      writeFor(sourceId, crawlId, NO_ORPHANS, (source, crawl) =>
+      writeFor(sourceId, crawlId, NOTHING_REQUEUED, (source, crawl) =>
         upkeep.requeueOrphanedAliases(source, crawl.number, since, withUnseen),
       ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
@@ -274,9 +276,9 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     readExcerpt: async (sourceId, key, place) =>
       within(sourceId, undefined, (source) => decodeStored(() => content.readExcerpt(source, key, place))),
     readPageText: async (sourceId, key) => within(sourceId, undefined, (source) => content.readText(source, key)),
-    readLikenesses: async (places) => readLikenesses(places),
-    fillLikenesses,
-    async *listRelated(sourceId) {
+    readPageSignatures: async (places) => readLikenesses(places),
+    fillPageSignatures: fillLikenesses,
+    async *listPageSignatures(sourceId) {
       const source = sources.numberOf(sourceId)
       if (source !== undefined) yield* likenesses.list(source)
     },
@@ -294,12 +296,12 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     },
     countContent: async (sourceId) => within(sourceId, { pages: 0, chunks: 0 }, (source) => content.count(source)),
     search: async (query) => {
-      await tending.doSome()
+      await tending.runBriefly()
       return search(query)
     },
     readMatches: async (matches) => readMatches(matches),
     readIndexState: async () => measureIndex(),
-    tendIndex: (signal) => tending.doAll(signal),
+    indexMissingChunks: (signal) => tending.runAll(signal),
     vectors: createVectors(db, { sources, write, createTest: (filter) => index.createTest(createChunkTests(filter)) }),
     jobLog: createJobLog(db, write),
     addresses: createAddresses(db),
@@ -307,7 +309,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
     analyses: createAnalyses(db, write),
     placeHubs: createPlaceHubs(db, write),
     planMemory: createPlanMemory(db, write),
-    holdings: createHoldings({ db, path: location, write, index, clear: clearRemoved }),
+    libraryCopy: createLibraryCopy({ db, path: location, write, index, clear: clearRemoved }),
     stats: async () => readStats(),
     close: async () => {
       db.close()
@@ -315,7 +317,7 @@ function createStore(db: Database, location: string, patienceMs: number): Librar
   }
 }
 
-function passBlocked(error: unknown): false {
+function ignoreBlocked(error: unknown): false {
   if (causeOf(error) === undefined) throw error
   return false
 }
@@ -329,4 +331,4 @@ const NOTHING_OPEN: OpenWork = { pending: 0, leased: 0, nextAt: null }
 const PAGES_AT_ONCE = 200
 
 /** The result of a visit to a removed source, or for a crawl that is over or was taken over. */
-const LOST: Settled = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }
+const LOST_RESULT: SettlementResult = { type: 'lost', state: 'gone', reason: null, target: null, finds: [] }

@@ -1,17 +1,17 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import { HeldVectors } from '../../core/search/held-vectors.ts'
+import { InMemoryVectors } from '../../core/search/in-memory-vectors.ts'
 import { compareQuantized, quantizeVector, restoreVector } from '../../core/search/quantized-vector.ts'
 import { SignIndex } from '../../core/search/sign-index.ts'
 import { selectTop } from '../../core/search/top.ts'
 import { checkVectors, refuseOtherSpace } from '../../library/check-vectors.ts'
 import { embeddedText } from '../../library/embedded-text.ts'
 import type { ChunkFilter } from '../../library/store.ts'
-import type { ChunkName, NearChunk, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
+import type { ChunkRef, NearChunk, UnembeddedChunk, VectorIndex, VectorSpace } from '../../library/vectors.ts'
 import { parseStored } from '../common/damage.ts'
-import { createCopied } from './copied.ts'
+import { createCopiedVectors } from './copied-vectors.ts'
 import type { Database } from './database.ts'
 import { packHash, type StoredHash } from './hash.ts'
-import { createRefusals, type StoredName, toName } from './refusals.ts'
+import { createRefusedChunks, type StoredChunkName, toChunkName } from './refused-chunks.ts'
 import type { Sources } from './sources.ts'
 import { createStateKey } from './state-key.ts'
 
@@ -24,7 +24,7 @@ export interface VectorNeeds {
   createTest(filter: ChunkFilter): (chunk: number) => boolean
 }
 
-interface Missing extends StoredName {
+interface MissingColumns extends StoredChunkName {
   readonly title: string
   readonly headingPath: string
   readonly content: string
@@ -42,7 +42,7 @@ interface Signs {
   readonly fingerprint: string
   readonly index: SignIndex
   /** The first vectors in full. */
-  readonly held: HeldVectors
+  readonly held: InMemoryVectors
   /** Number of the last vector that was read. */
   last: number
   /** The state of the library at the last complete read. */
@@ -52,13 +52,13 @@ interface Signs {
 /** Batch size for reading vectors, before the event loop gets a turn. */
 const VECTORS_AT_ONCE = 5000
 /** Number of candidates by sign that are compared exactly. */
-const NEAR_BY_SIGNS = 2000
+const SIGN_CANDIDATES = 2000
 
 /** Maximum number of vectors in memory, about 16 MB with the built-in model; others are read for each comparison. */
 const MAX_HELD = 40_000
 
 /** Maximum duration of the embedding lease without renewal. */
-const LONGEST_LEASE_MS = 3_600_000
+const MAX_LEASE_MS = 3_600_000
 
 /** Creates the vector store; a vector is deleted with its chunk. */
 export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
@@ -68,7 +68,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     'INSERT OR REPLACE INTO vector_space (id, model, fingerprint, dimensions) VALUES (1, ?, ?, ?)',
   )
   const deleteAll = db.prepare('DELETE FROM vectors')
-  const selectMissing = db.prepare<[number, StoredHash | number, string, number], Missing>(
+  const selectMissing = db.prepare<[number, StoredHash | number, string, number], MissingColumns>(
     `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, p.title, c.heading_path AS headingPath, c.content, k.language
      FROM (SELECT id FROM chunks m INDEXED BY chunks_by_chunk_id
            WHERE (m.source, m.chunk_id) > (?, ?) AND m.source IN (SELECT value FROM json_each(?))
@@ -79,7 +79,10 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
      LEFT JOIN likenesses k ON k.page = c.page
      ORDER BY c.source, c.chunk_id`,
   )
-  const selectVectors = db.prepare<[number, StoredHash | number, string, number], StoredName & { vector: Uint8Array }>(
+  const selectVectors = db.prepare<
+    [number, StoredHash | number, string, number],
+    StoredChunkName & { vector: Uint8Array }
+  >(
     `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, v.vector
      FROM chunks c INDEXED BY chunks_by_chunk_id CROSS JOIN vectors v ON v.chunk = c.id JOIN sources s ON s.id = c.source
      WHERE (c.source, c.chunk_id) > (?, ?) AND c.source IN (SELECT value FROM json_each(?))
@@ -89,7 +92,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   const takeLease = db.prepare<{ holder: string; now: number; until: number }>(
     `INSERT INTO embedding_lease (id, holder, until) VALUES (1, @holder, @until)
      ON CONFLICT DO UPDATE SET holder = @holder, until = @until
-     WHERE holder = @holder OR until NOT BETWEEN @now + 1 AND max(@until, @now + ${LONGEST_LEASE_MS})`,
+     WHERE holder = @holder OR until NOT BETWEEN @now + 1 AND max(@until, @now + ${MAX_LEASE_MS})`,
   )
   const insert = db.prepare<[Uint8Array, number, StoredHash]>(
     'INSERT OR REPLACE INTO vectors (chunk, source, vector) SELECT id, source, ? FROM chunks WHERE source = ? AND chunk_id = ?',
@@ -105,7 +108,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   const selectVector = db.prepare<[number], Uint8Array>('SELECT vector FROM vectors WHERE number = ?').pluck()
   const selectOfChunk = db.prepare<[number], Uint8Array>('SELECT vector FROM vectors WHERE chunk = ?').pluck()
   const countAll = db.prepare<[], number>('SELECT count(*) FROM vectors').pluck()
-  const selectName = db.prepare<[number], StoredName & { chunk: number }>(
+  const selectName = db.prepare<[number], StoredChunkName & { chunk: number }>(
     `SELECT v.chunk, s.uuid AS sourceId, c.chunk_id AS chunkId
      FROM vectors v JOIN chunks c ON c.id = v.chunk JOIN sources s ON s.id = c.source WHERE v.number = ?`,
   )
@@ -116,8 +119,8 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   const countVectors = countIn('vectors')
   const countChunks = countIn('chunks')
   const countRefused = countIn('refused_chunks')
-  const refusals = createRefusals(db)
-  const copied = createCopied(db)
+  const refusals = createRefusedChunks(db)
+  const copied = createCopiedVectors(db)
   const stateKey = createStateKey(db)
 
   /** The numbers of the given sources, or of all visible ones, as JSON for SQL. */
@@ -126,14 +129,14 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     return JSON.stringify(all.flatMap((id) => sources.numberOf(id) ?? []))
   }
   /** The position after a chunk, for SQL; a number sorts before every hash. */
-  const placeOf = (after: ChunkName | undefined): [number, StoredHash | number] =>
+  const placeOf = (after: ChunkRef | undefined): [number, StoredHash | number] =>
     after === undefined ? [0, 0] : [sources.numberOf(after.sourceId) ?? 0, packHash(after.chunkId)]
   const takeUpSpace = (space: VectorSpace): void => {
     const found = selectSpace.get()
     refuseOtherSpace(found, space)
     if (found === undefined) insertSpace.run(space.model, space.fingerprint, space.dimensions)
   }
-  const findVector = ({ sourceId, chunkId }: ChunkName): Uint8Array | undefined => {
+  const findVector = ({ sourceId, chunkId }: ChunkRef): Uint8Array | undefined => {
     const source = sources.numberOf(sourceId)
     return source === undefined ? undefined : selectOne.get(source, packHash(chunkId))
   }
@@ -180,7 +183,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     list: async (limit, after, sourceIds) =>
       selectVectors
         .all(...placeOf(after), numbersOf(sourceIds), limit)
-        .map((row) => ({ ...toName(row), vector: restoreVector(row.vector) })),
+        .map((row) => ({ ...toChunkName(row), vector: restoreVector(row.vector) })),
     refuse: (space, chunks) =>
       write(() => {
         takeUpSpace(space)
@@ -217,7 +220,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
       if (known === undefined) return []
       const { index, held } = known
       const asked = new Set<unknown>(JSON.parse(numbersOf(filter.sourceIds)))
-      const places = index.nearestPlaces(quantizeVector(query), NEAR_BY_SIGNS, (source) => asked.has(source))
+      const places = index.nearestPositions(quantizeVector(query), SIGN_CANDIDATES, (source) => asked.has(source))
       const similarities = Float64Array.from(places, (place) => {
         if (place < held.size) return held.compare(query, place)
         const bytes = selectVector.get(index.keyAt(place))
@@ -229,7 +232,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
         // A chunk may have been removed since its vector was read.
         const found = selectName.get(index.keyAt(places[i] ?? 0))
         if (found === undefined || !passes(found.chunk)) return false
-        nearest.push({ ...toName(found), number: found.chunk, similarity: similarities[i] ?? 0 })
+        nearest.push({ ...toChunkName(found), number: found.chunk, similarity: similarities[i] ?? 0 })
         return true
       })
       return nearest
@@ -250,7 +253,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
     markCopied: (place, { fingerprint }, chunks) =>
       write(() => {
         if (selectSpace.get()?.fingerprint !== fingerprint) return
-        copied.takeUpPlace(place)
+        copied.setLocation(place)
         for (const { sourceId, chunkId } of chunks) {
           const source = sources.numberOf(sourceId)
           if (source !== undefined) copied.insert(source, chunkId)
@@ -267,12 +270,12 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
   }
 }
 
-function toUnembedded({ title, headingPath, content, language, ...name }: Missing): UnembeddedChunk {
+function toUnembedded({ title, headingPath, content, language, ...name }: MissingColumns): UnembeddedChunk {
   // The JSON was written by content.ts.
   const headings = parseStored<string[]>(headingPath)
-  return { ...toName(name), text: embeddedText(title, headings, content), language }
+  return { ...toChunkName(name), text: embeddedText(title, headings, content), language }
 }
 
 function createSigns({ fingerprint, dimensions }: VectorSpace): Signs {
-  return { fingerprint, index: new SignIndex(dimensions), held: new HeldVectors(dimensions), last: 0, key: '' }
+  return { fingerprint, index: new SignIndex(dimensions), held: new InMemoryVectors(dimensions), last: 0, key: '' }
 }

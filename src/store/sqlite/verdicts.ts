@@ -24,13 +24,13 @@ const VERDICTS = `SELECT url, pattern, place_id AS placeId, place_slug AS placeS
  * SQL for patterns whose missing hubs are worth reporting. When most guesses of a pattern fail, the site lists its hubs itself, and a
  * failed guess means nothing. When at least half of them hold, or nearly all countries have a hub, the others are missing.
  */
-const OPEN_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = @host GROUP BY pattern
+const REPORTABLE_PATTERNS = `SELECT pattern FROM hub_verdicts WHERE host = @host GROUP BY pattern
   HAVING sum(origin = 'guessed' AND state = 'confirmed') * 2 >= sum(origin = 'guessed')
     OR count(DISTINCT CASE WHEN state = 'confirmed' AND place_kind = 'country' THEN place_slug END) * 10 >= 9 *
       (SELECT max(1, count(*)) FROM places WHERE kind = 'country' AND status = 'current')`
 
 /** Maximum number of reported missing hubs of a host. */
-const MOST_MISSING = 500
+const MAX_MISSING = 500
 
 /**
  * SQL for missing hubs. An address that the site itself names always counts. A guess does not count when the place has a hub under another
@@ -41,9 +41,9 @@ const MISSING = `SELECT url, placeId, placeSlug, checkedAt, count(*) OVER () AS 
       row_number() OVER (PARTITION BY pattern, ifnull(place_id, url) ORDER BY origin DESC, url) AS nth
     FROM hub_verdicts
     WHERE host = @host AND state = 'missing'
-      AND (origin = 'listed' OR place_kind = 'country' AND pattern IN (${OPEN_PATTERNS}) AND ifnull(place_id NOT IN
+      AND (origin = 'listed' OR place_kind = 'country' AND pattern IN (${REPORTABLE_PATTERNS}) AND ifnull(place_id NOT IN
         (SELECT place_id FROM hub_verdicts WHERE host = @host AND state = 'confirmed' AND place_id IS NOT NULL), 1)))
-  WHERE origin = 'listed' OR nth = 1 ORDER BY placeSlug, url LIMIT ${MOST_MISSING}`
+  WHERE origin = 'listed' OR nth = 1 ORDER BY placeSlug, url LIMIT ${MAX_MISSING}`
 
 /** Creates the verdict queries. */
 export function createVerdicts(db: Database): Verdicts {

@@ -9,18 +9,18 @@ import { expect, test, vi } from 'vitest'
 import type { Snapshot } from '../../../src/core/model.ts'
 import type { RenderOutcome } from '../../../src/crawl/ports.ts'
 import type { ChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
-import { locateChromium, locateWholeChromium } from '../../browser/chromium.ts'
+import { locateChromium, locateFullChromium } from '../../browser/chromium.ts'
 import {
   browsersOf,
-  documentOf,
   htmlOf,
   isAlive,
   mainBrowserOf,
   memoryOf,
+  openTestRenderer,
+  openTestSite,
   pageProcessesOf,
-  stageRenderer,
-  stageSite,
-} from './stage.ts'
+  snapshotOf,
+} from './fixture.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
 
@@ -48,17 +48,17 @@ test(
     fetch('/data.json').then((it) => it.json()).then(({ rows }) => {
       for (const row of rows) list.append(Object.assign(document.createElement('li'), { textContent: row }))
     })`
-    const site = await stageSite({
+    const site = await openTestSite({
       '/app.js': { headers: { 'content-type': 'text/javascript', 'cache-control': 'max-age=600' }, body: application },
       '/data.json': { body: JSON.stringify({ rows: Array.from({ length: ROWS }, (_, i) => `row ${i}`) }) },
     })
     // The browser is not recycled, so a leak would be visible.
-    const renderer = await stageRenderer({ recycle: { pages: PAGES + 1, memoryBytes: Infinity } })
+    const renderer = await openTestRenderer({ recycle: { pages: PAGES + 1, memoryBytes: Infinity } })
     const seen = new Set<number>()
     const measured: Measured[] = []
     for (let done = 0; done < PAGES; ) {
       const batch = Array.from({ length: 2 }, (_, i) =>
-        renderer.render(documentOf(`${site.origin}/${done + i}`, '<p>x</p><script src="/app.js"></script>')),
+        renderer.render(snapshotOf(`${site.origin}/${done + i}`, '<p>x</p><script src="/app.js"></script>')),
       )
       for (const outcome of await Promise.all(batch)) expect(htmlOf(outcome)).toContain(`row ${ROWS - 1}<`)
       done += batch.length
@@ -104,24 +104,24 @@ function peakOf(measured: readonly Measured[], third: number): Measured {
 }
 
 test('killing the browser or a tab fails its pages, and the next page starts another', async () => {
-  const renderer = await stageRenderer()
-  const site = await stageSite({ '/hang': { delayMs: 60_000 } })
+  const renderer = await openTestRenderer()
+  const site = await openTestSite({ '/hang': { delayMs: 60_000 } })
   const hang = async (): Promise<{ rendering: Promise<RenderOutcome> }> => {
-    site.forget()
-    const rendering = renderer.render(documentOf(site.origin, '<p>x</p><script>fetch("/hang")</script>'))
-    await vi.waitFor(() => expect(site.asked()).toEqual(['/hang']), { timeout: 60_000, interval: 20 })
+    site.clearRequests()
+    const rendering = renderer.render(snapshotOf(site.origin, '<p>x</p><script>fetch("/hang")</script>'))
+    await vi.waitFor(() => expect(site.requestedPaths()).toEqual(['/hang']), { timeout: 60_000, interval: 20 })
     return { rendering }
   }
   const crashing = await hang()
   for (const pid of pageProcessesOf(process.pid)) process.kill(pid, 'SIGKILL')
   const failed = { type: 'failed', reason: 'page-defect', isTransient: true }
   expect(await crashing.rendering).toEqual({ ...failed, detail: 'the page crashed' })
-  expect(htmlOf(await renderer.render(documentOf(site.origin, '<p>between</p>')))).toContain('between')
+  expect(htmlOf(await renderer.render(snapshotOf(site.origin, '<p>between</p>')))).toContain('between')
   const ending = await hang()
   const before = browsersOf(process.pid)
   process.kill(mainBrowserOf(process.pid), 'SIGKILL')
   expect(await ending.rendering).toEqual({ ...failed, detail: expect.stringMatching(/^the (browser|page) /) })
-  expect(htmlOf(await renderer.render(documentOf(site.origin, '<p>after</p>')))).toContain('after')
+  expect(htmlOf(await renderer.render(snapshotOf(site.origin, '<p>after</p>')))).toContain('after')
   await expectNoneAlive(before)
   const after = browsersOf(process.pid)
   await renderer.close()
@@ -135,21 +135,21 @@ function expectRendered(renderer: ChromiumRenderer, page: Snapshot): Promise<voi
 }
 
 test('a hanging page fails, and none of its work continues', async () => {
-  const site = await stageSite({ '/never': { delayMs: 60_000 } })
-  const renderer = await stageRenderer({ timeoutMs: 1000 })
+  const site = await openTestSite({ '/never': { delayMs: 60_000 } })
+  const renderer = await openTestRenderer({ timeoutMs: 1000 })
   const url = `${site.origin}/`
   // The first page waits for a response that never comes, the second runs an endless loop.
   const wait = 'const x = new XMLHttpRequest(); x.open("GET", "/never", false); x.send()'
   const scripts = [wait, 'setTimeout(() => { while (true); }, 50)']
-  const hung = scripts.map((script) => renderer.render(documentOf(url, `<p>x</p><script>${script}</script>`)))
+  const hung = scripts.map((script) => renderer.render(snapshotOf(url, `<p>x</p><script>${script}</script>`)))
   const outcome = { type: 'failed', reason: 'timeout', detail: 'the page hangs', isTransient: true }
   expect(await Promise.all(hung)).toEqual([outcome, outcome])
-  await expectRendered(renderer, documentOf(url, '<p>next</p>'))
+  await expectRendered(renderer, snapshotOf(url, '<p>next</p>'))
 })
 
 test('a frozen browser does not block callers, and is killed', async () => {
-  const renderer = await stageRenderer({ timeoutMs: 1000 })
-  const page = documentOf('http://site.example/', '<p>x</p>')
+  const renderer = await openTestRenderer({ timeoutMs: 1000 })
+  const page = snapshotOf('http://site.example/', '<p>x</p>')
   await renderer.render(page)
   const frozen = browsersOf(process.pid)
   process.kill(mainBrowserOf(process.pid), 'SIGSTOP')
@@ -169,9 +169,9 @@ test('a frozen browser does not block callers, and is killed', async () => {
 /** The signal that ends the program, and its browser. A full browser takes three times as long to start. */
 const ENDS: readonly (readonly [NodeJS.Signals, string])[] = LONG
   ? [
-      ['SIGKILL', locateWholeChromium()],
-      ['SIGTERM', locateWholeChromium()],
-      ['SIGINT', locateWholeChromium()],
+      ['SIGKILL', locateFullChromium()],
+      ['SIGTERM', locateFullChromium()],
+      ['SIGINT', locateFullChromium()],
     ]
   : [
       ['SIGKILL', locateChromium()],
@@ -192,7 +192,7 @@ test('the browser ends with its program, whatever ends the program', async () =>
   await expectNoneAlive(browsers.flat())
   expect(pids.flatMap(profilesOf).length).toBe(ENDS.length)
   // The next browser removes the folders that the killed processes left behind.
-  const renderer = await stageRenderer()
+  const renderer = await openTestRenderer()
   await renderer.prepare()
   expect(pids.flatMap(profilesOf)).toEqual([])
 })
@@ -203,8 +203,8 @@ function startChild(browser: string): ChildProcessByStdio<null, Readable, null> 
 }
 
 test('a browser is replaced when its memory is large', async () => {
-  const renderer = await stageRenderer({ recycle: { memoryBytes: 1 } })
-  const page = documentOf('http://site.example/', '<p>x</p>')
+  const renderer = await openTestRenderer({ recycle: { memoryBytes: 1 } })
+  const page = snapshotOf('http://site.example/', '<p>x</p>')
   await renderer.prepare()
   const before = mainBrowserOf(process.pid)
   // The renderer checks memory at every tenth page, also if that page ends together with the eleventh.
@@ -216,14 +216,14 @@ test('a browser is replaced when its memory is large', async () => {
 })
 
 test('a program that does not start is reported for good after one attempt', async () => {
-  const renderer = await stageRenderer({ executablePath: '/bin/false' })
+  const renderer = await openTestRenderer({ executablePath: '/bin/false' })
   const message = 'pages cannot be rendered: /bin/false does not start: it ends at once'
   await expect(renderer.prepare()).rejects.toMatchObject({
     code: 'BROWSER_MISSING',
     message,
     details: { advice: 'correct the setting `browser`' },
   })
-  expect(await renderer.render(documentOf('http://site.example/', '<p>x</p>'))).toEqual({
+  expect(await renderer.render(snapshotOf('http://site.example/', '<p>x</p>'))).toEqual({
     type: 'failed',
     reason: 'needs-rendering',
     detail: message,
@@ -237,8 +237,8 @@ test('a program that started before is not reported for good', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-wrapper-'))
   const executablePath = join(folder, 'chromium')
   await writeFile(executablePath, `#!/bin/sh\nexec "${locateChromium()}" "$@"\n`, { mode: 0o700 })
-  const renderer = await stageRenderer({ executablePath, recycle: { pages: 1 } })
-  const page = documentOf('http://site.example/', '<p>x</p>')
+  const renderer = await openTestRenderer({ executablePath, recycle: { pages: 1 } })
+  const page = snapshotOf('http://site.example/', '<p>x</p>')
   expect(htmlOf(await renderer.render(page))).toContain('x')
   await rm(folder, { recursive: true })
   expect(await renderer.render(page)).toEqual({
@@ -250,16 +250,16 @@ test('a program that started before is not reported for good', async () => {
 })
 
 test('the browser ends when it is old even without pages, and when the renderer is closed during work', async () => {
-  const renderer = await stageRenderer({ concurrency: 1, recycle: { ageMs: 1 } })
+  const renderer = await openTestRenderer({ concurrency: 1, recycle: { ageMs: 1 } })
   const preparing = renderer.prepare()
   const old = await vi.waitFor(() => [mainBrowserOf(process.pid)], { timeout: 60_000, interval: 50 })
   await preparing
   await expectNoneAlive(old)
   // The next page starts another.
-  const site = await stageSite({ '/hang': { delayMs: 60_000 } })
-  const page = documentOf(site.origin, '<p>x</p><script>fetch("/hang")</script>')
+  const site = await openTestSite({ '/hang': { delayMs: 60_000 } })
+  const page = snapshotOf(site.origin, '<p>x</p><script>fetch("/hang")</script>')
   const outcomes = [renderer.render(page), renderer.render(page)]
-  await vi.waitFor(() => expect(site.asked()).toEqual(['/hang']), { timeout: 60_000, interval: 20 })
+  await vi.waitFor(() => expect(site.requestedPaths()).toEqual(['/hang']), { timeout: 60_000, interval: 20 })
   const browsers = browsersOf(process.pid)
   await renderer.close()
   const closed = { type: 'failed', reason: 'page-defect', detail: 'the renderer was closed', isTransient: true }
@@ -270,5 +270,5 @@ test('the browser ends when it is old even without pages, and when the renderer 
 })
 
 test('an invalid proxy address is refused', async () => {
-  await expect(stageRenderer({ proxy: 'nonsense' })).rejects.toThrow('not an address of a proxy')
+  await expect(openTestRenderer({ proxy: 'nonsense' })).rejects.toThrow('not an address of a proxy')
 })

@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
-import { LOOK } from '../../../src/fetch/chromium-scripts.ts'
+import { READ_ACTIVITY_SCRIPT } from '../../../src/fetch/chromium-scripts.ts'
 import { closeLater } from '../../close-later.ts'
 import { openSite, redirect, type Site, text } from '../../sites/site.ts'
-import { allow, documentOf, htmlOf, openRenderer, SITE_ADDRESS, stageRenderer } from './stage.ts'
+import { allow, htmlOf, openRenderer, openTestRenderer, SITE_ADDRESS, snapshotOf } from './fixture.ts'
 
 /** An application: its shell asks for data, waits, and shows it. */
 const APP = `
@@ -55,7 +55,7 @@ afterAll(async () => {
 })
 
 const render = async (body: string, head = ''): Promise<string> =>
-  htmlOf(await renderer.render(documentOf(`${site.origin}/page`, body, head)))
+  htmlOf(await renderer.render(snapshotOf(`${site.origin}/page`, body, head)))
 
 test('returns a static page unchanged, with its status and relevant headers', async () => {
   const outcome = await renderer.render({
@@ -84,14 +84,14 @@ test('returns a static page unchanged, with its status and relevant headers', as
 })
 
 test('waits for data, timers and their results, deterministically, and loads scripts once for many pages', async () => {
-  site.forget()
+  site.clearRequests()
   const seen = new Set<string>()
   for (let i = 0; i < 4; i++) seen.add(await render(SHELL))
   expect([...seen].map((html) => /<div id="app">(.*?)<\/div>/.exec(html)?.[1])).toEqual([
     '<h1>Guide</h1><a href="/next">Next</a> before: ,,,',
   ])
   expect([...seen].join()).not.toContain('You need JavaScript')
-  const asked = site.asked()
+  const asked = site.requestedPaths()
   expect(asked.filter((path) => path === '/data.json').length).toBe(4)
   // Not the document, no icon; and each window has a cache.
   expect(asked.filter((path) => path !== '/data.json' && path !== '/app.js')).toEqual([])
@@ -112,7 +112,7 @@ test('waits for XMLHttpRequest', async () => {
 test('does not wait for a request that could not be sent', async () => {
   const html = await render(`<p></p><script>
     try { new XMLHttpRequest().send() } catch {}
-    setTimeout(() => ${LOOK}.then(({ due }) => { document.querySelector('p').textContent = 'due ' + due }), 100)
+    setTimeout(() => ${READ_ACTIVITY_SCRIPT}.then(({ due }) => { document.querySelector('p').textContent = 'due ' + due }), 100)
   </script>`)
   expect(html).toContain('<p>due 0</p>')
 })
@@ -211,7 +211,7 @@ test('inlines open shadow trees at their hosts', async () => {
 })
 
 test('is not delayed by dialogs, windows, downloads, permissions or a permanent worker', async () => {
-  site.forget()
+  site.clearRequests()
   const html = await render(`<p id="p"></p><a target="_blank" id="blank" href="/data.json">x</a>
   <form target="_blank" action="/data.json"></form><script>
     alert('hello')
@@ -230,7 +230,7 @@ test('is not delayed by dialogs, windows, downloads, permissions or a permanent 
       .then(() => Notification.requestPermission()).then(show)
   </script>`)
   expect(html).toContain('<p id="p">false   undefined denied SecurityError denied</p>')
-  expect(site.asked()).toEqual([])
+  expect(site.requestedPaths()).toEqual([])
 })
 
 const BLOB = `URL.createObjectURL(new Blob(['onmessage = ({ data }) => postMessage("heard " + data)']))`
@@ -297,7 +297,7 @@ test('a page finds no state of an earlier page', async () => {
 })
 
 test('returns a page that never settles when its time is over', async () => {
-  const hasty = await stageRenderer({ timeoutMs: 1500, concurrency: 1 })
+  const hasty = await openTestRenderer({ timeoutMs: 1500, concurrency: 1 })
   const more = 'setInterval(() => { document.body.append("", document.createElement("br")) }, 10)'
   const ask = `fetch('http://127.0.0.1:9999/').then((it) => it.text()).then((it) => document.append(it))`
   const bodies = [
@@ -306,7 +306,7 @@ test('returns a page that never settles when its time is over', async () => {
     `<script>${ask}\n${more}</script>`,
   ]
   const [ticker, empty, refused] = await Promise.all(
-    bodies.map((body) => hasty.render(documentOf(`${site.origin}/ticker`, body))),
+    bodies.map((body) => hasty.render(snapshotOf(`${site.origin}/ticker`, body))),
   )
   expect(ticker?.type === 'rendered' && Number(/<p>(\d+)<\/p>/.exec(htmlOf(ticker))?.[1])).toBeGreaterThan(1)
   const detail = 'nothing was shown within 1500 ms'
@@ -323,25 +323,25 @@ test.each([
   ['nothing but a reload', '<p>x</p><script>location.reload()</script>', '', '/page'],
   ['a form', '<form method="post" action="/post"></form><script>document.forms[0].submit()</script><p>x', '', '/page'],
 ])('reports where a page is led by %s, and does not follow', async (_what, body, head, path) => {
-  site.forget()
-  const outcome = await renderer.render(documentOf(`${site.origin}/page`, body, head))
+  site.clearRequests()
+  const outcome = await renderer.render(snapshotOf(`${site.origin}/page`, body, head))
   expect(outcome.type === 'rendered' && outcome.snapshot.url).toBe(site.origin + path)
-  expect(site.asked()).toEqual([])
+  expect(site.requestedPaths()).toEqual([])
 })
 
 test('loads frames of its own origin only, and no images or audio', async () => {
   site.pages.set('/frame', text('<script>parent.document.body.append("from the frame")</script>', 'text/html'))
   site.pages.set('/frame.js', text('x', 'text/javascript'))
-  site.forget()
+  site.clearRequests()
   const other = site.origin.replace(SITE_ADDRESS, 'localhost')
   const html = await render(`<iframe src="/frame"></iframe><iframe src="${other}/frame"></iframe>
     <img src="/a.png"><audio src="/a.mp3" preload="auto"></audio>`)
   expect(html).toContain('from the frame')
-  expect(site.asked()).toEqual(['/frame'])
+  expect(site.requestedPaths()).toEqual(['/frame'])
 })
 
 test('obeys the policy of the page, and shows one whose scripts may not run', async () => {
-  const snapshot = documentOf(`${site.origin}/csp`, '<p>Static</p><script>document.body.append("ran")</script>')
+  const snapshot = snapshotOf(`${site.origin}/csp`, '<p>Static</p><script>document.body.append("ran")</script>')
   const headers = { 'content-type': 'text/html', 'content-security-policy': "script-src 'none'; sandbox" }
   const outcome = await renderer.render({ ...snapshot, body: new TextEncoder().encode(String(snapshot.body)), headers })
   expect(htmlOf(outcome)).toContain('<p>Static</p>')
@@ -355,8 +355,8 @@ test('sends headers of the owner to the origin of the page only, and caches the 
     headers: { 'content-type': 'text/javascript', 'cache-control': 'max-age=600' },
     body: 'document.body.append("secret")',
   })
-  site.forget()
-  const snapshot = documentOf(
+  site.clearRequests()
+  const snapshot = snapshotOf(
     `${site.origin}/`,
     `<script src="/secret.js"></script><script>fetch('${elsewhere.origin}/other.json', { mode: 'no-cors' })
     fetch('/away', { mode: 'no-cors' })</script>`,
@@ -375,7 +375,7 @@ test('sends headers of the owner to the origin of the page only, and caches the 
 
 test('refuses a page that is too large, and renders later ones', async () => {
   const body = `<script>document.body.append('é'.repeat(60000))</script>`
-  const snapshot = documentOf(`${site.origin}/large`, body)
+  const snapshot = snapshotOf(`${site.origin}/large`, body)
   const failed = { type: 'failed', reason: 'too-large', isTransient: false }
   expect(await renderer.render(snapshot, { maxBytes: 50_000 })).toMatchObject(failed)
   expect(await renderer.render(snapshot, { maxBytes: 100_000 })).toMatchObject(failed)
@@ -383,7 +383,7 @@ test('refuses a page that is too large, and renders later ones', async () => {
 })
 
 test('rejects when it is aborted, before, while waiting for a place and while rendering', async () => {
-  const endless = documentOf(`${site.origin}/`, '<p>x</p><script>fetch("/hang")</script>')
+  const endless = snapshotOf(`${site.origin}/`, '<p>x</p><script>fetch("/hang")</script>')
   site.pages.set('/hang', { delayMs: 60_000 })
   const [first, second] = [new AbortController(), new AbortController()]
   await expect(renderer.render(endless, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before')

@@ -1,15 +1,15 @@
 import { createSocket } from 'node:dgram'
 import type { Page } from 'playwright-core'
 import { afterAll, expect, test, vi } from 'vitest'
-import type { Resolve } from '../../../src/fetch/address-check.ts'
+import type { HostResolver } from '../../../src/fetch/address-check.ts'
 import type { Allowance } from '../../../src/fetch/addresses.ts'
 import type { ChromiumRenderer } from '../../../src/fetch/chromium-renderer.ts'
-import { locateChromium, locateWholeChromium, openChromium } from '../../browser/chromium.ts'
+import { locateChromium, locateFullChromium, openChromium } from '../../browser/chromium.ts'
 import { closeLater } from '../../close-later.ts'
 import { type Canary, openCanary } from '../../sites/canary.ts'
 import { redirect, type Site, text } from '../../sites/site.ts'
 import { openTunnelProxy } from '../../sites/tunnel-proxy.ts'
-import { allow, documentOf, openRenderer, SITE_ADDRESS, stageRenderer, stageSite } from './stage.ts'
+import { allow, openRenderer, openTestRenderer, openTestSite, SITE_ADDRESS, snapshotOf } from './fixture.ts'
 
 /** Ways by which a page reaches for an address without going there itself. `$` is the address, `@` the path of the way. */
 const WAYS: Readonly<Record<string, string>> = {
@@ -89,7 +89,7 @@ const ALL = [...Object.keys(WAYS), ...Object.keys(LEAVING)].filter((way) => TRIE
 const HELD_MS = 5000
 
 /** The full browser has more ways out, and takes three times as long to start. */
-const BROWSER = LONG ? locateWholeChromium() : locateChromium()
+const BROWSER = LONG ? locateFullChromium() : locateChromium()
 
 /** An address and a name; the others are checked by the same code. */
 const HOSTS = ['127.0.0.1', 'inside.example', ...(LONG ? ['[::1]', 'localhost'] : [])]
@@ -122,7 +122,7 @@ test.each([
   ['leads nowhere', [SITE_ADDRESS], 0],
   ['would lead inside if that were allowed', ['127.0.0.0/8'], 1],
 ] as const)('a name that changes its address %s', async (_what, rules, connections) => {
-  const site = await stageSite({
+  const site = await openTestSite({
     '/one': { headers: { connection: 'close' }, body: 'one' },
     '/two': { headers: { connection: 'close' }, body: 'two' },
   })
@@ -135,8 +135,8 @@ test.each([
     resolve: async () => (times++ === 0 ? [SITE_ADDRESS] : ['127.0.0.1']),
   })
   const script = `<script type="module">for (const path of ['/one', '/two']) document.body.append(await fetch(path).then((it) => it.status))</script>`
-  await renderer.render(documentOf(`http://rebind.example:${port}/`, script))
-  expect(site.asked()).toEqual(['/one'])
+  await renderer.render(snapshotOf(`http://rebind.example:${port}/`, script))
+  expect(site.requestedPaths()).toEqual(['/one'])
   expect([times, canary.connections]).toEqual([2, connections])
 })
 
@@ -149,24 +149,24 @@ test('no way leads from a page to internal addresses or names', async () => {
   await closeShared()
   expect([canary.connections, canary.paths, packets.count()]).toEqual([0, [], 0])
   // The pages did run.
-  expect(site.asked().filter((path) => /^\/(moved|worker)/.test(path)).length).toBe(4 * targets.length)
+  expect(site.requestedPaths().filter((path) => /^\/(moved|worker)/.test(path)).length).toBe(4 * targets.length)
 })
 
 test('no way leads inside through the proxy of the owner', async () => {
   const { site, canary, packets } = await setUp()
   const proxy = await openTunnelProxy()
   closeLater(() => proxy.close())
-  const renderer = await stageRenderer({ executablePath: BROWSER, resolve, proxy: proxy.url, concurrency: 1 })
+  const renderer = await openTestRenderer({ executablePath: BROWSER, resolve, proxy: proxy.url, concurrency: 1 })
   const [all] = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
   if (all !== undefined) await renderer.render(all)
   expect([canary.connections, packets.count()]).toEqual([0, 0])
-  expect(new Set(proxy.asked)).toEqual(new Set([new URL(site.origin).host]))
+  expect(new Set(proxy.targets)).toEqual(new Set([new URL(site.origin).host]))
 })
 
 /** The allowance and the DNS answers of a renderer. */
 interface Reach {
   readonly allowance: Allowance
-  readonly resolve: Resolve
+  readonly resolve: HostResolver
 }
 
 /** That of the test that runs. */
@@ -205,7 +205,7 @@ interface Setting {
 
 /** A site that pages may reach, and servers that they may not: for connections at every address, for packets at one. */
 async function setUp(): Promise<Setting> {
-  const site = await stageSite()
+  const site = await openTestSite()
   const canary = await openCanary()
   closeLater(() => canary.close())
   let count = 0
@@ -218,7 +218,7 @@ async function setUp(): Promise<Setting> {
 }
 
 /** One page with all ways, and one for each way that leaves the page. They target every address. */
-function attackPages(site: Site, udpPort: number, targets: readonly string[]): ReturnType<typeof documentOf>[] {
+function attackPages(site: Site, udpPort: number, targets: readonly string[]): ReturnType<typeof snapshotOf>[] {
   const all = tried(WAYS).map(([way, html]) => {
     return targets.map((target, i) => fill(html, `${target}/${way}`, `${way}-${i}`)).join('\n')
   })
@@ -232,11 +232,11 @@ function attackPages(site: Site, udpPort: number, targets: readonly string[]): R
   }
   site.pages.set('/held', { body: '', delayMs: HELD_MS })
   return [
-    documentOf(`${site.origin}/all`, all.join('\n')),
-    ...pathless.map((html, i) => documentOf(`${site.origin}/pathless-${i}`, html)),
+    snapshotOf(`${site.origin}/all`, all.join('\n')),
+    ...pathless.map((html, i) => snapshotOf(`${site.origin}/pathless-${i}`, html)),
     ...targets.flatMap((target, i) =>
       tried(LEAVING).map(([way, html]) =>
-        documentOf(`${site.origin}/leave-${way}-${i}`, fill(html, `${target}/${way}`, way)),
+        snapshotOf(`${site.origin}/leave-${way}-${i}`, fill(html, `${target}/${way}`, way)),
       ),
     ),
   ]
@@ -260,4 +260,4 @@ function waysSeen(canary: Canary): string[] {
 }
 
 /** DNS answers of the tests, given without a real lookup. */
-const resolve: Resolve = async (host) => (host === 'localhost' ? ['127.0.0.1', '::1'] : ['127.0.0.1'])
+const resolve: HostResolver = async (host) => (host === 'localhost' ? ['127.0.0.1', '::1'] : ['127.0.0.1'])

@@ -34,7 +34,7 @@ export type FailureStyle = 'detail' | 'hidden' | 'result'
 export function openCrawl4AIServer(options: Crawl4AIServerOptions = {}): Promise<FaultyServer> {
   const { find = () => ({}), token, onFailure = 'detail', delayMs } = options
   return openFaultyServer({
-    gate: ({ path, headers }) =>
+    beforeRoute: ({ path, headers }) =>
       token === undefined || path === '/health' || headers['authorization'] === `Bearer ${token}`
         ? undefined
         : { status: 401, headers: { 'www-authenticate': 'Bearer' }, json: { detail: 'Authentication required' } },

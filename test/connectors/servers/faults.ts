@@ -56,26 +56,26 @@ export interface FaultyServer {
   readonly port: number
   /** Every request that arrived, in order. */
   readonly requests: readonly SeenRequest[]
-  /** Maximum number of concurrent requests since the last {@link forget}. */
-  readonly mostAtOnce: number
+  /** Maximum number of concurrent requests since the last {@link clearRequests}. */
+  readonly maxConcurrent: number
   /** Requests for a route (`POST /crawl`), or all. */
   count(route?: string): number
   /** Resolves when a route has received the given number of requests. */
-  arrived(route: string, count: number): Promise<void>
+  waitForRequests(route: string, count: number): Promise<void>
   /** The JSON bodies sent to a route, in order. */
   bodies(route: string): unknown[]
   /** Queues faults for a route. Each applies to one request, in order, and then the right responses follow. */
-  script(route: string, ...faults: readonly Fault[]): void
-  /** Makes every request for a route fail until {@link heal}. Queued faults come first. */
-  always(route: string, fault: Fault | ((seen: SeenRequest) => Fault)): void
+  queueFaults(route: string, ...faults: readonly Fault[]): void
+  /** Makes every request for a route fail until {@link clearFaults}. Queued faults come first. */
+  setFault(route: string, fault: Fault | ((seen: SeenRequest) => Fault)): void
   /** Drops all faults. */
-  heal(): void
+  clearFaults(): void
   /** Forgets the requests that arrived. */
-  forget(): void
+  clearRequests(): void
   /** Closes the port: connections are refused. */
-  goDown(): Promise<void>
+  stopListening(): Promise<void>
   /** Listens again at the same port. */
-  comeBack(): Promise<void>
+  resumeListening(): Promise<void>
   close(): Promise<void>
 }
 
@@ -84,7 +84,7 @@ export interface FaultyServerOptions {
   /** Routes by `METHOD /path`. `:name` in a path matches any one segment. */
   readonly routes: Readonly<Record<string, Route>>
   /** Runs before every route, for example to check tokens. Its response replaces that of the route. */
-  readonly gate?: (request: SeenRequest) => RouteAnswer | undefined
+  readonly beforeRoute?: (request: SeenRequest) => RouteAnswer | undefined
   /** @default 404 and 405 as FastAPI gives them */
   readonly unknown?: (request: SeenRequest, isOtherMethod: boolean) => RouteAnswer
 }
@@ -109,7 +109,7 @@ export async function openFaultyServer(options: FaultyServerOptions): Promise<Fa
     for (const look of waiting) look()
     const always = lasting.get(found.name) ?? { type: 'none' }
     const fault = faults.get(found.name)?.shift() ?? (typeof always === 'function' ? always(found.seen) : always)
-    await misbehave(response, fault, async () => await answerWell(options, found))
+    await applyFault(response, fault, async () => await answerNormally(options, found))
   }
   const listen = async (port: number): Promise<Server> => {
     const server = createServer((request, response) => {
@@ -141,11 +141,11 @@ export async function openFaultyServer(options: FaultyServerOptions): Promise<Fa
     origin: `http://127.0.0.1:${port}`,
     port,
     requests,
-    get mostAtOnce() {
+    get maxConcurrent() {
       return mostAtOnce
     },
     count,
-    arrived: (route, wanted) =>
+    waitForRequests: (route, wanted) =>
       new Promise((resolve) => {
         const look = (): void => {
           if (count(route) < wanted) return
@@ -156,19 +156,19 @@ export async function openFaultyServer(options: FaultyServerOptions): Promise<Fa
         look()
       }),
     bodies: (route) => requests.filter((_, index) => routeNames[index] === route).map((request) => request.json),
-    script: (route, ...more) => faults.set(route, [...(faults.get(route) ?? []), ...more]),
-    always: (route, fault) => lasting.set(route, fault),
-    heal() {
+    queueFaults: (route, ...more) => faults.set(route, [...(faults.get(route) ?? []), ...more]),
+    setFault: (route, fault) => lasting.set(route, fault),
+    clearFaults() {
       faults.clear()
       lasting.clear()
     },
-    forget() {
+    clearRequests() {
       requests.length = 0
       routeNames.length = 0
       mostAtOnce = atOnce
     },
-    goDown,
-    async comeBack() {
+    stopListening: goDown,
+    async resumeListening() {
       server = await listen(port)
     },
     close: goDown,
@@ -246,13 +246,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function answerWell(options: FaultyServerOptions, { seen, route }: Found): Promise<RouteAnswer> {
-  const { gate, routes, unknown = answerAsFastApi } = options
+async function answerNormally(options: FaultyServerOptions, { seen, route }: Found): Promise<RouteAnswer> {
+  const { beforeRoute, routes, unknown = answerAsFastApi } = options
   const isOtherMethod = Object.keys(routes).some(
     (name) => matchPath(name.slice(name.indexOf(' ') + 1), seen.path) !== undefined,
   )
   if (route === undefined) return unknown(seen, isOtherMethod)
-  return gate?.(seen) ?? (await route(seen))
+  return beforeRoute?.(seen) ?? (await route(seen))
 }
 
 function answerAsFastApi(_: SeenRequest, isOtherMethod: boolean): RouteAnswer {
@@ -261,7 +261,7 @@ function answerAsFastApi(_: SeenRequest, isOtherMethod: boolean): RouteAnswer {
     : { status: 404, json: { detail: 'Not Found' } }
 }
 
-async function misbehave(response: ServerResponse, fault: Fault, right: () => Promise<RouteAnswer>): Promise<void> {
+async function applyFault(response: ServerResponse, fault: Fault, right: () => Promise<RouteAnswer>): Promise<void> {
   switch (fault.type) {
     case 'reset':
       response.socket?.resetAndDestroy()

@@ -20,7 +20,7 @@ export interface OpenAiOptions {
 
 /** Members of `CreateEmbeddingRequest`, which allows no others. */
 const MEMBERS = ['input', 'model', 'encoding_format', 'dimensions', 'user']
-const MOST_TEXTS = 2048
+const MAX_TEXTS = 2048
 
 /**
  * A server that follows `POST /embeddings` of openai/openai-openapi (`CreateEmbeddingRequest`, `CreateEmbeddingResponse`): input a
@@ -29,7 +29,7 @@ const MOST_TEXTS = 2048
  */
 export async function openOpenAiServer(options: OpenAiOptions = {}): Promise<FaultyServer> {
   const { models = { 'text-embedding-3-small': 8 }, apiKey, path = '/v1/embeddings', isReversed = false } = options
-  const { maxTexts = MOST_TEXTS, isTooLong = () => false, tooLongStatus = 400 } = options
+  const { maxTexts = MAX_TEXTS, isTooLong = () => false, tooLongStatus = 400 } = options
   const embed = (request: SeenRequest): RouteAnswer => {
     const { headers, json } = request
     if (!(headers['content-type'] ?? '').startsWith('application/json') || json === undefined) {
@@ -74,7 +74,7 @@ export async function openOpenAiServer(options: OpenAiOptions = {}): Promise<Fau
   }
   return openFaultyServer({
     routes: { [`POST ${path}`]: embed },
-    gate: ({ headers }) => {
+    beforeRoute: ({ headers }) => {
       const { authorization = '' } = headers
       if (apiKey === undefined || authorization === `Bearer ${apiKey}`) return undefined
       // It repeats the key that it was given.

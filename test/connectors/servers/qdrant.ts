@@ -74,14 +74,14 @@ const BODIES = {
 }
 
 /** Paths at which a key that may only read is enough. */
-const READING = /^GET |\/(?:count|scroll|query)$/
+const READ_ROUTES = /^GET |\/(?:count|scroll|query)$/
 
 /** Opens one on loopback. */
 export async function openQdrantServer(options: QdrantServerOptions = {}): Promise<QdrantServer> {
   const collections = new Map<string, Collection>()
   const server = await openFaultyServer({
     routes: createRoutes(collections, options.maxBytes ?? MAX_BYTES),
-    gate: (request) => checkKey(options, request),
+    beforeRoute: (request) => checkKey(options, request),
     // Like actix: an empty body for every method.
     unknown: () => ({ status: 404 }),
   })
@@ -99,7 +99,7 @@ function checkKey({ key, readOnlyKey }: QdrantServerOptions, request: SeenReques
   if (given === undefined) return { status: 401, text: 'Must provide an API key or an Authorization bearer token' }
   if (given === key) return undefined
   if (given !== readOnlyKey) return { status: 401, text: 'Invalid API key or JWT' }
-  return READING.test(`${request.method} ${request.path}`)
+  return READ_ROUTES.test(`${request.method} ${request.path}`)
     ? undefined
     : fail(403, 'Forbidden: Write access is required')
 }
@@ -140,7 +140,7 @@ function createRoutes(collections: Map<string, Collection>, maxBytes: number): R
     'GET /collections/:name': (request) => succeed(describe(find(request))),
     'PUT /collections/:name': (request) => {
       const { vectors } = read(request, BODIES.create)
-      checkLeast('vectors.size', vectors.size)
+      checkMinimum('vectors.size', vectors.size)
       const name = request.params['name'] ?? ''
       if (collections.has(name)) throw new Refusal(409, `Wrong input: Collection \`${name}\` already exists!`)
       collections.set(name, createCollection(vectors))
@@ -175,7 +175,7 @@ function createRoutes(collections: Map<string, Collection>, maxBytes: number): R
     },
     'POST /collections/:name/points/scroll': (request) => {
       const { filter: asked, limit = 10, offset, with_payload = true } = read(request, BODIES.scroll)
-      checkLeast('limit', limit)
+      checkMinimum('limit', limit)
       const found = select(find(request), asked).filter(({ id }) => offset == null || compareIds(id, offset) >= 0)
       const points = found
         .slice(0, limit)
@@ -184,7 +184,7 @@ function createRoutes(collections: Map<string, Collection>, maxBytes: number): R
     },
     'POST /collections/:name/points/query': (request) => {
       const { query, filter: asked, limit = 10, offset = 0, with_payload = false } = read(request, BODIES.query)
-      checkLeast('limit', limit)
+      checkMinimum('limit', limit)
       const collection = find(request)
       checkDimensions(collection, query)
       const wanted = normalize(query)
@@ -198,10 +198,10 @@ function createRoutes(collections: Map<string, Collection>, maxBytes: number): R
       return succeed({ points })
     },
   }
-  return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, refusing(route)]))
+  return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, withRefusals(route)]))
 }
 
-function refusing(route: Route): Route {
+function withRefusals(route: Route): Route {
   return async (request) => {
     try {
       return await route(request)
@@ -227,7 +227,7 @@ function readBody<T>(request: SeenRequest, schema: z.ZodType<T>, maxBytes: numbe
   throw new Refusal(400, `Format error in JSON body: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`)
 }
 
-function checkLeast(name: string, given: number): void {
+function checkMinimum(name: string, given: number): void {
   if (given >= 1) return
   const problem = `${name}: value ${given} invalid, must be 1 or larger`
   throw new Refusal(422, `Validation error in JSON body: [${problem}]`)

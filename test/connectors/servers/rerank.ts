@@ -195,10 +195,10 @@ export function openHostedRerankServer({ vendor, judge, apiKey, model }: HostedR
 function withKey(
   key: string | undefined,
   refuse: (request: SeenRequest) => RouteAnswer,
-): Pick<FaultyServerOptions, 'gate'> {
+): Pick<FaultyServerOptions, 'beforeRoute'> {
   if (key === undefined) return {}
   return {
-    gate: (request) => (request.headers['authorization'] === `Bearer ${key}` ? undefined : refuse(request)),
+    beforeRoute: (request) => (request.headers['authorization'] === `Bearer ${key}` ? undefined : refuse(request)),
   }
 }
 

@@ -77,7 +77,7 @@ export async function openTeiServer(options: TeiOptions = {}): Promise<TeiServer
       'GET /health': () => ({ status: 200, text: '' }),
       'POST /embed': embed,
     },
-    gate: ({ path, headers }) =>
+    beforeRoute: ({ path, headers }) =>
       apiKey === undefined || path === '/health' || headers['authorization'] === `Bearer ${apiKey}`
         ? undefined
         : { status: 401, text: '' },

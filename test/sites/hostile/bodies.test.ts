@@ -25,7 +25,7 @@ async function crawlAnswers(answers: Readonly<Record<string, Answerer>>, queries
   expect(GOOD.map((path) => rows[path])).toEqual(GOOD.map(() => 'indexed'))
   expect(run.sources.get(`${server.origin}/`)?.end).toBe('completed')
   expect(canary.connections).toBe(0)
-  expect(server.asked.length).toBeLessThan(2 * paths.length + 20)
+  expect(server.requestedPaths.length).toBeLessThan(2 * paths.length + 20)
   const states = Object.fromEntries(paths.map((path) => [path, rows[path]]))
   return { states, run, server, canary }
 }
@@ -139,7 +139,7 @@ test('each pathological page is indexed or fails on its own', async () => {
     '/links': expect.stringMatching(isLong ? /^(?:indexed too-many-links|failed page-defect)$/ : /^indexed/),
     '/unclosed': expect.stringMatching(isLong ? /^failed page-defect$/ : /^(?:indexed|skipped duplicate)$/),
   })
-  expect(server.asked.filter((path) => path.startsWith('/l/'))).toEqual([])
+  expect(server.requestedPaths.filter((path) => path.startsWith('/l/'))).toEqual([])
   expect(canary.connections).toBe(0)
 })
 
@@ -188,8 +188,8 @@ test('links to other schemes and hosts are recorded and never requested', async 
   for (const link of links.slice(0, 10)) expect(rows[link] ?? 'none', link).toMatch(/^(?:skipped scheme|none)$/)
   expect(rows[`${canary.origin}/a`]).toBe('skipped off-site')
   expect(canary.connections).toBe(0)
-  expect(server.asked.filter((path) => path.length > 2000)).toEqual([])
-  expect(server.asked.length).toBeLessThan(40)
+  expect(server.requestedPaths.filter((path) => path.length > 2000)).toEqual([])
+  expect(server.requestedPaths.length).toBeLessThan(40)
   expect(JSON.stringify([...run.sources.values()])).not.toContain('secret')
 })
 

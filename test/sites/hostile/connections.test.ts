@@ -3,14 +3,14 @@ import { page } from '../site.ts'
 import {
   type Answerer,
   crawlHostile,
-  HASTIEST,
-  HASTY,
   isLong,
   openCanary,
   openRawServer,
   type RawServer,
   type RunOptions,
   rowsOf,
+  SHORT_TIMEOUTS,
+  SHORTEST_TIMEOUTS,
   send,
   sendForever,
   sendRaw,
@@ -123,7 +123,7 @@ test('servers that break HTTP keep nothing from their good pages', async () => {
       options,
     )
   const [hasty, patient] = await Promise.all([
-    crawl(timed, HASTY),
+    crawl(timed, SHORT_TIMEOUTS),
     crawl(
       servers.filter((server) => !timed.includes(server)),
       isLong ? {} : { limits: { attempts: 2 } },
@@ -133,7 +133,7 @@ test('servers that break HTTP keep nothing from their good pages', async () => {
     const run = timed.includes(server) ? hasty : patient
     const rows = rowsOf(run, server)
     const { end } = run.sources.get(`${server.origin}/`) ?? {}
-    const isBounded = server.asked.length <= MAX_REQUESTS
+    const isBounded = server.requestedPaths.length <= MAX_REQUESTS
     return { path: paths[i], end, state: rows[paths[i] ?? ''], good: good.map((one) => rows[one]), isBounded }
   })
   const indexed = good.map(() => 'indexed')
@@ -155,7 +155,7 @@ test('redirects in circles, chains and to elsewhere are followed only so far', a
   expect(rows['/away']).toBe('skipped redirect')
   expect(rows[`${canary.origin}/`]).toBe('skipped off-site')
   expect(canary.connections).toBe(0)
-  expect(server.asked.length).toBeLessThan(60)
+  expect(server.requestedPaths.length).toBeLessThan(60)
   expect(run.sources.get(`${server.origin}/`)?.end).toBe('completed')
 })
 
@@ -190,7 +190,7 @@ test('a server that never answers or resets every connection is reported as a fa
   const servers = [silent, resetting]
   const run = await crawlHostile(
     servers.map(({ origin }) => ({ url: `${origin}/` })),
-    HASTIEST,
+    SHORTEST_TIMEOUTS,
   )
   for (const server of servers) {
     expect(run.sources.get(`${server.origin}/`)).toMatchObject({ end: 'failed' })

@@ -11,7 +11,7 @@ import { addSource, type SourceInput } from '../../../src/library/operations/add
 import { crawlSource } from '../../../src/library/operations/crawl-source.ts'
 import type { Source } from '../../../src/library/source.ts'
 import { openLibrary } from '../../../src/open-library.ts'
-import type { ChildTask, SourceTold } from './harness.ts'
+import type { ChildTask, SourceReport } from './harness.ts'
 
 const { library: path, sources, timeouts, limits, queries } = JSON.parse(process.argv[2] ?? '') as ChildTask
 const opened = await openLibrary({ path, version: '0.0.0', allowPrivate: ['127.0.0.1', '127.0.0.2'], limits })
@@ -50,7 +50,7 @@ function say(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
-async function crawlOne(input: SourceInput): Promise<SourceTold> {
+async function crawlOne(input: SourceInput): Promise<SourceReport> {
   const source = await addSource(library, input)
   const started = performance.now()
   let ended: { readonly end: string; readonly problem: string | null; readonly requests: number } | undefined
@@ -68,11 +68,23 @@ async function crawlOne(input: SourceInput): Promise<SourceTold> {
   under.delete(input.url)
   const seconds = (performance.now() - started) / 1000
   const { rows, total } = await listRows(source)
-  return { type: 'crawled', url: input.url, end, problem, seconds, requests, total, rows, told, details, discovered }
+  return {
+    type: 'crawled',
+    url: input.url,
+    end,
+    problem,
+    seconds,
+    requests,
+    total,
+    rows,
+    eventCounts: told,
+    details,
+    discovered,
+  }
 }
 
 /** State and reason of each address. For very many addresses it lists only the first ones and the visited ones. */
-async function listRows({ id }: Source): Promise<Pick<SourceTold, 'rows' | 'total'>> {
+async function listRows({ id }: Source): Promise<Pick<SourceReport, 'rows' | 'total'>> {
   const rows: Record<string, string> = {}
   let total = 0
   for (let after: string | undefined; ; ) {

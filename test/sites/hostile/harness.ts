@@ -17,9 +17,9 @@ import { closeLater } from '../../close-later.ts'
 export const isLong: boolean = process.env['TEST_LONG'] !== undefined
 
 /** Timeout of a hanging crawl. `npm run bench hostile` checks how long crawls of hostile sites may take. */
-const MOST_SECONDS = 250
+const MAX_SECONDS = 250
 /** Memory limit for every crawl of a hostile site. */
-const MOST_MB = 700
+const MAX_MB = 700
 
 /** Names a file for the figures of every run. */
 const reportFile = process.env['TEST_REPORT']
@@ -42,7 +42,7 @@ export type Timeouts = Pick<
 >
 
 /** The report about one source. */
-export interface SourceTold {
+export interface SourceReport {
   readonly type: 'crawled'
   readonly url: string
   readonly end: string
@@ -54,7 +54,7 @@ export interface SourceTold {
   /** `indexed`, `skipped robots-disallow`, by key. */
   readonly rows: Readonly<Record<string, string>>
   /** Number of events by type. */
-  readonly told: Readonly<Record<string, number>>
+  readonly eventCounts: Readonly<Record<string, number>>
   /** Detail of the event that ended a visit, by address. */
   readonly details: Readonly<Record<string, string>>
   /** Lists that the crawl looked for, with the result. */
@@ -64,7 +64,7 @@ export interface SourceTold {
 /** The result of a run. */
 export interface HostileRun {
   /** By start. */
-  readonly sources: ReadonlyMap<string, SourceTold>
+  readonly sources: ReadonlyMap<string, SourceReport>
   /** The page that each query finds first. */
   readonly found: readonly (string | null)[]
   readonly seconds: number
@@ -82,11 +82,11 @@ export interface RunOptions {
  * The short form has shorter timeouts and fewer retries. A dripping response takes the longest anyway, so the other timeouts leave a busy
  * machine nearly as much time for the good pages.
  */
-export const HASTY: RunOptions = hurry(7000)
+export const SHORT_TIMEOUTS: RunOptions = withShortTimeouts(7000)
 /** For sites without a good page. */
-export const HASTIEST: RunOptions = hurry(2000)
+export const SHORTEST_TIMEOUTS: RunOptions = withShortTimeouts(2000)
 
-function hurry(ms: number): RunOptions {
+function withShortTimeouts(ms: number): RunOptions {
   if (isLong) return {}
   const timeouts = { connectTimeoutMs: ms, firstByteTimeoutMs: ms, idleTimeoutMs: ms, answerTimeoutMs: 8000 }
   return { limits: { attempts: 2 }, timeouts }
@@ -119,8 +119,8 @@ export async function crawlHostile(sources: readonly SourceInput[], options: Run
     },
   })
   // SIGTERM first, so that the process can report its state.
-  const timer = setTimeout(() => child.kill('SIGTERM'), MOST_SECONDS * 1000)
-  const killer = setTimeout(() => child.kill('SIGKILL'), MOST_SECONDS * 1000 + 5000)
+  const timer = setTimeout(() => child.kill('SIGTERM'), MAX_SECONDS * 1000)
+  const killer = setTimeout(() => child.kill('SIGKILL'), MAX_SECONDS * 1000 + 5000)
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
@@ -136,25 +136,25 @@ export async function crawlHostile(sources: readonly SourceInput[], options: Run
   const lines = stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Told)
+    .map((line) => JSON.parse(line) as ChildMessage)
   const told = new Map(lines.flatMap((line) => (line.type === 'crawled' ? [[line.url, line] as const] : [])))
   const usage = lines.find((line) => line.type === 'usage')
   const found = lines.find((line) => line.type === 'found')
   const rssMb = usage?.rssMb ?? Infinity
   report(seconds, usage?.cpuSeconds ?? 0, rssMb, told)
-  expect(rssMb).toBeLessThan(MOST_MB)
+  expect(rssMb).toBeLessThan(MAX_MB)
   expect(new Set(told.keys())).toEqual(new Set(sources.map(({ url }) => url)))
   expect(readdirSync(folder)).toEqual(['library'])
   expect(readdirSync(join(folder, 'library')).filter((name) => !/^library\.db(?:-wal|-shm)?$/.test(name))).toEqual([])
   return { sources: told, found: found?.urls ?? [], seconds, rssMb }
 }
 
-type Told =
-  | SourceTold
+type ChildMessage =
+  | SourceReport
   | { readonly type: 'usage'; readonly rssMb: number; readonly cpuSeconds: number }
   | { readonly type: 'found'; readonly urls: readonly (string | null)[] }
 
-function report(seconds: number, cpuSeconds: number, rssMb: number, sources: ReadonlyMap<string, SourceTold>): void {
+function report(seconds: number, cpuSeconds: number, rssMb: number, sources: ReadonlyMap<string, SourceReport>): void {
   if (reportFile === undefined) return
   const requests = [...sources.values()].reduce((sum, source) => sum + source.requests, 0)
   const figures = [
@@ -182,7 +182,7 @@ export interface RawServer {
   /** For paths that are not listed; undefined leaves it at 404. */
   fallback: ((path: string) => Answerer | undefined) | undefined
   /** Requested paths in order. */
-  readonly asked: string[]
+  readonly requestedPaths: string[]
   /** Number of connections. */
   connections: number
   /** Called with each connection before anything was read; true keeps it from being read. */
@@ -206,7 +206,7 @@ export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
       for (let end = head.indexOf('\r\n\r\n'); end >= 0; end = head.indexOf('\r\n\r\n')) {
         const [, path = '/'] = /^GET (\S+) /.exec(head) ?? []
         head = head.slice(end + 4)
-        raw.asked.push(path)
+        raw.requestedPaths.push(path)
         const answer =
           raw.answers.get(path) ?? raw.fallback?.(path) ?? send('not found', { 'content-type': 'text/plain' }, 404)
         answer(socket, path)
@@ -220,7 +220,7 @@ export async function openRawServer(address = '127.0.0.1'): Promise<RawServer> {
     origin: `http://${address}:${where.port}`,
     answers: new Map(),
     fallback: undefined,
-    asked: [],
+    requestedPaths: [],
     connections: 0,
     onConnection: undefined,
   }

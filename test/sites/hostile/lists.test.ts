@@ -5,12 +5,12 @@ import { markdown, page } from '../site.ts'
 import {
   type Answerer,
   crawlHostile,
-  HASTY,
   isLong,
   openCanary,
   openRawServer,
   type RawServer,
   rowsOf,
+  SHORT_TIMEOUTS,
   send,
   sendForever,
   sendTo,
@@ -293,7 +293,7 @@ test.each(GROUPS)('%s that means harm keeps nothing from the good pages: %j', as
   const servers = await Promise.all(names.map((name) => openCase(CASES[name], canary)))
   const run = await crawlHostile(
     servers.map(({ origin }, i) => ({ url: `${origin}/`, scope: CASES[names[i] ?? '']?.scope ?? {} })),
-    kind === 'robots.txt' ? HASTY : {},
+    kind === 'robots.txt' ? SHORT_TIMEOUTS : {},
   )
   const seen = servers.map((server, i) => {
     const { states = {}, isClosed = false, told = /^/, most = 20 } = CASES[names[i] ?? ''] ?? {}
@@ -308,8 +308,8 @@ test.each(GROUPS)('%s that means harm keeps nothing from the good pages: %j', as
       states: Object.fromEntries(Object.keys(expected).map((path) => [path, rows[path]])),
       expected,
       isTold: told.test(discovered),
-      asked: server.asked.length <= most ? 'few' : server.asked.length,
-      isLed: server.asked.includes('/from-soft-404'),
+      asked: server.requestedPaths.length <= most ? 'few' : server.requestedPaths.length,
+      isLed: server.requestedPaths.includes('/from-soft-404'),
     }
   })
   expect(seen).toEqual(

@@ -47,5 +47,5 @@ test('a crawl that exceeds its memory continues with one page at a time', async 
   const rows = rowsOf(run, server)
   expect(paths.filter((path) => rows[path] !== 'indexed')).toEqual([])
   expect(most).toBe(1)
-  expect(run.sources.get(`${server.origin}/`)?.told).toMatchObject({ paused: expect.any(Number) })
+  expect(run.sources.get(`${server.origin}/`)?.eventCounts).toMatchObject({ paused: expect.any(Number) })
 })

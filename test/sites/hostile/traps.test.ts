@@ -39,7 +39,7 @@ test('a crawl of an endless site ends', async () => {
   const run = await crawlHostile(all.map(({ origin }) => ({ url: `${origin}/` })))
   const seen = all.map((server, i) => {
     const rows = rowsOf(run, server)
-    const asked = server.asked.length
+    const asked = server.requestedPaths.length
     return {
       name: names[i] ?? 'redirects without end',
       end: run.sources.get(`${server.origin}/`)?.end,

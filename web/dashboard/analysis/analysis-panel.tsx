@@ -9,16 +9,16 @@ import { now } from '../clock.ts'
 import { ErrorId } from '../error-id.tsx'
 import { connection } from '../live.ts'
 import { type Refusal, send } from '../request.ts'
-import { useReturn } from '../use-return.ts'
+import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 import { readRuns, runs } from './runs.ts'
 
 /** Poll interval while a run is active: runs of other programs send no events. */
-const ASK_MS = 5000
+const POLL_INTERVAL_MS = 5000
 
 /** Starts an analysis of the stored pages, shows its progress, and lists the latest runs. */
 export function AnalysisPanel(): JSX.Element {
   const isRunning = useComputed(() => runs.value?.some(({ status }) => status === 'running') === true)
-  const turn = useComputed(() => (isRunning.value ? Math.floor(now.value / ASK_MS) : 0))
+  const turn = useComputed(() => (isRunning.value ? Math.floor(now.value / POLL_INTERVAL_MS) : 0))
   const isLost = useComputed(() => connection.value === 'lost')
   useSignalEffect(() => {
     turn.value
@@ -50,7 +50,7 @@ function StartRun({ isRunning }: { readonly isRunning: boolean }): JSX.Element {
   const isBusy = useSignal(false)
   const refusal = useSignal<Refusal | null>(null)
   const started = useSignal<string | null>(null)
-  useReturn(refusal)
+  useClearOnReconnect(refusal)
   const start = async () => {
     isBusy.value = true
     refusal.value = null

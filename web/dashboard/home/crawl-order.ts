@@ -17,7 +17,7 @@ export const RENDER_WORDS = {
 } as const
 
 /** The values of the form, as typed. */
-export interface OrderFields {
+export interface CrawlFields {
   readonly startUrl: string
   readonly crawlType: string
   readonly useSitemap: boolean
@@ -45,10 +45,10 @@ export interface OrderFields {
 }
 
 /** Error messages by field name. */
-export type FieldProblems = Readonly<Partial<Record<keyof OrderFields, string>>>
+export type FieldProblems = Readonly<Partial<Record<keyof CrawlFields, string>>>
 
 /** Defaults that suit most sites, so that only the address is required. */
-export const DEFAULT_FIELDS: OrderFields = {
+export const DEFAULT_FIELDS: CrawlFields = {
   startUrl: '',
   crawlType: 'docs',
   useSitemap: true,
@@ -73,13 +73,13 @@ export const DEFAULT_FIELDS: OrderFields = {
 }
 
 /** Whether a crawl type uses a plan. */
-export function isPlanned({ crawlType }: Pick<OrderFields, 'crawlType'>): boolean {
+export function isPlanned({ crawlType }: Pick<CrawlFields, 'crawlType'>): boolean {
   return crawlType === 'intelligent' || crawlType === 'history'
 }
 
 /** Validates the fields; the result is empty if they can be sent. */
-export function checkFields(fields: OrderFields): FieldProblems {
-  const problems: Partial<Record<keyof OrderFields, string>> = {}
+export function checkFields(fields: CrawlFields): FieldProblems {
+  const problems: Partial<Record<keyof CrawlFields, string>> = {}
   const wrong = findUrlProblem(fields.startUrl)
   if (wrong !== null) problems.startUrl = wrong
   for (const [name, least] of numbersOf(fields)) {
@@ -101,7 +101,7 @@ export function checkFields(fields: OrderFields): FieldProblems {
  * Builds the body of `POST /api/crawl`. Empty fields, and fields that do not apply to the crawl type, are left out, so that the server uses
  * its defaults. `queue` says whether the crawl may wait in the queue.
  */
-export function writeOrder(fields: OrderFields, queue: boolean): Readonly<Record<string, unknown>> {
+export function writeCrawlBody(fields: CrawlFields, queue: boolean): Readonly<Record<string, unknown>> {
   const numbers = numbersOf(fields).flatMap(([name]) =>
     fields[name].trim() === '' ? [] : [[name, Number(fields[name])]],
   )
@@ -116,7 +116,7 @@ export function writeOrder(fields: OrderFields, queue: boolean): Readonly<Record
     useSitemap,
     sitemapOnly,
     scope,
-    depth: ANY_DEPTH,
+    depth: MAX_DEPTH,
     ...Object.fromEntries(numbers),
     ...Object.fromEntries(durations),
     ...(allowQueryUrls ? { allowQueryUrls } : {}),
@@ -129,7 +129,7 @@ export function writeOrder(fields: OrderFields, queue: boolean): Readonly<Record
 }
 
 /** The largest depth that the API accepts, used when the depth field is empty: no limit. */
-const ANY_DEPTH = 1000
+const MAX_DEPTH = 1000
 
 const NUMBERS = [
   ['depth', 0],
@@ -146,7 +146,7 @@ const PLAN_NUMBERS = [
 ] as const
 
 /** The integer fields, each with its minimum. */
-function numbersOf(fields: OrderFields) {
+function numbersOf(fields: CrawlFields) {
   return isPlanned(fields) ? [...NUMBERS, ...PLAN_NUMBERS] : NUMBERS
 }
 
@@ -157,13 +157,13 @@ export const TREE: RegExp =
   /^(?:git[+@:]|ssh:|(?:pkg|npm|pypi|crates|cargo|maven):)|\.(?:git\/?|zip|tar|tgz|tar\.(?:gz|zst))$/i
 
 /** Matches local paths, which may only be added on the machine itself. */
-const OWN = /^(?:[/~]|\.{1,2}(?:\/|$)|(?:git\+)?file:)/i
+const LOCAL_PATH = /^(?:[/~]|\.{1,2}(?:\/|$)|(?:git\+)?file:)/i
 
 /** Validates a start address; returns null if it can be sent. */
 export function findUrlProblem(text: string): string | null {
   const trimmed = text.trim()
   if (trimmed === '') return 'Enter an address.'
-  if (OWN.test(trimmed)) return 'Add local paths on the machine itself, with “pharos add”'
+  if (LOCAL_PATH.test(trimmed)) return 'Add local paths on the machine itself, with “pharos add”'
   if (readUrl(text) !== undefined) return null
   return 'Enter a URL (https://…), a Git address or a package (npm:react)'
 }

@@ -19,15 +19,16 @@ const TONES: Readonly<Record<QueueItem['status'], Tone>> = {
   cancelled: 'warn',
 }
 
-const SHOWN = 10
+const MAX_SHOWN = 10
 
 /** The jobs that ended last, with their results. */
 export function EndedJobs(): JSX.Element | null {
   const items = useSignal<readonly QueueItem[]>([])
   useSignalEffect(() => {
     endedCount.value
-    void request<QueueList>(`/api/queues?limit=${SHOWN * 2}`).then((answer) => {
-      if ('value' in answer) items.value = answer.value.items.filter(({ endedAt }) => endedAt !== null).slice(0, SHOWN)
+    void request<QueueList>(`/api/queues?limit=${MAX_SHOWN * 2}`).then((answer) => {
+      if ('value' in answer)
+        items.value = answer.value.items.filter(({ endedAt }) => endedAt !== null).slice(0, MAX_SHOWN)
     })
   })
   if (items.value.length === 0) return null

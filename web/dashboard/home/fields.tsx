@@ -1,11 +1,11 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useId } from 'preact/hooks'
-import type { FieldProblems, OrderFields } from './crawl-order.ts'
+import type { CrawlFields, FieldProblems } from './crawl-order.ts'
 
 /** The signals that all fields of the form share. */
 export interface SharedFields {
-  readonly fields: Signal<OrderFields>
+  readonly fields: Signal<CrawlFields>
   readonly problems: Signal<FieldProblems>
 }
 
@@ -23,7 +23,7 @@ type FieldSize = 'wide' | 'middle'
 
 /** A field with its label and its error message. */
 interface FieldInput extends SharedFields {
-  readonly name: keyof OrderFields
+  readonly name: keyof CrawlFields
   readonly label: string
   readonly note?: string
   readonly size?: FieldSize
@@ -56,7 +56,7 @@ export function Field({ fields, problems, name, label, note, size, children }: F
 
 /** A text field. */
 interface TextInput extends SharedFields {
-  readonly name: 'startUrl' | (keyof OrderFields & string)
+  readonly name: 'startUrl' | (keyof CrawlFields & string)
   readonly label: string
   readonly note?: string
   readonly placeholder?: string
@@ -121,7 +121,7 @@ export function CheckField(
   )
 }
 
-function without(problems: FieldProblems, name: keyof OrderFields): FieldProblems {
+function without(problems: FieldProblems, name: keyof CrawlFields): FieldProblems {
   const { [name]: _, ...others } = problems
   return others
 }

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { AnalysisPanel } from '../analysis/analysis-panel.tsx'
-import { libraryTrouble } from '../library-trouble.ts'
+import { libraryOutage } from '../library-outage.ts'
 import { connection, liveJobs } from '../live.ts'
 import { EndedJobs } from './ended-jobs.tsx'
 import { JobCard } from './job-card.tsx'
-import { LateWorkers } from './late-workers.tsx'
+import { LazyWorkers } from './lazy-workers.tsx'
 import { StartForm } from './start-form.tsx'
 
 /** Starts crawls, and lists the queued, running and ended ones. */
@@ -22,14 +22,14 @@ export function Home(): JSX.Element {
         {jobs.length === 0 ? (
           <div class="panel empty">
             <p>
-              {libraryTrouble.value === null ? 'Nothing is being crawled.' : 'What is being crawled is not known now.'}
+              {libraryOutage.value === null ? 'Nothing is being crawled.' : 'What is being crawled is not known now.'}
             </p>
           </div>
         ) : (
           jobs.map((job) => <JobCard key={job.id} job={job} />)
         )}
       </section>
-      <LateWorkers />
+      <LazyWorkers />
       <AnalysisPanel />
       <EndedJobs />
     </div>
@@ -38,7 +38,7 @@ export function Home(): JSX.Element {
 
 function Connection(): JSX.Element {
   const state = connection.value
-  const isAway = state === 'open' && libraryTrouble.value !== null
+  const isAway = state === 'open' && libraryOutage.value !== null
   const words = {
     connecting: 'connecting',
     open: isAway ? 'without its library' : 'live',

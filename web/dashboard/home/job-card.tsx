@@ -7,11 +7,11 @@ import { writeMoment, writeRate, writeSpan } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { HostPace, ProgressEvent } from '../api.ts'
 import { now } from '../clock.ts'
-import { libraryTrouble } from '../library-trouble.ts'
+import { libraryOutage } from '../library-outage.ts'
 import { type LiveJob, readJobs } from '../live.ts'
 import { type Refusal, send } from '../request.ts'
 import { Understanding } from '../understanding/understanding.tsx'
-import { useReturn } from '../use-return.ts'
+import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 import { Notes } from './notes.tsx'
 import { RateChart } from './rate-chart.tsx'
 
@@ -46,7 +46,7 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
       {isWaiting ? null : (
         <>
           {/* While the library is unavailable, a missing progress report does not mean zero pages. */}
-          {progress === null && libraryTrouble.value !== null ? null : (
+          {progress === null && libraryOutage.value !== null ? null : (
             <div class="job-body">
               <JobFigures job={job} />
               <RateChart rates={job.rates} />
@@ -83,7 +83,7 @@ function JobFigures({ job }: { readonly job: LiveJob }): JSX.Element {
   const progress = job.progress.value
   const isElsewhere = job.item.value.elsewhere === true
   const figures: readonly (readonly [label: string, value: string, tone?: string])[] = [
-    ['pages / s', writeRate(progress?.paused ? 0 : job.rates.readPresent(now.value)), 'lead'],
+    ['pages / s', writeRate(progress?.paused ? 0 : job.rates.readCurrent(now.value)), 'lead'],
     ['visited', writeNumber(progress?.visited ?? 0)],
     ['saved', writeNumber(progress?.saved ?? 0)],
     ...(isElsewhere ? [] : [['unchanged', writeNumber(progress?.unchanged ?? 0)] as const]),
@@ -198,7 +198,7 @@ function JobButtons({ job }: { readonly job: LiveJob }): JSX.Element {
   const refusal = useSignal<Refusal | null>(null)
   const isBusy = useSignal(false)
   const { status, stage, paused } = job.item.value
-  useReturn(refusal)
+  useClearOnReconnect(refusal)
   const tell = async (verb: 'pause' | 'resume' | 'stop') => {
     isBusy.value = true
     const answer = await send(`/api/crawls/${encodeURIComponent(job.id)}/${verb}`)

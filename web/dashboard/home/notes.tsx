@@ -3,12 +3,12 @@ import { writeNumber } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import { now } from '../clock.ts'
+import { ExternalLink } from '../external-link.tsx'
 import type { LiveJob, Note } from '../live.ts'
-import { OutsideLink } from '../outside-link.tsx'
 import { writeQuery } from '../request.ts'
 
 /** Number of problems shown; there can be hundreds. */
-const SHOWN = 6
+const MAX_SHOWN = 6
 
 /** The milestones of a job, and its problems. */
 export function Notes({ job }: { readonly job: LiveJob }): JSX.Element | null {
@@ -35,10 +35,12 @@ export function Notes({ job }: { readonly job: LiveJob }): JSX.Element | null {
             Problems <a href={`/problems/ssr${query}`}>{writeKinds(problems)}</a>
           </h4>
           <ul>
-            {problems.slice(0, SHOWN).map((note) => (
+            {problems.slice(0, MAX_SHOWN).map((note) => (
               <NoteLine key={`${note.kind} ${note.target}`} note={note} />
             ))}
-            {problems.length > SHOWN ? <li class="quiet">and {writeNumber(problems.length - SHOWN)} more</li> : null}
+            {problems.length > MAX_SHOWN ? (
+              <li class="quiet">and {writeNumber(problems.length - MAX_SHOWN)} more</li>
+            ) : null}
           </ul>
         </div>
       )}
@@ -71,7 +73,7 @@ function NoteText({ message, target }: { readonly message: string; readonly targ
   return (
     <>
       {before}
-      <OutsideLink url={target} />
+      <ExternalLink url={target} />
       {after}
     </>
   )

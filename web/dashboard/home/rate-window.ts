@@ -2,7 +2,7 @@
 export const WINDOW_SECONDS = 120
 
 /** The current rate is an average over this many seconds, because pages arrive in bursts. */
-const PRESENT_SECONDS = 5
+const CURRENT_RATE_SECONDS = 5
 
 /** A count at a point in time. */
 interface Sample {
@@ -21,13 +21,13 @@ export interface RateSeries {
 export interface RateWindow {
   add(at: number, count: number): void
   /** The average over the last seconds. It spans at least one second, because shorter spans are too noisy. */
-  readPresent(now: number): number
+  readCurrent(now: number): number
   /** The rates of the whole window, or since the first report if that is more recent. */
   readSeries(now: number): RateSeries
 }
 
 /** While a crawl makes progress, reports arrive at least this often. */
-const FRESH_MS = 6000
+const MAX_REPORT_INTERVAL_MS = 6000
 
 /** The minimum time span of a chart. */
 const MIN_SECONDS = 20
@@ -53,21 +53,21 @@ export function createRateWindow(): RateWindow {
     return start === null || end === null ? null : Math.max(0, ((end - start) * 1000) / (to - from))
   }
   /** Whether the next report may still arrive; until then the rate after the last report is unknown. */
-  const isFresh = (now: number) => now - (samples.at(-1)?.at ?? 0) < FRESH_MS
+  const isFresh = (now: number) => now - (samples.at(-1)?.at ?? 0) < MAX_REPORT_INTERVAL_MS
   return {
     add(at, count) {
       const last = samples.at(-1)
       // A restarted process counts from zero.
       if (last !== undefined && count < last.count) samples = []
       if (last === undefined || at > last.at) samples.push({ at, count })
-      const oldest = at - (WINDOW_SECONDS + PRESENT_SECONDS + 2) * 1000
+      const oldest = at - (WINDOW_SECONDS + CURRENT_RATE_SECONDS + 2) * 1000
       const first = samples.findIndex((sample) => sample.at >= oldest)
       if (first > 0) samples = samples.slice(first)
     },
-    readPresent(now) {
+    readCurrent(now) {
       const [first] = samples
       const to = isFresh(now) ? Math.min(now, samples.at(-1)?.at ?? now) : now
-      const from = Math.max(first?.at ?? to, to - PRESENT_SECONDS * 1000)
+      const from = Math.max(first?.at ?? to, to - CURRENT_RATE_SECONDS * 1000)
       return rateBetween(Math.min(from, to - 1000), to) ?? 0
     },
     readSeries(now) {

@@ -6,21 +6,21 @@ import type { CrawlTypeItem, CrawlTypeList } from '../api.ts'
 import { ErrorId } from '../error-id.tsx'
 import { liveJobs, readJobs } from '../live.ts'
 import { type Answer, type Refusal, request, send } from '../request.ts'
-import { useReturn } from '../use-return.ts'
+import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 import {
+  type CrawlFields,
   checkFields,
   DEFAULT_FIELDS,
   type FieldProblems,
   isPlanned,
-  type OrderFields,
   REACH_WORDS,
   RENDER_WORDS,
   readUrl,
-  writeOrder,
+  writeCrawlBody,
 } from './crawl-order.ts'
 import { CheckField, Field, type SharedFields, TextField } from './fields.tsx'
+import { MissingMilestones } from './missing-milestones.tsx'
 import { PlanFields } from './plan-fields.tsx'
-import { Unprepared } from './unprepared.tsx'
 
 /** The form that starts a crawl. */
 export function StartForm(): JSX.Element {
@@ -29,7 +29,7 @@ export function StartForm(): JSX.Element {
   const refusal = useSignal<Refusal | null>(null)
   const isBusy = useSignal(false)
   const isQueued = useSignal(false)
-  useReturn(refusal)
+  useClearOnReconnect(refusal)
   const form = useRef<HTMLFormElement>(null)
   const types = useSignal<readonly CrawlTypeItem[]>([])
   const shared = { fields, problems }
@@ -60,7 +60,7 @@ export function StartForm(): JSX.Element {
     showProblems(checkFields(fields.value))
     if (Object.keys(problems.value).length > 0) return
     isBusy.value = true
-    const answer = await order(fields.value)
+    const answer = await startCrawl(fields.value)
     isBusy.value = false
     if ('refusal' in answer) {
       const field = fieldOf(answer.refusal)
@@ -171,7 +171,7 @@ export function StartForm(): JSX.Element {
         </p>
       )}
       {refusal.value?.code === 'CRAWL_UNPREPARED' ? (
-        <Unprepared
+        <MissingMilestones
           host={URL.parse(readUrl(fields.value.startUrl) ?? '')?.host ?? ''}
           onForce={() => {
             fields.value = { ...fields.value, force: true }
@@ -184,11 +184,11 @@ export function StartForm(): JSX.Element {
 }
 
 /** Starts a crawl. The server does not check a queued crawl in advance, so a crawl of the history is first sent without `queue`. */
-async function order(fields: OrderFields): Promise<Answer<{ readonly stage: string }>> {
+async function startCrawl(fields: CrawlFields): Promise<Answer<{ readonly stage: string }>> {
   const isChecked = fields.crawlType === 'history' && !fields.force
-  const answer = await send<{ readonly stage: string }>('/api/crawl', writeOrder(fields, !isChecked))
+  const answer = await send<{ readonly stage: string }>('/api/crawl', writeCrawlBody(fields, !isChecked))
   const isFull = isChecked && 'refusal' in answer && answer.refusal.code === 'JOBS_FULL'
-  return isFull ? send('/api/crawl', writeOrder(fields, true)) : answer
+  return isFull ? send('/api/crawl', writeCrawlBody(fields, true)) : answer
 }
 
 /** The crawl types that the server offers. Choosing one sets the sitemap check boxes. */
@@ -231,17 +231,17 @@ function TypeField({
   )
 }
 
-function chooseType(fields: Signal<OrderFields>, { name, declaration }: CrawlTypeItem): void {
+function chooseType(fields: Signal<CrawlFields>, { name, declaration }: CrawlTypeItem): void {
   const { useSitemap = true, sitemapOnly = false } = declaration
   fields.value = { ...fields.value, crawlType: name, useSitemap, sitemapOnly }
 }
 
 /** Returns the form field that the error is about, if any. */
-function fieldOf({ field, code }: Refusal): keyof OrderFields | undefined {
+function fieldOf({ field, code }: Refusal): keyof CrawlFields | undefined {
   // The form has only one address field.
   if (code === 'URL_INVALID') return 'startUrl'
   const name = field === 'preferCache' ? 'isComplete' : field
   return FIELD_NAMES.find((one) => one === name)
 }
 
-const FIELD_NAMES = Object.keys(DEFAULT_FIELDS) as (keyof OrderFields)[]
+const FIELD_NAMES = Object.keys(DEFAULT_FIELDS) as (keyof CrawlFields)[]

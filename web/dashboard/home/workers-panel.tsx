@@ -10,14 +10,14 @@ import { connection } from '../live.ts'
 import { request } from '../request.ts'
 
 /** Poll interval for the list of workers. */
-const ASK_MS = 2000
+const POLL_INTERVAL_MS = 2000
 
 const TONES: Readonly<Record<WorkerItem['state'], Tone>> = { working: 'good', draining: 'warn', lost: 'bad' }
 
 /** The workers that take crawls from the queue of a library in PostgreSQL. */
 export function WorkersPanel(): JSX.Element | null {
   const list = useSignal<WorkerList | null>(null)
-  const turn = useComputed(() => Math.floor(now.value / ASK_MS))
+  const turn = useComputed(() => Math.floor(now.value / POLL_INTERVAL_MS))
   const isLost = useComputed(() => connection.value === 'lost')
   useSignalEffect(() => {
     turn.value

@@ -5,14 +5,14 @@ import type { HubHosts, MentionList, PlaceMention } from '../api.ts'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { Understanding } from '../understanding/understanding.tsx'
-import { useFollowing } from '../use-following.ts'
+import { useLiveRefresh } from '../use-live-refresh.ts'
 import { placeHref } from './place-href.ts'
 import { WorldMap } from './world-map.tsx'
 
 /** Number of places on the map; more would overlap. */
-const ON_MAP = 300
-const IN_TABLE = 100
-const MOST_HOSTS = 200
+const MAX_ON_MAP = 300
+const MAX_IN_TABLE = 100
+const MAX_HOSTS = 200
 
 /** The places that pages are about, for all hosts or one. For one host it also shows the patterns and hubs found there. */
 export function Places(): JSX.Element {
@@ -31,8 +31,8 @@ export function Places(): JSX.Element {
 
 function HostFilter({ host }: { readonly host: string }): JSX.Element {
   const hosts = useSignal<readonly string[]>([])
-  useFollowing(async () => {
-    const answer = await request<HubHosts>(`/api/hubs/hosts?limit=${MOST_HOSTS}`)
+  useLiveRefresh(async () => {
+    const answer = await request<HubHosts>(`/api/hubs/hosts?limit=${MAX_HOSTS}`)
     if ('value' in answer) hosts.value = answer.value.items.map((item) => item.host)
   })
   return (
@@ -66,8 +66,8 @@ function HostFilter({ host }: { readonly host: string }): JSX.Element {
 function Mentions({ host }: { readonly host: string }): JSX.Element {
   const items = useSignal<readonly PlaceMention[] | null>(null)
   const refusal = useSignal<Refusal | null>(null)
-  useFollowing(async () => {
-    const answer = await request<MentionList>(`/api/places/mentions${writeQuery({ host, limit: ON_MAP })}`)
+  useLiveRefresh(async () => {
+    const answer = await request<MentionList>(`/api/places/mentions${writeQuery({ host, limit: MAX_ON_MAP })}`)
     if ('value' in answer) items.value = answer.value.items
     refusal.value = 'refusal' in answer ? answer.refusal : null
   })
@@ -103,8 +103,8 @@ function PlaceTable({ mentions }: { readonly mentions: readonly PlaceMention[] }
     <div class="box">
       <table>
         <caption class="small">
-          {mentions.length > IN_TABLE
-            ? `The ${IN_TABLE} places of most pages, of ${writeNumber(mentions.length)} on the map`
+          {mentions.length > MAX_IN_TABLE
+            ? `The ${MAX_IN_TABLE} places of most pages, of ${writeNumber(mentions.length)} on the map`
             : countOf(mentions.length, 'place')}
         </caption>
         <thead>
@@ -121,7 +121,7 @@ function PlaceTable({ mentions }: { readonly mentions: readonly PlaceMention[] }
           </tr>
         </thead>
         <tbody>
-          {mentions.slice(0, IN_TABLE).map(({ place, pages, hubs }) => (
+          {mentions.slice(0, MAX_IN_TABLE).map(({ place, pages, hubs }) => (
             <tr key={place.id}>
               <td class="address">
                 <a href={placeHref(place.id)}>{place.name}</a>

@@ -3,12 +3,12 @@ import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { countOf } from '../../../src/core/text/count.ts'
 import type { DuplicateGroup, DuplicateList } from '../api.ts'
-import { OutsideLink } from '../outside-link.tsx'
+import { ExternalLink } from '../external-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 
 /** Groups per page. */
-const GROUPS = 20
+const GROUPS_PER_PAGE = 20
 
 /** Groups of near-duplicates and translations, of which a search shows one page each. */
 export function Duplicates(): JSX.Element {
@@ -20,7 +20,7 @@ export function Duplicates(): JSX.Element {
   useEffect(() => {
     const stop = new AbortController()
     list.value = null
-    const asked = writeQuery({ source: source === '' ? null : source, offset, limit: GROUPS })
+    const asked = writeQuery({ source: source === '' ? null : source, offset, limit: GROUPS_PER_PAGE })
     void request<DuplicateList>(`/api/duplicates${asked}`, { signal: stop.signal }).then((answer) => {
       if (stop.signal.aborted) return
       list.value = 'value' in answer ? answer.value : null
@@ -62,12 +62,16 @@ function Groups({ list, offset }: { readonly list: DuplicateList; readonly offse
       {groups.map((group) => (
         <Group key={group.pages[0]?.url ?? ''} group={group} />
       ))}
-      {groupCount <= GROUPS && offset === 0 ? null : (
+      {groupCount <= GROUPS_PER_PAGE && offset === 0 ? null : (
         <p class="more">
-          <button type="button" disabled={offset === 0} onClick={() => go(Math.max(0, offset - GROUPS))}>
+          <button type="button" disabled={offset === 0} onClick={() => go(Math.max(0, offset - GROUPS_PER_PAGE))}>
             Before
           </button>{' '}
-          <button type="button" disabled={offset + groups.length >= groupCount} onClick={() => go(offset + GROUPS)}>
+          <button
+            type="button"
+            disabled={offset + groups.length >= groupCount}
+            onClick={() => go(offset + GROUPS_PER_PAGE)}
+          >
             Next
           </button>
         </p>
@@ -85,7 +89,7 @@ function Group({ group: { count, pages } }: { readonly group: DuplicateGroup }):
       <ul>
         {pages.map(({ url, source, sourceId, language }) => (
           <li key={sourceId + url}>
-            <OutsideLink url={url} class="cut" />
+            <ExternalLink url={url} class="cut" />
             <span class="quiet small">
               {' '}
               <a href={`#/sources/${encodeURIComponent(sourceId)}`}>{source}</a>

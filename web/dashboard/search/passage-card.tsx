@@ -5,9 +5,9 @@ import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { MarkedText } from '../../shared/marked-text.tsx'
 import type { PassageItem } from '../api.ts'
 import { now } from '../clock.ts'
-import { PageLink } from '../outside-link.tsx'
+import { PageLink } from '../external-link.tsx'
+import { ScoreExplanation } from './score-explanation.tsx'
 import { SimilarPages } from './similar-pages.tsx'
-import { Why } from './why.tsx'
 
 /** A passage as an agent receives it, with its position, text, age and token count. */
 export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX.Element {
@@ -19,7 +19,7 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
         <h3>
           <PageLink url={url} source={sourceId} words={title} class="hit" />
         </h3>
-        <p class="quiet small cut">{writePlace(url)}</p>
+        <p class="quiet small cut">{writeDisplayUrl(url)}</p>
         <HeadingPath headings={headingPath} terms={terms} />
       </header>
       <div class={`passage-text kind-${kind}`}>
@@ -46,13 +46,13 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
         )}
       </footer>
       <SimilarPages similar={passage.similar} />
-      {isOpen.value && explain !== undefined ? <Why explain={explain} score={score} /> : null}
+      {isOpen.value && explain !== undefined ? <ScoreExplanation explain={explain} score={score} /> : null}
     </article>
   )
 }
 
 /** Formats an address for display; a file address becomes a path. */
-function writePlace(url: string): string {
+function writeDisplayUrl(url: string): string {
   try {
     return decodeURI(url).replace(/^file:\/\//, '')
   } catch {

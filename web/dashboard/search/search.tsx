@@ -5,8 +5,8 @@ import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { writeList } from '../../../src/core/text/list.ts'
 import { useSearchKeys } from '../../shared/search-keys.ts'
 import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
+import { PageLink } from '../external-link.tsx'
 import { connection } from '../live.ts'
-import { PageLink } from '../outside-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { FILTERS, SearchFilters } from './filters.tsx'
@@ -14,20 +14,20 @@ import { PassageCard } from './passage-card.tsx'
 import { SimilarPages } from './similar-pages.tsx'
 
 /** The results so far: the first response and the pages loaded after it. */
-interface Found {
+interface SearchResults {
   readonly passages: readonly PassageItem[]
   readonly mentions: readonly MentionItem[]
   readonly page: SearchPage
 }
 
 /** Debounce delay for typing. */
-const PAUSE_MS = 300
+const DEBOUNCE_MS = 300
 
 /** The search page. */
 export function Search(): JSX.Element {
   const { query } = route.value
   const typed = useSignal(query.get('q') ?? '')
-  const found = useSignal<Found | null>(null)
+  const found = useSignal<SearchResults | null>(null)
   const refusal = useSignal<Refusal | null>(null)
   const isBusy = useSignal(false)
   const box = useRef<HTMLInputElement>(null)
@@ -103,7 +103,7 @@ export function Search(): JSX.Element {
             onInput={(event) => {
               typed.value = event.currentTarget.value
               clearTimeout(timer.current)
-              timer.current = setTimeout(() => replaceQuery({ q: typed.value.trim() }), PAUSE_MS)
+              timer.current = setTimeout(() => replaceQuery({ q: typed.value.trim() }), DEBOUNCE_MS)
             }}
           />
           <button type="submit" class="primary">
@@ -124,7 +124,13 @@ export function Search(): JSX.Element {
   )
 }
 
-function Results({ found, onMore }: { readonly found: Found; readonly onMore: (cursor: string) => void }): JSX.Element {
+function Results({
+  found,
+  onMore,
+}: {
+  readonly found: SearchResults
+  readonly onMore: (cursor: string) => void
+}): JSX.Element {
   const { passages, mentions, page } = found
   const { cursor, notices, searchedCount, tokens, widen } = page
   return (

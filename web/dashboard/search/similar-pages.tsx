@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { SimilarItem } from '../api.ts'
-import { PageLink } from '../outside-link.tsx'
+import { PageLink } from '../external-link.tsx'
 
 /** The near-duplicates that a page represents, with their versions and languages. */
 export function SimilarPages({

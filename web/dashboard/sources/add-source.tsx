@@ -7,7 +7,7 @@ import { findUrlProblem, REACH_WORDS, RENDER_WORDS, readUrl, TREE } from '../hom
 import { readJobs } from '../live.ts'
 import { type Answer, type Refusal, request, send, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
-import { useReturn } from '../use-return.ts'
+import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 
 /** The values of the form, as typed. */
 interface SourceFields {
@@ -59,7 +59,7 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
   const isBusy = useSignal(false)
   const file = useSignal<File | null>(null)
   const acceptsLoss = useSignal(false)
-  useReturn(refusal)
+  useClearOnReconnect(refusal)
   const close = () => replaceQuery({ add: '' })
   const add = async (event: Event) => {
     event.preventDefault()

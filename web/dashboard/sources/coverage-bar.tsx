@@ -40,7 +40,7 @@ interface CoverageInput extends BarInput {
  * scope are left out of the bar, because they can outnumber everything else.
  */
 export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput): JSX.Element {
-  const { segments, elsewhere, total } = readCoverage(balance, reasons)
+  const { segments, outOfScope, total } = readCoverage(balance, reasons)
   const isChosen = ({ state, reason }: Pick<Segment, 'state' | 'reason'>) =>
     chosen.state === state && chosen.reason === reason
   const toggle = (state: string, reason: string, isOn: boolean) => (isOn ? onChoose('', '') : onChoose(state, reason))
@@ -68,7 +68,7 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
       <ul class="coverage-key">
         {groups.map((state) => (
           <li key={state}>
-            <KeyButton
+            <LegendButton
               label={state}
               state={state}
               shade={0}
@@ -77,14 +77,14 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
               total={total}
               // A filter by state would also include the links that lead out of the scope, which are not counted here.
               onClick={
-                state === 'skipped' && elsewhere.length > 0
+                state === 'skipped' && outOfScope.length > 0
                   ? undefined
                   : () => toggle(state, '', isChosen({ state, reason: '' }))
               }
             />
             {segments.map((segment, i) =>
               segment.state !== state || segment.reason === '' ? null : (
-                <KeyButton
+                <LegendButton
                   key={segment.reason}
                   label={writeReason(segment.reason)}
                   state={state}
@@ -99,13 +99,13 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
             )}
           </li>
         ))}
-        {elsewhere.length === 0 ? null : (
+        {outOfScope.length === 0 ? null : (
           <li class="elsewhere">
             <span class="quiet small">
-              {countOf(sumOf(elsewhere), 'link')} {sumOf(elsewhere) === 1 ? 'leads' : 'lead'} elsewhere:
+              {countOf(sumOf(outOfScope), 'link')} {sumOf(outOfScope) === 1 ? 'leads' : 'lead'} elsewhere:
             </span>
-            {elsewhere.map((segment) => (
-              <KeyButton
+            {outOfScope.map((segment) => (
+              <LegendButton
                 key={segment.reason}
                 label={writeReason(segment.reason)}
                 count={segment.count}
@@ -124,7 +124,7 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
 const STATES = ['indexed', 'unchanged', 'pending', 'skipped', 'failed', 'gone'] as const
 
 /** An entry of the legend. */
-interface KeyInput {
+interface LegendInput {
   readonly label: string
   /** The state that sets the colour; undefined for entries that the bar does not show. */
   readonly state?: string
@@ -138,7 +138,7 @@ interface KeyInput {
   readonly onClick: (() => void) | undefined
 }
 
-function KeyButton({ label, state, shade = 0, count, total, isOn, isPart, onClick }: KeyInput): JSX.Element {
+function LegendButton({ label, state, shade = 0, count, total, isOn, isPart, onClick }: LegendInput): JSX.Element {
   const look = `key ${isPart ? 'part' : 'whole'}`
   const title = total === undefined ? '' : share(count, total)
   const content = (

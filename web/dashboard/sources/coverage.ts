@@ -9,12 +9,12 @@ export interface Segment {
 }
 
 /** Reasons of links that lead out of the scope; a page can have any number of them. */
-const ELSEWHERE: readonly string[] = ['off-site', 'out-of-scope', 'scheme']
+const OUT_OF_SCOPE_REASONS: readonly string[] = ['off-site', 'out-of-scope', 'scheme']
 
 /** The addresses of a source in its scope, and the links that lead out of it. */
 export interface Coverage {
   readonly segments: readonly Segment[]
-  readonly elsewhere: readonly Segment[]
+  readonly outOfScope: readonly Segment[]
   /** The number of addresses in the scope. */
   readonly total: number
 }
@@ -22,9 +22,9 @@ export interface Coverage {
 /** Separates the addresses in the scope of a source from the links that lead out of it. */
 export function readCoverage(balance: Balance, reasons: Readonly<Record<string, number>>): Coverage {
   const all = listSegments(balance, reasons)
-  const isElsewhere = ({ state, reason }: Segment) => state === 'skipped' && ELSEWHERE.includes(reason)
+  const isElsewhere = ({ state, reason }: Segment) => state === 'skipped' && OUT_OF_SCOPE_REASONS.includes(reason)
   const segments = all.filter((segment) => !isElsewhere(segment))
-  return { segments, elsewhere: all.filter(isElsewhere), total: sumOf(segments) }
+  return { segments, outOfScope: all.filter(isElsewhere), total: sumOf(segments) }
 }
 
 /** The total count of some segments. */

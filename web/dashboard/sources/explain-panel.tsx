@@ -5,7 +5,7 @@ import { countOf } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
 import type { UrlExplanation } from '../api.ts'
 import { now } from '../clock.ts'
-import { OutsideLink } from '../outside-link.tsx'
+import { ExternalLink } from '../external-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery } from '../route.ts'
 
@@ -28,24 +28,24 @@ export function ExplainPanel({ source, url }: { readonly source: string; readonl
     <aside class="panel explain" aria-label="Why this address is where it is" aria-live="polite">
       <header>
         <h2>
-          <OutsideLink url={explanation.value?.url ?? url} />
+          <ExternalLink url={explanation.value?.url ?? url} />
         </h2>
         <button type="button" aria-label="Close" onClick={() => replaceQuery({ explain: '' })}>
           ✕
         </button>
       </header>
       {refusal.value === null ? null : <p class="field-problem">{refusal.value.message}</p>}
-      {explanation.value === null ? null : <Story explanation={explanation.value} />}
+      {explanation.value === null ? null : <AddressHistory explanation={explanation.value} />}
     </aside>
   )
 }
 
-function Story({ explanation }: { readonly explanation: UrlExplanation }): JSX.Element {
+function AddressHistory({ explanation }: { readonly explanation: UrlExplanation }): JSX.Element {
   const { row, target, aliases, words, heldUntil, overflow } = explanation
   const held = heldUntil === null ? 0 : Date.parse(heldUntil) - now.value
   const facts: readonly (readonly [name: string, value: ComponentChildren])[] = [
     ['Rule', row?.pattern],
-    ['Found', row === null ? null : <Found row={row} discovery={words.discovery} />],
+    ['Found', row === null ? null : <DiscoveryNote row={row} discovery={words.discovery} />],
     ['First seen', moment(row?.firstSeenAt)],
     ['Last answer', row === null ? null : writeAnswer(row)],
     ['Attempts', row === null || row.attempts === 0 ? null : `${row.attempts} since its last good answer`],
@@ -97,7 +97,7 @@ function describeScope({ row, refusal, words }: UrlExplanation): string | null {
 
 type Row = NonNullable<UrlExplanation['row']>
 
-function Found({ row, discovery }: { readonly row: Row; readonly discovery: string | null }): JSX.Element {
+function DiscoveryNote({ row, discovery }: { readonly row: Row; readonly discovery: string | null }): JSX.Element {
   const { foundOn, depth } = row
   return (
     <>

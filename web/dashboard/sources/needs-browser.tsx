@@ -4,7 +4,7 @@ import { countOf } from '../../../src/core/text/count.ts'
 import type { SourceItem } from '../api.ts'
 import { readJobs } from '../live.ts'
 import { type Refusal, send } from '../request.ts'
-import { useReturn } from '../use-return.ts'
+import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 
 /** A source whose pages need a browser. */
 interface NeedsBrowserInput {
@@ -19,7 +19,7 @@ interface NeedsBrowserInput {
 export function NeedsBrowser({ item, isBusy: isCrawled, onChange }: NeedsBrowserInput): JSX.Element | null {
   const isBusy = useSignal(false)
   const refusal = useSignal<Refusal | null>(null)
-  useReturn(refusal)
+  useClearOnReconnect(refusal)
   const count = item.reasons['failed/needs-rendering'] ?? 0
   if (count === 0) return null
   const recrawl = async () => {

@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../../shared/dialog.tsx'
 import type { SourceItem } from '../api.ts'
 import { readJobs } from '../live.ts'
 import { type Refusal, request, send } from '../request.ts'
-import { useReturn } from '../use-return.ts'
+import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 import { isImported } from './stand.ts'
 
 /** The source that the actions apply to. */
@@ -24,7 +24,7 @@ export function SourceActions({ item, isBusy: isCrawled, onChange, onRemoved }: 
   const isBusy = useSignal(false)
   const refusal = useSignal<Refusal | null>(null)
   const path = `/api/sources/${encodeURIComponent(item.id)}`
-  useReturn(refusal)
+  useClearOnReconnect(refusal)
   const crawl = async ({ verb, maxPages }: Action) => {
     isBusy.value = true
     const answer = await send(`${path}/${verb}`, maxPages === undefined ? undefined : { scope: { maxPages } })

@@ -4,19 +4,19 @@ import { countOf, writePercent } from '../../../src/core/text/count.ts'
 import { writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { SourceItem } from '../api.ts'
+import { ExternalLink } from '../external-link.tsx'
 import { endedCount, liveJobs } from '../live.ts'
-import { OutsideLink } from '../outside-link.tsx'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { Understanding } from '../understanding/understanding.tsx'
-import { useFollowing } from '../use-following.ts'
+import { useLiveRefresh } from '../use-live-refresh.ts'
 import { countOfFilter } from './coverage.ts'
 import { Coverage } from './coverage-bar.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
 import { NeedsBrowser } from './needs-browser.tsx'
 import { SourceActions } from './source-actions.tsx'
 import { Freshness } from './sources.tsx'
-import { readStand, writeVersion } from './stand.ts'
+import { describeSourceState, writeVersion } from './stand.ts'
 import { UrlFilters } from './url-filters.tsx'
 import { UrlTable } from './url-table.tsx'
 
@@ -29,7 +29,7 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
     if ('value' in answer) item.value = answer.value
     refusal.value = 'refusal' in answer ? answer.refusal : null
   }
-  useFollowing(read)
+  useLiveRefresh(read)
   if (refusal.value !== null && item.value === null) {
     return (
       <div class="panel empty">
@@ -40,7 +40,11 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
       </div>
     )
   }
-  return item.value === null ? <p class="quiet">Reading …</p> : <Known item={item.value} onChange={() => void read()} />
+  return item.value === null ? (
+    <p class="quiet">Reading …</p>
+  ) : (
+    <SourceDetails item={item.value} onChange={() => void read()} />
+  )
 }
 
 /** Describes a source that is not a web site: its kind, and the commit or version that was read. */
@@ -74,9 +78,9 @@ function shorten({ kind, url, commit }: SourceItem, address: string): string {
   return address.startsWith(`${start}/`) ? address.slice(start.length) : address
 }
 
-function Known({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
+function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
   const { id, name, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
-  const stand = readStand(
+  const stand = describeSourceState(
     item,
     liveJobs.value.map((job) => job.item.value),
   )
@@ -109,7 +113,7 @@ function Known({ item, onChange }: { readonly item: SourceItem; readonly onChang
       {stand.note === null ? null : <p class={`small note note-${stand.tone}`}>{stand.note}</p>}
       <NeedsBrowser item={item} isBusy={stand.isBusy} onChange={onChange} />
       <p class="quiet small source-facts">
-        <OutsideLink url={url} />
+        <ExternalLink url={url} />
         <TreeFacts item={item} />
         <span>{countOf(pages, 'page')}</span>
         <span>{countOf(chunks, 'chunk')}</span>

@@ -6,15 +6,15 @@ import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
 import type { SourceItem, SourceList } from '../api.ts'
 import { now } from '../clock.ts'
-import { libraryTrouble } from '../library-trouble.ts'
+import { libraryOutage } from '../library-outage.ts'
 import { liveJobs } from '../live.ts'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery } from '../route.ts'
-import { useFollowing } from '../use-following.ts'
+import { useLiveRefresh } from '../use-live-refresh.ts'
 import { CoverageLine } from './coverage-bar.tsx'
-import { LateAddSource } from './late-add-source.tsx'
+import { LazyAddSource } from './lazy-add-source.tsx'
 import { SourceActions } from './source-actions.tsx'
-import { readStand, writeVersion } from './stand.ts'
+import { describeSourceState, writeVersion } from './stand.ts'
 
 /** All sources of the library. */
 export function Sources(): JSX.Element {
@@ -25,7 +25,7 @@ export function Sources(): JSX.Element {
     if ('value' in answer) items.value = answer.value.items
     refusal.value = 'refusal' in answer ? answer.refusal : null
   }
-  useFollowing(read)
+  useLiveRefresh(read)
   return (
     <>
       <div class="head">
@@ -36,8 +36,8 @@ export function Sources(): JSX.Element {
           Add a source
         </button>
       </div>
-      <LateAddSource onAdded={() => void read()} />
-      {refusal.value === null || libraryTrouble.value !== null ? null : (
+      <LazyAddSource onAdded={() => void read()} />
+      {refusal.value === null || libraryOutage.value !== null ? null : (
         <p class="field-problem" role="alert">
           {refusal.value.message}
         </p>
@@ -87,7 +87,7 @@ export function Sources(): JSX.Element {
 
 function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
   const { id, name, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
-  const stand = readStand(
+  const stand = describeSourceState(
     item,
     liveJobs.value.map((job) => job.item.value),
   )
@@ -125,12 +125,13 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
   )
 }
 
-const DAY = 86_400_000
+const DAY_MS = 86_400_000
 
 /** The age of the last crawl. The dot changes colour with age, and immediately after a failed crawl. */
 export function Freshness({ at, tone: stand }: { readonly at: number; readonly tone: Tone }): JSX.Element {
   const age = now.value - at
-  const tone = stand === 'bad' || stand === 'warn' ? stand : age < 2 * DAY ? 'good' : age < 30 * DAY ? 'warn' : 'bad'
+  const tone =
+    stand === 'bad' || stand === 'warn' ? stand : age < 2 * DAY_MS ? 'good' : age < 30 * DAY_MS ? 'warn' : 'bad'
   return (
     <>
       <span class={`dot dot-${tone}`} aria-hidden="true" />

@@ -3,7 +3,7 @@ import type { Tone } from '../../shared/tone.ts'
 import type { CrawlItem, SourceItem } from '../api.ts'
 
 /** The state of a source, for display. */
-export interface Stand {
+export interface SourceState {
   readonly word: string
   readonly tone: Tone
   /** Further details; null if there are none. */
@@ -12,7 +12,7 @@ export interface Stand {
   readonly isBusy: boolean
 }
 
-const RESTING = {
+const IDLE_STATES = {
   PENDING: { word: 'never crawled', tone: 'quiet' },
   INDEXED: { word: 'indexed', tone: 'good' },
 } as const
@@ -29,7 +29,7 @@ export function writeVersion({ version, settings: { readVersion } }: SourceItem)
 }
 
 /** Describes the state of a source. A crawl that is queued or starting is not in the library yet, so the jobs are checked too. */
-export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
+export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]): SourceState {
   const { status, isRunning, isInterrupted, partial, widerScope, balance, url } = item
   if (isRunning) return { word: status.toLowerCase(), tone: 'info', note: null, isBusy: true }
   const job = jobs.find((one) => one.url === url)
@@ -40,7 +40,7 @@ export function readStand(item: SourceItem, jobs: readonly CrawlItem[]): Stand {
   }
   if (status === 'ERROR') return { ...describeFailure(item), tone: 'bad', isBusy: false }
   if (widerScope !== null) return { word: 'indexed', tone: 'warn', note: widerScope.advice, isBusy: false }
-  const { word, tone } = RESTING[status === 'PENDING' ? 'PENDING' : 'INDEXED']
+  const { word, tone } = IDLE_STATES[status === 'PENDING' ? 'PENDING' : 'INDEXED']
   return {
     word,
     tone,
@@ -59,7 +59,7 @@ function writePartial(item: SourceItem, { message, complete }: NonNullable<Sourc
   return `${words} – ${first?.path.endsWith('/retry') === true ? 'Retry requests them again' : 'Recrawl goes on'}`
 }
 
-function describeFailure({ crawl }: SourceItem): Pick<Stand, 'word' | 'note'> {
+function describeFailure({ crawl }: SourceItem): Pick<SourceState, 'word' | 'note'> {
   const problem = crawl?.summary?.problem ?? null
   if (crawl?.state !== 'gate') return { word: 'failed', note: problem === null ? null : shorten(problem) }
   return { word: 'held back', note: problem === null ? null : `${problem}; nothing was removed` }

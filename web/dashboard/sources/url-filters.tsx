@@ -7,7 +7,7 @@ import { writeReason } from './coverage.ts'
 const STATES = ['indexed', 'unchanged', 'skipped', 'failed', 'gone', 'pending'] as const
 
 /** Debounce delay for typing. */
-const PAUSE_MS = 250
+const DEBOUNCE_MS = 250
 
 /** The selected filters, and the reasons to choose from. */
 interface FiltersInput {
@@ -61,7 +61,7 @@ export function UrlFilters({ reasons, state, reason, text }: FiltersInput): JSX.
           onInput={(event) => {
             typed.value = event.currentTarget.value
             clearTimeout(timer.current)
-            timer.current = setTimeout(() => replaceQuery({ text: typed.value.trim() }), PAUSE_MS)
+            timer.current = setTimeout(() => replaceQuery({ text: typed.value.trim() }), DEBOUNCE_MS)
           }}
         />
       </label>

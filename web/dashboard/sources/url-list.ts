@@ -19,7 +19,7 @@ export interface UrlList {
   readonly isLoading: Signal<boolean>
   readonly refusal: Signal<Refusal | null>
   /** Loads the rows from `first` up to but not including `last`. */
-  want(first: number, last: number): void
+  load(first: number, last: number): void
   close(): void
 }
 
@@ -29,7 +29,7 @@ const PAGE_SIZE = 500
 const LARGE_PAGE_SIZE = 5000
 
 /** The rows loaded from one end of the list. */
-interface Side {
+interface LoadedEnd {
   readonly order: 'newest' | 'oldest'
   rows: readonly UrlItem[]
   cursor: string | null
@@ -45,13 +45,13 @@ export function createUrlList(filter: UrlFilter, count: number | null): UrlList 
   const refusal = signal<Refusal | null>(null)
   const changes = signal(0)
   const abort = new AbortController()
-  const head: Side = { order: 'newest', rows: [], cursor: null }
-  const tail: Side = { order: 'oldest', rows: [], cursor: null }
+  const head: LoadedEnd = { order: 'newest', rows: [], cursor: null }
+  const tail: LoadedEnd = { order: 'oldest', rows: [], cursor: null }
   const wanted = { first: 0, last: 1 }
   let isComplete = false
 
   /** Chooses the end from which the missing rows are reached sooner, and the number of rows that this takes. */
-  const choose = (): { readonly side: Side; readonly rows: number } | undefined => {
+  const choose = (): { readonly side: LoadedEnd; readonly rows: number } | undefined => {
     if (isComplete) return undefined
     if (head.rows.length === 0) return { side: head, rows: PAGE_SIZE }
     const from = Math.max(wanted.first, head.rows.length)
@@ -60,7 +60,7 @@ export function createUrlList(filter: UrlFilter, count: number | null): UrlList 
     const [down, up] = [to - head.rows.length, total.value - tail.rows.length - from]
     return count === null || down <= up ? { side: head, rows: down } : { side: tail, rows: up }
   }
-  const take = (side: Side, { items, cursor, total: counted }: UrlPage) => {
+  const take = (side: LoadedEnd, { items, cursor, total: counted }: UrlPage) => {
     side.rows = side.rows.concat(items)
     side.cursor = cursor
     if (side === head && cursor === null) {
@@ -100,7 +100,7 @@ export function createUrlList(filter: UrlFilter, count: number | null): UrlList 
     total,
     isLoading,
     refusal,
-    want(first, last) {
+    load(first, last) {
       Object.assign(wanted, { first, last })
       if (!isLoading.value && choose() !== undefined) void read()
     },

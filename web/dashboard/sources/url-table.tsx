@@ -41,7 +41,7 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
   useEffect(() => {
     active.value = -1
     box.current?.scrollTo(0, 0)
-    list.want(0, 1)
+    list.load(0, 1)
     return list.close
   }, [list])
 
@@ -66,10 +66,10 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
   const count = Math.min(MAX_ROWS, list.total.value)
   const first = Math.max(0, Math.min(count, Math.floor(scroll.value.top / ROW_HEIGHT)) - OVERSCAN)
   const last = Math.min(count, Math.ceil((scroll.value.top + scroll.value.height) / ROW_HEIGHT) + OVERSCAN)
-  useEffect(() => list.want(first, last), [list, first, last])
+  useEffect(() => list.load(first, last), [list, first, last])
   useSignalEffect(() => {
     // Repeats a request that failed while the server was unreachable.
-    if (connection.value === 'open' && list.refusal.peek() !== null) list.want(first, last)
+    if (connection.value === 'open' && list.refusal.peek() !== null) list.load(first, last)
   })
 
   const move = (event: KeyboardEvent) => {
@@ -115,7 +115,7 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
         tabIndex={0}
         aria-label="List of addresses"
         // Limits the height for a short list, so that no empty space appears below it.
-        style={{ maxHeight: `${HEADER_HEIGHT + (Math.max(count, LEAST_ROWS) + 1) * ROW_HEIGHT}px` }}
+        style={{ maxHeight: `${HEADER_HEIGHT + (Math.max(count, MIN_ROWS) + 1) * ROW_HEIGHT}px` }}
         onKeyDown={move}
       >
         <table class="url-table" aria-rowcount={count + 1}>
@@ -160,7 +160,7 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
 const HEADER_HEIGHT = 32
 
 /** The minimum height of the box, in rows. */
-const LEAST_ROWS = 3
+const MIN_ROWS = 3
 
 const STEPS: Readonly<Record<string, number>> = {
   ArrowDown: 1,

@@ -4,13 +4,13 @@ import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { PatternItem } from '../api.ts'
 
 /** Number of patterns shown before expanding. */
-const SHOWN = 6
+const MAX_SHOWN = 6
 
 /** The address patterns of a site, with their confidence. */
 export function PatternTable({ patterns }: { readonly patterns: readonly PatternItem[] }): JSX.Element | null {
   const isWhole = useSignal(false)
   if (patterns.length === 0) return null
-  const shown = isWhole.value ? patterns : patterns.slice(0, SHOWN)
+  const shown = isWhole.value ? patterns : patterns.slice(0, MAX_SHOWN)
   return (
     <div class="patterns">
       <h4>How it writes its addresses</h4>
@@ -36,7 +36,7 @@ export function PatternTable({ patterns }: { readonly patterns: readonly Pattern
           </tbody>
         </table>
       </div>
-      {patterns.length > SHOWN ? (
+      {patterns.length > MAX_SHOWN ? (
         <p class="small">
           <button
             type="button"

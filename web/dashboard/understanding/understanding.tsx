@@ -5,9 +5,9 @@ import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { HubCoverage, NoteEvent, NoteList, PatternItem } from '../api.ts'
 import { now } from '../clock.ts'
-import { OutsideLink } from '../outside-link.tsx'
+import { ExternalLink } from '../external-link.tsx'
 import { request, writeQuery } from '../request.ts'
-import { useFollowing } from '../use-following.ts'
+import { useLiveRefresh } from '../use-live-refresh.ts'
 import { PatternTable } from './pattern-table.tsx'
 
 /** The host, and how much detail to show. */
@@ -19,13 +19,13 @@ interface UnderstandingInput {
   readonly told?: number
 }
 
-const SHOWN_MISSING = 12
+const MAX_SHOWN_MISSING = 12
 
 /** The findings of all crawls of a host: its address patterns, its hubs, and the hubs that are missing. */
 export function Understanding({ host, look, told = 0 }: UnderstandingInput): JSX.Element | null {
   const coverage = useSignal<HubCoverage | null>(null)
   const milestones = useSignal<readonly NoteEvent[]>([])
-  useFollowing(async () => {
+  useLiveRefresh(async () => {
     const [found, reached] = await Promise.all([
       request<HubCoverage>(`/api/hubs/coverage${writeQuery({ host })}`),
       request<NoteList>(`/api/milestones${writeQuery({ scope: host, limit: 100 })}`),
@@ -47,7 +47,7 @@ export function Understanding({ host, look, told = 0 }: UnderstandingInput): JSX
       <Figures counts={counts} milestones={milestones.value} />
       {look === 'whole' && isKnown ? (
         <>
-          <Reached milestones={milestones.value} />
+          <ReachedMilestones milestones={milestones.value} />
           <Missing coverage={value} host={host} />
           <PatternTable patterns={patterns} />
         </>
@@ -116,7 +116,7 @@ function readPatterns(milestones: readonly NoteEvent[]): readonly PatternItem[] 
 }
 
 /** Each kind of milestone once, with its most recent occurrence. */
-function Reached({ milestones }: Pick<FiguresInput, 'milestones'>): JSX.Element | null {
+function ReachedMilestones({ milestones }: Pick<FiguresInput, 'milestones'>): JSX.Element | null {
   if (milestones.length === 0) return null
   const last = milestones.filter(({ kind }, i) => milestones.findIndex((one) => one.kind === kind) === i)
   return (
@@ -146,14 +146,14 @@ function Missing({ coverage, host }: { readonly coverage: HubCoverage; readonly 
     <div class="missing">
       <h4>Hubs that are missing</h4>
       <ul>
-        {missing.slice(0, SHOWN_MISSING).map(({ url, placeSlug }) => (
+        {missing.slice(0, MAX_SHOWN_MISSING).map(({ url, placeSlug }) => (
           <li key={url}>
-            <OutsideLink url={url} words={placeSlug ?? ''} />
+            <ExternalLink url={url} words={placeSlug ?? ''} />
           </li>
         ))}
-        {missingCount > SHOWN_MISSING ? (
+        {missingCount > MAX_SHOWN_MISSING ? (
           <li>
-            <a href={`/hubs${writeQuery({ host })}`}>and {countOf(missingCount - SHOWN_MISSING, 'other')}</a>
+            <a href={`/hubs${writeQuery({ host })}`}>and {countOf(missingCount - MAX_SHOWN_MISSING, 'other')}</a>
           </li>
         ) : null}
       </ul>

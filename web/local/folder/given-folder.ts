@@ -9,7 +9,7 @@ export interface GivenHandle {
   /** The entry of the same folder if it was dropped; it cannot be sent to a worker. */
   readonly entry?: FileSystemDirectoryEntry | undefined
   /** Whether it was checked that the handle hides no files. */
-  readonly isWhole?: boolean
+  readonly isVerified?: boolean
 }
 
 /** A folder for which the browser provides only its files. */
@@ -19,7 +19,7 @@ export interface GivenFiles {
   /** Iterated lazily and only once, because there can be very many files. */
   readonly files: Iterable<GivenFile> | AsyncIterable<GivenFile>
   /** The maximum number of files; undefined if it is not known in advance. */
-  readonly most?: number
+  readonly maxFiles?: number
 }
 
 /** A file and its path in the given folder. A path that ends in a slash is a folder that was not opened. */

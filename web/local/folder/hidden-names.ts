@@ -6,7 +6,7 @@ import { orUndefined } from './open-folder.ts'
  * Whether a handle hides files of the dropped folder. Handles silently omit names that are invalid on other systems, such as `What
  * now?.md`; entries do not. `onLook` is called for every folder and may throw to cancel.
  */
-export async function hidesNames(
+export async function hasHiddenNames(
   handle: FileSystemDirectoryHandle,
   entry: FileSystemDirectoryEntry,
   onLook: (found: number) => void,
@@ -18,7 +18,7 @@ export async function hidesNames(
     // An unreadable folder is reported later, when it is read.
     const below = (await orUndefined(() => listEntries(current))) ?? []
     for (const child of below) {
-      if (!isPlain(child.name) && (await isRefused(handle, [...path, child.name]))) return true
+      if (!isPortableName(child.name) && (await isRefused(handle, [...path, child.name]))) return true
       if (!child.isDirectory || isBuildFolder(child.name)) continue
       open.push({ entry: child as FileSystemDirectoryEntry, path: [...path, child.name] })
     }
@@ -29,14 +29,14 @@ export async function hidesNames(
 }
 
 /** Whether a name is valid on every system. Probing the handle for each of very many names would take minutes. */
-function isPlain(name: string): boolean {
-  return PLAIN.test(name) && !SPECIAL.test(name) && !UNSEEN.test(name)
+function isPortableName(name: string): boolean {
+  return PORTABLE_NAME.test(name) && !RESERVED_NAME.test(name) && !INVISIBLE_CHAR.test(name)
 }
 
-const PLAIN = /^\.?[\p{L}\p{Nd}_-](?:[\p{L}\p{M}\p{Nd} ._()-]*[\p{L}\p{M}\p{Nd}_()-])?$/u
+const PORTABLE_NAME = /^\.?[\p{L}\p{Nd}_-](?:[\p{L}\p{M}\p{Nd} ._()-]*[\p{L}\p{M}\p{Nd}_()-])?$/u
 /** Device names, and files that the shell of a system interprets. */
-const SPECIAL = /^(?:con|prn|aux|nul|com\d|lpt\d|desktop\.ini|thumbs\.db)(?:\.|$)|\.(?:lnk|local|scf|url)$/i
-const UNSEEN = /\p{Default_Ignorable_Code_Point}/u
+const RESERVED_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d|desktop\.ini|thumbs\.db)(?:\.|$)|\.(?:lnk|local|scf|url)$/i
+const INVISIBLE_CHAR = /\p{Default_Ignorable_Code_Point}/u
 
 /** Whether the handle rejects a name; it omits the same names from its listings. */
 async function isRefused(handle: FileSystemDirectoryHandle, path: readonly string[]): Promise<boolean> {

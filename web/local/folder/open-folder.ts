@@ -5,7 +5,7 @@ import type { GivenFile, GivenFolder } from './given-folder.ts'
 export interface OpenFolder extends FolderTree {
   readonly name: string
   /** Whether the browser may hide some files. */
-  readonly mayHide: boolean
+  readonly mayHideFiles: boolean
   /** The current file; undefined if it is gone or not readable. */
   file(path: string): Promise<File | undefined>
   /** Whether the folder itself is still accessible. */
@@ -18,7 +18,7 @@ export function openFolder(given: GivenFolder): OpenFolder {
   return {
     ...open,
     name: given.name,
-    mayHide: given.type === 'handle' && given.isWhole !== true,
+    mayHideFiles: given.type === 'handle' && given.isVerified !== true,
     async readBeginning(path, most) {
       const file = await open.file(path)
       return file === undefined ? undefined : orUndefined(async () => bytesOf(file.slice(0, most)))
@@ -41,9 +41,9 @@ export async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefi
   }
 }
 
-type Source = Pick<OpenFolder, 'list' | 'file' | 'isThere'>
+type FolderAccess = Pick<OpenFolder, 'list' | 'file' | 'isThere'>
 
-function openHandle(root: FileSystemDirectoryHandle): Source {
+function openHandle(root: FileSystemDirectoryHandle): FolderAccess {
   const folders = new Map<string, FileSystemDirectoryHandle>([['', root]])
   const files = new Map<string, FileSystemFileHandle>()
   return {
@@ -62,10 +62,10 @@ function openHandle(root: FileSystemDirectoryHandle): Source {
   }
 }
 
-function openFiles(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): Source {
-  let grown: Promise<Grown> | undefined
+function openFiles(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): FolderAccess {
+  let grown: Promise<FileTree> | undefined
   const grow = () => {
-    grown ??= growTree(given)
+    grown ??= buildFileTree(given)
     return grown
   }
   return {
@@ -82,7 +82,7 @@ function openFiles(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): Sourc
   }
 }
 
-interface Grown {
+interface FileTree {
   /** The entries of each folder by name. Folder names end in a slash here, because a file can have the same name. */
   readonly folders: ReadonlyMap<string, ReadonlyMap<string, TreeEntry>>
   readonly files: ReadonlyMap<string, File>
@@ -91,7 +91,7 @@ interface Grown {
 }
 
 /** Builds the folder tree from the paths of the files. */
-async function growTree(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): Promise<Grown> {
+async function buildFileTree(given: Iterable<GivenFile> | AsyncIterable<GivenFile>): Promise<FileTree> {
   const folders = new Map<string, Map<string, TreeEntry>>([['', new Map()]])
   const files = new Map<string, File>()
   const unopened = new Set<string>()
@@ -123,10 +123,10 @@ function addFolders(folders: Map<string, Map<string, TreeEntry>>, path: string):
  * valid text as an empty string.
  */
 function entryOf(name: string, type: 'file' | 'folder'): TreeEntry {
-  if (name === '' || !name.isWellFormed()) return { name: name || UNNAMED, isNamed: false, type }
+  if (name === '' || !name.isWellFormed()) return { name: name || PLACEHOLDER_NAME, hasValidName: false, type }
   const isPlain = name !== '.' && name !== '..' && !/[/\0]/.test(name)
-  return { name, isNamed: true, type: isPlain ? type : 'special' }
+  return { name, hasValidName: true, type: isPlain ? type : 'special' }
 }
 
 /** The replacement character stands for a name that is not valid text. */
-const UNNAMED = '\u{fffd}'
+const PLACEHOLDER_NAME = '\u{fffd}'

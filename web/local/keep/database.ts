@@ -16,7 +16,7 @@ export interface Database<T> {
 export async function openDatabase<T extends { readonly id: string }>(onClosed: () => void): Promise<Database<T>> {
   const opening = indexedDB.open(DATABASE, VERSION)
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: 'id' })
-  const database = await answerOf(opening)
+  const database = await requestResult(opening)
   // A newer version of this page in another tab wants to upgrade or delete the database.
   database.onversionchange = () => {
     database.close()
@@ -28,24 +28,24 @@ export async function openDatabase<T extends { readonly id: string }>(onClosed: 
   const write = async (work: (store: IDBObjectStore) => void) => {
     const transaction = database.transaction(STORE, 'readwrite', { durability: 'strict' })
     work(transaction.objectStore(STORE))
-    await endOf(transaction)
+    await transactionEnd(transaction)
   }
   return {
-    all: () => answerOf<T[]>(read().getAll()),
-    get: (id) => answerOf<T | undefined>(read().get(id)),
+    all: () => requestResult<T[]>(read().getAll()),
+    get: (id) => requestResult<T | undefined>(read().get(id)),
     put: (record) => write((store) => store.put(record)),
     remove: (id) => write((store) => store.delete(id)),
   }
 }
 
-function answerOf<T>(request: IDBRequest<T>): Promise<T> {
+function requestResult<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error)
   })
 }
 
-function endOf(transaction: IDBTransaction): Promise<void> {
+function transactionEnd(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve()
     transaction.onerror = () => reject(transaction.error)

@@ -13,15 +13,15 @@ interface LinesInput {
 }
 
 /** Kinds whose chunks contain text derived from the lines of the file, not the lines themselves. */
-const REWRITTEN = new Set(['html', 'json', 'image'])
+const DERIVED_KINDS = new Set(['html', 'json', 'image'])
 
 /** Maximum number of blank lines shown after a chunk. */
-const MOST_BLANK = 50
+const MAX_BLANK_LINES = 50
 
 /** The text of a chunk with line numbers. */
 export function ChunkLines({ chunk, terms, id }: LinesInput): JSX.Element {
   const lines = linesOf(chunk)
-  const start = isRewritten(chunk) ? 1 : chunk.startLine
+  const start = isDerived(chunk) ? 1 : chunk.startLine
   const digits = String(start + lines.length).length
   return (
     <ol
@@ -29,7 +29,7 @@ export function ChunkLines({ chunk, terms, id }: LinesInput): JSX.Element {
       id={id}
       start={start}
       style={{ paddingLeft: `${digits + 3}ch` }}
-      aria-label={isRewritten(chunk) ? 'Text' : 'Text, with the lines of the file'}
+      aria-label={isDerived(chunk) ? 'Text' : 'Text, with the lines of the file'}
     >
       {lines.map((line, i) => (
         <li key={i}>
@@ -45,13 +45,13 @@ export function writeLines({ startLine, endLine }: Pick<Chunk, 'startLine' | 'en
   return startLine === endLine ? `line ${startLine}` : `lines ${startLine}–${endLine}`
 }
 
-function isRewritten({ kind }: LinedChunk): boolean {
-  return REWRITTEN.has(kind)
+function isDerived({ kind }: LinedChunk): boolean {
+  return DERIVED_KINDS.has(kind)
 }
 
 /** Adds the blank lines up to the next chunk. They belong to the line range of this chunk, but its text omits them. */
 function linesOf(chunk: LinedChunk): string[] {
   const lines = splitLines(chunk.content)
-  const missing = isRewritten(chunk) ? 0 : chunk.endLine - chunk.startLine + 1 - lines.length
-  return missing > 0 ? [...lines, ...Array<string>(Math.min(missing, MOST_BLANK)).fill('')] : lines
+  const missing = isDerived(chunk) ? 0 : chunk.endLine - chunk.startLine + 1 - lines.length
+  return missing > 0 ? [...lines, ...Array<string>(Math.min(missing, MAX_BLANK_LINES)).fill('')] : lines
 }

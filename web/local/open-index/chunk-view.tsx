@@ -3,17 +3,17 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Chunk } from '../../../src/core/model.ts'
 import { countOf } from '../../../src/core/text/count.ts'
-import { ask } from '../desk.ts'
-import { TroubleBox } from '../parts/trouble-box.tsx'
+import { ask } from '../page-state.ts'
+import { ErrorBox } from '../parts/error-box.tsx'
 import { go, indexHref } from '../route.ts'
-import { type Told, tell } from '../trouble.ts'
-import { goBackOr, goBackTo, isPlainClick } from '../visited.ts'
+import { goBackOr, goBackTo, isPlainClick } from '../scroll-restoration.ts'
+import { describeError, type ErrorMessage } from '../user-error.ts'
 import type { ShownChunk } from '../work/operations.ts'
 import { ChunkLines } from './chunk-lines.tsx'
 import { writeCitation } from './citation.ts'
 import { downloadArtefact } from './download.ts'
-import { found, hasQuestion, keyOf, search } from './found.ts'
-import { ImageOf } from './image-of.tsx'
+import { IndexImage } from './index-image.tsx'
+import { hasQuery, keyOf, queryResults, search } from './query-results.ts'
 
 /** The chunk to show, and the query that led to it. */
 export interface ChunkInput {
@@ -25,7 +25,7 @@ export interface ChunkInput {
 /** One chunk with line numbers and actions. */
 export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
   const shown = useSignal<ShownChunk | null>(null)
-  const trouble = useSignal<Told | null>(null)
+  const trouble = useSignal<ErrorMessage | null>(null)
   const key = keyOf(id, query)
   useEffect(() => {
     let isGone = false
@@ -35,7 +35,7 @@ export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
         if (!isGone) shown.value = answer
       },
       (error: unknown) => {
-        if (!isGone) trouble.value = tell(error)
+        if (!isGone) trouble.value = describeError(error)
       },
     )
     return () => {
@@ -44,11 +44,11 @@ export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
   }, [chunkRef])
   useEffect(() => {
     // After a reload the search is repeated, because its terms are highlighted.
-    if (query.get('q') && found.peek()?.key !== key) void search(id, query, 50)
+    if (query.get('q') && queryResults.peek()?.key !== key) void search(id, query, 50)
   }, [key])
   const asked = Object.fromEntries(query)
   const path = shown.value?.chunk.path ?? ''
-  const above = hasQuestion(query) ? indexHref(id, 'search', asked) : indexHref(id, 'files', { path })
+  const above = hasQuery(query) ? indexHref(id, 'search', asked) : indexHref(id, 'files', { path })
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       // Escape also closes a dialog.
@@ -68,13 +68,13 @@ export function ChunkView({ id, chunkRef, query }: ChunkInput): JSX.Element {
             goBackTo(above)
           }}
         >
-          ← {hasQuestion(query) ? `Results${query.has('q') ? ` for “${query.get('q')}”` : ''}` : 'The whole file'}
+          ← {hasQuery(query) ? `Results${query.has('q') ? ` for “${query.get('q')}”` : ''}` : 'The whole file'}
         </a>{' '}
         <span class="keys quiet">
           <kbd>Esc</kbd>
         </span>
       </p>
-      <TroubleBox told={trouble.value} />
+      <ErrorBox error={trouble.value} />
       {shown.value === null || trouble.value !== null ? null : (
         <ChunkText
           id={id}
@@ -93,7 +93,7 @@ interface ChunkTextInput {
   readonly shown: ShownChunk
   readonly asked: Readonly<Record<string, string>>
   readonly terms: readonly string[]
-  readonly onTrouble: (told: Told) => void
+  readonly onTrouble: (told: ErrorMessage) => void
 }
 
 function ChunkText({ id, shown, asked, terms, onTrouble }: ChunkTextInput): JSX.Element {
@@ -118,29 +118,29 @@ function ChunkText({ id, shown, asked, terms, onTrouble }: ChunkTextInput): JSX.
         <button
           type="button"
           onClick={() => {
-            downloadArtefact({ type: 'chunk', ref }).catch((error: unknown) => onTrouble(tell(error)))
+            downloadArtefact({ type: 'chunk', ref }).catch((error: unknown) => onTrouble(describeError(error)))
           }}
         >
           Download chunk
         </button>
         <span class="spring" />
-        <Beside label="Previous" id={id} to={before} asked={asked} />
-        <Beside label="Next" id={id} to={after} asked={asked} />
+        <NeighbourLink label="Previous" id={id} to={before} asked={asked} />
+        <NeighbourLink label="Next" id={id} to={after} asked={asked} />
       </div>
-      {chunk.kind === 'image' ? <ImageOf path={path} /> : null}
+      {chunk.kind === 'image' ? <IndexImage path={path} /> : null}
       <ChunkLines id="chunk-text" chunk={chunk} terms={terms} />
     </>
   )
 }
 
-interface BesideInput {
+interface NeighbourInput {
   readonly label: string
   readonly id: string
   readonly to: string | null
   readonly asked: Readonly<Record<string, string>>
 }
 
-function Beside({ label, id, to, asked }: BesideInput): JSX.Element {
+function NeighbourLink({ label, id, to, asked }: NeighbourInput): JSX.Element {
   const words = `${label} chunk of this file`
   if (to === null) {
     return (
@@ -215,6 +215,6 @@ async function copy(text: string): Promise<boolean> {
 
 /** The matched terms, in all forms in which they occur. */
 function termsOf(key: string): readonly string[] {
-  const { value } = found
+  const { value } = queryResults
   return value?.key === key ? [...new Set(value.hits.flatMap(({ terms }) => terms))] : []
 }

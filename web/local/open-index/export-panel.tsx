@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
-import { isStopped } from '../desk.ts'
+import { isCancelled } from '../page-state.ts'
+import { ErrorBox } from '../parts/error-box.tsx'
 import { ProgressBar } from '../parts/progress-bar.tsx'
-import { TroubleBox } from '../parts/trouble-box.tsx'
-import { type Told, tell } from '../trouble.ts'
-import { ARTEFACT_NAMES, type Artefact, type ArtefactName, type Opened } from '../work/operations.ts'
+import { describeError, type ErrorMessage } from '../user-error.ts'
+import { ARTEFACT_NAMES, type Artefact, type ArtefactName, type OpenedIndex } from '../work/operations.ts'
 import { downloadArtefact } from './download.ts'
 import { SecretsNote } from './secrets-note.tsx'
 
@@ -46,7 +46,7 @@ const FILES: readonly Choice[] = ARTEFACT_NAMES.map((name) => {
 })
 
 /** The progress of an export. */
-interface Writing {
+interface ExportProgress {
   readonly label: string
   readonly bytes: number
   /** The estimated total in bytes; undefined until it can be estimated. */
@@ -55,12 +55,12 @@ interface Writing {
 }
 
 /** All downloads of an index. */
-export function ExportPanel({ index }: { readonly index: Opened }): JSX.Element {
-  const writing = useSignal<Writing | null>(null)
+export function ExportPanel({ index }: { readonly index: OpenedIndex }): JSX.Element {
+  const writing = useSignal<ExportProgress | null>(null)
   const done = useSignal('')
   /** The size of each artefact that was written. */
   const sizes = useSignal<Readonly<Record<string, number>>>({})
-  const trouble = useSignal<Told | null>(null)
+  const trouble = useSignal<ErrorMessage | null>(null)
   const stop = useRef(new AbortController())
   // Leaving the panel cancels the export.
   useEffect(() => () => stop.current.abort(), [])
@@ -85,7 +85,7 @@ export function ExportPanel({ index }: { readonly index: Opened }): JSX.Element 
       sizes.value = { ...sizes.value, [label]: blob.size }
       done.value = `${name}, ${writeBytes(blob.size)}, is in your downloads.`
     } catch (error) {
-      if (!isStopped(error)) trouble.value = tell(error)
+      if (!isCancelled(error)) trouble.value = describeError(error)
     }
     writing.value = null
   }
@@ -118,13 +118,13 @@ export function ExportPanel({ index }: { readonly index: Opened }): JSX.Element 
   )
   return (
     <section aria-labelledby="export-title">
-      <h2 id="export-title">Export {index.kept.name}</h2>
+      <h2 id="export-title">Export {index.stored.name}</h2>
       <p class="quiet">
         Give a pack to an assistant that can look into a zip, and tell it to begin with llm.md: that leads it to the few
         chunks that a question needs. For a chat without files, copy single chunks from the search.
       </p>
-      {index.about.secrets.count === 0 ? null : <SecretsWarning index={index} />}
-      <TroubleBox told={trouble.value} />
+      {index.summary.secrets.count === 0 ? null : <SecretsWarning index={index} />}
+      <ErrorBox error={trouble.value} />
       {writing.value === null ? null : <WritingPanel writing={writing.value} />}
       <p class="good" role="status" id="export-state">
         {done.value}
@@ -136,11 +136,11 @@ export function ExportPanel({ index }: { readonly index: Opened }): JSX.Element 
   )
 }
 
-function SecretsWarning({ index }: { readonly index: Opened }): JSX.Element {
+function SecretsWarning({ index }: { readonly index: OpenedIndex }): JSX.Element {
   return (
     <div class="panel notice warn" role="note" id="secrets-warning">
       <p>
-        <strong>Passwords or keys may be in {index.about.secrets.count === 1 ? 'a file' : 'these files'}:</strong>{' '}
+        <strong>Passwords or keys may be in {index.summary.secrets.count === 1 ? 'a file' : 'these files'}:</strong>{' '}
         <SecretsNote index={index} />
       </p>
       <p>Whoever gets the pack gets them. To leave files out, press Update and name them under “Leave files out”.</p>
@@ -148,7 +148,7 @@ function SecretsWarning({ index }: { readonly index: Opened }): JSX.Element {
   )
 }
 
-function WritingPanel({ writing }: { readonly writing: Writing }): JSX.Element {
+function WritingPanel({ writing }: { readonly writing: ExportProgress }): JSX.Element {
   const { label, bytes, total, stop } = writing
   const words = useRef<HTMLParagraphElement>(null)
   // The pressed button is disabled now and has lost the focus.

@@ -3,23 +3,23 @@ import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf } from '../../../src/core/text/count.ts'
-import { ask } from '../desk.ts'
+import { ask } from '../page-state.ts'
+import { ErrorBox } from '../parts/error-box.tsx'
 import { nameOfKind } from '../parts/kind-name.ts'
-import { TroubleBox } from '../parts/trouble-box.tsx'
 import { indexHref, replaceQuery } from '../route.ts'
-import { type Told, tell } from '../trouble.ts'
-import { isReturning } from '../visited.ts'
+import { isReturning } from '../scroll-restoration.ts'
+import { describeError, type ErrorMessage } from '../user-error.ts'
 import type { FileChunk, ShownFile } from '../work/operations.ts'
 import { ChunkLines, writeLines } from './chunk-lines.tsx'
-import { ImageOf } from './image-of.tsx'
+import { IndexImage } from './index-image.tsx'
 import { latestOnly } from './latest-only.ts'
 import { writeWarning } from './write-warning.ts'
 
 /** Number of chunks per request, enough for a few screens. */
-const STEP = 20
+const CHUNKS_PER_REQUEST = 20
 
 /** Maximum number of chunks in the first request when the user returns to a file. */
-const MOST = 200
+const MAX_FIRST_CHUNKS = 200
 
 /** The file to show. */
 export interface FileInput {
@@ -32,21 +32,21 @@ export interface FileInput {
 /** Shows the chunks of a file in order, and loads more as the user scrolls. */
 export function FileView({ id, path, seen }: FileInput): JSX.Element {
   const shown = useSignal<ShownFile | null>(null)
-  const trouble = useSignal<Told | null>(null)
+  const trouble = useSignal<ErrorMessage | null>(null)
   const read = useMemo(
     () =>
       latestOnly(async (from: number) => {
         try {
           const before = shown.peek()?.chunks ?? []
           if (before.length !== from) return
-          const most = from === 0 ? Math.min(MOST, Math.max(STEP, seen)) : STEP
+          const most = from === 0 ? Math.min(MAX_FIRST_CHUNKS, Math.max(CHUNKS_PER_REQUEST, seen)) : CHUNKS_PER_REQUEST
           const more = await ask('file', { path, from, most })
           const chunks = [...before, ...more.chunks]
           shown.value = { ...more, chunks }
           // Kept in the address, so that going back restores it.
           if (from > 0) replaceQuery({ seen: String(chunks.length) })
         } catch (error) {
-          trouble.value = tell(error)
+          trouble.value = describeError(error)
         }
       }),
     [],
@@ -65,10 +65,10 @@ export function FileView({ id, path, seen }: FileInput): JSX.Element {
       <h2 ref={title} id="file-title" class="path" tabIndex={-1}>
         {path}
       </h2>
-      <TroubleBox told={trouble.value} />
+      <ErrorBox error={trouble.value} />
       {value === null ? <p class="quiet small">Looking…</p> : <FileText id={id} path={path} shown={value} />}
       {value === null || value.chunks.length === value.total ? null : (
-        <More left={value.total - value.chunks.length} onNear={() => void read(value.chunks.length)} />
+        <LoadMore left={value.total - value.chunks.length} onNear={() => void read(value.chunks.length)} />
       )}
     </section>
   )
@@ -101,7 +101,7 @@ function FileText({ id, path, shown }: FileTextInput): JSX.Element {
           ))}
         </ul>
       )}
-      {isImage ? <ImageOf path={path} /> : chunks.map((one) => <FilePart key={one.ref} id={id} part={one} />)}
+      {isImage ? <IndexImage path={path} /> : chunks.map((one) => <FilePart key={one.ref} id={id} part={one} />)}
     </>
   )
 }
@@ -132,7 +132,7 @@ function FilePart({ id, part }: { readonly id: string; readonly part: FileChunk 
 }
 
 /** Loads the next chunks shortly before they scroll into view. */
-function More({ left, onNear }: { readonly left: number; readonly onNear: () => void }): JSX.Element {
+function LoadMore({ left, onNear }: { readonly left: number; readonly onNear: () => void }): JSX.Element {
   const button = useRef<HTMLButtonElement>(null)
   useEffect(() => {
     const watcher = new IntersectionObserver(

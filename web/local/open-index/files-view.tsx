@@ -1,17 +1,17 @@
 import type { JSX } from 'preact'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf } from '../../../src/core/text/count.ts'
-import { ask } from '../desk.ts'
+import { ask } from '../page-state.ts'
+import { ErrorBox } from '../parts/error-box.tsx'
 import { nameOfKind } from '../parts/kind-name.ts'
 import { LongList } from '../parts/long-list.tsx'
 import { MatchField } from '../parts/match-field.tsx'
-import { TroubleBox } from '../parts/trouble-box.tsx'
 import { indexHref } from '../route.ts'
-import { usePart } from './use-part.ts'
+import { useListPage } from './use-list-page.ts'
 
 /** All files of an index. */
 export function FilesView({ id, isCompact }: { readonly id: string; readonly isCompact: boolean }): JSX.Element {
-  const { match, page, trouble, onMove } = usePart(async (part) => {
+  const { match, page, error, onMove } = useListPage(async (part) => {
     const { files, total } = await ask('files', part)
     return { items: files, total }
   })
@@ -19,7 +19,7 @@ export function FilesView({ id, isCompact }: { readonly id: string; readonly isC
     <section aria-labelledby="files-title">
       <h2 id="files-title">Files</h2>
       <MatchField match={match} noun="file" total={page?.total ?? null} />
-      <TroubleBox told={trouble} />
+      <ErrorBox error={error} />
       {page === null || page.total === 0 ? null : (
         <LongList page={page} noun="file" keyOf={(file) => file.path} onMove={onMove}>
           {({ path, kind, bytes, lineCount }) => (

@@ -2,12 +2,12 @@ import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
-import { Guard } from '../../shared/guard.tsx'
-import { keepOpened, meaning, opened, openKept, unopened } from '../desk.ts'
+import { ErrorBoundary } from '../../shared/error-boundary.tsx'
+import { embeddingProgress, failedIndex, openedIndex, openStoredIndex, saveOpenedIndex } from '../page-state.ts'
 import { IndexActions } from '../parts/index-actions.tsx'
 import { Since } from '../parts/since.tsx'
 import { indexHref, type Route, VIEWS, type View } from '../route.ts'
-import type { Opened } from '../work/operations.ts'
+import type { OpenedIndex } from '../work/operations.ts'
 import { ChunkView } from './chunk-view.tsx'
 import { ExportPanel } from './export-panel.tsx'
 import { FileView } from './file-view.tsx'
@@ -22,10 +22,10 @@ type IndexRoute = Extract<Route, { page: 'index' }>
 /** An index that is open or being opened. */
 export function IndexPage({ where }: { readonly where: IndexRoute }): JSX.Element {
   const { id, view, query } = where
-  useEffect(() => void openKept(id), [id])
-  const { value: index } = opened
-  if (index?.kept.id !== id) {
-    const told = unopened.value?.id === id ? unopened.value.told : null
+  useEffect(() => void openStoredIndex(id), [id])
+  const { value: index } = openedIndex
+  if (index?.stored.id !== id) {
+    const told = failedIndex.value?.id === id ? failedIndex.value.told : null
     return (
       <div class="panel empty" role="status">
         <h1>This index is not open</h1>
@@ -48,17 +48,17 @@ export function IndexPage({ where }: { readonly where: IndexRoute }): JSX.Elemen
                 aria-current={one === view || (view === 'chunk' && one === 'search') ? 'page' : undefined}
               >
                 {LABELS[one]}
-                {one === 'warnings' && !index.about.isCompact ? (
-                  <span class="quiet number"> {writeNumber(index.kept.warnings)}</span>
+                {one === 'warnings' && !index.summary.isCompact ? (
+                  <span class="quiet number"> {writeNumber(index.stored.warnings)}</span>
                 ) : null}
               </a>
             </li>
           ))}
         </ul>
       </nav>
-      <Guard key={view}>
-        <Part where={where} index={index} />
-      </Guard>
+      <ErrorBoundary key={view}>
+        <IndexView where={where} index={index} />
+      </ErrorBoundary>
     </>
   )
 }
@@ -72,9 +72,9 @@ const LABELS: Readonly<Record<Exclude<View, 'chunk'>, string>> = {
   export: 'Export',
 }
 
-function Part({ where, index }: { readonly where: IndexRoute; readonly index: Opened }): JSX.Element {
+function IndexView({ where, index }: { readonly where: IndexRoute; readonly index: OpenedIndex }): JSX.Element {
   const { id, view, ref, query } = where
-  const { isCompact, kinds } = index.about
+  const { isCompact, kinds } = index.summary
   const path = query.get('path')
   if (view === 'files' && path !== null)
     return <FileView key={path} id={id} path={path} seen={Number(query.get('seen')) || 0} />
@@ -84,12 +84,12 @@ function Part({ where, index }: { readonly where: IndexRoute; readonly index: Op
   if (view === 'warnings') return <WarningsView id={id} isCompact={isCompact} />
   if (view === 'export') return <ExportPanel index={index} />
   if (view === 'chunk') return <ChunkView id={id} chunkRef={ref} query={query} />
-  return <SearchView id={id} query={query} files={index.kept.files} kinds={kinds} />
+  return <SearchView id={id} query={query} files={index.stored.files} kinds={kinds} />
 }
 
-function IndexHead({ index, view }: { readonly index: Opened; readonly view: View }): JSX.Element {
-  const { kept, unkept, counts, about } = index
-  const { files, chunks, tokens } = kept
+function IndexHead({ index, view }: { readonly index: OpenedIndex; readonly view: View }): JSX.Element {
+  const { stored, saveError, counts, summary } = index
+  const { files, chunks, tokens } = stored
   return (
     <>
       <p class="back">
@@ -97,37 +97,37 @@ function IndexHead({ index, view }: { readonly index: Opened; readonly view: Vie
       </p>
       <div class="index-head">
         <div class="kept-words">
-          <h1>{kept.name}</h1>
+          <h1>{stored.name}</h1>
           <p class="quiet small" id="index-facts">
-            {countOf(files, 'file')}, {about.isCompact ? '' : `${writeBytes(about.bytes)}, `}
-            {countOf(chunks, 'chunk')}, about {countOf(tokens, 'token')}, <Since kept={kept} />
+            {countOf(files, 'file')}, {summary.isCompact ? '' : `${writeBytes(summary.bytes)}, `}
+            {countOf(chunks, 'chunk')}, about {countOf(tokens, 'token')}, <Since kept={stored} />
             {counts === null || counts.unchanged === 0
               ? null
               : ` (${writeNumber(counts.cut)} read anew, ${writeNumber(counts.unchanged)} as before)`}
           </p>
-          <MeaningLine />
-          <Missing index={index} />
-          {about.secrets.count === 0 || view === 'export' ? null : (
+          <EmbeddingLine />
+          <MissingFiles index={index} />
+          {summary.secrets.count === 0 || view === 'export' ? null : (
             <p class="small may-hold" id="secrets-line">
               May hold secrets: <SecretsNote index={index} />
             </p>
           )}
         </div>
         <div class="buttons">
-          <a class="button primary" href={indexHref(kept.id, 'export')}>
+          <a class="button primary" href={indexHref(stored.id, 'export')}>
             Download a pack
           </a>
-          {unkept === null ? <IndexActions kept={kept} /> : null}
+          {saveError === null ? <IndexActions kept={stored} /> : null}
         </div>
       </div>
-      {unkept === null ? null : (
+      {saveError === null ? null : (
         <div class="panel notice" role="note" id="not-kept">
           <p>
-            <strong>This index is not kept: it is here until this tab is closed.</strong> {unkept.message}
+            <strong>This index is not kept: it is here until this tab is closed.</strong> {saveError.message}
           </p>
-          <p>{unkept.advice}</p>
+          <p>{saveError.advice}</p>
           <p>
-            <button type="button" onClick={() => void keepOpened()}>
+            <button type="button" onClick={() => void saveOpenedIndex()}>
               Try again to keep it
             </button>
           </p>
@@ -138,31 +138,35 @@ function IndexHead({ index, view }: { readonly index: Opened; readonly view: Vie
 }
 
 /** Says whether the index can be searched by meaning, or only by words. */
-function MeaningLine(): JSX.Element | null {
-  const { value } = meaning
+function EmbeddingLine(): JSX.Element | null {
+  const { value } = embeddingProgress
   if (value === null) return null
-  const { state, percent, told } = value
+  const { state, percent, error } = value
   return (
     <p class="quiet small" id="meaning">
       {state === 'making' ? `Searchable now; meaning ${percent} %` : null}
       {state === 'whole' ? 'Searched by words and meaning' : null}
-      {state === 'off' ? `Searched by words alone${told === null ? '' : `: ${told.message} ${told.advice}`}` : null}
+      {state === 'off' ? `Searched by words alone${error === null ? '' : `: ${error.message} ${error.advice}`}` : null}
     </p>
   )
 }
 
 /** Says how many files are missing from the index or only partly in it. */
-function Missing({ index }: { readonly index: Opened }): JSX.Element | null {
-  const { isCompact, leftOut, cutOff } = index.about
+function MissingFiles({ index }: { readonly index: OpenedIndex }): JSX.Element | null {
+  const { isCompact, missingCount, partialCount } = index.summary
   if (isCompact) return <p class="quiet small">A compact pack: sizes, definitions and warnings are not known.</p>
-  if (leftOut + cutOff === 0) return null
+  if (missingCount + partialCount === 0) return null
   const parts = [
-    ...(leftOut === 0 ? [] : [leftOut === 1 ? '1 file is not in it' : `${writeNumber(leftOut)} files are not in it`]),
-    ...(cutOff === 0 ? [] : [cutOff === 1 ? '1 file is not whole' : `${writeNumber(cutOff)} files are not whole`]),
+    ...(missingCount === 0
+      ? []
+      : [missingCount === 1 ? '1 file is not in it' : `${writeNumber(missingCount)} files are not in it`]),
+    ...(partialCount === 0
+      ? []
+      : [partialCount === 1 ? '1 file is not whole' : `${writeNumber(partialCount)} files are not whole`]),
   ]
   return (
     <p class="small may-hold" id="missing">
-      {parts.join(', ')}: <a href={indexHref(index.kept.id, 'warnings')}>the warnings say why</a>
+      {parts.join(', ')}: <a href={indexHref(index.stored.id, 'warnings')}>the warnings say why</a>
     </p>
   )
 }

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
-import { ask } from '../desk.ts'
+import { ask } from '../page-state.ts'
+import { ErrorBox } from '../parts/error-box.tsx'
 import { LongList } from '../parts/long-list.tsx'
 import { MatchField } from '../parts/match-field.tsx'
-import { TroubleBox } from '../parts/trouble-box.tsx'
 import { indexHref } from '../route.ts'
-import type { NamedPlace } from '../work/operations.ts'
-import { usePart } from './use-part.ts'
+import type { NamedLocation } from '../work/operations.ts'
+import { useListPage } from './use-list-page.ts'
 
 /** The texts of the two lists. */
 const LISTS = {
@@ -23,7 +23,7 @@ export interface NamesInput {
 /** Headings or symbols, each with a link to its chunk. */
 export function NamesView({ id, what, isCompact }: NamesInput): JSX.Element {
   const { title, noun, none } = LISTS[what]
-  const { match, page, trouble, onMove } = usePart(async (part) => {
+  const { match, page, error, onMove } = useListPage(async (part) => {
     const { places, total } = await ask(what, part)
     return { items: places, total }
   })
@@ -36,7 +36,7 @@ export function NamesView({ id, what, isCompact }: NamesInput): JSX.Element {
       ) : (
         <MatchField match={match} noun={noun} total={page?.total ?? null} />
       )}
-      <TroubleBox told={trouble} />
+      <ErrorBox error={error} />
       {page === null || page.total === 0 ? null : (
         <LongList page={{ ...page, items: markFiles(page.items) }} noun={noun} keyOf={({ ref }) => ref} onMove={onMove}>
           {(place) => (what === 'outline' ? <Heading id={id} place={place} /> : <Definition id={id} place={place} />)}
@@ -47,15 +47,15 @@ export function NamesView({ id, what, isCompact }: NamesInput): JSX.Element {
 }
 
 /** A place, and whether it is the first of its file. */
-interface MarkedPlace extends NamedPlace {
+interface ListedLocation extends NamedLocation {
   readonly isFirst: boolean
 }
 
-function markFiles(places: readonly NamedPlace[]): MarkedPlace[] {
+function markFiles(places: readonly NamedLocation[]): ListedLocation[] {
   return places.map((place, i) => ({ ...place, isFirst: places[i - 1]?.path !== place.path }))
 }
 
-function Heading({ id, place }: { readonly id: string; readonly place: MarkedPlace }): JSX.Element {
+function Heading({ id, place }: { readonly id: string; readonly place: ListedLocation }): JSX.Element {
   const { names, path, line, ref, isFirst } = place
   return (
     <>
@@ -66,7 +66,7 @@ function Heading({ id, place }: { readonly id: string; readonly place: MarkedPla
       ) : null}
       <a
         class="grow"
-        style={{ paddingLeft: `${Math.min(names.length - 1, DEEPEST)}rem` }}
+        style={{ paddingLeft: `${Math.min(names.length - 1, MAX_INDENT)}rem` }}
         title={names.join(' › ')}
         href={indexHref(id, 'chunk', { ref })}
       >
@@ -78,9 +78,9 @@ function Heading({ id, place }: { readonly id: string; readonly place: MarkedPla
 }
 
 /** Maximum indentation; deeper headings are not indented further. */
-const DEEPEST = 5
+const MAX_INDENT = 5
 
-function Definition({ id, place }: { readonly id: string; readonly place: NamedPlace }): JSX.Element {
+function Definition({ id, place }: { readonly id: string; readonly place: NamedLocation }): JSX.Element {
   const { names, path, line, ref } = place
   return (
     <>

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import type { Kind } from '../../../src/core/model.ts'
 import { nameOfKind } from '../parts/kind-name.ts'
 import { replaceQuery } from '../route.ts'
-import { FILTERS } from './found.ts'
+import { FILTERS } from './query-results.ts'
 
 const LABELS: Readonly<Record<(typeof FILTERS)[number], readonly [label: string, example: string]>> = {
   path: ['Path begins with', 'docs/'],

@@ -5,11 +5,11 @@ import type { Kind } from '../../../src/core/model.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { MarkedText } from '../../shared/marked-text.tsx'
 import { useSearchKeys } from '../../shared/search-keys.ts'
-import { TroubleBox } from '../parts/trouble-box.tsx'
+import { ErrorBox } from '../parts/error-box.tsx'
 import { indexHref, replaceQuery, route } from '../route.ts'
-import { isReturning } from '../visited.ts'
+import { isReturning } from '../scroll-restoration.ts'
 import type { ShownHit } from '../work/operations.ts'
-import { FILTERS, type Found, found, hasQuestion, isSearching, keyOf, search } from './found.ts'
+import { FILTERS, hasQuery, isSearching, keyOf, type QueryResults, queryResults, search } from './query-results.ts'
 import { SearchFilters } from './search-filters.tsx'
 
 /** The index and the current query. */
@@ -21,24 +21,24 @@ export interface SearchInput {
 }
 
 /** Debounce delay for typing. */
-const PAUSE_MS = 150
+const DEBOUNCE_MS = 150
 
 /** Number of hits per request. */
-const HITS = 50
+const HITS_PER_REQUEST = 50
 
 /** The search box, its filters and the results. */
 export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Element {
   const typed = useSignal(query.get('q') ?? '')
-  const most = useSignal(HITS)
+  const most = useSignal(HITS_PER_REQUEST)
   const box = useRef<HTMLInputElement>(null)
   const results = useRef<HTMLDivElement>(null)
   const timer = useRef(0)
   const key = keyOf(id, query)
   useEffect(() => {
-    const known = found.peek()
+    const known = queryResults.peek()
     // If the results are still in memory, all of them are shown again.
-    most.value = known?.key === key ? Math.max(HITS, known.hits.length) : HITS
-    if (known?.key !== key) void search(id, query, HITS)
+    most.value = known?.key === key ? Math.max(HITS_PER_REQUEST, known.hits.length) : HITS_PER_REQUEST
+    if (known?.key !== key) void search(id, query, HITS_PER_REQUEST)
   }, [key])
   useEffect(() => () => clearTimeout(timer.current), [])
   useSignalEffect(() => {
@@ -82,7 +82,7 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
             onInput={(event) => {
               typed.value = event.currentTarget.value
               clearTimeout(timer.current)
-              timer.current = setTimeout(take, PAUSE_MS)
+              timer.current = setTimeout(take, DEBOUNCE_MS)
             }}
           />
         </form>
@@ -92,9 +92,9 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
         <Results
           id={id}
           query={query}
-          answer={found.value}
+          answer={queryResults.value}
           onMore={() => {
-            most.value += HITS
+            most.value += HITS_PER_REQUEST
             void search(id, query, most.value)
           }}
         />
@@ -106,20 +106,16 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
 interface ResultsInput {
   readonly id: string
   readonly query: URLSearchParams
-  readonly answer: Found | null
+  readonly answer: QueryResults | null
   readonly onMore: () => void
 }
 
 function Results({ id, query, answer, onMore }: ResultsInput): JSX.Element {
-  const shown = hasQuestion(query) ? answer : null
+  const shown = hasQuery(query) ? answer : null
   return (
     <>
       <p class="quiet small" role="status" id="result-count">
-        {shown === null
-          ? hasQuestion(query)
-            ? 'Searching…'
-            : 'Results appear as you type.'
-          : writeCount(shown, query)}
+        {shown === null ? (hasQuery(query) ? 'Searching…' : 'Results appear as you type.') : writeCount(shown, query)}
       </p>
       {shown?.completion ? (
         <p class="quiet small" id="completion">
@@ -128,7 +124,7 @@ function Results({ id, query, answer, onMore }: ResultsInput): JSX.Element {
           {shown.completion.terms.length > 4 ? ' and others.' : '.'}
         </p>
       ) : null}
-      <TroubleBox told={shown?.trouble ?? null} />
+      <ErrorBox error={shown?.error ?? null} />
       {shown === null || shown.hits.length === 0 ? null : (
         <ol class="hits" aria-label="Results">
           {shown.hits.map((hit) => (
@@ -149,7 +145,7 @@ function Results({ id, query, answer, onMore }: ResultsInput): JSX.Element {
   )
 }
 
-function writeCount({ hits, total }: Found, query: URLSearchParams): string {
+function writeCount({ hits, total }: QueryResults, query: URLSearchParams): string {
   const isFiltered = FILTERS.some((name) => query.has(name))
   if (total === 0)
     return `Nothing was found.${isFiltered ? ' The filters may leave out too much.' : ' Try other words.'}`

@@ -1,16 +1,16 @@
 import type { JSX } from 'preact'
 import { countOf } from '../../../src/core/text/count.ts'
 import { indexHref } from '../route.ts'
-import type { Opened } from '../work/operations.ts'
+import type { OpenedIndex } from '../work/operations.ts'
 
 /** Number of files named in the note. */
-const NAMED = 3
+const MAX_NAMED = 3
 
 /** Names files that may contain secrets, with a link to all warnings about them. */
-export function SecretsNote({ index }: { readonly index: Opened }): JSX.Element {
-  const { id } = index.kept
-  const { count, examples } = index.about.secrets
-  const named = examples.slice(0, NAMED)
+export function SecretsNote({ index }: { readonly index: OpenedIndex }): JSX.Element {
+  const { id } = index.stored
+  const { count, examples } = index.summary.secrets
+  const named = examples.slice(0, MAX_NAMED)
   return (
     <>
       {named.map((path, i) => (

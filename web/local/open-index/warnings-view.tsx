@@ -1,12 +1,12 @@
 import type { JSX } from 'preact'
 import type { WarningCode } from '../../../src/core/model.ts'
 import { Pill } from '../../shared/pill.tsx'
-import { ask } from '../desk.ts'
+import { ask } from '../page-state.ts'
+import { ErrorBox } from '../parts/error-box.tsx'
 import { LongList } from '../parts/long-list.tsx'
 import { MatchField } from '../parts/match-field.tsx'
-import { TroubleBox } from '../parts/trouble-box.tsx'
 import { indexHref } from '../route.ts'
-import { usePart } from './use-part.ts'
+import { useListPage } from './use-list-page.ts'
 import { writeWarning } from './write-warning.ts'
 
 /** Short labels for warning codes. */
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<WarningCode, string>> = {
 
 /** The warnings of an index. */
 export function WarningsView({ id, isCompact }: { readonly id: string; readonly isCompact: boolean }): JSX.Element {
-  const { match, page, trouble, onMove } = usePart(async (part) => {
+  const { match, page, error, onMove } = useListPage(async (part) => {
     const { warnings, total } = await ask('warnings', part)
     return { items: warnings, total }
   })
@@ -42,7 +42,7 @@ export function WarningsView({ id, isCompact }: { readonly id: string; readonly 
       ) : (
         <MatchField match={match} noun="warning" total={page?.total ?? null} />
       )}
-      <TroubleBox told={trouble} />
+      <ErrorBox error={error} />
       {page === null || page.total === 0 ? null : (
         <LongList
           page={page}

@@ -2,12 +2,12 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { JSX, RefObject } from 'preact'
 import { useRef } from 'preact/hooks'
 import { ConfirmDialog, Modal } from '../../shared/dialog.tsx'
-import { attempt, lookThrough, remove, rename } from '../desk.ts'
-import type { Kept } from '../keep/shelf.ts'
-import { asGiven, canChooseFolder, chooseFolder, FolderInput } from '../start/choose.tsx'
+import type { StoredIndex } from '../keep/index-store.ts'
+import { attempt, remove, rename, surveyFolder } from '../page-state.ts'
+import { canChooseFolder, chooseFolder, FolderInput, toGivenFolder } from '../start/choose.tsx'
 
 /** Buttons that update, rename or delete a kept index. */
-export function IndexActions({ kept }: { readonly kept: Kept }): JSX.Element {
+export function IndexActions({ kept }: { readonly kept: StoredIndex }): JSX.Element {
   const isRenaming = useSignal(false)
   const isDeleting = useSignal(false)
   const folder = useRef<HTMLInputElement>(null)
@@ -46,10 +46,10 @@ export function IndexActions({ kept }: { readonly kept: Kept }): JSX.Element {
 }
 
 /** Updates from the stored folder handle if the browser grants permission; otherwise the user chooses the folder again. */
-async function update(kept: Kept, folder: RefObject<HTMLInputElement | null>): Promise<void> {
+async function update(kept: StoredIndex, folder: RefObject<HTMLInputElement | null>): Promise<void> {
   const { handle } = kept
   if (handle === null || !(await mayRead(handle))) return chooseFolder(folder, kept)
-  await attempt(() => lookThrough(asGiven(handle), kept))
+  await attempt(() => surveyFolder(toGivenFolder(handle), kept))
 }
 
 async function mayRead(handle: FileSystemDirectoryHandle): Promise<boolean> {
@@ -61,7 +61,7 @@ async function mayRead(handle: FileSystemDirectoryHandle): Promise<boolean> {
   }
 }
 
-function RenameDialog({ isOpen, kept }: { readonly isOpen: Signal<boolean>; readonly kept: Kept }): JSX.Element {
+function RenameDialog({ isOpen, kept }: { readonly isOpen: Signal<boolean>; readonly kept: StoredIndex }): JSX.Element {
   const field = useRef<HTMLInputElement>(null)
   const close = () => {
     isOpen.value = false

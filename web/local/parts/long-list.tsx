@@ -20,7 +20,7 @@ export interface LongListInput<T> {
 }
 
 /** Page size: small enough to render without a noticeable delay. */
-export const STEP = 100
+export const PAGE_SIZE = 100
 
 /** Shows one page of a list, with buttons for the others. */
 export function LongList<T>({ page, noun, keyOf, onMove, children }: LongListInput<T>): JSX.Element {
@@ -34,7 +34,7 @@ export function LongList<T>({ page, noun, keyOf, onMove, children }: LongListInp
       ))}
     </ul>
   )
-  if (total <= STEP) return rows
+  if (total <= PAGE_SIZE) return rows
   const range = `${writeNumber(from + 1)}–${writeNumber(from + items.length)} of ${countOf(total, noun)}`
   const position = { from, total, noun }
   return (
@@ -86,7 +86,8 @@ function PageButtons({ from, total, noun, onMove }: PageButtonsInput): JSX.Eleme
   )
   return (
     <>
-      {button('Previous', Math.max(0, from - STEP), from > 0)} {button('Next', from + STEP, from + STEP < total)}
+      {button('Previous', Math.max(0, from - PAGE_SIZE), from > 0)}{' '}
+      {button('Next', from + PAGE_SIZE, from + PAGE_SIZE < total)}
     </>
   )
 }

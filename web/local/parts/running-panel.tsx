@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
-import { running } from '../desk.ts'
+import { runningOperation } from '../page-state.ts'
 import type { Progress } from '../work/operations.ts'
 import { PageTitle } from './page-title.tsx'
 import { ProgressBar } from './progress-bar.tsx'
 
 /** The running operation, its progress, and a button that cancels it. */
 export function RunningPanel(): JSX.Element | null {
-  const { value } = running
+  const { value } = runningOperation
   if (value === null) return null
   const { title, progress, stop } = value
   return (

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
-import type { Kept } from '../keep/shelf.ts'
+import type { StoredIndex } from '../keep/index-store.ts'
 
 /** When an index was added or last updated. */
-export function Since({ kept }: { readonly kept: Kept }): JSX.Element {
+export function Since({ kept }: { readonly kept: StoredIndex }): JSX.Element {
   const { addedAt, updatedAt } = kept
   return (
     <span title={writeMoment(updatedAt)}>

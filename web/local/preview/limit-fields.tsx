@@ -5,7 +5,7 @@ import { countRefused } from '../../../src/core/folder/byte-budget.ts'
 import { DEFAULT_LIMITS } from '../../../src/core/limits.ts'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf } from '../../../src/core/text/count.ts'
-import { prepared as current, type Prepared } from '../desk.ts'
+import { preparedFolder as current, type PreparedFolder } from '../page-state.ts'
 
 const MEGABYTE = 2 ** 20
 
@@ -17,7 +17,7 @@ const FIELDS = [
 ] as const
 
 /** Says how many files exceed the limits, and lets the user change them. */
-export function LimitFields({ prepared }: { readonly prepared: Prepared }): JSX.Element {
+export function LimitFields({ prepared }: { readonly prepared: PreparedFolder }): JSX.Element {
   const { survey, limits } = prepared
   const { tooLarge, tooMuch } = countRefused(survey.sizes, limits)
   const isNothingLeft = tooLarge + tooMuch === survey.files
@@ -55,7 +55,7 @@ interface LimitInput {
   readonly name: (typeof FIELDS)[number][0]
   readonly label: string
   readonly unit: number
-  readonly prepared: Prepared
+  readonly prepared: PreparedFolder
 }
 
 function LimitField({ name, label, unit, prepared }: LimitInput): JSX.Element {

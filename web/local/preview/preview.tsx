@@ -2,20 +2,20 @@ import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
-import { type Prepared, readShelf, revise, shelf } from '../desk.ts'
+import { loadStoredIndexes, type PreparedFolder, repeatSurvey, storedIndexes } from '../page-state.ts'
 import { nameOfKind } from '../parts/kind-name.ts'
 import { PageTitle } from '../parts/page-title.tsx'
 import { Since } from '../parts/since.tsx'
 import { go } from '../route.ts'
 import type { Survey } from '../work/operations.ts'
 import { ChangeList } from './changes.tsx'
-import { LeaveOutField } from './leave-out-field.tsx'
+import { ExclusionsField } from './exclusions-field.tsx'
 import { LimitFields } from './limit-fields.tsx'
-import { PassedOver } from './passed-over.tsx'
-import { countNews, ReadButton } from './read-button.tsx'
+import { countChanges, ReadButton } from './read-button.tsx'
+import { SkippedFiles } from './skipped-files.tsx'
 
 /** Shows what would be read before anything is read. */
-export function Preview({ prepared }: { readonly prepared: Prepared }): JSX.Element {
+export function Preview({ prepared }: { readonly prepared: PreparedFolder }): JSX.Element {
   const { survey, update, limits } = prepared
   const skipped = survey.skipped.reduce((sum, { count }) => sum + count, 0)
   return (
@@ -41,10 +41,10 @@ export function Preview({ prepared }: { readonly prepared: Prepared }): JSX.Elem
               : `Nothing has been read yet. ${skipped === 1 ? '1 file or folder' : `${writeNumber(skipped)} files and folders`} will not be.`}
         </p>
         {survey.changes === undefined ? null : (
-          <ChangeList changes={survey.changes} isAllRead={countNews(prepared) === null} />
+          <ChangeList changes={survey.changes} isAllRead={countChanges(prepared) === null} />
         )}
         {survey.files === 0 ? null : <LimitFields prepared={prepared} />}
-        {survey.files === 0 && survey.leaveOut === '' ? null : <LeaveOutField key={update?.id} prepared={prepared} />}
+        {survey.files === 0 && survey.leaveOut === '' ? null : <ExclusionsField key={update?.id} prepared={prepared} />}
         <div class="buttons">
           <ReadButton prepared={prepared} />
           <button type="button" onClick={() => go('#/')}>
@@ -58,8 +58,8 @@ export function Preview({ prepared }: { readonly prepared: Prepared }): JSX.Elem
           <Largest largest={survey.largest} most={limits.maxFileBytes} />
         </div>
       )}
-      <PassedOver groups={survey.skipped} />
-      {survey.mayHide ? (
+      <SkippedFiles groups={survey.skipped} />
+      {survey.mayHideFiles ? (
         <p class="quiet small" id="may-hide">
           Of a folder that is chosen, browsers do not show files whose names other systems could not have, such as “What
           now?.md”. Drop the folder onto this page to have them too.
@@ -69,7 +69,7 @@ export function Preview({ prepared }: { readonly prepared: Prepared }): JSX.Elem
   )
 }
 
-function UpdateNote({ prepared: { survey, update } }: { readonly prepared: Prepared }): JSX.Element | null {
+function UpdateNote({ prepared: { survey, update } }: { readonly prepared: PreparedFolder }): JSX.Element | null {
   if (update === null) return null
   if (update.root === survey.name) return <p class="quiet">The index “{update.name}” is brought up to date.</p>
   return (
@@ -81,9 +81,9 @@ function UpdateNote({ prepared: { survey, update } }: { readonly prepared: Prepa
 }
 
 /** Offers to update an index that was made from a folder of the same name. */
-function KnownFolder({ prepared: { survey } }: { readonly prepared: Prepared }): JSX.Element | null {
-  useEffect(() => void readShelf(), [])
-  const known = shelf.value?.kept.find(({ root }) => root === survey.name)
+function KnownFolder({ prepared: { survey } }: { readonly prepared: PreparedFolder }): JSX.Element | null {
+  useEffect(() => void loadStoredIndexes(), [])
+  const known = storedIndexes.value?.indexes.find(({ root }) => root === survey.name)
   if (known === undefined) return null
   return (
     <div class="panel notice known" role="note" id="known-folder">
@@ -91,7 +91,7 @@ function KnownFolder({ prepared: { survey } }: { readonly prepared: Prepared }):
         “{known.name}” was made from a folder of this name, and was <Since kept={known} />. Reading makes a second
         index.
       </p>
-      <button type="button" onClick={() => void revise(known.leaveOut ?? '', known)}>
+      <button type="button" onClick={() => void repeatSurvey(known.leaveOut ?? '', known)}>
         Update it instead
       </button>
     </div>
@@ -116,14 +116,14 @@ function Kinds({ kinds }: { readonly kinds: Survey['kinds'] }): JSX.Element {
 }
 
 /** Number of large files shown. */
-const SHOWN = 8
+const MAX_SHOWN = 8
 
 function Largest(props: { readonly largest: Survey['largest']; readonly most: number }): JSX.Element {
   return (
     <section aria-labelledby="largest-title">
       <h2 id="largest-title">The largest</h2>
       <ul class="rows panel">
-        {props.largest.slice(0, SHOWN).map(({ path, bytes }) => (
+        {props.largest.slice(0, MAX_SHOWN).map(({ path, bytes }) => (
           <li key={path}>
             <span class="grow path">{path}</span>
             {bytes > props.most ? <span class="pill pill-warn">too large</span> : null}

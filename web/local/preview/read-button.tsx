@@ -1,16 +1,16 @@
 import type { JSX } from 'preact'
 import { countRefused } from '../../../src/core/folder/byte-budget.ts'
 import { countOf } from '../../../src/core/text/count.ts'
-import { type Prepared, readPrepared } from '../desk.ts'
+import { type PreparedFolder, readPreparedFolder } from '../page-state.ts'
 import { indexHref } from '../route.ts'
 
 /** Starts reading, and says how much there is to read. */
-export function ReadButton({ prepared }: { readonly prepared: Prepared }): JSX.Element | null {
+export function ReadButton({ prepared }: { readonly prepared: PreparedFolder }): JSX.Element | null {
   const { survey, update, limits } = prepared
   if (survey.files === 0) return null
   const { tooLarge, tooMuch } = countRefused(survey.sizes, limits)
   const wanted = survey.files - tooLarge - tooMuch
-  const news = countNews(prepared)
+  const news = countChanges(prepared)
   const label =
     news === null
       ? `Read ${countOf(wanted, 'file')}`
@@ -31,7 +31,7 @@ export function ReadButton({ prepared }: { readonly prepared: Prepared }): JSX.E
         type="button"
         class={isUpToDate ? '' : 'primary'}
         disabled={wanted === 0}
-        onClick={() => void readPrepared()}
+        onClick={() => void readPreparedFolder()}
       >
         {label}
       </button>
@@ -40,11 +40,11 @@ export function ReadButton({ prepared }: { readonly prepared: Prepared }): JSX.E
 }
 
 /** Counts the files that an update reads and removes; null if all files are read. */
-export function countNews({
+export function countChanges({
   survey,
   update,
   limits,
-}: Prepared): { readonly read: number; readonly removed: number } | null {
+}: PreparedFolder): { readonly read: number; readonly removed: number } | null {
   const { changes } = survey
   if (changes === undefined || changes.isOtherBuild) return null
   // Other limits can change how any file is cut.

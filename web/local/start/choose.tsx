@@ -1,10 +1,10 @@
 import type { JSX, RefObject } from 'preact'
 import { useRef } from 'preact/hooks'
-import { attempt, importFile, isStopped, lookThrough } from '../desk.ts'
 import type { GivenFolder } from '../folder/given-folder.ts'
-import { folderOfUpload } from '../folder/take-in.ts'
-import type { Kept } from '../keep/shelf.ts'
-import { Trouble } from '../trouble.ts'
+import { folderOfUpload } from '../folder/input-folder.ts'
+import type { StoredIndex } from '../keep/index-store.ts'
+import { attempt, importFile, isCancelled, surveyFolder } from '../page-state.ts'
+import { UserError } from '../user-error.ts'
 
 /** The ways to provide a folder that this browser supports. */
 export function Choose(): JSX.Element {
@@ -38,7 +38,7 @@ export function Choose(): JSX.Element {
         aria-label="Files"
         onChange={(event) => {
           const given = folderOfFiles(takeFiles(event.currentTarget))
-          if (given !== undefined) void lookThrough(given)
+          if (given !== undefined) void surveyFolder(given)
         }}
       />
       <input
@@ -67,7 +67,7 @@ export function folderOfFiles(files: readonly File[]): GivenFolder | undefined {
 /** The file input that uploads a folder, for browsers that have no folder picker or refuse to open it. */
 export function FolderInput(props: {
   readonly input: RefObject<HTMLInputElement | null>
-  readonly update?: Kept
+  readonly update?: StoredIndex
 }): JSX.Element | null {
   if (!canUploadFolder()) return null
   return (
@@ -80,7 +80,7 @@ export function FolderInput(props: {
       {...{ webkitdirectory: true }}
       onChange={(event) => {
         const given = folderOfUpload(takeFiles(event.currentTarget))
-        if (given !== undefined) void lookThrough(given, props.update)
+        if (given !== undefined) void surveyFolder(given, props.update)
       }}
     />
   )
@@ -92,24 +92,27 @@ export function canChooseFolder(): boolean {
 }
 
 /** A browser that refused the folder picker once refuses it every time. */
-let isRefused = false
+let isPickerRefused = false
 
 /** Asks for a folder in the best way available. */
-export async function chooseFolder(upload: RefObject<HTMLInputElement | null>, update?: Kept): Promise<void> {
+export async function chooseFolder(upload: RefObject<HTMLInputElement | null>, update?: StoredIndex): Promise<void> {
   await attempt(async () => {
-    const handle = isRefused ? 'refused' : await pickFolder()
-    if (handle !== 'refused') return lookThrough(asGiven(handle), update)
-    isRefused = true
+    const handle = isPickerRefused ? 'refused' : await pickFolder()
+    if (handle !== 'refused') return surveyFolder(toGivenFolder(handle), update)
+    isPickerRefused = true
     const refusal = 'The browser does not let this page ask for a folder'
-    if (upload.current === null) throw new Trouble(`${refusal}.`, 'Choose files, or drop the folder onto this page.')
+    if (upload.current === null) throw new UserError(`${refusal}.`, 'Choose files, or drop the folder onto this page.')
     // If the browser showed a prompt first, the user activation may have expired, and the click would be blocked.
     if (navigator.userActivation?.isActive !== false) return upload.current.click()
-    throw new Trouble(`${refusal} in this way.`, 'Press the button once more to upload the folder to the page instead.')
+    throw new UserError(
+      `${refusal} in this way.`,
+      'Press the button once more to upload the folder to the page instead.',
+    )
   })
 }
 
 /** Wraps a folder handle of the browser. */
-export function asGiven(handle: FileSystemDirectoryHandle): GivenFolder {
+export function toGivenFolder(handle: FileSystemDirectoryHandle): GivenFolder {
   return { type: 'handle', name: handle.name, handle }
 }
 
@@ -118,7 +121,7 @@ async function pickFolder(): Promise<FileSystemDirectoryHandle | 'refused'> {
     return (await window.showDirectoryPicker?.({ id: 'pharos', mode: 'read' })) ?? 'refused'
   } catch (error) {
     // Inside a cross-origin frame the function exists but is refused.
-    if (error instanceof DOMException && !isStopped(error)) return 'refused'
+    if (error instanceof DOMException && !isCancelled(error)) return 'refused'
     throw error
   }
 }

@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Modal } from '../../shared/dialog.tsx'
-import { attempt, importFile, lookThrough, running } from '../desk.ts'
-import { folderOfDrop } from '../folder/take-in.ts'
+import { folderOfDrop } from '../folder/input-folder.ts'
+import { attempt, importFile, runningOperation, surveyFolder } from '../page-state.ts'
 import { route } from '../route.ts'
-import { Trouble } from '../trouble.ts'
+import { UserError } from '../user-error.ts'
 import { folderOfFiles } from './choose.tsx'
 
 /** Accepts drops anywhere on the page. */
@@ -26,7 +26,7 @@ export function DropAnywhere(): JSX.Element {
       if (!event.dataTransfer?.types.includes('Files')) return
       event.preventDefault()
       isOver.value = false
-      if (running.value !== null) return
+      if (runningOperation.value !== null) return
       const file = packOf(event.dataTransfer)
       if (file !== undefined) pack.value = file
       else void takeDrop(event.dataTransfer)
@@ -49,7 +49,7 @@ export function DropAnywhere(): JSX.Element {
     <>
       {isOver.value ? (
         <div class="drop-over" aria-hidden="true">
-          <p>{running.value === null ? 'Drop it here' : 'Wait until this is done, or cancel it'}</p>
+          <p>{runningOperation.value === null ? 'Drop it here' : 'Wait until this is done, or cancel it'}</p>
         </div>
       ) : null}
       <Modal
@@ -70,7 +70,7 @@ export function DropAnywhere(): JSX.Element {
             onClick={() => {
               const given = pack.value === null ? undefined : folderOfFiles([pack.value])
               close()
-              if (given !== undefined) void lookThrough(given)
+              if (given !== undefined) void surveyFolder(given)
             }}
           >
             Read it as a file
@@ -98,7 +98,7 @@ async function takeDrop(data: DataTransfer): Promise<void> {
   const taken = isFile ? Promise.resolve(folderOfFiles([...data.files])) : folderOfDrop(data)
   await attempt(async () => {
     const given = await taken
-    if (given === undefined) throw new Trouble('Nothing was dropped that can be read.', 'Drop a folder, or files.')
-    await lookThrough(given)
+    if (given === undefined) throw new UserError('Nothing was dropped that can be read.', 'Drop a folder, or files.')
+    await surveyFolder(given)
   })
 }

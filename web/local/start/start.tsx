@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { opened, readShelf, shelf } from '../desk.ts'
+import { loadStoredIndexes, openedIndex, storedIndexes } from '../page-state.ts'
 import { indexHref } from '../route.ts'
 import { Choose } from './choose.tsx'
-import { KeptList } from './kept-list.tsx'
+import { StoredIndexList } from './stored-index-list.tsx'
 
 /** The start page: choose a folder, or open a kept index. */
 export function Start(): JSX.Element {
-  useEffect(() => void readShelf(), [])
+  useEffect(() => void loadStoredIndexes(), [])
   return (
     <>
       <h1 tabIndex={-1}>Search a folder, make a pack</h1>
@@ -16,13 +16,13 @@ export function Start(): JSX.Element {
         cite. Everything happens in this browser; nothing is uploaded.
       </p>
       <Choose />
-      {opened.value?.unkept ? (
+      {openedIndex.value?.saveError ? (
         <p class="panel notice" role="note" id="open-unkept">
-          <a href={indexHref(opened.value.kept.id)}>{opened.value.kept.name}</a> is still open. It is not kept: export
-          it before you read something else or close this tab.
+          <a href={indexHref(openedIndex.value.stored.id)}>{openedIndex.value.stored.name}</a> is still open. It is not
+          kept: export it before you read something else or close this tab.
         </p>
       ) : null}
-      {shelf.value === null ? null : <KeptList shelf={shelf.value} />}
+      {storedIndexes.value === null ? null : <StoredIndexList shelf={storedIndexes.value} />}
     </>
   )
 }

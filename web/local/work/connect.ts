@@ -1,38 +1,38 @@
-import { keepOffline } from '../offline.ts'
-import { Trouble } from '../trouble.ts'
+import { enableOffline } from '../offline.ts'
+import { UserError } from '../user-error.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import type { OperationName, Operations, Progress } from './operations.ts'
 import workerUrl from './worker.ts?worker&url'
 
 /** The connection to the session, in a worker or in the page. */
-export interface Work {
-  /** Sends a request. Rejects with a {@link Trouble}, or with an `AbortError` if it was cancelled. */
+export interface SessionConnection {
+  /** Sends a request. Rejects with a {@link UserError}, or with an `AbortError` if it was cancelled. */
   ask<Name extends OperationName>(
     name: Name,
     ask: Parameters<Operations[Name]>[0],
-    options?: AskOptions,
+    options?: RequestOptions,
   ): Promise<ReturnType<Operations[Name]>>
 }
 
 /** Cancellation and progress of a request. */
-export interface AskOptions {
+export interface RequestOptions {
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: Progress) => void
 }
 
 /** Timeout for the first message of a worker. */
-const PATIENCE_MS = 10_000
+const START_TIMEOUT_MS = 10_000
 
 /**
  * Starts a worker, or runs the session in the page if there can be no worker, or none with a content security policy. A worker gets its
  * policy from the headers of its own script, not from the page. Static hosts send none; the service worker adds it.
  */
-export async function connectWork(): Promise<Work> {
-  const isHeld = (await hasPolicy()) || ((await keepOffline()) && (await hasPolicy()))
+export async function connectSession(): Promise<SessionConnection> {
+  const isHeld = (await hasPolicy()) || ((await enableOffline()) && (await hasPolicy()))
   const started = isHeld ? await startWorker() : undefined
   if (started !== undefined) {
     const { worker, lock } = started
-    const line = createLine((message) => worker.postMessage(message))
+    const line = createRequestChannel((message) => worker.postMessage(message))
     const lose = (problem: string) => {
       worker.terminate()
       line.fail(problem)
@@ -45,8 +45,9 @@ export async function connectWork(): Promise<Work> {
   }
   await loadScript(workerUrl)
   const { answerInPage } = globalThis
-  if (answerInPage === undefined) throw new Trouble('A part of this page could not be started.', 'Load the page again.')
-  const line = createLine((message) => answer(message))
+  if (answerInPage === undefined)
+    throw new UserError('A part of this page could not be started.', 'Load the page again.')
+  const line = createRequestChannel((message) => answer(message))
   const answer = answerInPage((message) => line.hear(message))
   return line
 }
@@ -74,23 +75,23 @@ function loadScript(src: string): Promise<unknown> {
   })
 }
 
-interface Started {
+interface StartedWorker {
   readonly worker: Worker
   readonly lock: string | null
 }
 
-function startWorker(): Promise<Started | undefined> {
+function startWorker(): Promise<StartedWorker | undefined> {
   return new Promise((resolve) => {
     try {
       const worker = new Worker(workerUrl, { type: 'module' })
-      const give = (result: Started | undefined) => {
+      const give = (result: StartedWorker | undefined) => {
         clearTimeout(patience)
         worker.onmessage = null
         worker.onerror = null
         if (result === undefined) worker.terminate()
         resolve(result)
       }
-      const patience = setTimeout(() => give(undefined), PATIENCE_MS)
+      const patience = setTimeout(() => give(undefined), START_TIMEOUT_MS)
       worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
         give({ worker, lock: data.type === 'ready' ? data.lock : null })
       }
@@ -102,20 +103,20 @@ function startWorker(): Promise<Started | undefined> {
   })
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: unknown) => void
-  readonly onProgress: AskOptions['onProgress']
+  readonly onProgress: RequestOptions['onProgress']
 }
 
 /** Matches responses to requests by number. */
-function createLine(say: (message: ToWorker) => void): Pick<Work, 'ask'> & {
+function createRequestChannel(say: (message: ToWorker) => void): Pick<SessionConnection, 'ask'> & {
   hear(message: FromWorker): void
   fail(problem: string): void
 } {
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, PendingRequest>()
   let asked = 0
-  let lost: Trouble | undefined
+  let lost: UserError | undefined
   const take = (id: number) => {
     const found = waiting.get(id)
     waiting.delete(id)
@@ -127,7 +128,7 @@ function createLine(say: (message: ToWorker) => void): Pick<Work, 'ask'> & {
         if (lost !== undefined) return reject(lost)
         const id = asked++
         // The table of operations guarantees the type of the response.
-        waiting.set(id, { resolve: resolve as Waiting['resolve'], reject, onProgress })
+        waiting.set(id, { resolve: resolve as PendingRequest['resolve'], reject, onProgress })
         signal?.addEventListener('abort', () => say({ type: 'stop', id }), { once: true })
         if (signal?.aborted) reject(signal.reason)
         else say({ type: 'ask', id, name, ask })
@@ -136,13 +137,13 @@ function createLine(say: (message: ToWorker) => void): Pick<Work, 'ask'> & {
       if (message.type === 'ready') return
       if (message.type === 'progress') waiting.get(message.id)?.onProgress?.(message.progress)
       if (message.type === 'done') take(message.id)?.resolve(message.answer)
-      if (message.type === 'failed') take(message.id)?.reject(new Trouble(message.told.message, message.told.advice))
+      if (message.type === 'failed') take(message.id)?.reject(new UserError(message.told.message, message.told.advice))
       if (message.type === 'stopped') take(message.id)?.reject(new DOMException('Stopped', 'AbortError'))
     },
     fail(problem) {
       const advice =
         'Load the page anew; what was kept is as it was. If it happens again, choose a smaller part of the folder.'
-      lost ??= new Trouble(`The work ended unexpectedly: ${problem || 'the browser gives no reason'}.`, advice)
+      lost ??= new UserError(`The work ended unexpectedly: ${problem || 'the browser gives no reason'}.`, advice)
       for (const { reject } of waiting.values()) reject(lost)
       waiting.clear()
     },

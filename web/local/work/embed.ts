@@ -2,10 +2,10 @@ import type { EmbeddingEngine } from '../../../src/core/embedding/engine.ts'
 import type { Pack } from '../../../src/core/pack/pack.ts'
 import { createPackTexts } from '../../../src/core/pack/pack-texts.ts'
 import type { PackVectors } from '../../../src/core/pack/pack-vectors.ts'
-import { type Task, turn } from './task.ts'
+import { nextEventLoopTurn, type Task } from './task.ts'
 
 /** The chunks to embed, and the engine. */
-export interface Embedding {
+export interface EmbedOptions {
   readonly pack: Pack
   readonly vectors: PackVectors
   readonly engine: EmbeddingEngine
@@ -13,7 +13,7 @@ export interface Embedding {
   /** Resolves when no other operation is running. */
   readonly untilIdle: () => Promise<void>
   /** Saves the vectors computed so far. */
-  readonly keep: () => Promise<void>
+  readonly save: () => Promise<void>
 }
 
 /** Limits of one batch. A query waits for at most one batch. */
@@ -21,10 +21,10 @@ const BATCH_CHARS = 500
 const BATCH_TEXTS = 8
 
 /** Interval for saving vectors, so that a closed tab loses little work. */
-const KEEP_EVERY_MS = 20_000
+const SAVE_INTERVAL_MS = 20_000
 
 /** Embeds the chunks that have no vector yet. All other operations take precedence. */
-export async function embedChunks({ pack, vectors, engine, task, untilIdle, keep }: Embedding): Promise<void> {
+export async function embedChunks({ pack, vectors, engine, task, untilIdle, save }: EmbedOptions): Promise<void> {
   const texts = createPackTexts(pack)
   const total = pack.chunks.length
   let keptAt = performance.now()
@@ -47,12 +47,12 @@ export async function embedChunks({ pack, vectors, engine, task, untilIdle, keep
     for (const [i, at] of [...batch.keys()].entries()) vectors.set(at, found[i] ?? new Float32Array())
     isChanged ||= batch.size > 0
     task.progress({ stage: 'embedding', done: position, total })
-    if (isChanged && performance.now() - keptAt > KEEP_EVERY_MS) {
-      await keep()
+    if (isChanged && performance.now() - keptAt > SAVE_INTERVAL_MS) {
+      await save()
       keptAt = performance.now()
       isChanged = false
     }
-    await turn()
+    await nextEventLoopTurn()
   }
-  if (isChanged) await keep()
+  if (isChanged) await save()
 }

@@ -3,9 +3,9 @@ import { type PackEntry, type PackOptions, packEntries, packName, zipEntries } f
 import type { Pack } from '../../../src/core/pack/pack.ts'
 import type { PackIndex } from '../../../src/core/pack/pack-index.ts'
 import { bytesOf } from '../folder/open-folder.ts'
-import { Trouble } from '../trouble.ts'
-import type { Artefact, Exported } from './operations.ts'
-import { goThrough, type Task } from './task.ts'
+import { UserError } from '../user-error.ts'
+import type { Artefact, ExportedFile } from './operations.ts'
+import { runSteps, type Task } from './task.ts'
 
 /** The data that an artefact is written from. */
 export interface ExportSource {
@@ -17,10 +17,10 @@ export interface ExportSource {
 }
 
 /** Size of the pieces passed to the browser, which stores them outside the JavaScript heap. */
-const HANDED_BYTES = 2 ** 22
+const BLOB_PIECE_BYTES = 2 ** 22
 
 /** Writes an artefact, byte for byte what the command line writes for the same files. */
-export async function writeArtefact(pack: Pack, artefact: Artefact, source: ExportSource): Promise<Exported> {
+export async function writeArtefact(pack: Pack, artefact: Artefact, source: ExportSource): Promise<ExportedFile> {
   const { index, images, task } = source
   if (artefact.type === 'chunk') {
     const text = writeFullChunk(pack, pack.refs.indexOf(artefact.ref))
@@ -28,21 +28,21 @@ export async function writeArtefact(pack: Pack, artefact: Artefact, source: Expo
   }
   const compact = artefact.type === 'zip' && artefact.compact
   const hasPostings = artefact.type === 'zip' ? !compact : artefact.name === 'index.json'
-  const postings = hasPostings ? (await goThrough(index.prepare('terms'), task)).stats().postings : 0
+  const postings = hasPostings ? (await runSteps(index.prepare('terms'), task)).stats().postings : 0
   const options: PackOptions = { compact, index, readImage: (path) => readImage(path, images) }
   if (artefact.type === 'zip') {
-    const expected = expectBytes(pack, compact ? COMPACT_BYTES : FULL_BYTES, postings)
-    const writing = new Writing(task, expected)
+    const expected = estimateBytes(pack, compact ? COMPACT_BYTES : FULL_BYTES, postings)
+    const writing = new ExportProgress(task, expected)
     const pieces = zipEntries(writing.count(packEntries(pack, options)))
     return { name: `${packName(source.root, pack)}.zip`, blob: await writing.gather(pieces, 'application/zip') }
   }
-  const writing = new Writing(task, hasPostings ? expectBytes(pack, INDEX_BYTES, postings) : undefined)
+  const writing = new ExportProgress(task, hasPostings ? estimateBytes(pack, INDEX_BYTES, postings) : undefined)
   for await (const { name, content } of writing.count(packEntries(pack, options))) {
     if (name !== artefact.name) continue
     const pieces = content instanceof Uint8Array ? [content] : content
     return { name, blob: await writing.gather(pieces, TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? '') }
   }
-  throw new Trouble(`There is no ${artefact.name} in this pack.`, 'Choose another of its files.')
+  throw new UserError(`There is no ${artefact.name} in this pack.`, 'Choose another of its files.')
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ async function readImage(path: string, images: ReadonlyMap<string, Blob>): Promi
   if (image === undefined) {
     const advice =
       'An index.json has no images: open the whole pack, or choose its folder. Single files can be exported.'
-    throw new Trouble(`The image ${path} is not here.`, advice)
+    throw new UserError(`The image ${path} is not here.`, advice)
   }
   try {
     return await bytesOf(image)
@@ -64,7 +64,7 @@ async function readImage(path: string, images: ReadonlyMap<string, Blob>): Promi
     if (!(cause instanceof DOMException)) throw cause
     const advice =
       'It was updated or deleted since, perhaps in another tab. Load the page anew and open it again; single files can be exported now.'
-    throw new Trouble(`The images of this index are no longer where they were.`, advice, { cause })
+    throw new UserError(`The images of this index are no longer where they were.`, advice, { cause })
   }
 }
 
@@ -81,16 +81,16 @@ const INDEX_BYTES: ChunkBytes = { copies: 1, beside: 520 }
 const POSTING_BYTES = 95
 
 /** Estimates the bytes of content. */
-function expectBytes({ chunks }: Pack, { copies, beside }: ChunkBytes, postings: number): number {
+function estimateBytes({ chunks }: Pack, { copies, beside }: ChunkBytes, postings: number): number {
   const text = chunks.reduce((sum, { content }) => sum + content.length, 0)
   return text * copies + chunks.length * beside + postings * POSTING_BYTES
 }
 
 /** The reported progress stays below 100 % until everything is written. */
-const MOST_SHARE = 0.99
+const MAX_REPORTED_SHARE = 0.99
 
 /** Tracks the progress of an export. */
-class Writing {
+class ExportProgress {
   readonly #task: Task
   readonly #expected: number | undefined
   #content = 0
@@ -119,8 +119,8 @@ class Writing {
       size += piece.length
       total += piece.length
       this.#task.progress({ stage: 'writing', done: total, total: this.#expectTotal(total) })
-      await this.#task.breathe()
-      if (size < HANDED_BYTES) continue
+      await this.#task.yieldIfDue()
+      if (size < BLOB_PIECE_BYTES) continue
       blobs.push(new Blob(some))
       some = []
       size = 0
@@ -138,7 +138,7 @@ class Writing {
   /** Assumes that the compression ratio so far holds for the rest. */
   #expectTotal(written: number): number | undefined {
     if (this.#expected === undefined) return undefined
-    const share = Math.min(MOST_SHARE, this.#content / this.#expected)
+    const share = Math.min(MAX_REPORTED_SHARE, this.#content / this.#expected)
     return share === 0 ? undefined : Math.ceil(written / share)
   }
 }

@@ -5,7 +5,7 @@ import type { ZipSource } from '../../../src/core/pack/unzip.ts'
 import { memorySource, openZipReader } from '../../../src/core/pack/zip-reader.ts'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { bytesOf } from '../folder/open-folder.ts'
-import { Trouble } from '../trouble.ts'
+import { UserError } from '../user-error.ts'
 import type { Task } from './task.ts'
 
 /** A pack that was imported from a file. */
@@ -25,7 +25,7 @@ export async function readPack(file: File, task: Task): Promise<ImportedPack> {
 }
 
 /** Limit for all images of a pack together: more than any pack with sensible limits has, but within the capacity of browsers. */
-const MOST_IMAGE_BYTES = 2 ** 28
+const MAX_IMAGE_BYTES = 2 ** 28
 
 /** Reads the images up to a limit, because a small archive can decompress to a huge size. */
 async function readImages({ chunks }: Pack, reader: PackReader, task: Task): Promise<Map<string, Blob>> {
@@ -33,18 +33,18 @@ async function readImages({ chunks }: Pack, reader: PackReader, task: Task): Pro
   const places = chunks.flatMap(({ path, assetPath }) => {
     return assetPath === null || !reader.has(assetPath) ? [] : [{ path, assetPath }]
   })
-  let left = MOST_IMAGE_BYTES
+  let left = MAX_IMAGE_BYTES
   for (const { path, assetPath } of places) {
     const parts: Uint8Array<ArrayBuffer>[] = []
     for (const part of reader.read(assetPath)) {
       left -= part.length
       if (left < 0) {
         const advice = 'Make a pack of a part of its folder; an index.json can be opened without images.'
-        throw new Trouble(`The images of ${reader.name} have more than ${writeBytes(MOST_IMAGE_BYTES)}.`, advice)
+        throw new UserError(`The images of ${reader.name} have more than ${writeBytes(MAX_IMAGE_BYTES)}.`, advice)
       }
       parts.push(part as Uint8Array<ArrayBuffer>)
       task.progress({ stage: 'taking', done: images.size, total: places.length, path })
-      await task.breathe()
+      await task.yieldIfDue()
     }
     images.set(path, new Blob(parts))
   }
@@ -60,9 +60,9 @@ function rootOf(name: string): string {
 /** Reads an `index.json` only as far as needed: the postings at its end are most of the file and are rebuilt here. */
 async function jsonReader(file: File): Promise<PackReader> {
   const source = fileSource(file)
-  if (source === undefined && file.size > MOST_IN_MEMORY) {
+  if (source === undefined && file.size > MAX_IN_MEMORY_BYTES) {
     const advice = 'Open the whole pack instead, which is smaller, or use a browser that has workers.'
-    throw new Trouble(`${file.name} has ${writeBytes(file.size)}, which is too much here.`, advice)
+    throw new UserError(`${file.name} has ${writeBytes(file.size)}, which is too much here.`, advice)
   }
   const { size, read } = source ?? memorySource(await bytesOf(file))
   return {
@@ -77,7 +77,7 @@ async function jsonReader(file: File): Promise<PackReader> {
 const SLICE_BYTES = 2 ** 20
 
 /** Without synchronous reads the whole file must be held in memory, up to this size. */
-const MOST_IN_MEMORY = 2 ** 29
+const MAX_IN_MEMORY_BYTES = 2 ** 29
 
 /** Explains the failure, because a pack contains several JSON files, of which only `index.json` can be opened. */
 function openIndex(reader: PackReader): Pack {
@@ -86,7 +86,7 @@ function openIndex(reader: PackReader): Pack {
   } catch (cause) {
     if (!(cause instanceof PharosError) || cause.code !== 'PACK_INVALID') throw cause
     const advice = 'Of the single files of a pack only index.json can be opened. Choose that one, or the whole pack.'
-    throw new Trouble(`${reader.name} is not the index.json of a pack, or not a whole one.`, advice, { cause })
+    throw new UserError(`${reader.name} is not the index.json of a pack, or not a whole one.`, advice, { cause })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Told } from '../trouble.ts'
+import type { ErrorMessage } from '../user-error.ts'
 import type { OperationName, Progress } from './operations.ts'
 
 /** Messages from the page to the worker. */
@@ -11,5 +11,5 @@ export type FromWorker =
   | { readonly type: 'ready'; readonly lock: string | null }
   | { readonly type: 'progress'; readonly id: number; readonly progress: Progress }
   | { readonly type: 'done'; readonly id: number; readonly answer: unknown }
-  | { readonly type: 'failed'; readonly id: number; readonly told: Told }
+  | { readonly type: 'failed'; readonly id: number; readonly told: ErrorMessage }
   | { readonly type: 'stopped'; readonly id: number }

@@ -4,53 +4,53 @@ import type { Chunk, FileMeta, Kind, Warning } from '../../../src/core/model.ts'
 import type { PackHit, PackSearchOptions } from '../../../src/core/pack/search-pack.ts'
 import type { Completion } from '../../../src/core/search/search-index.ts'
 import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
-import type { Kept } from '../keep/shelf.ts'
+import type { StoredIndex } from '../keep/index-store.ts'
 
 /** All operations of the session, whether it runs in a worker or in the page. */
 export interface Operations {
   /** Adds some files of a folder before its survey. Sending very many in one message would block the page. */
-  give(ask: { readonly files: readonly GivenFile[]; readonly isFirst: boolean }): Nothing
+  give(ask: { readonly files: readonly GivenFile[]; readonly isFirst: boolean }): EmptyObject
   /** Surveys a folder without reading its files. `update` is the id of the kept index to update. */
-  survey(ask: { readonly folder: GivenFolder | HandedFolder; readonly update?: string | undefined }): Survey
+  survey(ask: { readonly folder: GivenFolder | SentFolder; readonly update?: string | undefined }): Survey
   /** Repeats the last survey with other exclusion patterns, and as an update of this index. */
   revise(ask: { readonly leaveOut: string; readonly update?: string | undefined }): Survey
   /** Reads the surveyed folder, then opens and saves the resulting index. */
-  ingest(ask: { readonly limits: Limits }): Opened
+  ingest(ask: { readonly limits: Limits }): OpenedIndex
   /** The kept indexes, latest first, and the storage usage. */
-  shelf(ask: Nothing): ShelfView
-  open(ask: { readonly id: string }): Opened
+  shelf(ask: EmptyObject): StoredIndexes
+  open(ask: { readonly id: string }): OpenedIndex
   /** Tries again to save the open index. */
-  keep(ask: Nothing): Opened
-  rename(ask: { readonly id: string; readonly name: string }): Nothing
-  remove(ask: { readonly id: string }): Nothing
+  keep(ask: EmptyObject): OpenedIndex
+  rename(ask: { readonly id: string; readonly name: string }): EmptyObject
+  remove(ask: { readonly id: string }): EmptyObject
   /** Opens a pack or an `index.json`, and saves it. */
-  importPack(ask: { readonly file: File }): Opened
+  importPack(ask: { readonly file: File }): OpenedIndex
   /** Embeds the chunks of the open index in the background. Returns whether that is supported here. */
-  embed(ask: Nothing): { readonly isWhole: boolean }
-  search(ask: { readonly query: string; readonly options: PackSearchOptions }): Answer
+  embed(ask: EmptyObject): { readonly isWhole: boolean }
+  search(ask: { readonly query: string; readonly options: PackSearchOptions }): SearchResults
   chunk(ask: { readonly ref: string }): ShownChunk
   /** Headings, grouped by file. */
-  outline(ask: Part): { readonly places: readonly NamedPlace[] } & Total
+  outline(ask: ListQuery): { readonly places: readonly NamedLocation[] } & Total
   /** Definitions in code, sorted by name. */
-  symbols(ask: Part): { readonly places: readonly NamedPlace[] } & Total
-  files(ask: Part): { readonly files: readonly FileMeta[] } & Total
-  warnings(ask: Part): { readonly warnings: readonly Warning[] } & Total
+  symbols(ask: ListQuery): { readonly places: readonly NamedLocation[] } & Total
+  files(ask: ListQuery): { readonly files: readonly FileMeta[] } & Total
+  warnings(ask: ListQuery): { readonly warnings: readonly Warning[] } & Total
   /** The metadata of a file and its chunks: at most `most`, starting at index `from`. */
   file(ask: { readonly path: string; readonly from: number; readonly most: number }): ShownFile
   /** The bytes of an image; null if they are not stored. */
   image(ask: { readonly path: string }): { readonly blob: Blob | null }
   /** Writes an artefact of the open index. */
-  exportArtefact(ask: { readonly artefact: Artefact }): Exported
+  exportArtefact(ask: { readonly artefact: Artefact }): ExportedFile
 }
 
 /** A folder made of the files that were sent before. */
-export interface HandedFolder {
+export interface SentFolder {
   readonly type: 'handed'
   readonly name: string
 }
 
 /** Selects a part of a long list; everything by default. Data sent to the page costs its main thread time. */
-export interface Part {
+export interface ListQuery {
   /** Letters that an entry must contain, ignoring case. */
   readonly match?: string | undefined
   /** The maximum number of entries to return. */
@@ -63,13 +63,13 @@ export interface Total {
 }
 
 /** An empty object. */
-export type Nothing = Readonly<Record<string, never>>
+export type EmptyObject = Readonly<Record<string, never>>
 
 /** The name of an operation. */
 export type OperationName = keyof Operations
 
 /** Operations that run in the background and yield to all others. */
-export const BACKGROUND: ReadonlySet<OperationName> = new Set(['embed'])
+export const BACKGROUND_OPERATIONS: ReadonlySet<OperationName> = new Set(['embed'])
 
 /** A progress report of an operation. */
 export interface Progress {
@@ -85,7 +85,7 @@ export interface Progress {
 export interface Survey {
   readonly name: string
   /** Whether the browser may hide files: a handle omits names that are invalid on other systems. */
-  readonly mayHide: boolean
+  readonly mayHideFiles: boolean
   readonly files: number
   readonly bytes: number
   /** The size of each file in reading order, from which the effect of limits is computed. A typed array transfers to the page cheaply. */
@@ -104,16 +104,16 @@ export interface Survey {
 
 /** The files that were added, changed or removed since an index was made. */
 export interface Changes {
-  readonly added: SomeFiles
-  readonly changed: SomeFiles
-  readonly removed: SomeFiles
+  readonly added: FileSample
+  readonly changed: FileSample
+  readonly removed: FileSample
   readonly same: number
   /** Whether another build of this page made the index, so that all files are read again. */
   readonly isOtherBuild: boolean
 }
 
 /** A number of files, with the first ones as examples. */
-export interface SomeFiles {
+export interface FileSample {
   readonly count: number
   readonly examples: readonly string[]
 }
@@ -126,39 +126,39 @@ export interface SkippedGroup {
 }
 
 /** An index that is open. */
-export interface Opened {
-  readonly kept: Kept
+export interface OpenedIndex {
+  readonly stored: StoredIndex
   /** Why the index could not be saved; it can still be used while it is open. */
-  readonly unkept: { readonly message: string; readonly advice: string } | null
+  readonly saveError: { readonly message: string; readonly advice: string } | null
   readonly counts: { readonly cut: number; readonly unchanged: number } | null
-  readonly about: About
+  readonly summary: IndexSummary
 }
 
 /** A summary of an open index. */
-export interface About {
+export interface IndexSummary {
   /** A compact pack has no sizes, definitions or warnings. */
   readonly isCompact: boolean
   readonly bytes: number
   /** The kinds in the index. */
   readonly kinds: readonly Kind[]
   /** Files that are missing from the index, and files that are only partly in it. */
-  readonly leftOut: number
-  readonly cutOff: number
+  readonly missingCount: number
+  readonly partialCount: number
   /** Files that may contain passwords or keys. */
-  readonly secrets: SomeFiles
+  readonly secrets: FileSample
 }
 
 /** The kept indexes, and the storage usage. */
-export interface ShelfView {
-  readonly kept: readonly Kept[]
+export interface StoredIndexes {
+  readonly indexes: readonly StoredIndex[]
   /** Why nothing can be stored. */
-  readonly trouble: { readonly message: string; readonly advice: string } | null
+  readonly error: { readonly message: string; readonly advice: string } | null
   readonly used: number | null
   readonly quota: number | null
 }
 
 /** The results of a search. */
-export interface Answer {
+export interface SearchResults {
   readonly hits: readonly ShownHit[]
   /** The number of hits, including those that were not returned. */
   readonly total: number
@@ -182,7 +182,7 @@ export interface ShownChunk {
 }
 
 /** A named place in a file. */
-export interface NamedPlace {
+export interface NamedLocation {
   /** Its name, preceded by the names that enclose it. */
   readonly names: readonly string[]
   readonly path: string
@@ -228,7 +228,7 @@ export const ARTEFACT_NAMES = [
 export type ArtefactName = (typeof ARTEFACT_NAMES)[number]
 
 /** An exported artefact. */
-export interface Exported {
+export interface ExportedFile {
   readonly name: string
   readonly blob: Blob
 }

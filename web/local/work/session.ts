@@ -8,35 +8,48 @@ import { writeBareIndexJson } from '../../../src/core/pack/index-json.ts'
 import { chunkLabel } from '../../../src/core/pack/label.ts'
 import { createPack, type Pack } from '../../../src/core/pack/pack.ts'
 import { PackIndex } from '../../../src/core/pack/pack-index.ts'
-import { takeOverVectors } from '../../../src/core/pack/pack-texts.ts'
+import { copyUnchangedVectors } from '../../../src/core/pack/pack-texts.ts'
 import type { PackVectors } from '../../../src/core/pack/pack-vectors.ts'
 import { PackSearch } from '../../../src/core/pack/search-pack.ts'
 import { sumTokens } from '../../../src/core/pack/tables.ts'
 import { countOf } from '../../../src/core/text/count.ts'
 import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
 import { bytesOf, openFolder, orUndefined } from '../folder/open-folder.ts'
+import {
+  type IndexContent,
+  type IndexStore,
+  openIndexStore,
+  type Stamp,
+  type StoredIndex,
+} from '../keep/index-store.ts'
 import { newId } from '../keep/new-id.ts'
-import { type Content, type Kept, openShelf, type Shelf, type Stamp } from '../keep/shelf.ts'
-import { Trouble } from '../trouble.ts'
-import { describeIndex } from './about.ts'
-import { openBareIndex, openBefore } from './before.ts'
+import { UserError } from '../user-error.ts'
+import { describeFailure } from './describe-failure.ts'
+import { describeIndex } from './describe-index.ts'
 import { embedChunks } from './embed.ts'
 import { writeArtefact } from './export.ts'
 import { readPack } from './import.ts'
-import { listHeadings, listSymbols } from './named-places.ts'
+import { listHeadings, listSymbols } from './named-locations.ts'
 import {
-  BACKGROUND,
-  type NamedPlace,
-  type Opened,
+  BACKGROUND_OPERATIONS,
+  type ListQuery,
+  type NamedLocation,
+  type OpenedIndex,
   type OperationName,
   type Operations,
-  type Part,
   type Survey,
 } from './operations.ts'
-import { readFolder, UNSETTLED } from './read-folder.ts'
-import { describeWalk, findSame, type SameFiles, type Surveyed, type Walked, walkFolder } from './survey.ts'
-import { goThrough, type Task, withBreaks } from './task.ts'
-import { tellFailure } from './tell-failure.ts'
+import { openBareIndex, openPreviousIndex } from './previous-index.ts'
+import { NO_MODIFIED_TIME, readFolder } from './read-folder.ts'
+import {
+  describeWalk,
+  findUnchanged,
+  type SurveyedFolder,
+  type UnchangedFiles,
+  type WalkedFolder,
+  walkFolder,
+} from './survey.ts'
+import { iterateWithYields, runSteps, type Task } from './task.ts'
 import { adoptVectors, createVectors, readVectors, writeVectors } from './vectors.ts'
 
 /** The environment of a session. */
@@ -66,8 +79,8 @@ type Handlers = {
 }
 
 /** An index that can be searched and exported. */
-interface Current {
-  readonly kept: Kept
+interface CurrentIndex {
+  readonly kept: StoredIndex
   readonly pack: Pack
   readonly index: PackIndex
   readonly search: PackSearch
@@ -77,21 +90,21 @@ interface Current {
   readonly stamps: readonly Stamp[]
   readonly isKept: boolean
   /** Built on first use. */
-  readonly lists: { headings?: readonly NamedPlace[]; symbols?: readonly NamedPlace[] }
+  readonly lists: { headings?: readonly NamedLocation[]; symbols?: readonly NamedLocation[] }
 }
 
 /** Maximum number of warnings shown for one file. */
-const MOST_WARNINGS = 20
+const MAX_WARNINGS = 20
 
 /** Creates a session; resources are opened on first use. */
 export function createSession(options: SessionOptions): Session {
-  let current: Current | undefined
-  let walked: (Walked & { readonly handle: Kept['handle'] }) | undefined
+  let current: CurrentIndex | undefined
+  let walked: (WalkedFolder & { readonly handle: StoredIndex['handle'] }) | undefined
   /** The files that the walked folder has in common with an index. */
-  let compared: { readonly update: string; readonly same: SameFiles } | undefined
-  let surveyed: (Surveyed & { readonly update: string | undefined }) | undefined
+  let compared: { readonly update: string; readonly same: UnchangedFiles } | undefined
+  let surveyed: (SurveyedFolder & { readonly update: string | undefined }) | undefined
   let handed: GivenFile[] = []
-  let shelf: Promise<Shelf> | undefined
+  let shelf: Promise<IndexStore> | undefined
   let grammars: Promise<Grammars> | undefined
   let engineOpening: Promise<EmbeddingEngine> | undefined
   let engine: EmbeddingEngine | undefined
@@ -99,23 +112,23 @@ export function createSession(options: SessionOptions): Session {
   let foreground = 0
   const resumes: (() => void)[] = []
 
-  const openedShelf = (): Promise<Shelf> => {
+  const openedShelf = (): Promise<IndexStore> => {
     if (shelf !== undefined) return shelf
     const forget = () => {
       if (shelf === opening) shelf = undefined
     }
-    const opening = openShelf(forget)
+    const opening = openIndexStore(forget)
     // A failed attempt is forgotten, so that the next request tries again if the user has allowed storage since.
     opening.catch(forget)
     shelf = opening
     return opening
   }
-  const open = (): Current => {
+  const open = (): CurrentIndex => {
     if (current !== undefined) return current
-    throw new Trouble('No index is open.', 'Open one of those that are kept, or choose a folder.')
+    throw new UserError('No index is open.', 'Open one of those that are kept, or choose a folder.')
   }
 
-  const hold = (kept: Kept, pack: Pack, content: Held, isKept: boolean) => {
+  const hold = (kept: StoredIndex, pack: Pack, content: HeldContent, isKept: boolean) => {
     const { images, stamps, vectors } = content
     const index = new PackIndex(pack)
     const search = new PackSearch(pack, index, vectors)
@@ -138,17 +151,17 @@ export function createSession(options: SessionOptions): Session {
   }
 
   /** Saves the vectors of an index. If there is no space, they are computed again the next time. */
-  async function keepVectors({ id, indexId }: Kept, vectors: PackVectors): Promise<void> {
+  async function keepVectors({ id, indexId }: StoredIndex, vectors: PackVectors): Promise<void> {
     const blob = writeVectors(vectors)
     if (blob === null || current?.vectors !== vectors || !current.isKept) return
     await openedShelf()
-      .then((ready) => ready.keepVectors(id, indexId, blob))
+      .then((ready) => ready.saveVectors(id, indexId, blob))
       .catch(() => undefined)
   }
 
   /** Describes the last walked folder, as an update of an index or as a new one. */
   async function survey(update: string | undefined, task: Task, leaveOut?: string): Promise<Survey> {
-    if (walked === undefined) throw noFolder()
+    if (walked === undefined) throw noFolderError()
     if (update === undefined) {
       surveyed = { ...describeWalk(walked, { leaveOut: leaveOut ?? '' }), update }
       return surveyed.survey
@@ -156,8 +169,8 @@ export function createSession(options: SessionOptions): Session {
     const { kept, content } = await (await openedShelf()).open(update)
     const { stamps } = content
     if (compared?.update !== update) {
-      const isSameFolder = await areSame(walked.handle, kept.handle)
-      compared = { update, same: await findSame(walked, { stamps, isSameFolder }, task) }
+      const isSameFolder = await isSameHandle(walked.handle, kept.handle)
+      compared = { update, same: await findUnchanged(walked, { stamps, isSameFolder }, task) }
     }
     const before = { stamps, same: compared.same, isOtherBuild: kept.build !== options.build }
     surveyed = { ...describeWalk(walked, { leaveOut: leaveOut ?? kept.leaveOut ?? '', before }), update }
@@ -166,27 +179,27 @@ export function createSession(options: SessionOptions): Session {
 
   /** Saves the open index. An index that cannot be saved can still be used. */
   async function keep(
-    kept: Omit<Kept, 'size'>,
+    kept: Omit<StoredIndex, 'size'>,
     pack: Pack,
-    content: Held,
-    counts: Opened['counts'],
+    content: HeldContent,
+    counts: OpenedIndex['counts'],
     task: Task,
-  ): Promise<Opened> {
+  ): Promise<OpenedIndex> {
     task.progress({ stage: 'keeping', done: 0 })
     const about = describeIndex(pack)
     try {
       const ready = await openedShelf()
-      const index = withBreaks(writeBareIndexJson(pack), task)
+      const index = iterateWithYields(writeBareIndexJson(pack), task)
       const vectors = writeVectors(content.vectors)
       const saved = await ready.save(kept, { ...content, index, vectors }, task.signal)
       // Reused images were stored with the previous version, which is gone, so they are opened again.
       const { images, stamps } = (await ready.open(saved.id)).content
       hold(saved, pack, { images, stamps, vectors: content.vectors }, true)
-      return { kept: saved, unkept: null, counts, about }
+      return { stored: saved, saveError: null, counts, summary: about }
     } catch (error) {
       task.signal.throwIfAborted()
       hold({ ...kept, size: 0 }, pack, content, false)
-      return { kept: { ...kept, size: 0 }, unkept: tellFailure(error), counts, about }
+      return { stored: { ...kept, size: 0 }, saveError: describeFailure(error), counts, summary: about }
     }
   }
 
@@ -209,12 +222,14 @@ export function createSession(options: SessionOptions): Session {
     revise: ({ leaveOut, update }, task) => survey(update, task, leaveOut),
 
     async ingest({ limits }, task) {
-      if (surveyed === undefined) throw noFolder()
+      if (surveyed === undefined) throw noFolderError()
       const { folder, update, paths } = surveyed
       // Reported first, because opening the previous index and the grammars can take a while.
       task.progress({ stage: 'reading', done: 0, total: paths.length, path: paths[0] })
       const before =
-        update === undefined ? undefined : await openBefore(await openedShelf(), update, limits, options.build, task)
+        update === undefined
+          ? undefined
+          : await openPreviousIndex(await openedShelf(), update, limits, options.build, task)
       if (paths.some((path) => codeLanguageOf(path) !== undefined)) grammars ??= options.openGrammars()
       const opened = await grammars?.catch((error: unknown) => {
         grammars = undefined
@@ -237,7 +252,7 @@ export function createSession(options: SessionOptions): Session {
         handle: walked?.handle ?? null,
       }
       const vectors = createVectors(pack)
-      if (before?.meant !== undefined) takeOverVectors(before.meant, pack, vectors)
+      if (before?.embeddings !== undefined) copyUnchangedVectors(before.embeddings, pack, vectors)
       const opening = await keep(kept, pack, { ...read, vectors }, read.counts, task)
       walked = undefined
       compared = undefined
@@ -248,9 +263,9 @@ export function createSession(options: SessionOptions): Session {
     async shelf() {
       const { usage: used = null, quota = null } = (await navigator.storage?.estimate?.()) ?? {}
       try {
-        return { kept: await (await openedShelf()).list(), trouble: null, used, quota }
+        return { indexes: await (await openedShelf()).list(), error: null, used, quota }
       } catch (error) {
-        return { kept: [], trouble: tellFailure(error), used, quota }
+        return { indexes: [], error: describeFailure(error), used, quota }
       }
     },
 
@@ -258,7 +273,7 @@ export function createSession(options: SessionOptions): Session {
       const { kept, content } = await (await openedShelf()).open(id)
       const pack = await openBareIndex(content.index, kept.name, task)
       hold(kept, pack, { ...content, vectors: await readVectors(content.vectors, pack) }, true)
-      return { kept, unkept: null, counts: null, about: describeIndex(pack) }
+      return { stored: kept, saveError: null, counts: null, summary: describeIndex(pack) }
     },
 
     async keep(_, task) {
@@ -288,7 +303,7 @@ export function createSession(options: SessionOptions): Session {
       const kept = { id: newId(), name: root, root, ...describePack(pack), addedAt: now, updatedAt: now }
       // A pack does not say when its files were modified, nor with which limits and build they were cut, so an update cuts all of them
       // again.
-      const stamps = pathsOf(pack).map((path): Stamp => [path, 0, UNSETTLED])
+      const stamps = pathsOf(pack).map((path): Stamp => [path, 0, NO_MODIFIED_TIME])
       const made = { ...kept, limits: DEFAULT_LIMITS, build: '', handle: null }
       return keep(made, pack, { stamps, images, vectors: adoptVectors(pack, vectors) }, null, task)
     },
@@ -297,14 +312,14 @@ export function createSession(options: SessionOptions): Session {
       const { kept, pack, vectors } = open()
       if (options.openEngine === undefined) return { isWhole: false }
       const ready = await openedEngine(options.openEngine)
-      await embedChunks({ pack, vectors, engine: ready, task, untilIdle, keep: () => keepVectors(kept, vectors) })
+      await embedChunks({ pack, vectors, engine: ready, task, untilIdle, save: () => keepVectors(kept, vectors) })
       return { isWhole: true }
     },
 
     async search({ query, options: asked }, task) {
       const { search } = open()
       task.progress({ stage: 'indexing', done: 0 })
-      if (query !== '') await goThrough(search.prepare(), task)
+      if (query !== '') await runSteps(search.prepare(), task)
       const model = engine
       const { meaning } =
         query === '' || model === undefined
@@ -339,21 +354,21 @@ export function createSession(options: SessionOptions): Session {
     async outline(part) {
       const { pack, lists } = open()
       lists.headings ??= listHeadings(pack)
-      const { items, total } = take(lists.headings, part, ({ path, names }) => `${path} ${names.join(' ')}`)
+      const { items, total } = filterList(lists.headings, part, ({ path, names }) => `${path} ${names.join(' ')}`)
       return { places: items, total }
     },
     async symbols(part) {
       const { pack, lists } = open()
       lists.symbols ??= listSymbols(pack)
-      const { items, total } = take(lists.symbols, part, ({ path, names }) => `${names.join(' ')} ${path}`)
+      const { items, total } = filterList(lists.symbols, part, ({ path, names }) => `${names.join(' ')} ${path}`)
       return { places: items, total }
     },
     async files(part) {
-      const { items, total } = take(open().pack.files, part, (file) => file.path)
+      const { items, total } = filterList(open().pack.files, part, (file) => file.path)
       return { files: items, total }
     },
     async warnings(part) {
-      const { items, total } = take(open().pack.warnings, part, ({ path, message }) => `${path} ${message}`)
+      const { items, total } = filterList(open().pack.warnings, part, ({ path, message }) => `${path} ${message}`)
       return { warnings: items, total }
     },
 
@@ -365,7 +380,7 @@ export function createSession(options: SessionOptions): Session {
       const chunks = pack.chunks.slice(first < 0 ? end : first, end)
       return {
         file: pack.files.find((file) => file.path === path) ?? null,
-        warnings: pack.warnings.filter((warning) => warning.path === path).slice(0, MOST_WARNINGS),
+        warnings: pack.warnings.filter((warning) => warning.path === path).slice(0, MAX_WARNINGS),
         chunks: chunks.slice(from, from + most).map((chunk, i) => {
           const { content, kind, startLine, endLine } = chunk
           const ref = pack.refs[first + from + i] ?? ''
@@ -384,7 +399,7 @@ export function createSession(options: SessionOptions): Session {
 
   return {
     async run(name, ask, task) {
-      if (BACKGROUND.has(name)) return handlers[name](ask, task)
+      if (BACKGROUND_OPERATIONS.has(name)) return handlers[name](ask, task)
       foreground++
       try {
         return await handlers[name](ask, task)
@@ -398,19 +413,19 @@ export function createSession(options: SessionOptions): Session {
 }
 
 /** The parts of an index in memory besides its pack. */
-type Held = Omit<Content, 'index' | 'vectors'> & { readonly vectors: PackVectors }
+type HeldContent = Omit<IndexContent, 'index' | 'vectors'> & { readonly vectors: PackVectors }
 
-function noFolder(): Trouble {
-  return new Trouble('No folder was chosen.', 'Choose a folder first.')
+function noFolderError(): UserError {
+  return new UserError('No folder was chosen.', 'Choose a folder first.')
 }
 
-function take<T>(all: readonly T[], { match = '', most }: Part, textOf: (item: T) => string) {
+function filterList<T>(all: readonly T[], { match = '', most }: ListQuery, textOf: (item: T) => string) {
   const wanted = match.toLowerCase()
   const items = wanted === '' ? all : all.filter((item) => textOf(item).toLowerCase().includes(wanted))
   return { items: items.slice(0, most), total: items.length }
 }
 
-function describePack(pack: Pack): Pick<Kept, 'indexId' | 'files' | 'chunks' | 'tokens' | 'warnings'> {
+function describePack(pack: Pack): Pick<StoredIndex, 'indexId' | 'files' | 'chunks' | 'tokens' | 'warnings'> {
   return {
     indexId: pack.indexId,
     files: pack.files.length,
@@ -420,12 +435,12 @@ function describePack(pack: Pack): Pick<Kept, 'indexId' | 'files' | 'chunks' | '
   }
 }
 
-async function areSame(one: Kept['handle'], other: Kept['handle']): Promise<boolean> {
+async function isSameHandle(one: StoredIndex['handle'], other: StoredIndex['handle']): Promise<boolean> {
   return one !== null && other !== null && (await one.isSameEntry(other))
 }
 
 /** Copies the images into memory, so that they outlive the files they come from. */
-async function copyImages(images: Current['images']): Promise<Current['images']> {
+async function copyImages(images: CurrentIndex['images']): Promise<CurrentIndex['images']> {
   const copies = new Map<string, Blob>()
   for (const [path, image] of images) {
     const bytes = await orUndefined(() => bytesOf(image))
@@ -435,7 +450,7 @@ async function copyImages(images: Current['images']): Promise<Current['images']>
 }
 
 /** Warnings about files that were found but are not in the pack. */
-const LEFT_OUT: ReadonlySet<WarningCode> = new Set([
+const LEFT_OUT_WARNINGS: ReadonlySet<WarningCode> = new Set([
   'binary',
   'utf8',
   'max_file_bytes',
@@ -445,11 +460,11 @@ const LEFT_OUT: ReadonlySet<WarningCode> = new Set([
 
 /** The paths of all files that a pack mentions. */
 function pathsOf({ files, warnings }: Pack): string[] {
-  const leftOut = warnings.filter(({ code }) => LEFT_OUT.has(code))
+  const leftOut = warnings.filter(({ code }) => LEFT_OUT_WARNINGS.has(code))
   return [...new Set([...files, ...leftOut].map(({ path }) => path))]
 }
 
-function emptyError(name: string, { survey }: Surveyed, pack: Pack): PharosError {
+function emptyError(name: string, { survey }: SurveyedFolder, pack: Pack): PharosError {
   const skipped = survey.skipped.reduce((sum, { count }) => sum + count, 0)
   const problem =
     skipped + survey.files + pack.warnings.length === 0

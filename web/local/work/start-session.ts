@@ -1,7 +1,7 @@
 import { openGrammars } from '../../../src/core/chunk/code-grammars.ts'
 import { createEngine, type EmbeddingEngine, loadModel } from '../../../src/core/embedding/engine.ts'
 import { sha256 } from '../../../src/core/hash.ts'
-import { Trouble } from '../trouble.ts'
+import { UserError } from '../user-error.ts'
 import { createSession, type Session } from './session.ts'
 
 declare const PAGE_BUILD: string
@@ -14,7 +14,7 @@ export function startSession(base: string, isWorker: boolean): Session {
   const load = async (path: string) => {
     const failed = (cause?: unknown) => {
       const advice = 'Load the page once with a connection; from then on it is here without one.'
-      return new Trouble(`A part of this page, ${path}, could not be loaded.`, advice, { cause })
+      return new UserError(`A part of this page, ${path}, could not be loaded.`, advice, { cause })
     }
     const answer = await fetch(new URL(path, base)).catch((error: unknown) => {
       throw failed(error)

@@ -1,6 +1,6 @@
 import { kindOf } from '../../../src/core/chunk/kind.ts'
 import { PharosError } from '../../../src/core/errors.ts'
-import { describeLoss, readAhead } from '../../../src/core/folder/cut-files.ts'
+import { createSkipWarnings, readAhead } from '../../../src/core/folder/cut-files.ts'
 import {
   isPackFolder,
   isPackManifest,
@@ -12,14 +12,14 @@ import { sha256 } from '../../../src/core/hash.ts'
 import type { ChunkedFile } from '../../../src/core/model.ts'
 import { compareUtf8 } from '../../../src/core/text/order.ts'
 import { bytesOf, type OpenFolder, orUndefined } from '../folder/open-folder.ts'
-import type { Stamp } from '../keep/shelf.ts'
-import { Trouble } from '../trouble.ts'
-import { readLeaveOut } from './leave-out.ts'
-import type { Changes, SomeFiles, Survey } from './operations.ts'
+import type { Stamp } from '../keep/index-store.ts'
+import { UserError } from '../user-error.ts'
+import { parseExclusions } from './exclusions.ts'
+import type { Changes, FileSample, Survey } from './operations.ts'
 import type { Task } from './task.ts'
 
 /** The result of walking a folder. */
-export interface Walked {
+export interface WalkedFolder {
   readonly folder: OpenFolder
   /** The readable files, in reading order. */
   readonly stamps: readonly Stamp[]
@@ -34,68 +34,68 @@ interface Skipped {
 }
 
 /** A surveyed folder, ready to be read. */
-export interface Surveyed extends Pick<Walked, 'folder' | 'losses'> {
+export interface SurveyedFolder extends Pick<WalkedFolder, 'folder' | 'losses'> {
   /** In reading order. */
   readonly paths: readonly string[]
   readonly sizes: ReadonlyMap<string, number>
-  readonly same: SameFiles
+  readonly same: UnchangedFiles
   readonly survey: Survey
 }
 
 /** The files that are unchanged since an index was made, each with the digest that the index has of it, if any. */
-export type SameFiles = ReadonlyMap<string, string | undefined>
+export type UnchangedFiles = ReadonlyMap<string, string | undefined>
 
 /** The parameters of a survey. */
-export interface Purpose {
+export interface SurveyOptions {
   /** Exclusion patterns. */
   readonly leaveOut: string
   /** The index to update: the stamps of its files, the files that are unchanged, and whether another build made it. */
   readonly before?:
-    | { readonly stamps: readonly Stamp[]; readonly same: SameFiles; readonly isOtherBuild: boolean }
+    | { readonly stamps: readonly Stamp[]; readonly same: UnchangedFiles; readonly isOtherBuild: boolean }
     | undefined
 }
 
 /** Maximum number of examples, enough for one screen. */
-const MOST_SHOWN = 20
+const MAX_EXAMPLES = 20
 
 /** Number of sizes requested concurrently. */
-const AT_ONCE = 32
+const STAT_CONCURRENCY = 32
 
 /** Number of files read ahead. */
-const AHEAD = 8
+const READ_AHEAD = 8
 
 /** Walks a folder without reading its files. */
-export async function walkFolder(folder: OpenFolder, task: Task): Promise<Walked> {
-  if ((await folder.list('')) === undefined) throw unreachable()
+export async function walkFolder(folder: OpenFolder, task: Task): Promise<WalkedFolder> {
+  if ((await folder.list('')) === undefined) throw unreachableError()
   if (await isPack(folder)) throw new PharosError('SOURCE_IS_PACK', { path: folder.name })
   const paths: string[] = []
   const losses: ChunkedFile[] = []
   const skipped = new Map<SkipReason, Skipped[]>()
   for await (const entry of walkTree(folder, { signal: task.signal })) {
     if (entry.type === 'file') paths.push(entry.path)
-    else losses.push(...describeLoss(entry))
+    else losses.push(...createSkipWarnings(entry))
     if (entry.type === 'skipped') {
       const group = skipped.get(entry.reason) ?? []
       skipped.set(entry.reason, group)
       group.push({ path: entry.path, rule: entry.rule })
     }
     task.progress({ stage: 'looking', done: paths.length, path: entry.path })
-    await task.breathe()
+    await task.yieldIfDue()
   }
   // The files of an unreachable folder would look as if they had been removed.
-  if (skipped.has('unreadable') && !(await folder.isThere())) throw unreachable()
+  if (skipped.has('unreadable') && !(await folder.isThere())) throw unreachableError()
   if (paths.length + skipped.size === 0) {
-    throw new Trouble(`There is nothing in ${folder.name}.`, 'Choose a folder that has files in it.')
+    throw new UserError(`There is nothing in ${folder.name}.`, 'Choose a folder that has files in it.')
   }
   paths.sort(compareUtf8)
-  return { folder, stamps: await stampAll(folder, paths, task), skipped, losses }
+  return { folder, stamps: await readStamps(folder, paths, task), skipped, losses }
 }
 
 /** The error for a folder that is no longer accessible. */
-export function unreachable(): Trouble {
+export function unreachableError(): UserError {
   const advice =
     'What was kept before is as it was. Connect the drive again, or allow the page to read it, and choose it once more.'
-  return new Trouble('The folder cannot be read any more.', advice)
+  return new UserError('The folder cannot be read any more.', advice)
 }
 
 async function isPack(folder: OpenFolder): Promise<boolean> {
@@ -110,11 +110,11 @@ const MAGIC_BYTES = 64
  * that time: unpacking an archive can give all files, and those of its next version, the same time. Otherwise the bytes are compared,
  * unless the file was never read.
  */
-export async function findSame(
-  { folder, stamps }: Walked,
+export async function findUnchanged(
+  { folder, stamps }: WalkedFolder,
   before: { readonly stamps: readonly Stamp[]; readonly isSameFolder: boolean },
   task: Task,
-): Promise<SameFiles> {
+): Promise<UnchangedFiles> {
   const known = new Map(before.stamps.map((stamp) => [stamp[0], stamp]))
   const times = new Map<number, number>()
   for (const [, , changedAt] of stamps) times.set(changedAt, (times.get(changedAt) ?? 0) + 1)
@@ -129,10 +129,10 @@ export async function findSame(
   }
   const digest = async (path: string) => (await orUndefined(() => digestFile(folder, path))) ?? ''
   let done = 0
-  for await (const [path, found] of readAhead(doubtful, digest, { ahead: AHEAD, signal: task.signal })) {
+  for await (const [path, found] of readAhead(doubtful, digest, { ahead: READ_AHEAD, signal: task.signal })) {
     if (found === known.get(path)?.[3]) same.set(path, found)
     task.progress({ stage: 'looking', done: ++done, total: doubtful.length, path })
-    await task.breathe()
+    await task.yieldIfDue()
   }
   return same
 }
@@ -143,12 +143,12 @@ async function digestFile(folder: OpenFolder, path: string): Promise<string | un
 }
 
 /** Describes what would be read, its size, and what is skipped. */
-export function describeWalk(walked: Walked, { leaveOut, before }: Purpose): Surveyed {
-  const rules = readLeaveOut(leaveOut)
+export function describeWalk(walked: WalkedFolder, { leaveOut, before }: SurveyOptions): SurveyedFolder {
+  const rules = parseExclusions(leaveOut)
   const stamps: Stamp[] = []
   const leftOut: Skipped[] = []
   for (const stamp of walked.stamps) {
-    const rule = rules.file(stamp[0])
+    const rule = rules.matchFile(stamp[0])
     if (rule === undefined) stamps.push(stamp)
     else leftOut.push({ path: stamp[0], rule })
   }
@@ -156,17 +156,17 @@ export function describeWalk(walked: Walked, { leaveOut, before }: Purpose): Sur
   if (leftOut.length > 0) skipped.set('ignored', [...leftOut, ...(walked.skipped.get('ignored') ?? [])])
   const survey: Survey = {
     name: walked.folder.name,
-    mayHide: walked.folder.mayHide,
+    mayHideFiles: walked.folder.mayHideFiles,
     files: stamps.length,
     bytes: stamps.reduce((sum, [, size]) => sum + size, 0),
     sizes: Float64Array.from(stamps, ([, size]) => size),
     largest: stamps
       .toSorted((a, b) => b[1] - a[1])
-      .slice(0, MOST_SHOWN)
+      .slice(0, MAX_EXAMPLES)
       .map(([path, bytes]) => ({ path, bytes })),
     kinds: countKinds(stamps),
     skipped: [...skipped]
-      .map(([reason, all]) => ({ reason, count: all.length, examples: all.slice(0, MOST_SHOWN) }))
+      .map(([reason, all]) => ({ reason, count: all.length, examples: all.slice(0, MAX_EXAMPLES) }))
       .sort((a, b) => b.count - a.count),
     leaveOut,
     ...(before === undefined ? {} : { changes: compare(before, stamps) }),
@@ -175,22 +175,22 @@ export function describeWalk(walked: Walked, { leaveOut, before }: Purpose): Sur
     folder: walked.folder,
     paths: stamps.map(([path]) => path),
     sizes: new Map(stamps.map(([path, size]) => [path, size])),
-    losses: walked.losses.filter(({ file }) => rules.folderOf(file.path) === undefined),
+    losses: walked.losses.filter(({ file }) => rules.matchParent(file.path) === undefined),
     same: before?.same ?? new Map(),
     survey,
   }
 }
 
-async function stampAll(folder: OpenFolder, paths: readonly string[], task: Task): Promise<Stamp[]> {
+async function readStamps(folder: OpenFolder, paths: readonly string[], task: Task): Promise<Stamp[]> {
   const stamps: Stamp[] = []
-  for (let at = 0; at < paths.length; at += AT_ONCE) {
-    const some = paths.slice(at, at + AT_ONCE)
-    const files = await Promise.all(some.map((path) => folder.file(path)))
+  for (let at = 0; at < paths.length; at += STAT_CONCURRENCY) {
+    const sampleFiles = paths.slice(at, at + STAT_CONCURRENCY)
+    const files = await Promise.all(sampleFiles.map((path) => folder.file(path)))
     // A file that is gone by now has no size; reading it reports the error.
-    for (const [i, path] of some.entries()) stamps.push([path, files[i]?.size ?? 0, files[i]?.lastModified ?? 0])
+    for (const [i, path] of sampleFiles.entries()) stamps.push([path, files[i]?.size ?? 0, files[i]?.lastModified ?? 0])
     task.signal.throwIfAborted()
     task.progress({ stage: 'looking', done: stamps.length, total: paths.length })
-    await task.breathe()
+    await task.yieldIfDue()
   }
   return stamps
 }
@@ -207,7 +207,7 @@ function countKinds(stamps: readonly Stamp[]): Survey['kinds'] {
   return [...kinds.values()].sort((a, b) => b.bytes - a.bytes)
 }
 
-function compare(before: NonNullable<Purpose['before']>, now: readonly Stamp[]): Changes {
+function compare(before: NonNullable<SurveyOptions['before']>, now: readonly Stamp[]): Changes {
   const gone = new Set(before.stamps.map(([path]) => path))
   const added: string[] = []
   const changed: string[] = []
@@ -222,6 +222,6 @@ function compare(before: NonNullable<Purpose['before']>, now: readonly Stamp[]):
 }
 
 /** Counts files and takes the first ones as examples. */
-export function some(paths: readonly string[]): SomeFiles {
-  return { count: paths.length, examples: paths.slice(0, MOST_SHOWN) }
+export function some(paths: readonly string[]): FileSample {
+  return { count: paths.length, examples: paths.slice(0, MAX_EXAMPLES) }
 }

@@ -6,33 +6,33 @@ export interface Task {
   readonly signal: AbortSignal
   progress(progress: Progress): void
   /** Must be awaited between two pieces of work, to yield. */
-  breathe(): Promise<void>
+  yieldIfDue(): Promise<void>
 }
 
 /** Progress is reported about ten times a second. */
-const TOLD_EVERY_MS = 100
+const REPORT_INTERVAL_MS = 100
 
 /** Work in the page yields after this time, which is too short to notice. */
-const SLICE_MS = 30
+const YIELD_INTERVAL_MS = 30
 
 /** Creates a task. A worker must occasionally yield to receive messages; the page must yield for every frame. */
 export function createTask(signal: AbortSignal, tell: (progress: Progress) => void, isInPage: boolean): Task {
   let toldAt = Number.NEGATIVE_INFINITY
   let stage: Progress['stage'] | undefined
   let breathedAt = performance.now()
-  const slice = isInPage ? SLICE_MS : TOLD_EVERY_MS
+  const slice = isInPage ? YIELD_INTERVAL_MS : REPORT_INTERVAL_MS
   return {
     signal,
     progress(progress) {
       // The first report of a stage is always sent, because the next one may take a while.
-      if (progress.stage === stage && performance.now() - toldAt < TOLD_EVERY_MS) return
+      if (progress.stage === stage && performance.now() - toldAt < REPORT_INTERVAL_MS) return
       toldAt = performance.now()
       stage = progress.stage
       tell(progress)
     },
-    async breathe() {
+    async yieldIfDue() {
       if (performance.now() - breathedAt < slice) return
-      await turn()
+      await nextEventLoopTurn()
       breathedAt = performance.now()
       signal.throwIfAborted()
     },
@@ -40,24 +40,24 @@ export function createTask(signal: AbortSignal, tell: (progress: Progress) => vo
 }
 
 /** Runs steps to the end and yields between them. If cancelled, the remaining steps do not run. */
-export async function goThrough<T>(steps: Steps<T>, task: Task): Promise<T> {
+export async function runSteps<T>(steps: Steps<T>, task: Task): Promise<T> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    await task.breathe()
+    await task.yieldIfDue()
   }
 }
 
 /** Iterates over pieces and yields to the event loop between them. */
-export async function* withBreaks<T>(pieces: Iterable<T>, task: Task): AsyncGenerator<T, void, void> {
+export async function* iterateWithYields<T>(pieces: Iterable<T>, task: Task): AsyncGenerator<T, void, void> {
   for (const piece of pieces) {
     yield piece
-    await task.breathe()
+    await task.yieldIfDue()
   }
 }
 
 /** Yields one turn of the event loop. Timers would wait longer than the work takes. */
-export function turn(): Promise<void> {
+export function nextEventLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel()
     port1.onmessage = () => {

@@ -1,6 +1,6 @@
 import { newId } from '../keep/new-id.ts'
-import { answerWith } from './answering.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
+import { serveRequests } from './serve-requests.ts'
 import { startSession } from './start-session.ts'
 
 /** The global scope of a worker. The worker types of TypeScript conflict with those of pages, so this declares the part in use. */
@@ -19,11 +19,11 @@ declare global {
 
 // Only a page has a document.
 if (globalThis.document === undefined) answerInWorker(globalThis as unknown as Scope)
-else globalThis.answerInPage = (send) => answerWith(startSession(document.baseURI, false), send, true)
+else globalThis.answerInPage = (send) => serveRequests(startSession(document.baseURI, false), send, true)
 
 function answerInWorker(scope: Scope): void {
   // The script of the worker is in a subfolder of the page.
-  const answer = answerWith(
+  const answer = serveRequests(
     startSession(new URL(/* @vite-ignore */ '..', import.meta.url).href, true),
     (message) => scope.postMessage(message),
     false,

@@ -2,21 +2,26 @@ import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from './statistics.ts'
 
 /** Totals over the items of a page. */
-export interface Cards {
+export interface CardTotals {
   readonly count: number
   readonly text: number
   readonly prose: number
 }
 
 /** The largest set of similar elements that each link to a page of their own: products, headlines. */
-export function countCards(main: Element, statistics: StatisticsMap): Cards {
+export function countCards(main: Element, statistics: StatisticsMap): CardTotals {
   const sets = new Map<string, { count: number; text: number; prose: number }>()
   const visit = (element: Element) => {
     for (const child of element.elements()) {
-      const { text, prose, links, headings, images } = statistics.get(child)
-      if (text === 0) continue
+      const { textLength, proseLength, linkCount, headingCount, imageCount } = statistics.get(child)
+      if (textLength === 0) continue
       const isCard =
-        links > 0 && links <= 8 && headings + images > 0 && headings <= 2 && text <= 700 && CARDS.has(child.name)
+        linkCount > 0 &&
+        linkCount <= 8 &&
+        headingCount + imageCount > 0 &&
+        headingCount <= 2 &&
+        textLength <= 700 &&
+        CARDS.has(child.name)
       if (!isCard) {
         visit(child)
         continue
@@ -24,8 +29,8 @@ export function countCards(main: Element, statistics: StatisticsMap): Cards {
       const key = `${child.name} ${child.classes[0] ?? ''}`
       const set = sets.get(key) ?? { count: 0, text: 0, prose: 0 }
       set.count++
-      set.text += text
-      set.prose += prose
+      set.text += textLength
+      set.prose += proseLength
       sets.set(key, set)
     }
   }

@@ -1,7 +1,7 @@
-import { find, SelectorMap, selector } from '../../html/selector.ts'
+import { compileSelector, find, SelectorMap } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from '../generators/generator.ts'
-import type { Kind } from './kind.ts'
+import type { PageKind } from './page-kind.ts'
 import type { StatisticsMap } from './statistics.ts'
 
 /** Selectors that authors and programs commonly use for the element that holds the text of a page. */
@@ -14,7 +14,7 @@ const CONTENT_SELECTORS = [
 const CONTENT = new SelectorMap(CONTENT_SELECTORS.map((list) => [list, true] as const))
 
 /** The element that holds the content of a page other than a forum thread. */
-export function findContainer(body: Element, statistics: StatisticsMap, kind: Kind, isOneText: boolean): Element {
+export function findContainer(body: Element, statistics: StatisticsMap, kind: PageKind, isOneText: boolean): Element {
   const main = findMain(body, statistics)
   switch (kind) {
     case 'listing':
@@ -26,14 +26,14 @@ export function findContainer(body: Element, statistics: StatisticsMap, kind: Ki
 }
 
 /** The element in which the program that made the page is known to put the content. */
-export function findKnown(
+export function findGeneratorContent(
   body: Element,
   statistics: StatisticsMap,
   generator: Generator | undefined,
 ): Element | undefined {
   for (const text of generator?.content ?? []) {
-    const element = find(body, selector(text))
-    if (element !== undefined && statistics.get(element).text > 0) return element
+    const element = find(body, compileSelector(text))
+    if (element !== undefined && statistics.get(element).textLength > 0) return element
   }
   return undefined
 }
@@ -43,7 +43,9 @@ export function findMain(body: Element, statistics: StatisticsMap): Element {
     find(body, (element) => element.name === 'main') ?? find(body, (element) => element.attribute('role') === 'main')
   if (main === undefined) return body
   const [own, all] = [statistics.get(main), statistics.get(body)]
-  return own.text >= all.text * MAIN_SHARE && own.prose >= all.prose * MAIN_PROSE_SHARE ? main : body
+  return own.textLength >= all.textLength * MAIN_SHARE && own.proseLength >= all.proseLength * MAIN_PROSE_SHARE
+    ? main
+    : body
 }
 
 /** A main element with a smaller share of the text or of its sentences does not hold the whole content. */
@@ -52,18 +54,21 @@ const MAIN_PROSE_SHARE = 0.1
 
 /** An element that is named as the text of the page and holds most of it, or the article of which it is one of several parts. */
 function findArticle(main: Element, statistics: StatisticsMap): Element | undefined {
-  const { prose } = statistics.get(main)
-  const text = find(main, (element) => isNamedText(element) && statistics.get(element).prose >= prose * ARTICLE_SHARE)
+  const { proseLength } = statistics.get(main)
+  const text = find(
+    main,
+    (element) => isNamedText(element) && statistics.get(element).proseLength >= proseLength * ARTICLE_SHARE,
+  )
   if (text === undefined) return undefined
   let article: Element | undefined = text
   while (article !== undefined && article !== main && article.name !== 'article') article = article.parent
   if (article === undefined || article.name !== 'article') return text
-  return countNamedProse(article, statistics) > statistics.get(text).prose ? article : text
+  return countNamedProse(article, statistics) > statistics.get(text).proseLength ? article : text
 }
 
 /** Prose of the outermost elements that are named as text. */
 function countNamedProse(element: Element, statistics: StatisticsMap): number {
-  if (isNamedText(element)) return statistics.get(element).prose
+  if (isNamedText(element)) return statistics.get(element).proseLength
   return element.elements().reduce((sum, child) => sum + countNamedProse(child, statistics), 0)
 }
 
@@ -74,12 +79,12 @@ function isNamedText(element: Element): boolean {
 const ARTICLE_SHARE = 0.6
 
 /** The smallest element that holds nearly all sentences. */
-export function findText(main: Element, statistics: StatisticsMap): Element {
+export function findProseElement(main: Element, statistics: StatisticsMap): Element {
   let at = main
   for (;;) {
-    const { prose } = statistics.get(at)
-    const next = at.elements().find((child) => statistics.get(child).prose >= prose * TEXT_SHARE)
-    if (next === undefined || prose === 0 || STOPS.has(next.name)) return at
+    const { proseLength } = statistics.get(at)
+    const next = at.elements().find((child) => statistics.get(child).proseLength >= proseLength * TEXT_SHARE)
+    if (next === undefined || proseLength === 0 || DESCENT_STOPS.has(next.name)) return at
     at = next
   }
 }
@@ -95,18 +100,24 @@ function descend(
 ): Element {
   const share = DESCENT_SHARE[kind]
   const charsOf = (element: Element) => {
-    const { text, link } = statistics.get(element)
-    return isOneText ? text - link : text
+    const { textLength, linkLength } = statistics.get(element)
+    return isOneText ? textLength - linkLength : textLength
   }
   let at = from
   for (;;) {
-    const { prose } = statistics.get(at)
+    const { proseLength } = statistics.get(at)
     const text = charsOf(at)
     let next: Element | undefined
     for (const child of at.elements()) {
-      if (statistics.get(child).prose >= prose * share && charsOf(child) >= text * DESCENT_TEXT_SHARE) next = child
+      if (statistics.get(child).proseLength >= proseLength * share && charsOf(child) >= text * DESCENT_TEXT_SHARE)
+        next = child
     }
-    if (next === undefined || prose === 0 || STOPS.has(next.name) || (kind !== 'article' && isOneOfSections(next, at)))
+    if (
+      next === undefined ||
+      proseLength === 0 ||
+      DESCENT_STOPS.has(next.name) ||
+      (kind !== 'article' && isSiblingSection(next, at))
+    )
       return at
     at = next
   }
@@ -116,7 +127,7 @@ function descend(
  * Whether an element is a section with a heading beside others of the same rank: parts of one text, even short ones. Beside an article such
  * sections lead to other pages.
  */
-function isOneOfSections(element: Element, parent: Element): boolean {
+function isSiblingSection(element: Element, parent: Element): boolean {
   if (element.name !== 'section') return false
   const rank = rankOf(element)
   if (rank === undefined) return false
@@ -135,4 +146,4 @@ const HEADINGS = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
 /** The siblings of an article lead away from it; the siblings of another page's body are often its introduction. */
 const DESCENT_SHARE = { article: 0.9, page: 0.93, reference: 0.98 }
 const DESCENT_TEXT_SHARE = 0.7
-const STOPS = new Set(['p', 'ul', 'ol', 'dl', 'table', 'blockquote', 'pre', 'figure', 'details', 'li'])
+const DESCENT_STOPS = new Set(['p', 'ul', 'ol', 'dl', 'table', 'blockquote', 'pre', 'figure', 'details', 'li'])

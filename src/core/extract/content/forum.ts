@@ -1,9 +1,9 @@
-import { INLINE } from '../../html/names.ts'
+import { INLINE_ELEMENTS } from '../../html/element-names.ts'
 import { SelectorMap } from '../../html/selector.ts'
 import { Element, type Node } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Metadata } from '../metadata.ts'
-import { FORUMS } from './forums.ts'
+import { FORUM_SOFTWARE } from './forum-software.ts'
 import type { StatisticsMap } from './statistics.ts'
 import { findTitle } from './title.ts'
 
@@ -12,9 +12,9 @@ const STEP = 'forum'
 type Part = { readonly forum: string; readonly isBody: boolean }
 
 const PARTS = new SelectorMap<Part>(
-  FORUMS.flatMap(({ name, body, about }) => [
+  FORUM_SOFTWARE.flatMap(({ name, body, byline }) => [
     [body, { forum: name, isBody: true }] as const,
-    ...(about === undefined ? [] : [[about, { forum: name, isBody: false }] as const]),
+    ...(byline === undefined ? [] : [[byline, { forum: name, isBody: false }] as const]),
   ]),
 )
 
@@ -37,15 +37,15 @@ export function findThread(
   const parts = findParts(root)
   const posts = largestForum(parts, statistics)
   if (posts === undefined) return undefined
-  const least = types.some((type) => THREADS.has(type)) ? 0 : statistics.get(root).text * POSTS_SHARE
-  if (sumOf(posts.bodies, (body) => statistics.get(body).text) < least) return undefined
+  const least = types.some((type) => THREADS.has(type)) ? 0 : statistics.get(root).textLength * POSTS_SHARE
+  if (sumOf(posts.bodies, (body) => statistics.get(body).textLength) < least) return undefined
   const [first] = posts.bodies
   const thread = commonAncestor(posts.bodies)
   if (first === undefined || thread === undefined) return undefined
   const title = findTitle(root, first)
   const isInside = title !== undefined && thread.contains(title)
-  removeFurniture(thread, new Set([...posts.bodies, ...posts.about, ...(title === undefined ? [] : [title])]))
-  setApart(posts.about)
+  removeNonPosts(thread, new Set([...posts.bodies, ...posts.about, ...(title === undefined ? [] : [title])]))
+  separateBylines(posts.about)
   return { forum: posts.forum, elements: title === undefined || isInside ? [thread] : [title, thread] }
 }
 
@@ -85,7 +85,7 @@ function largestForum(parts: ReadonlyMap<string, Posts>, statistics: StatisticsM
   let best: Posts | undefined
   let bestText = 0
   for (const posts of parts.values()) {
-    const text = sumOf(posts.bodies, (body) => statistics.get(body).text)
+    const text = sumOf(posts.bodies, (body) => statistics.get(body).textLength)
     if (text <= bestText) continue
     best = posts
     bestText = text
@@ -111,7 +111,7 @@ function commonAncestor(elements: readonly Element[]): Element | undefined {
   return path.at(-1)
 }
 
-function removeFurniture(thread: Element, kept: ReadonlySet<Element>): void {
+function removeNonPosts(thread: Element, kept: ReadonlySet<Element>): void {
   const around = new Set<Element>()
   for (const element of kept) {
     for (const ancestor of element.ancestors()) {
@@ -131,8 +131,8 @@ function removeFurniture(thread: Element, kept: ReadonlySet<Element>): void {
 }
 
 /** Puts writers and dates on lines of their own, because only style sheets separate them. */
-function setApart(about: readonly Element[]): void {
-  const own = new Set<Node>(about.filter(({ name }) => INLINE.has(name)))
+function separateBylines(about: readonly Element[]): void {
+  const own = new Set<Node>(about.filter(({ name }) => INLINE_ELEMENTS.has(name)))
   const parents = new Set(about.flatMap(({ parent }) => (parent === undefined ? [] : [parent])))
   for (const parent of parents) {
     parent.children = parent.children.map((child) => {

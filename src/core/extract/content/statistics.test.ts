@@ -13,7 +13,7 @@ function count(html: string) {
 
 describe('countStatistics', () => {
   test('counts white space once and ignores scripts and styles', () => {
-    expect(count('<div> a \n\t b <script>var c</script><style>d {}</style></div>').text).toBe(4)
+    expect(count('<div> a \n\t b <script>var c</script><style>d {}</style></div>').textLength).toBe(4)
   })
 
   test('distinguishes sentences from labels', () => {
@@ -22,8 +22,8 @@ describe('countStatistics', () => {
 
   test('takes a run over inline elements as one sentence and one over blocks as two labels', () => {
     const [start, end] = [SENTENCE.slice(0, 29), SENTENCE.slice(29)]
-    expect(count(`<div>${start}<b>${end}</b></div>`).prose).toBe(SENTENCE.length)
-    expect(count(`<div>${start}<p>${end}</p></div>`).prose).toBe(0)
+    expect(count(`<div>${start}<b>${end}</b></div>`).proseLength).toBe(SENTENCE.length)
+    expect(count(`<div>${start}<p>${end}</p></div>`).proseLength).toBe(0)
   })
 
   test('takes a sentence that is a link as a label', () => {
@@ -39,13 +39,13 @@ describe('countStatistics', () => {
   })
 
   test('counts an ideograph as several letters', () => {
-    expect(count('<div><p>これは文章です。もう少し長くしましょう。</p></div>').prose).toBeGreaterThan(50)
+    expect(count('<div><p>これは文章です。もう少し長くしましょう。</p></div>').proseLength).toBeGreaterThan(50)
   })
 
   test('ignores dropped elements', () => {
     const root = parseHtml('<div><p>kept</p><p id="gone">gone</p></div>')
     const gone = find(root, ({ id }) => id === 'gone')
     if (gone !== undefined) gone.dropped = { step: 'test', reason: 'test' }
-    expect(countStatistics(root).get(root).text).toBe('kept'.length)
+    expect(countStatistics(root).get(root).textLength).toBe('kept'.length)
   })
 })

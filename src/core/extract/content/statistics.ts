@@ -1,24 +1,24 @@
-import { HEADINGS, INLINE } from '../../html/names.ts'
+import { HEADINGS, INLINE_ELEMENTS } from '../../html/element-names.ts'
 import type { Element } from '../../html/tree.ts'
 
 /** Counts over the content of an element, without dropped parts. Lengths are in Latin characters. */
 export interface Statistics {
   /** Length of all text. */
-  readonly text: number
+  readonly textLength: number
   /** Length of text in links. */
-  readonly link: number
+  readonly linkLength: number
   /** Length of text in runs long enough to be sentences, and of code. */
-  readonly prose: number
-  readonly links: number
-  readonly headings: number
+  readonly proseLength: number
+  readonly linkCount: number
+  readonly headingCount: number
   /** Number of headings of the first level. */
-  readonly titles: number
+  readonly h1Count: number
   /** Number of elements that claim to hold the content. */
-  readonly mains: number
-  readonly controls: number
-  readonly images: number
+  readonly mainCount: number
+  readonly controlCount: number
+  readonly imageCount: number
   /** Number of blocks of code. */
-  readonly codes: number
+  readonly codeBlockCount: number
 }
 
 /** Statistics of elements; an unknown element has those of an empty one. */
@@ -27,35 +27,35 @@ export interface StatisticsMap {
 }
 
 class Counts implements Statistics {
-  text = 0
-  link = 0
-  prose = 0
-  links = 0
-  headings = 0
-  titles = 0
-  mains = 0
-  controls = 0
-  images = 0
-  codes = 0
+  textLength = 0
+  linkLength = 0
+  proseLength = 0
+  linkCount = 0
+  headingCount = 0
+  h1Count = 0
+  mainCount = 0
+  controlCount = 0
+  imageCount = 0
+  codeBlockCount = 0
 
   add(other: Statistics): void {
-    this.text += other.text
-    this.link += other.link
-    this.prose += other.prose
-    this.links += other.links
-    this.headings += other.headings
-    this.titles += other.titles
-    this.mains += other.mains
-    this.controls += other.controls
-    this.images += other.images
-    this.codes += other.codes
+    this.textLength += other.textLength
+    this.linkLength += other.linkLength
+    this.proseLength += other.proseLength
+    this.linkCount += other.linkCount
+    this.headingCount += other.headingCount
+    this.h1Count += other.h1Count
+    this.mainCount += other.mainCount
+    this.controlCount += other.controlCount
+    this.imageCount += other.imageCount
+    this.codeBlockCount += other.codeBlockCount
   }
 }
 
 const NOTHING: Statistics = new Counts()
 
 /** Elements whose text does not belong to the page. */
-const SILENT = new Set(['script', 'style', 'template', 'svg', 'head', 'title', 'iframe', 'object', 'canvas'])
+const NON_TEXT_ELEMENTS = new Set(['script', 'style', 'template', 'svg', 'head', 'title', 'iframe', 'object', 'canvas'])
 const CONTROLS = new Set(['input', 'select', 'textarea', 'button'])
 
 /** A run of text that is shorter is a label, not a sentence. */
@@ -75,45 +75,45 @@ export function countStatistics(root: Element): StatisticsMap {
 }
 
 /** The totals of several elements. */
-export function sumOf(parts: readonly Statistics[]): Statistics {
+export function sumStatistics(parts: readonly Statistics[]): Statistics {
   const sum = new Counts()
   for (const part of parts) sum.add(part)
   return sum
 }
 
 /** Share of the text that is in links, from 0 to 1. */
-export function linkShare({ text, link }: Statistics): number {
-  return text === 0 ? 0 : link / text
+export function linkShare({ textLength, linkLength }: Statistics): number {
+  return textLength === 0 ? 0 : linkLength / textLength
 }
 
 function countElement(element: Element, map: Map<Element, Counts>, outer: Run, isInLink: boolean): Counts {
   const counts = new Counts()
   const { name } = element
-  if (element.dropped !== undefined || SILENT.has(name)) return counts
+  if (element.dropped !== undefined || NON_TEXT_ELEMENTS.has(name)) return counts
   map.set(element, counts)
-  const isBlock = !INLINE.has(name)
+  const isBlock = !INLINE_ELEMENTS.has(name)
   const isCode = name === 'pre'
   const isLink = isInLink || name === 'a'
   const run = isBlock ? new Run() : outer
-  if (name === 'a') counts.links++
-  else if (name === 'img') counts.images++
-  else if (isCode) counts.codes++
-  else if (CONTROLS.has(name)) counts.controls++
-  else if (HEADINGS.has(name)) counts.headings++
-  if (name === 'h1') counts.titles++
-  if (name === 'main' || element.attribute('role') === 'main') counts.mains++
+  if (name === 'a') counts.linkCount++
+  else if (name === 'img') counts.imageCount++
+  else if (isCode) counts.codeBlockCount++
+  else if (CONTROLS.has(name)) counts.controlCount++
+  else if (HEADINGS.has(name)) counts.headingCount++
+  if (name === 'h1') counts.h1Count++
+  if (name === 'main' || element.attribute('role') === 'main') counts.mainCount++
   for (const child of element.children) {
     if (typeof child === 'string') {
       const length = lengthOf(child)
-      counts.text += length
+      counts.textLength += length
       run.text += length
       if (isLink) {
-        counts.link += length
+        counts.linkLength += length
         run.link += length
       }
       continue
     }
-    if (!INLINE.has(child.name) && child.name !== 'br') endRun(run, counts, isCode)
+    if (!INLINE_ELEMENTS.has(child.name) && child.name !== 'br') endRun(run, counts, isCode)
     counts.add(countElement(child, map, run, isLink))
   }
   if (isBlock) endRun(run, counts, isCode)
@@ -123,7 +123,7 @@ function countElement(element: Element, map: Map<Element, Counts>, outer: Run, i
 /** A run belongs to its block. An inline element passes its runs to the block around it. */
 function endRun(run: Run, counts: Counts, isCode: boolean): void {
   const isProse = isCode || (run.text >= SENTENCE_CHARS && run.link < run.text / 2)
-  if (isProse) counts.prose += run.text
+  if (isProse) counts.proseLength += run.text
   run.text = 0
   run.link = 0
 }

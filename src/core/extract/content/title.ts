@@ -1,19 +1,19 @@
 import type { Element } from '../../html/tree.ts'
 import { BREADCRUMBS } from '../remove/navigation.ts'
-import { namesSite } from './site-name.ts'
+import { isSiteNameHeading } from './site-name.ts'
 
 /** The heading of the page if it precedes the element with the content. */
 export function findTitle(root: Element, content: Element): Element | undefined {
   let title: Element | undefined
   for (const element of root.descendants()) {
     if (element === content) return title
-    if (element.name === 'h1' && !namesSite(element)) title = element
+    if (element.name === 'h1' && !isSiteNameHeading(element)) title = element
   }
   return undefined
 }
 
 /** The heading of the page if it is the last entry of its breadcrumb path. */
-export function findTitleInPath(root: Element): Element | undefined {
+export function findTitleInBreadcrumb(root: Element): Element | undefined {
   let title: Element | undefined
   const visit = (element: Element, isPath: boolean) => {
     const { dropped } = element

@@ -242,10 +242,10 @@ describe('hostile Markdown', () => {
       for (const tail of ['', '\n:::\n', ' */} %} >}} </Note></Tabs></b></table>\n```\n']) {
         const text = `Text\n\n${part.repeat(Math.ceil(20_000 / part.length))}${tail}`
         for (const isMdx of [false, true]) {
-          const { lines, looks } = cleanDialects(text.split('\n'), { isMdx, fields: new Map() })
+          const { lines, scannedChars } = cleanDialects(text.split('\n'), { isMdx, fields: new Map() })
           expect(lines[0]).toBe('Text')
           expect(lines.join('\n').length).toBeLessThan(8 * text.length)
-          expect(looks).toBeLessThan(25 * text.length + 300_000)
+          expect(scannedChars).toBeLessThan(25 * text.length + 300_000)
         }
       }
     },

@@ -1,14 +1,14 @@
 import { isBlank } from '../../text/lines.ts'
 import { fenceFor } from '../write/escape.ts'
-import { CODE_INDENT, Columns, indentOf } from './columns.ts'
 import { readAlert } from './components.ts'
 import { readDirective, writeDirective } from './directives.ts'
 import { cleanMarks, closesFence, type Fence, readFence, readInfo } from './fences.ts'
-import { boxOf, layOut, opensIndented, quoteBox } from './layout.ts'
-import { dropModules } from './module-statements.ts'
-import { Scanner } from './scan.ts'
+import { CODE_INDENT, IndentStack, indentOf } from './indent-stack.ts'
+import { admonitionOf, isIndentedBlockStart, writeAdmonition, writeItems } from './layout.ts'
+import { removeModuleStatements } from './module-statements.ts'
+import { ProseReader, type TextFacts } from './prose-reader.ts'
+import { Scanner } from './scanner.ts'
 import { closedTemplateTags, readTemplateTag } from './template-tags.ts'
-import { ProseReader, type TextFacts } from './writer.ts'
 
 /** Options for cleaning Markdown of generator syntax. */
 export interface DialectOptions {
@@ -26,7 +26,7 @@ export interface CleanDialects {
   /** Characters of comments that were left out. */
   readonly hiddenChars: number
   /** Number of characters that were rescanned to find where a construct ends. */
-  readonly looks: number
+  readonly scannedChars: number
 }
 
 /**
@@ -36,23 +36,23 @@ export interface CleanDialects {
  */
 export function cleanDialects(lines: readonly string[], { isMdx, fields }: DialectOptions): CleanDialects {
   const text = lines.join('\n')
-  if (!isMdx && !MAY_BE_DIALECT.test(text)) return { lines, facts: new Map(), hiddenChars: 0, looks: 0 }
+  if (!isMdx && !DIALECT_HINT.test(text)) return { lines, facts: new Map(), hiddenChars: 0, scannedChars: 0 }
   const scanner = new Scanner(text.length)
-  const modules = dropModules(lines, codeLines(lines), scanner)
+  const modules = removeModuleStatements(lines, createCodeLineTest(lines), scanner)
   const facts: TextFacts = {
     isMdx: isMdx || modules.isModule,
-    pairs: pairedTags(text),
-    templates: closedTemplateTags(text),
+    pairedTags: pairedTags(text),
+    closedTemplateTags: closedTemplateTags(text),
     isMyst: MYST.test(text),
     fields: new Map([...fields, ...modules.facts]),
   }
   const cleaner = new BlockReader(facts, scanner, 0)
   const cleaned = cleaner.read(modules.lines)
-  return { lines: cleaned, facts: modules.facts, hiddenChars: cleaner.hiddenChars, looks: scanner.looks }
+  return { lines: cleaned, facts: modules.facts, hiddenChars: cleaner.hiddenChars, scannedChars: scanner.scannedChars }
 }
 
 /** Matches syntax that dialects use and plain Markdown hardly ever does. The check only saves time. */
-const MAY_BE_DIALECT =
+const DIALECT_HINT =
   /[{<]|^[ \t]*(?::{2,}|!!!|\?\?\?|===[!+]? |\/{3,}|>[> \t]*\[!|import\s|export\s|\[\[?_?toc|\*\[|\([\w-]+\)=)|^[ \t]*(?:`{3}|~{3}).*[ \t{=[:]|\[!code|---cut|\^\?|highlight-|:[a-z]+-[a-z\d-]+:|\+\+[a-z]/im
 
 /** Syntax that only MyST has: targets, directives and roles. */
@@ -61,7 +61,7 @@ const MYST = /^\([\w.:-]+\)=[ \t]*$|^[ \t]*(?:`{3,}|:{3,})\{[a-z][\w:-]*\}|\{[a-
 const CODE_TAGS = new Set(['highlight', 'codeblock', 'prism', 'mermaid'])
 
 /** Creates a test for whether a line is in a fence. */
-function codeLines(lines: readonly string[]): (line: number) => boolean {
+function createCodeLineTest(lines: readonly string[]): (line: number) => boolean {
   const code = new Set<number>()
   let fence: Fence | undefined
   for (const [at, line] of lines.entries()) {
@@ -107,7 +107,7 @@ class BlockReader {
   readonly #scanner: Scanner
   readonly #depth: number
   readonly #out: ProseReader
-  readonly #columns = new Columns()
+  readonly #columns = new IndentStack()
   readonly #raw = new RawBlocks()
   #prose: string[] = []
   /** Containers with at least this many colons have no end in the rest. */
@@ -132,7 +132,7 @@ class BlockReader {
     this.#flush()
     this.#out.finish()
     this.hiddenChars += this.#out.hiddenChars
-    return layOut(this.#out.items, this.#facts.isMdx)
+    return writeItems(this.#out.items, this.#facts.isMdx)
   }
 
   /** Handles the block or the line at an index; returns the index after it. */
@@ -175,7 +175,7 @@ class BlockReader {
     const callout = this.#callout(lines, at)
     if (callout !== undefined) return callout
     this.#prose.push(this.#withTarget(line))
-    if (opensIndented(line)) this.#columns.push(indentOf(line) + CODE_INDENT)
+    if (isIndentedBlockStart(line)) this.#columns.push(indentOf(line) + CODE_INDENT)
     else this.#columns.enter(line)
     return at + 1
   }
@@ -190,20 +190,21 @@ class BlockReader {
   /** `{: .note }` above a paragraph or quotation turns it into a box. */
   #callout(lines: readonly string[], at: number): number | undefined {
     const [, word = ''] = /^\{:\s*\.([a-z]+)(?:-title)?\s*\}\s*$/.exec(lines[at] ?? '') ?? []
-    const box = word === '' || isBlank(lines[at + 1] ?? '') || this.#depth >= MAX_DEPTH ? undefined : boxOf(word, '')
+    const box =
+      word === '' || isBlank(lines[at + 1] ?? '') || this.#depth >= MAX_DEPTH ? undefined : admonitionOf(word, '')
     if (box === undefined) return undefined
     let end = at + 1
     while (end < lines.length && !isBlank(lines[end] ?? '')) end++
     const inner = lines.slice(at + 1, end).map((line) => line.replace(QUOTE, ''))
-    this.#box(quoteBox({ ...box, title: '' }, this.#nested(inner)))
+    this.#box(writeAdmonition({ ...box, title: '' }, this.#nested(inner)))
     return end
   }
 
   #box(lines: readonly string[]): void {
     this.#flush()
-    this.#out.gap()
-    if (lines.length > 0) this.#out.verbatim(lines, true)
-    this.#out.gap()
+    this.#out.addGap()
+    if (lines.length > 0) this.#out.addVerbatim(lines, true)
+    this.#out.addGap()
   }
 
   /** Code between two template tags: `{{< highlight go >}}`, `{% highlight ruby %}`, `{{< tab header="Go" lang="go" >}}`. */
@@ -214,7 +215,7 @@ class BlockReader {
     const tag = readTemplateTag(text, 0, this.#scanner)
     if (tag === undefined || tag.isClosing || !isBlank(text.slice(tag.end))) return undefined
     const language = tag.attributes.get('lang') ?? (CODE_TAGS.has(tag.name) ? (tag.values[0] ?? '') : undefined)
-    if (language === undefined || !this.#facts.templates.has(tag.name)) return undefined
+    if (language === undefined || !this.#facts.closedTemplateTags.has(tag.name)) return undefined
     const closing = new RegExp(`^\\s*\\{[{%][<%]?-?\\s*(?:/|end)\\s*${tag.name}\\b`)
     const length = lines.slice(at + 1, at + MAX_RAW).findIndex((one) => closing.test(one))
     this.#scanner.spend(length < 0 ? MAX_RAW : length)
@@ -224,7 +225,7 @@ class BlockReader {
     const title = tag.attributes.get('header') ?? tag.attributes.get('title') ?? ''
     const written = [fence + (/^[\w+#.-]{1,30}$/.test(language) ? language : ''), ...code, fence]
     this.#flush()
-    this.#out.titled('', title, written)
+    this.#out.addTitledCode('', title, written)
     return at + length + 2
   }
 
@@ -243,7 +244,7 @@ class BlockReader {
 
   #flush(): void {
     if (this.#prose.length === 0) return
-    this.#out.prose(`${this.#prose.join('\n')}\n`)
+    this.#out.addProse(`${this.#prose.join('\n')}\n`)
     this.#prose = []
   }
 
@@ -256,7 +257,7 @@ class BlockReader {
       if (indentOf(line) < least) break
       end = at + 1
     }
-    this.#out.verbatim(lines.slice(start, end), false)
+    this.#out.addVerbatim(lines.slice(start, end), false)
     return end
   }
 
@@ -280,16 +281,16 @@ class BlockReader {
     const directive = this.#depth < MAX_DEPTH ? readDirective(fence.info, code) : undefined
     if (directive !== undefined) {
       const written = writeDirective(directive, (body) => this.#nested(body))
-      this.#box(written.map((line) => (line === '' ? '' : fence.lead + line)))
+      this.#box(written.map((line) => (line === '' ? '' : fence.indent + line)))
       return end
     }
     const { language, title, isDialect, isTwoslash } = readInfo(fence.info, this.#out.isInComponent)
     const marked = cleanMarks(code, isTwoslash)
     const opening = marked.isDiff ? 'diff' : language
-    const first = isDialect || marked.isDiff ? fence.lead + fence.marker + opening : (lines[start] ?? '')
+    const first = isDialect || marked.isDiff ? fence.indent + fence.marker + opening : (lines[start] ?? '')
     const written = [first, ...marked.code, ...(isClosed ? [lines[end - 1] ?? ''] : [])]
-    if (title === '') this.#out.verbatim(written, true)
-    else this.#out.titled(fence.lead, title, written)
+    if (title === '') this.#out.addVerbatim(written, true)
+    else this.#out.addTitledCode(fence.indent, title, written)
     return end
   }
 
@@ -298,8 +299,13 @@ class BlockReader {
     const column = this.#columns.current
     for (let at = start + 1; at < lines.length; at++) {
       const line = lines[at] ?? ''
-      if (closesFence(line, fence) && indentOf(line) - indentOf(fence.lead) < CODE_INDENT) return at + 1
-      if (!this.#facts.isMdx && column > 0 && !isBlank(line) && indentOf(line) < Math.min(column, indentOf(fence.lead)))
+      if (closesFence(line, fence) && indentOf(line) - indentOf(fence.indent) < CODE_INDENT) return at + 1
+      if (
+        !this.#facts.isMdx &&
+        column > 0 &&
+        !isBlank(line) &&
+        indentOf(line) < Math.min(column, indentOf(fence.indent))
+      )
         return at
     }
     return lines.length
@@ -318,10 +324,10 @@ class BlockReader {
     const isSame = cleaned.length === body.length && cleaned.every((line, i) => line === body[i])
     this.#flush()
     const written =
-      alert === undefined ? cleaned.map((line) => (line === '' ? '>' : `> ${line}`)) : quoteBox(alert, cleaned)
+      alert === undefined ? cleaned.map((line) => (line === '' ? '>' : `> ${line}`)) : writeAdmonition(alert, cleaned)
     const isKept =
-      isSame && (alert === undefined || written.join('\n') === quoted.join('\n') || isCanonical(inner[0] ?? ''))
-    this.#out.verbatim(isKept ? quoted : written.map((line) => lead + line), false)
+      isSame && (alert === undefined || written.join('\n') === quoted.join('\n') || isAlertMarker(inner[0] ?? ''))
+    this.#out.addVerbatim(isKept ? quoted : written.map((line) => lead + line), false)
     return end
   }
 
@@ -334,14 +340,14 @@ class BlockReader {
 }
 
 /** Whether a line begins a box in the common form. */
-function isCanonical(line: string): boolean {
+function isAlertMarker(line: string): boolean {
   return /^\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*$/.test(line.trim())
 }
 
 /** `:::{note}`: a directive between colons. */
 function readColonFence(line: string): Fence | undefined {
   const [, lead = '', marker, info = ''] = /^([ \t]*)(:{3,})(\{[A-Za-z][\w:+-]*\}.*)$/.exec(line) ?? []
-  return marker === undefined ? undefined : { lead, marker, info }
+  return marker === undefined ? undefined : { indent: lead, marker, info }
 }
 
 function isHeading(lines: readonly string[], from: number): boolean {

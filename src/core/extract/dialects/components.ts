@@ -1,16 +1,16 @@
 import { decodeHTML } from 'entities/decode'
-import { VOID } from '../../html/names.ts'
+import { VOID_ELEMENTS } from '../../html/element-names.ts'
 import { isBlank } from '../../text/lines.ts'
 import { admonitionKind } from '../normalize/admonitions.ts'
 import { HTML_ELEMENTS } from './html-elements.ts'
-import { type Box, boxOf, strong } from './layout.ts'
-import type { Tag } from './scan.ts'
+import { type Admonition, admonitionOf, strong } from './layout.ts'
+import type { Tag } from './scanner.ts'
 import type { TemplateTag } from './template-tags.ts'
 
 /* Names of components, shortcodes and elements, and the Markdown that they become. */
 
 /** The output form of a tag. */
-export type Part =
+export type TagOutput =
   | { readonly type: 'inline'; readonly text: string }
   /** Marks around words: both ends are the same. */
   | { readonly type: 'mark'; readonly mark: string }
@@ -23,7 +23,7 @@ export type Part =
   | { readonly type: 'list'; readonly isOrdered: boolean }
   | {
       readonly type: 'block'
-      readonly box: Box | null
+      readonly box: Admonition | null
       /** Lines before and after its content. */
       readonly label: string
       readonly after: string
@@ -41,7 +41,9 @@ export function nameOf({ name }: Pick<Tag, 'name'>): string {
 }
 
 /** Boxes whose kind is in an attribute. */
-const BOXES = new Set('callout admonition alert hint notice banner message aside note infobox callbox'.split(' '))
+const ADMONITION_COMPONENTS = new Set(
+  'callout admonition alert hint notice banner message aside note infobox callbox'.split(' '),
+)
 const KIND_ATTRIBUTES = [
   'type',
   'variant',
@@ -57,12 +59,12 @@ const KIND_ATTRIBUTES = [
 const KINDS_OF_STYLES: Readonly<Record<string, string>> = { working: 'tip', default: 'note', destructive: 'danger' }
 
 /** Components with a fixed title that no attribute holds. */
-const OWN_TITLES: ReadonlyMap<string, string> = new Map([
+const FIXED_TITLES: ReadonlyMap<string, string> = new Map([
   ['deepdive', 'Deep Dive'],
   ['solution', 'Solution'],
   ['youwilllearn', 'You will learn'],
 ])
-const OWN_BOXES: ReadonlyMap<string, Box> = new Map([
+const FIXED_ADMONITIONS: ReadonlyMap<string, Admonition> = new Map([
   ['pitfall', { kind: 'WARNING', title: 'Pitfall' }],
   ['canary', { kind: 'NOTE', title: 'Canary' }],
   ['experimental', { kind: 'WARNING', title: 'Experimental' }],
@@ -99,7 +101,7 @@ const INLINE = new Set(
 const LINKS = new Set(['link', 'anchor', 'linkbutton', 'button'])
 const FILES = new Set(['file', 'folder', 'treefile', 'treefolder'])
 /** Components that stand for a single character. */
-const SIGNS: ReadonlyMap<string, string> = new Map([
+const CHARACTER_COMPONENTS: ReadonlyMap<string, string> = new Map([
   ['check', '✓'],
   ['cross', '✗'],
   ['yes', '✓'],
@@ -126,16 +128,16 @@ export function isElement({ name }: Pick<Tag, 'name'>): boolean {
 
 /** Whether a tag has no closing tag. */
 export function isVoid({ name, isEmpty }: Pick<Tag, 'name' | 'isEmpty'>): boolean {
-  return isEmpty || VOID.has(name)
+  return isEmpty || VOID_ELEMENTS.has(name)
 }
 
 /** The part that an opening tag becomes. */
-export function readPart(tag: Tag | TemplateTag): Part {
-  if ('values' in tag) return readTemplate(tag)
-  return isElement(tag) ? readElement(tag) : readComponent(tag, nameOf(tag))
+export function convertTag(tag: Tag | TemplateTag): TagOutput {
+  if ('values' in tag) return convertTemplateTag(tag)
+  return isElement(tag) ? convertElement(tag) : convertComponent(tag, nameOf(tag))
 }
 
-function readElement(tag: Tag): Part {
+function convertElement(tag: Tag): TagOutput {
   const { name, attributes } = tag
   const mark = MARKS[name]
   if (mark !== undefined) return { type: 'mark', mark }
@@ -152,13 +154,13 @@ function readElement(tag: Tag): Part {
     return { type: 'heading', before: '**', after: '**' }
   if (name === 'li') return { type: 'item', text: '', isList: false }
   if (name === 'ul' || name === 'ol') return { type: 'list', isOrdered: name === 'ol' }
-  const box = boxOfClasses(attributes.get('class') ?? attributes.get('className') ?? '')
+  const box = admonitionOfClasses(attributes.get('class') ?? attributes.get('className') ?? '')
   return block({ box })
 }
 
 const BOX_CLASSES = new Set('admonition alert callout notice hint custom-block markdown-alert infobox'.split(' '))
 
-function boxOfClasses(classes: string): Box | null {
+function admonitionOfClasses(classes: string): Admonition | null {
   const words = classes.toLowerCase().split(/\s+/)
   if (!words.some((word) => BOX_CLASSES.has(word) || admonitionKind(word) !== undefined)) return null
   const parts = words.flatMap((word) => [word, ...word.split('-')])
@@ -166,11 +168,11 @@ function boxOfClasses(classes: string): Box | null {
   return kind === undefined ? null : { kind, title: '' }
 }
 
-function readComponent(tag: Tag, name: string): Part {
+function convertComponent(tag: Tag, name: string): TagOutput {
   const { attributes, isEmpty } = tag
   const text = (...keys: string[]) =>
     keys.map((key) => attributes.get(key)?.trim() ?? '').find((found) => found !== '') ?? ''
-  const sign = SIGNS.get(name)
+  const sign = CHARACTER_COMPONENTS.get(name)
   if (sign !== undefined && isEmpty) return inline(sign)
   if (name === 'img' || name === 'image' || name === 'themedimage' || name === 'illustration' || name === 'diagram')
     return inline(writeImage(attributes))
@@ -180,13 +182,13 @@ function readComponent(tag: Tag, name: string): Part {
     if (code !== '') return { type: 'code', code, language: text('lang', 'language'), title: text('title', 'filename') }
   }
   if (INLINE.has(name)) return inline(isEmpty ? text('text', 'label', 'children', 'title') : '')
-  const box = boxOfComponent(tag, name)
+  const box = admonitionOfComponent(tag, name)
   if (box !== undefined) return block({ box })
   if (FIELDS.has(name)) return block({ label: writeField(attributes) })
   if (name === 'tree' || name === 'filetree') return { type: 'list', isOrdered: false }
   if (FILES.has(name)) return { type: 'item', text: text('name', 'label'), isList: true }
   const labels = TABS.has(name) ? listLabels(tag) : NO_LABELS
-  const own = OWN_TITLES.get(name)
+  const own = FIXED_TITLES.get(name)
   const label = name === 'fragment' ? text('slot') : text(...(LABELLED.has(name) ? LABELS : TITLES))
   const address = safeAddress(text('href', 'to', 'url'))
   const shown = strong(label === '' ? (own ?? '') : label)
@@ -196,12 +198,12 @@ function readComponent(tag: Tag, name: string): Part {
   return block({ label: [linked, about].filter((part) => part !== '').join('\n\n'), after, labels })
 }
 
-function boxOfComponent({ attributes, isEmpty }: Tag, name: string): Box | undefined {
+function admonitionOfComponent({ attributes, isEmpty }: Tag, name: string): Admonition | undefined {
   if (isEmpty) return undefined
   const title = attributes.get('title') ?? attributes.get('heading') ?? attributes.get('label') ?? ''
-  const own = OWN_BOXES.get(name)
+  const own = FIXED_ADMONITIONS.get(name)
   if (own !== undefined) return title === '' ? own : { ...own, title }
-  if (BOXES.has(name)) {
+  if (ADMONITION_COMPONENTS.has(name)) {
     const given =
       KIND_ATTRIBUTES.map((key) => (attributes.get(key) ?? '').toLowerCase()).find((word) => word !== '') ?? ''
     const kind = admonitionKind(KINDS_OF_STYLES[given] ?? given) ?? admonitionKind(name) ?? 'NOTE'
@@ -211,11 +213,11 @@ function boxOfComponent({ attributes, isEmpty }: Tag, name: string): Box | undef
   return kind === undefined || LABELLED.has(name) || name === 'summary' ? undefined : { kind, title }
 }
 
-function inline(text: string): Part {
+function inline(text: string): TagOutput {
   return { type: 'inline', text }
 }
 
-function block(about: Partial<Omit<Extract<Part, { type: 'block' }>, 'type'>>): Part {
+function block(about: Partial<Omit<Extract<TagOutput, { type: 'block' }>, 'type'>>): TagOutput {
   return { type: 'block', box: null, label: '', after: '', labels: NO_LABELS, ...about }
 }
 
@@ -263,13 +265,13 @@ export function safeAddress(address: string): string {
 }
 
 /** Shortcodes and template tags, most of which are components in another syntax. */
-function readTemplate(tag: TemplateTag): Part {
+function convertTemplateTag(tag: TemplateTag): TagOutput {
   const { attributes, values, language } = tag
   const name = nameOf(tag)
   const [first = ''] = values
   const text = (...keys: string[]) =>
     keys.map((key) => attributes.get(key)?.trim() ?? '').find((found) => found !== '') ?? ''
-  if (TARGETS.has(name)) return inline(first || text('path', 'link'))
+  if (LINK_SHORTCODES.has(name)) return inline(first || text('path', 'link'))
   if (tag.isEmpty && (name === 'heading' || attributes.has('text'))) return inline(text('text') || first)
   if (name === 'figure' || name === 'img' || name === 'image' || name === 'imgproc' || name === 'screenshot') {
     const image = writeImage(
@@ -300,38 +302,38 @@ function readTemplate(tag: TemplateTag): Part {
   }
   const title = text('title', 'header', 'name', 'summary') || (LABELLED.has(name) || TABS.has(name) ? first : '')
   const named = new Map([...attributes, ...(title === '' ? [] : [['title', title] as const])])
-  if (BOXES.has(name) && first !== '' && !KIND_ATTRIBUTES.some((key) => named.has(key))) {
+  if (ADMONITION_COMPONENTS.has(name) && first !== '' && !KIND_ATTRIBUTES.some((key) => named.has(key))) {
     const [word = '', ...others] = values
     named.set('type', word)
     if (others.length > 0 && title === '') named.set('title', others.join(' '))
   }
-  return readComponent({ ...tag, attributes: named }, name)
+  return convertComponent({ ...tag, attributes: named }, name)
 }
 
 /** Whether a template tag computes a value or has no text to show. */
-export function isUnshownTag(tag: TemplateTag): boolean {
-  return UNSHOWN_TAGS.has(nameOf(tag))
+export function isInvisibleTag(tag: TemplateTag): boolean {
+  return INVISIBLE_TAGS.has(nameOf(tag))
 }
 
 /** Tags that include a file. */
 const FILE_TAGS = new Set(['include', 'readfile', 'includecode', 'codenew', 'codesample', 'rawcode', 'includehtml'])
 /** Shortcodes that resolve to an address. */
-const TARGETS = new Set(['ref', 'relref', 'link', 'posturl'])
+const LINK_SHORTCODES = new Set(['ref', 'relref', 'link', 'posturl'])
 /** Tags that compute a value or have no text to show. */
-const UNSHOWN_TAGS = new Set(
+const INVISIBLE_TAGS = new Set(
   `if else elsif elseif unless case when for assign capture endcapture raw verbatim increment decrement cycle layout liquid render param toc
   youtube youtubelite vimeo tweet gist icon fontawesome set block extends import from macro call filter with autoescape blocks data
   ifversion break continue tablerow`.split(/\s+/),
 )
 
 /** A box that a line of Markdown begins: `> [!note] Title`. */
-export function readAlert(text: string): Box | undefined {
+export function readAlert(text: string): Admonition | undefined {
   const [, word, title = ''] = /^\[!([A-Za-z][\w-]*)(?:\|[^\]]*)?\][+-]?[ \t]*(.*)$/.exec(text.trim()) ?? []
   if (word === undefined) return undefined
-  return boxOf(word, title)
+  return admonitionOf(word, title)
 }
 
 /** Whether a text is a line of white space only, or the mark of a list item. */
-export function isLead(text: string): boolean {
+export function isLinePrefix(text: string): boolean {
   return isBlank(text) || /^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+$/.test(text)
 }

@@ -1,6 +1,6 @@
 import { isBlank, trimBlank } from '../../text/lines.ts'
 import { fenceFor } from '../write/escape.ts'
-import { boxOf, quoteBox, strong } from './layout.ts'
+import { admonitionOf, strong, writeAdmonition } from './layout.ts'
 
 /** A directive of MyST: a fence whose info string is a name in braces and an argument. */
 export interface Directive {
@@ -34,7 +34,7 @@ const CODE = new Set(
     ' ',
   ),
 )
-const UNSHOWN = new Set(
+const INVISIBLE_DIRECTIVES = new Set(
   'contents tableofcontents only raw index currentmodule module highlight video youtube iframe'.split(' '),
 )
 const VERSIONS: ReadonlyMap<string, string> = new Map([
@@ -47,7 +47,7 @@ const VERSIONS: ReadonlyMap<string, string> = new Map([
 function isDirective(name: string): boolean {
   return (
     BLOCKS.has(name) ||
-    boxOf(name, '') !== undefined ||
+    admonitionOf(name, '') !== undefined ||
     (/^(?:py|c|cpp|js|rst|auto):?\w*/.test(name) && /:|^auto/.test(name))
   )
 }
@@ -79,7 +79,7 @@ export function writeDirective(
   { name, title, options, body }: Directive,
   clean: (lines: readonly string[]) => readonly string[],
 ): readonly string[] {
-  if (UNSHOWN.has(name)) return []
+  if (INVISIBLE_DIRECTIVES.has(name)) return []
   if (CODE.has(name)) return writeCode(name, title, options, body)
   if (name === 'math') return ['$$', ...trimBlank([title, ...body].filter((line, i) => i > 0 || line !== '')), '$$']
   if (name === 'toctree') return options.has('hidden') ? [] : body.flatMap(writeEntry)
@@ -99,12 +99,12 @@ export function writeDirective(
   }
   if (name === 'admonition') {
     const [word = 'note'] = (options.get('class') ?? '').split(/[\s,]+/)
-    return quoteBox({ kind: boxOf(word, '')?.kind ?? 'NOTE', title }, inner)
+    return writeAdmonition({ kind: admonitionOf(word, '')?.kind ?? 'NOTE', title }, inner)
   }
-  const box = LABELLED.has(name) ? undefined : boxOf(name, name === 'seealso' && title === '' ? 'See also' : '')
+  const box = LABELLED.has(name) ? undefined : admonitionOf(name, name === 'seealso' && title === '' ? 'See also' : '')
   // Text after the name of a note is its first paragraph.
   if (box !== undefined)
-    return quoteBox(box, title === '' ? inner : inner.length === 0 ? [title] : [title, '', ...inner])
+    return writeAdmonition(box, title === '' ? inner : inner.length === 0 ? [title] : [title, '', ...inner])
   if (/:|^auto/.test(name))
     return title === '' ? inner : [`\`${title}\``, ...(inner.length === 0 ? [] : ['', ...inner])]
   const link = options.get('link') ?? ''

@@ -4,7 +4,7 @@ import { isBlank } from '../../text/lines.ts'
 
 /** The fence that a line opens. */
 export interface Fence {
-  readonly lead: string
+  readonly indent: string
   readonly marker: string
   readonly info: string
 }
@@ -13,7 +13,7 @@ export interface Fence {
 export function readFence(line: string): Fence | undefined {
   const [, lead = '', marker, info = ''] = /^([ \t]*)(`{3,}|~{3,})(.*)$/.exec(line) ?? []
   if (marker === undefined || (marker.startsWith('`') && info.includes('`'))) return undefined
-  return { lead, marker, info }
+  return { indent: lead, marker, info }
 }
 
 /** Whether a line closes a fence. */
@@ -92,7 +92,7 @@ function splitLanguage(info: string): { readonly language: string; readonly rest
 /** Comment syntax of the languages whose code blocks can have marked lines. */
 const COMMENT = String.raw`(?:\/\/|#|--|;|%|\/\*|<!--|\{\s*\/\*)`
 const COMMENT_END = String.raw`(?:\s*(?:\*\/\s*\}?|-->))?`
-const MAY_MARK = /\[!code|---cut|highlight-|\^\?|@(?:noErrors|errors|log|error|warn|annotate)|!(?:mark|focus|callout)/
+const MARK_HINT = /\[!code|---cut|highlight-|\^\?|@(?:noErrors|errors|log|error|warn|annotate)|!(?:mark|focus|callout)/
 const CODE_MARK = new RegExp(String.raw`[ \t]*${COMMENT}[ \t]*\[!code ([^\]\n]{1,100})\]${COMMENT_END}[ \t]*`)
 const LINE_MARK = new RegExp(
   String.raw`^[ \t]*${COMMENT}[ \t]*(?:---cut(?:-(?:before|after|start|end))?---|highlight-(?:next-line|start|end)|@(?:noErrors|errors:?)[^\n]*)${COMMENT_END}[ \t]*$`,
@@ -104,7 +104,7 @@ export function cleanMarks(
   code: readonly string[],
   isTwoslash: boolean,
 ): { readonly code: readonly string[]; readonly isDiff: boolean } {
-  if (!code.some((line) => MAY_MARK.test(line))) return { code, isDiff: false }
+  if (!code.some((line) => MARK_HINT.test(line))) return { code, isDiff: false }
   const signs: string[] = []
   const kept: string[] = []
   for (const line of code) {

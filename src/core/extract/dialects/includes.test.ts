@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expandIncludes, listIncludes, placesOf, readIncludes } from './includes.ts'
+import { expandIncludes, listCandidatePaths, listIncludes, readIncludes } from './includes.ts'
 
 describe('places of an included file', () => {
   test.each([
@@ -12,7 +12,7 @@ describe('places of an included file', () => {
     ['C:\\a.md', 'docs/x.md', []],
     ['a/../../../b', 'docs/x.md', []],
   ])('%s in %s resolves to %j, and never outside of the tree', (written, document, places) => {
-    expect(placesOf(written, document)).toEqual(places)
+    expect(listCandidatePaths(written, document)).toEqual(places)
   })
 })
 

@@ -24,72 +24,79 @@ interface Include {
   readonly count: number
 }
 
-const SNIPPET = /^([ \t]*)-{2,}8<-{2,}[ \t]+["']([^"'\n]+)["'][ \t]*$/
-const SNIPPETS = /^([ \t]*)-{2,}8<-{2,}[ \t]*$/
-const STARRED = /^([ \t]*)\{\*[ \t]*([^\s*]+)((?:[ \t]+\w+\[[^\]]*\])*)[ \t]*\*\}[ \t]*$/
-const BANGED = /^([ \t]*)\{!>?[ \t]*([^\s!]+)[ \t]*!\}[ \t]*$/
-const ARROWED = /^([ \t]*)<<<[ \t]*([^\s#{[]+)(?:#([\w-]+))?(?:[ \t]*\{([^{}]*)\})?(?:[ \t]*\[([^[\]]*)\])?[ \t]*$/
-const COMMENTED = /^([ \t]*)<!--[ \t]*@include:[ \t]*([^\s#{}]+?)(?:#([\w-]+))?(?:\{([\d,-]*)\})?[ \t]*-->[ \t]*$/
-const DOUBLED = /^([ \t]*)\{\{#(?:rustdoc_)?include[ \t]+([^\s:{}]+)(?::([^{}]*))?\}\}[ \t]*$/
-const DIRECTIVE = /^([ \t]*)(?:`{3,}|~{3,}|:{3,})\{(include|literalinclude)\}[ \t]+(\S+)[ \t]*$/
-const MAY_INCLUDE = /8<-|\{[*!]|<<<|@include:|\{\{#|\{(?:literal)?include\}/
-const MAX_LISTED = 50
+const PYMDOWN_SNIPPET = /^([ \t]*)-{2,}8<-{2,}[ \t]+["']([^"'\n]+)["'][ \t]*$/
+const PYMDOWN_SNIPPET_FENCE = /^([ \t]*)-{2,}8<-{2,}[ \t]*$/
+const FASTAPI_INCLUDE = /^([ \t]*)\{\*[ \t]*([^\s*]+)((?:[ \t]+\w+\[[^\]]*\])*)[ \t]*\*\}[ \t]*$/
+const MARKDOWN_INCLUDE = /^([ \t]*)\{!>?[ \t]*([^\s!]+)[ \t]*!\}[ \t]*$/
+const VITEPRESS_SNIPPET =
+  /^([ \t]*)<<<[ \t]*([^\s#{[]+)(?:#([\w-]+))?(?:[ \t]*\{([^{}]*)\})?(?:[ \t]*\[([^[\]]*)\])?[ \t]*$/
+const VITEPRESS_INCLUDE =
+  /^([ \t]*)<!--[ \t]*@include:[ \t]*([^\s#{}]+?)(?:#([\w-]+))?(?:\{([\d,-]*)\})?[ \t]*-->[ \t]*$/
+const MDBOOK_INCLUDE = /^([ \t]*)\{\{#(?:rustdoc_)?include[ \t]+([^\s:{}]+)(?::([^{}]*))?\}\}[ \t]*$/
+const MYST_INCLUDE = /^([ \t]*)(?:`{3,}|~{3,}|:{3,})\{(include|literalinclude)\}[ \t]+(\S+)[ \t]*$/
+const INCLUDE_HINT = /8<-|\{[*!]|<<<|@include:|\{\{#|\{(?:literal)?include\}/
+const MAX_INCLUDE_LINES = 50
 
 /** Parses the include on a line; undefined if there is none. */
 function readInclude(lines: readonly string[], at: number): Include | undefined {
   const line = lines[at] ?? ''
-  if (!MAY_INCLUDE.test(line)) return undefined
-  const snippet = SNIPPET.exec(line)
+  if (!INCLUDE_HINT.test(line)) return undefined
+  const snippet = PYMDOWN_SNIPPET.exec(line)
   if (snippet !== null) {
     const [, path = '', part = ''] = /^((?:https?:\/\/)?[^:]*):?(.*)$/.exec(snippet[2] ?? '') ?? []
-    return create(snippet[1], [path], { part: part.replace(':', '-') })
+    return createInclude(snippet[1], [path], { part: part.replace(':', '-') })
   }
-  const list = SNIPPETS.exec(line)
+  const list = PYMDOWN_SNIPPET_FENCE.exec(line)
   if (list !== null) {
-    const end = lines.slice(at + 1, at + MAX_LISTED).findIndex((one) => SNIPPETS.test(one))
+    const end = lines.slice(at + 1, at + MAX_INCLUDE_LINES).findIndex((one) => PYMDOWN_SNIPPET_FENCE.test(one))
     if (end < 0) return undefined
     const paths = lines
       .slice(at + 1, at + 1 + end)
       .map((one) => one.trim())
       .filter((one) => one !== '' && !one.startsWith(';'))
-    return create(list[1], paths, { count: end + 2 })
+    return createInclude(list[1], paths, { count: end + 2 })
   }
-  const starred = STARRED.exec(line)
+  const starred = FASTAPI_INCLUDE.exec(line)
   if (starred !== null) {
     const [, range = ''] = /\bln\[([^\]]*)\]/.exec(starred[3] ?? '') ?? []
-    return create(starred[1], [starred[2] ?? ''], { isCode: true, part: range.replaceAll(':', '-') })
+    return createInclude(starred[1], [starred[2] ?? ''], { isCode: true, part: range.replaceAll(':', '-') })
   }
-  const banged = BANGED.exec(line)
-  if (banged !== null) return create(banged[1], [banged[2] ?? ''])
-  const arrowed = ARROWED.exec(line)
+  const banged = MARKDOWN_INCLUDE.exec(line)
+  if (banged !== null) return createInclude(banged[1], [banged[2] ?? ''])
+  const arrowed = VITEPRESS_SNIPPET.exec(line)
   if (arrowed !== null) {
     const [, language = ''] = /(?:^|\s)([A-Za-z][\w+#-]*)(?::[\w-]+)?\s*$/.exec(arrowed[4] ?? '') ?? []
-    return create(arrowed[1], [arrowed[2] ?? ''], {
+    return createInclude(arrowed[1], [arrowed[2] ?? ''], {
       isCode: true,
       part: arrowed[3] ?? '',
       language,
       title: arrowed[5] ?? '',
     })
   }
-  const commented = COMMENTED.exec(line)
+  const commented = VITEPRESS_INCLUDE.exec(line)
   if (commented !== null) {
-    return create(commented[1], [commented[2] ?? ''], { part: (commented[4] ?? commented[3] ?? '').replace(',', '-') })
+    return createInclude(commented[1], [commented[2] ?? ''], {
+      part: (commented[4] ?? commented[3] ?? '').replace(',', '-'),
+    })
   }
-  const doubled = DOUBLED.exec(line)
-  if (doubled !== null) return create(doubled[1], [doubled[2] ?? ''], { part: (doubled[3] ?? '').replace(':', '-') })
+  const doubled = MDBOOK_INCLUDE.exec(line)
+  if (doubled !== null)
+    return createInclude(doubled[1], [doubled[2] ?? ''], { part: (doubled[3] ?? '').replace(':', '-') })
   return readDirectiveInclude(lines, at)
 }
 
-function create(lead = '', paths: readonly string[] = [], about: Partial<Include> = {}): Include {
+function createInclude(lead = '', paths: readonly string[] = [], about: Partial<Include> = {}): Include {
   return { lead, paths, isCode: false, title: '', part: '', language: '', count: 1, ...about }
 }
 
 /** A directive that takes a file in, with its options. */
 function readDirectiveInclude(lines: readonly string[], at: number): Include | undefined {
-  const [line = '', lead = '', name = '', path = ''] = DIRECTIVE.exec(lines[at] ?? '') ?? []
+  const [line = '', lead = '', name = '', path = ''] = MYST_INCLUDE.exec(lines[at] ?? '') ?? []
   if (path === '') return undefined
   const marker = /[`~:]{3,}/.exec(line)?.[0] ?? ''
-  const end = lines.slice(at + 1, at + MAX_LISTED).findIndex((one) => closesFence(one, { lead, marker, info: '' }))
+  const end = lines
+    .slice(at + 1, at + MAX_INCLUDE_LINES)
+    .findIndex((one) => closesFence(one, { indent: lead, marker, info: '' }))
   if (end < 0) return undefined
   const options = new Map<string, string>()
   for (const one of lines.slice(at + 1, at + 1 + end)) {
@@ -97,7 +104,7 @@ function readDirectiveInclude(lines: readonly string[], at: number): Include | u
     options.set(key, value.trim())
   }
   const isCode = name === 'literalinclude'
-  return create(lead, [path], {
+  return createInclude(lead, [path], {
     isCode,
     part: options.get('lines') ?? '',
     language: options.get('language') ?? '',
@@ -109,7 +116,7 @@ function readDirectiveInclude(lines: readonly string[], at: number): Include | u
 /** The paths of included files, as written. */
 export function listIncludes(lines: readonly string[]): string[] {
   const paths = new Set<string>()
-  if (!MAY_INCLUDE.test(lines.join('\n'))) return []
+  if (!INCLUDE_HINT.test(lines.join('\n'))) return []
   for (let at = 0; at < lines.length && paths.size < MAX_FILES; at++) {
     for (const path of readInclude(lines, at)?.paths ?? []) paths.add(path)
   }
@@ -124,7 +131,7 @@ const MAX_DEPTH = 4
  * The paths in the tree that an include may mean, the likeliest first: relative to the folder of the document, and to each folder above it,
  * because generators resolve from where they run. A path that leads out of the tree, or begins outside of it, has none.
  */
-export function placesOf(written: string, document: string): string[] {
+export function listCandidatePaths(written: string, document: string): string[] {
   const path = written.replace(/^(?:@|~)\//, '')
   if (path === '' || path.startsWith('/') || /^[a-z][a-z\d+.-]*:/i.test(path) || path.includes('\\')) return []
   const places = new Set<string>()
@@ -154,7 +161,7 @@ export async function readIncludes(
   const take = async (source: string, from: string, depth: number): Promise<IncludedFiles> => {
     const files: Record<string, string> = {}
     for (const written of listIncludes(splitLines(source))) {
-      for (const place of placesOf(written, from)) {
+      for (const place of listCandidatePaths(written, from)) {
         if (budget.files <= 0 || budget.chars <= 0) return files
         budget.files--
         const found = await read(place)
@@ -180,7 +187,7 @@ function isMarkdown(path: string): boolean {
 
 /** Expands the includes in lines. A missing file is shown by its name. */
 export function expandIncludes(lines: readonly string[], files: IncludedFiles): readonly string[] {
-  if (!lines.some((line) => MAY_INCLUDE.test(line))) return lines
+  if (!lines.some((line) => INCLUDE_HINT.test(line))) return lines
   const written: string[] = []
   let fence: Fence | undefined
   let left = MAX_CHARS
@@ -199,20 +206,20 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
     }
     if (fence !== undefined && closesFence(line, fence)) fence = undefined
     else fence ??= readFence(line)
-    if (!PART_MARK.test(line)) written.push(line)
+    if (!REGION_MARKER.test(line)) written.push(line)
   }
   return written
 }
 
 /** Markers of parts that other documents include. */
-const PART_MARK = /^\s*(?:<!--|\/\/|#|\/\*)?\s*-{2,}8<-{2,}\s*\[(?:start|end)(?::[\w-]+)?\]/
+const REGION_MARKER = /^\s*(?:<!--|\/\/|#|\/\*)?\s*-{2,}8<-{2,}\s*\[(?:start|end)(?::[\w-]+)?\]/
 
 function writeInclude(include: Include, files: IncludedFiles, isInFence: boolean): string[] {
   return include.paths.flatMap((path) => {
     const text = Object.hasOwn(files, path) ? files[path] : undefined
     const name = /^https?:/.test(path) ? path : baseName(path)
     if (text === undefined) return isInFence ? [name] : [`\`${name}\``]
-    const lines = takePart(splitLines(text), include.part)
+    const lines = selectLines(splitLines(text), include.part)
     const isCode = !isInFence && (include.isCode || !isMarkdown(path))
     if (!isCode) return lines
     const fence = fenceFor(lines.join('\n'), 3)
@@ -223,7 +230,7 @@ function writeInclude(include: Include, files: IncludedFiles, isInFence: boolean
 }
 
 /** The requested lines of a file: by line numbers, or between two markers. */
-function takePart(lines: readonly string[], part: string): readonly string[] {
+function selectLines(lines: readonly string[], part: string): readonly string[] {
   const ranges = [...part.matchAll(/(\d*)-(\d*)|(\d+)/g)].filter(([all]) => all !== '' && all !== '-')
   if (part !== '' && /^[\d,\s-]+$/.test(part) && ranges.length > 0) {
     return ranges.flatMap(([, from = '', to = '', one]) => {
@@ -231,20 +238,23 @@ function takePart(lines: readonly string[], part: string): readonly string[] {
       return lines.slice(from === '' ? 0 : Number(from) - 1, to === '' ? lines.length : Number(to))
     })
   }
-  const shown = part === '' ? lines : takeNamed(lines, part)
-  return shown.filter((line) => !isMark(line))
+  const shown = part === '' ? lines : selectRegion(lines, part)
+  return shown.filter((line) => !isRegionMarker(line))
 }
 
-function isMark(line: string): boolean {
-  return PART_MARK.test(line) || /^\s*(?:\/\/|#|<!--|\/\*|--|;|%)\s*(?:#?(?:end)?region\b|ANCHOR(?:_END)?:)/.test(line)
+function isRegionMarker(line: string): boolean {
+  return (
+    REGION_MARKER.test(line) || /^\s*(?:\/\/|#|<!--|\/\*|--|;|%)\s*(?:#?(?:end)?region\b|ANCHOR(?:_END)?:)/.test(line)
+  )
 }
 
-function takeNamed(lines: readonly string[], name: string): readonly string[] {
-  const begins = (line: string) => isMark(line) && line.includes(name) && !/end/i.test(line.split(name)[0] ?? '')
+function selectRegion(lines: readonly string[], name: string): readonly string[] {
+  const begins = (line: string) =>
+    isRegionMarker(line) && line.includes(name) && !/end/i.test(line.split(name)[0] ?? '')
   const start = lines.findIndex(begins)
   if (start < 0) return lines
   const end = lines.findIndex(
-    (line, i) => i > start && isMark(line) && /end/i.test(line) && (line.includes(name) || !/[[:]/.test(line)),
+    (line, i) => i > start && isRegionMarker(line) && /end/i.test(line) && (line.includes(name) || !/[[:]/.test(line)),
   )
   return dedent(lines.slice(start + 1, end < 0 ? lines.length : end))
 }

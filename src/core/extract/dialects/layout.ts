@@ -1,6 +1,6 @@
 import { isBlank, trimBlank } from '../../text/lines.ts'
 import { admonitionKind } from '../normalize/admonitions.ts'
-import { CODE_INDENT, Columns, cutIndent, indentOf } from './columns.ts'
+import { CODE_INDENT, cutIndent, IndentStack, indentOf } from './indent-stack.ts'
 
 /** A part of a text whose tags were parsed: the text of its lines, and where blocks begin and end. */
 export type Item =
@@ -14,20 +14,20 @@ export type Item =
       readonly type: 'open'
       readonly name: string
       readonly lead: string
-      readonly box: Box | null
+      readonly box: Admonition | null
       /** Whether the indentation of its content comes from the tags around it. */
       readonly isIndented: boolean
     }
   | { readonly type: 'close'; readonly name: string }
 
 /** A note, warning or similar box. */
-export interface Box {
+export interface Admonition {
   readonly kind: string
   readonly title: string
 }
 
 /** The box for a word and a title. A word that says more than the kind is also the title; undefined for a word that names no box. */
-export function boxOf(word: string, title: string): Box | undefined {
+export function admonitionOf(word: string, title: string): Admonition | undefined {
   const kind = admonitionKind(word)
   if (kind === undefined) return undefined
   const said = word.toUpperCase() === kind ? '' : word.charAt(0).toUpperCase() + word.slice(1).replaceAll('-', ' ')
@@ -35,11 +35,11 @@ export function boxOf(word: string, title: string): Box | undefined {
 }
 
 /** A block that is open. */
-interface Frame {
+interface OpenBlock {
   readonly lines: string[]
   readonly lead: string
-  readonly box: Box | null
-  readonly columns: Columns
+  readonly box: Admonition | null
+  readonly columns: IndentStack
   /** Columns that its lines are indented by; undefined until the first of them. */
   strip: number | undefined
   /** The condition that ends the block: the closing tag of a name, the next item, or a line with less indentation. */
@@ -48,10 +48,10 @@ interface Frame {
   readonly word: string
 }
 
-const MAX_FRAMES = 12
+const MAX_OPEN_BLOCKS = 12
 
 /** Writes items down as lines of Markdown: boxes as quotations, titles as strong lines, no indent but that of lists. */
-export function layOut(items: readonly Item[], isMdx: boolean): string[] {
+export function writeItems(items: readonly Item[], isMdx: boolean): string[] {
   return new Layout(items, isMdx).write()
 }
 
@@ -60,7 +60,7 @@ class Layout {
   readonly #isMdx: boolean
   readonly #ends: ReadonlyMap<number, number>
   readonly #endItems: ReadonlySet<number>
-  readonly #frames: Frame[] = [createFrame('', null, { item: -1 }, 0, '')]
+  readonly #frames: OpenBlock[] = [createOpenBlock('', null, { item: -1 }, 0, '')]
   /** Frames that were not opened because there were too many. */
   #skipped = 0
   /** Whether a block has just ended, so that a blank line must follow. */
@@ -83,7 +83,7 @@ class Layout {
     return this.#top.lines
   }
 
-  get #top(): Frame {
+  get #top(): OpenBlock {
     const frame = this.#frames.at(-1)
     if (frame === undefined) throw new Error('the outermost block never ends')
     return frame
@@ -148,7 +148,7 @@ class Layout {
   }
 
   /** Whether a line is only an instruction for the generator. */
-  #dropsLine(text: string, { word }: Frame): boolean {
+  #dropsLine(text: string, { word }: OpenBlock): boolean {
     const line = text.trim()
     if (word === 'tabs' && line.startsWith('== ')) {
       this.#isGap = true
@@ -172,7 +172,7 @@ class Layout {
   }
 
   /** The indentation of a fence beyond its list, or in full if tags around it are indented. */
-  #fenceIndent(indent: number, columns: Columns): number {
+  #fenceIndent(indent: number, columns: IndentStack): number {
     const deep = indent - columns.current
     if (columns.isInList) return deep >= CODE_INDENT ? deep : 0
     return this.#frames.length > 1 || deep >= CODE_INDENT ? deep : 0
@@ -185,7 +185,7 @@ class Layout {
 
   #openTag({ name, lead, box, isIndented }: Extract<Item, { type: 'open' }>): void {
     this.#isGap = true
-    if (this.#frames.length > MAX_FRAMES) {
+    if (this.#frames.length > MAX_OPEN_BLOCKS) {
       this.#skipped++
       return
     }
@@ -196,7 +196,7 @@ class Layout {
     const isItem = !isBlank(text)
     const prefix = isItem || columns.isInList ? text : ''
     if (isItem) this.#isGap = false
-    this.#frames.push(createFrame(prefix, box, { name }, isIndented ? undefined : 0, name))
+    this.#frames.push(createOpenBlock(prefix, box, { name }, isIndented ? undefined : 0, name))
   }
 
   #closeTag(name: string): void {
@@ -206,7 +206,7 @@ class Layout {
   }
 
   /** Closes the innermost matching block, with all blocks inside it. */
-  #closeUntil(isMeant: (frame: Frame) => boolean): void {
+  #closeUntil(isMeant: (frame: OpenBlock) => boolean): void {
     const at = this.#frames.findLastIndex(isMeant)
     while (at > 0 && this.#frames.length > at) this.#close()
     this.#isGap = true
@@ -220,7 +220,7 @@ class Layout {
     // No blank line follows the marker of a list item.
     this.#isGap = isBlank(lead)
     const further = lead.replace(/\S/g, ' ')
-    for (const [i, line] of (box === null ? inner : quoteBox(box, inner)).entries()) {
+    for (const [i, line] of (box === null ? inner : writeAdmonition(box, inner)).entries()) {
       if (line === '') this.#top.lines.push('')
       else this.#push((i === 0 ? lead : further) + line)
     }
@@ -238,12 +238,12 @@ class Layout {
     this.#isGap = true
     const { columns } = this.#top
     const prefix = columns.isInList ? lead : ''
-    if (this.#frames.length > MAX_FRAMES) return true
+    if (this.#frames.length > MAX_OPEN_BLOCKS) return true
     const { box, label, word } = opened
     if (label !== '') this.#push(prefix + strong(label))
     this.#isGap = true
     const ends = end === undefined ? { indent: bodyIndent } : { item: end }
-    this.#frames.push(createFrame(prefix, box, ends, end === undefined ? bodyIndent : undefined, word))
+    this.#frames.push(createOpenBlock(prefix, box, ends, end === undefined ? bodyIndent : undefined, word))
     if (end !== undefined && text.trimStart().startsWith('/')) this.#skipOptions()
     return true
   }
@@ -251,7 +251,7 @@ class Layout {
   /** Whether the next line that is not blank has at least this indentation in the innermost block. */
   #hasBody(indent: number): boolean {
     const outer = this.#strip
-    for (let at = this.#at + 1; at < Math.min(this.#items.length, this.#at + LOOKED_AT); at++) {
+    for (let at = this.#at + 1; at < Math.min(this.#items.length, this.#at + MAX_LOOKAHEAD_ITEMS); at++) {
       const item = this.#items[at]
       if (item?.type === 'gap') continue
       const line =
@@ -277,18 +277,24 @@ class Layout {
   }
 }
 
-const LOOKED_AT = 20
+const MAX_LOOKAHEAD_ITEMS = 20
 /** `::youtube[A film]{#id}`: a part without content. */
 const LEAF = /^::[A-Za-z][\w-]*(?=[[{])(?:\[([^[\]]*)\])?(?:\{[^{}]*\})?$/
 /** Tables of contents, abbreviations and ends of printed pages. */
 const IGNORED = /^(?:\[\[?_?toc_?\]\]?|\*\[[^[\]]+\]:.*|\\(?:newpage|pagebreak))$/i
 
-function createFrame(lead: string, box: Box | null, end: Frame['end'], strip: number | undefined, word: string): Frame {
-  return { lines: [], lead, box, columns: new Columns(), strip, end, word }
+function createOpenBlock(
+  lead: string,
+  box: Admonition | null,
+  end: OpenBlock['end'],
+  strip: number | undefined,
+  word: string,
+): OpenBlock {
+  return { lines: [], lead, box, columns: new IndentStack(), strip, end, word }
 }
 
 /** Writes a box as Markdown, in the same form as HTML extraction. */
-export function quoteBox({ kind, title }: Box, lines: readonly string[]): string[] {
+export function writeAdmonition({ kind, title }: Admonition, lines: readonly string[]): string[] {
   const head = title === '' ? [] : lines.length === 0 ? [strong(title)] : [strong(title), '']
   if (head.length === 0 && lines.length === 0) return []
   return [`[!${kind}]`, ...head, ...lines].map((line) => (isBlank(line) ? '>' : `> ${line}`))
@@ -301,8 +307,8 @@ export function strong(text: string): string {
 }
 
 /** A block that a line opens. */
-interface Opened {
-  readonly box: Box | null
+interface BlockStart {
+  readonly box: Admonition | null
   /** The label that is written above the block. */
   readonly label: string
   readonly word: string
@@ -313,7 +319,7 @@ const INDENTED =
   /^\s*(?:(?:!!!|\?\?\?\+?)[ \t]+([\w-]+(?:[ \t]+[\w-]+)*)(?:[ \t]+"(.*)")?|===[!+]?[ \t]+["'](.+)["'])\s*$/
 
 /** `!!! note "Title"`, `??? note`, `=== "Tab"`. */
-function readIndented(text: string): Opened | undefined {
+function readIndented(text: string): BlockStart | undefined {
   const [, words, title, tab] = INDENTED.exec(text) ?? []
   if (tab !== undefined) return { box: null, label: tab, word: 'tab', mayBeEmpty: false }
   if (words === undefined) return undefined
@@ -321,12 +327,12 @@ function readIndented(text: string): Opened | undefined {
   const box =
     title === ''
       ? { kind: admonitionKind(word) ?? 'NOTE', title: '' }
-      : (boxOf(word, title ?? '') ?? { kind: 'NOTE', title: title ?? capitalize(word) })
+      : (admonitionOf(word, title ?? '') ?? { kind: 'NOTE', title: title ?? capitalize(word) })
   return { box, label: '', word, mayBeEmpty: title !== undefined && title !== '' }
 }
 
 /** Whether a line opens a block whose body must be indented. */
-export function opensIndented(text: string): boolean {
+export function isIndentedBlockStart(text: string): boolean {
   return INDENTED.test(text)
 }
 
@@ -334,10 +340,10 @@ const FENCED = /^\s*(:{2,}|\/{3,})[ \t]*(?:\{([^{}]*)\}|([A-Za-z][\w-]*))(.*)$/
 const CLOSING = /^\s*(:{2,}|\/{3,})\s*$/
 const ATTRIBUTE_TITLE = /\b(?:title|label|header|summary)=(?:"([^"]*)"|'([^']*)'|([^\s"'{}]+))/
 /** Blocks whose words are shown above them. */
-const CODE_GROUPS = new Set(['code-group', 'code-tabs', 'tabs', 'tab-set', 'tabset', 'panel-tabset'])
+const UNLABELLED_GROUPS = new Set(['code-group', 'code-tabs', 'tabs', 'tab-set', 'tabset', 'panel-tabset'])
 
 /** `:::tip[Title]`, `::: warning Title`, `:::{note}`, `::: {.callout-note title="x"}`, `/// tip | Title`. */
-function readFenced(text: string): Opened | undefined {
+function readFenced(text: string): BlockStart | undefined {
   const [, marks = '', braced, name = '', rest = ''] = FENCED.exec(text) ?? []
   if (marks === '') return undefined
   const attributes = `${braced ?? ''} ${/\{([^{}]*)\}/.exec(rest)?.[1] ?? ''}`
@@ -348,10 +354,11 @@ function readFenced(text: string): Opened | undefined {
   const written = rest.replace(/\{[^{}]*\}\s*$/, '').trim()
   const words = marks.startsWith('/') ? written.replace(/^[|\s]+/, '') : written
   const title = (bracketed ?? (words === '' ? (double ?? single ?? bare ?? '') : words)).trim()
-  const box = boxOf(word, title) ?? (word === 'admonition' || word === 'callout' ? { kind: 'NOTE', title } : undefined)
+  const box =
+    admonitionOf(word, title) ?? (word === 'admonition' || word === 'callout' ? { kind: 'NOTE', title } : undefined)
   if (box !== undefined) return { box, label: '', word, mayBeEmpty: true }
   const isShown = !marks.startsWith('/') || /^(?:details|tab|block|definition)$/.test(word)
-  return { box: null, label: isShown && !CODE_GROUPS.has(word) ? title : '', word, mayBeEmpty: true }
+  return { box: null, label: isShown && !UNLABELLED_GROUPS.has(word) ? title : '', word, mayBeEmpty: true }
 }
 
 /** Maps each opening line of a block to its closing line. An unclosed block is text. */

@@ -1,8 +1,8 @@
 import { isBlank } from '../../text/lines.ts'
-import { type Scanner, textOfExpression } from './scan.ts'
+import { type Scanner, textOfExpression } from './scanner.ts'
 
 /** Lines without the statements of a JavaScript module, and the facts that these export. */
-export interface DroppedModules {
+export interface ModuleRemoval {
   readonly lines: readonly string[]
   /** Whether there was a statement, which proves that the text is MDX. */
   readonly isModule: boolean
@@ -13,11 +13,11 @@ export interface DroppedModules {
 /**
  * Drops module statements. They begin a block, and end with the line on which all brackets are closed. `isCode` tells which lines are code.
  */
-export function dropModules(
+export function removeModuleStatements(
   lines: readonly string[],
   isCode: (line: number) => boolean,
   scanner: Scanner,
-): DroppedModules {
+): ModuleRemoval {
   const facts = new Map<string, string>()
   if (!lines.some((line) => START.test(line))) return { lines, isModule: false, facts }
   const kept: string[] = []
@@ -31,7 +31,7 @@ export function dropModules(
       continue
     }
     const end = endOfStatement(lines, at, scanner)
-    if (line.startsWith('export')) readFacts(lines.slice(at, end + 1).join('\n'), scanner, facts)
+    if (line.startsWith('export')) readExportedMetadata(lines.slice(at, end + 1).join('\n'), scanner, facts)
     isModule = true
     isStart = true
     at = end
@@ -64,19 +64,19 @@ function isStatement(lines: readonly string[], at: number): boolean {
 
 const MAX_STATEMENT = 2000
 /** The last characters of a line that tell whether a statement ends there. */
-const LINE_END = 20
+const LINE_END_CHARS = 20
 
 function endOfStatement(lines: readonly string[], start: number, scanner: Scanner): number {
   let depth = 0
-  for (let at = start; at < Math.min(lines.length, start + MAX_STATEMENT) && !scanner.isSpent; at++) {
+  for (let at = start; at < Math.min(lines.length, start + MAX_STATEMENT) && !scanner.isExhausted; at++) {
     const line = lines[at] ?? ''
-    scanner.spend(LINE_END)
+    scanner.spend(LINE_END_CHARS)
     for (let i = 0; i < line.length; i = scanner.endOfToken(line, i)) {
       if ('{(['.includes(line[i] ?? ' ')) depth++
       else if ('})]'.includes(line[i] ?? ' ')) depth--
     }
     // A statement continues after a line that cannot be its end.
-    if (depth <= 0 && !/(?:=>?|,|\|\||&&|\?|:|from|\()\s*$/.test(line.slice(-LINE_END))) return at
+    if (depth <= 0 && !/(?:=>?|,|\|\||&&|\?|:|from|\()\s*$/.test(line.slice(-LINE_END_CHARS))) return at
   }
   return start
 }
@@ -89,7 +89,7 @@ const FIELD = /["']?(title|description|author|authors|lang|date|updated)["']?\s*
 const TITLE_PART = /["']?(?:absolute|default)["']?\s*:\s*/y
 
 /** Reads the facts that an export states. */
-function readFacts(statement: string, scanner: Scanner, facts: Map<string, string>): void {
+function readExportedMetadata(statement: string, scanner: Scanner, facts: Map<string, string>): void {
   const value = VALUE.exec(statement)
   if (value !== null) {
     setFact(facts, value[1] ?? '', readString(statement, value[0].length, scanner))
@@ -99,7 +99,7 @@ function readFacts(statement: string, scanner: Scanner, facts: Map<string, strin
   if (object === null) return
   let depth = 1
   let titleDepth = 0
-  for (let at = object[0].length; at < statement.length && depth > 0 && !scanner.isSpent; ) {
+  for (let at = object[0].length; at < statement.length && depth > 0 && !scanner.isExhausted; ) {
     const pattern = depth === 1 ? FIELD : TITLE_PART
     pattern.lastIndex = at
     const field = depth === 1 || depth === titleDepth ? pattern.exec(statement) : null

@@ -35,11 +35,11 @@ function writeRole(name: string, content: string): string | undefined {
   if (!PLAIN.has(name.split('-')[0] ?? '') && !PLAIN.has(name)) return undefined
   if (name === 'pep' || name === 'rfc') return `${name.toUpperCase()} ${content}`
   if (name === 'abbr') return content.replace(/\s*\([^()]*\)$/, '')
-  if (title !== undefined && title !== '') return isPage(name, target) ? `[${title}](${target})` : title
+  if (title !== undefined && title !== '') return hasLinkTarget(name, target) ? `[${title}](${target})` : title
   return content
 }
 
 /** A document, unlike a label, can be the target of a link. */
-function isPage(name: string, target: string): boolean {
+function hasLinkTarget(name: string, target: string): boolean {
   return (name === 'doc' || name === 'download') && /^[\w./#-]+$/.test(target)
 }

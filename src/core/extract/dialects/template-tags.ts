@@ -1,11 +1,11 @@
-import type { Scanner, Tag } from './scan.ts'
+import type { Scanner, Tag } from './scanner.ts'
 
 /* Shortcodes of Hugo (`{{< tab "x" >}}`, `{{% alert %}}`) and tags of Liquid and GitBook (`{% hint style="info" %}`), as tags. */
 
 const SHORTCODE =
   /\{\{([<%])-?[ \t]*(\/?)[ \t]*([\w./-]{1,60})((?:[^"`{}]|"[^"\n]{0,1000}"|`[^`]{0,1000}`){0,400})[%>]\}\}/y
 /** `{{</* x *​/>}}` shows a shortcode without calling it. */
-const SHOWN_SHORTCODE = /\{\{([<%])\/\*((?:[^*]|\*(?!\/)){0,1000})\*\/([%>])\}\}/y
+const ESCAPED_SHORTCODE = /\{\{([<%])\/\*((?:[^*]|\*(?!\/)){0,1000})\*\/([%>])\}\}/y
 const LIQUID = /\{%-?[ \t]*(end)?([A-Za-z][\w-]{0,60})((?:[^"'%}]|"[^"\n]{0,1000}"|'[^'\n]{0,1000}'|%(?!\}))*?)-?%\}/y
 /** Longer than any tag. */
 const MAX_TAG = 4000
@@ -18,7 +18,7 @@ export interface TemplateTag extends Tag {
 
 /** Parses the template tag at an offset; undefined if there is none. */
 export function readTemplateTag(text: string, start: number, scanner: Scanner): TemplateTag | undefined {
-  if (scanner.isSpent) return undefined
+  if (scanner.isExhausted) return undefined
   scanner.spend(MAX_TAG)
   const source = text.slice(start, start + MAX_TAG)
   SHORTCODE.lastIndex = 0
@@ -35,13 +35,13 @@ export function readTemplateTag(text: string, start: number, scanner: Scanner): 
 }
 
 /** The shortcode that a page shows instead of calling it, and where it ends. */
-export function readShownShortcode(
+export function readEscapedShortcode(
   text: string,
   start: number,
 ): { readonly text: string; readonly end: number } | undefined {
   const source = text.slice(start, start + MAX_TAG)
-  SHOWN_SHORTCODE.lastIndex = 0
-  const [all, open = '', inner = '', close = ''] = SHOWN_SHORTCODE.exec(source) ?? []
+  ESCAPED_SHORTCODE.lastIndex = 0
+  const [all, open = '', inner = '', close = ''] = ESCAPED_SHORTCODE.exec(source) ?? []
   return all === undefined ? undefined : { text: `{{${open}${inner}${close}}}`, end: start + all.length }
 }
 

@@ -4,7 +4,7 @@ import type { Generator } from './generator.ts'
 export const apacheManual: Generator = {
   name: 'apache-manual',
   meta: [],
-  signs: ['#page-content #preamble', '#index-page #page-content'],
+  fingerprints: ['#page-content #preamble', '#index-page #page-content'],
   content: ['#page-content'],
   drop: {
     '.toplang, .bottomlang': 'languages',

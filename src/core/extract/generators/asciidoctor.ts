@@ -1,14 +1,14 @@
-import { find, findAll, selector } from '../../html/selector.ts'
+import { compileSelector, find, findAll } from '../../html/selector.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
 import { markTex } from '../normalize/tex.ts'
 import type { Generator } from './generator.ts'
-import { become, createElement, fill, listRows, strengthen } from './rewrite.ts'
+import { createElement, makeNumberedList, makeStrong, renameElement, replaceChildren } from './rewrite.ts'
 
 /** AsciiDoc by Asciidoctor, AsciiDoc.py or Antora. */
 export const asciidoctor: Generator = {
   name: 'asciidoctor',
   meta: ['asciidoctor', 'asciidoc', 'antora'],
-  signs: ['article.doc .sect1', 'div.sectionbody', 'div.admonitionblock', 'div.listingblock'],
+  fingerprints: ['article.doc .sect1', 'div.sectionbody', 'div.admonitionblock', 'div.listingblock'],
   content: ['article.doc', '#main', 'body.article, body.book, body.manpage'],
   drop: {
     '#toc, .toc, aside.toc': 'table of contents of the page',
@@ -19,41 +19,41 @@ export const asciidoctor: Generator = {
     '.source-toolbox': 'control',
     '#footnotes > hr': 'line above notes',
   },
-  keep: ['.tabpanel', '[role=tabpanel]', '#header', '#content'],
+  keepHidden: ['.tabpanel', '[role=tabpanel]', '#header', '#content'],
   normalize: normalizeAsciidoctor,
 }
 
 /** Titles of blocks, which describe the block. */
-const isTitle = selector(
+const isTitle = compileSelector(
   `.listingblock > .title, .literalblock > .title, .imageblock > .title, .videoblock > .title, .exampleblock > .title,
   .openblock > .title, .paragraph > .title, .quoteblock > .title, .verseblock > .title, .ulist > .title,
   .olist > .title, .dlist > .title, .hdlist > .title, .qlist > .title, .colist > .title, .stemblock > .title,
   .sidebarblock > .content > .title`,
 )
-const isCode = selector('pre > code[data-lang]')
-const isFootnoteMark = selector('sup.footnote, sup.footnoteref')
-const isFootnote = selector('#footnotes > .footnote')
-const isCallouts = selector('.colist > table')
-const isTermTable = selector('.hdlist > table')
-const isTask = selector('ul.checklist > li')
+const isCode = compileSelector('pre > code[data-lang]')
+const isFootnoteMark = compileSelector('sup.footnote, sup.footnoteref')
+const isFootnote = compileSelector('#footnotes > .footnote')
+const isCallouts = compileSelector('.colist > table')
+const isTermTable = compileSelector('.hdlist > table')
+const isTask = compileSelector('ul.checklist > li')
 
 function normalizeAsciidoctor(content: Element): void {
   markTex(content)
   for (const element of content.descendants()) {
-    if (isTitle(element)) strengthen(element)
+    if (isTitle(element)) makeStrong(element)
     else if (element.hasClass('admonitionblock')) makeAdmonition(element)
     else if (isCode(element)) nameLanguage(element)
-    else if (isCallouts(element)) listRows(element)
+    else if (isCallouts(element)) makeNumberedList(element)
     else if (isTermTable(element)) makeDefinitionList(element)
     else if (isTask(element)) makeTask(element)
-    else if (isFootnoteMark(element)) fill(element, [...element.elements()])
+    else if (isFootnoteMark(element)) replaceChildren(element, [...element.elements()])
     else if (isFootnote(element)) trimFootnote(element)
     else if (element.hasClass('quoteblock') || element.hasClass('verseblock')) takeInAttribution(element)
   }
 }
 
-const isAdmonitionTitle = selector('td.content > .title')
-const isAdmonitionContent = selector('td.content')
+const isAdmonitionTitle = compileSelector('td.content > .title')
+const isAdmonitionContent = compileSelector('td.content')
 
 /** A table with an icon or a word for the kind, and the text beside it, which may have a title. */
 function makeAdmonition(block: Element): void {
@@ -62,8 +62,8 @@ function makeAdmonition(block: Element): void {
   if (kind === undefined || text === undefined) return
   const title = find(text, isAdmonitionTitle)
   const rest = text.children.filter((child) => child !== title)
-  become(block, 'Admonition', { Kind: kind.toUpperCase(), ...(title !== undefined && { Title: lineOf(title) }) })
-  fill(block, rest)
+  renameElement(block, 'Admonition', { Kind: kind.toUpperCase(), ...(title !== undefined && { Title: lineOf(title) }) })
+  replaceChildren(block, rest)
 }
 
 /** Around the code are the names of highlighters. */
@@ -72,18 +72,18 @@ function nameLanguage(code: Element): void {
   code.setAttribute('class', '')
 }
 
-const isTerm = selector('td.hdlist1')
-const isDefinition = selector('td.hdlist2')
+const isTerm = compileSelector('td.hdlist1')
+const isDefinition = compileSelector('td.hdlist2')
 
 function makeDefinitionList(table: Element): void {
   const parts = findAll(table, (element) => isTerm(element) || isDefinition(element))
-  for (const part of parts) become(part, isTerm(part) ? 'dt' : 'dd')
-  become(table, 'dl')
-  fill(table, parts)
+  for (const part of parts) renameElement(part, isTerm(part) ? 'dt' : 'dd')
+  renameElement(table, 'dl')
+  replaceChildren(table, parts)
 }
 
 const BOX = /^\s*([✓❏])\s*/
-const isBox = selector('i.fa')
+const isBox = compileSelector('i.fa')
 
 /** Boxes to tick are icons or signs. */
 function makeTask(item: Element): void {
@@ -101,7 +101,7 @@ function makeTask(item: Element): void {
     first.children[0] = start.replace(BOX, '')
   }
   const input = createElement('input', [], { type: 'checkbox', ...(isDone && { checked: '' }) })
-  fill(first, [input, ...first.children.filter((child) => child !== start || typeof child === 'string')])
+  replaceChildren(first, [input, ...first.children.filter((child) => child !== start || typeof child === 'string')])
 }
 
 /** `1. The note.` has its number as a link back and as text. */
@@ -116,7 +116,7 @@ function takeInAttribution(block: Element): void {
   const quote = find(block, ({ name }) => name === 'blockquote')
   const attribution = find(block, (element) => element.hasClass('attribution'))
   if (quote === undefined || attribution === undefined || quote.contains(attribution)) return
-  fill(
+  replaceChildren(
     block,
     block.children.filter((child) => child !== attribution),
   )

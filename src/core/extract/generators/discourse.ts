@@ -4,9 +4,9 @@ import type { Generator } from './generator.ts'
 export const discourse: Generator = {
   name: 'discourse',
   meta: ['discourse'],
-  signs: ['.crawler-post', '.topic-body .cooked'],
+  fingerprints: ['.crawler-post', '.topic-body .cooked'],
   content: ['#main-outlet', '.topic-body'],
-  isMixed: true,
+  hasChrome: true,
   drop: {
     '#related-topics, .crawler-nav, .navigation, .topic-list-container': 'navigation',
     '.crawler-linkback-list, .post-likes, .position, [itemprop=position], [itemprop=interactionStatistic]': 'control',

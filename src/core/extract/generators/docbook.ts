@@ -1,13 +1,13 @@
 import { findAll, SelectorMap } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
-import { become, fill, listRows } from './rewrite.ts'
+import { makeNumberedList, renameElement, replaceChildren } from './rewrite.ts'
 
 /** DocBook by its XSL stylesheets, among them the PostgreSQL documentation. */
 export const docbook: Generator = {
   name: 'docbook',
   meta: ['docbook'],
-  signs: ['.navheader', '.navfooter', 'div.titlepage'],
+  fingerprints: ['.navheader', '.navfooter', 'div.titlepage'],
   content: ['#docContent', 'body'],
   drop: {
     '.navheader, .navfooter, table.nav, table.navigation, table[summary^="Navigation"]': 'navigation',
@@ -22,17 +22,17 @@ const RULES = new SelectorMap<(element: Element) => void>([
   // The author's name is marked up as a heading but does not open a section.
   [
     '.titlepage h3.author, .titlepage h3.corpauthor, .titlepage h3.editor, .titlepage h4.editedby',
-    (element) => become(element, 'p'),
+    (element) => renameElement(element, 'p'),
   ],
   // Tables of contents of a book or a part of it: its parts, figures, tables and examples, or its questions.
   [
     '.toc > dl, .list-of-figures > dl, .list-of-tables > dl, .list-of-examples > dl, .list-of-equations > dl, .qandaset > dl',
     makeList,
   ],
-  ['.calloutlist table', listRows],
+  ['.calloutlist table', makeNumberedList],
   ['table.blockquote', (element) => unwrapRows(element, 'blockquote')],
   ['.qandaset > table, .qandadiv > table', (element) => unwrapRows(element, 'div')],
-  ['pre img[alt]', replaceMark],
+  ['pre img[alt]', replaceCalloutImage],
 ])
 
 function normalizeDocbook(content: Element): void {
@@ -44,28 +44,28 @@ function makeList(list: Element): void {
   const items: Element[] = []
   for (const part of list.elements()) {
     if (part.name === 'dt' || items.length === 0) {
-      become(part, 'li')
+      renameElement(part, 'li')
       items.push(part)
       continue
     }
     for (const inner of part.elements()) if (inner.name === 'dl') makeList(inner)
-    become(part, 'div')
+    renameElement(part, 'div')
     items.at(-1)?.append(part)
   }
-  become(list, 'ul')
-  fill(list, items)
+  renameElement(list, 'ul')
+  replaceChildren(list, items)
 }
 
 /** Tables that only arrange things. */
 function unwrapRows(table: Element, name: string): void {
   const cells = findAll(table, ({ name }) => name === 'td')
-  for (const cell of cells) become(cell, 'div')
-  become(table, name)
-  fill(table, cells)
+  for (const cell of cells) renameElement(cell, 'div')
+  renameElement(table, name)
+  replaceChildren(table, cells)
 }
 
 /** Marks in code that are explained below it are pictures of numbers. */
-function replaceMark(image: Element): void {
-  become(image, 'span')
-  fill(image, [`(${image.attribute('alt') ?? ''})`])
+function replaceCalloutImage(image: Element): void {
+  renameElement(image, 'span')
+  replaceChildren(image, [`(${image.attribute('alt') ?? ''})`])
 }

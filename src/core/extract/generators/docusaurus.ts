@@ -4,7 +4,7 @@ import type { Generator } from './generator.ts'
 export const docusaurus: Generator = {
   name: 'docusaurus',
   meta: ['docusaurus'],
-  signs: ['#__docusaurus', '.theme-doc-markdown', '#__docusaurus_skipToContent_fallback'],
+  fingerprints: ['#__docusaurus', '.theme-doc-markdown', '#__docusaurus_skipToContent_fallback'],
   content: ['.theme-doc-markdown', '[class*="generatedIndexPage"]', 'main'],
   drop: {
     'a.hash-link': 'permalink',
@@ -16,5 +16,5 @@ export const docusaurus: Generator = {
     '[class*="skipToContent_"]': 'navigation',
     'article > header > div': 'byline',
   },
-  keep: ['[role=tabpanel]', 'details'],
+  keepHidden: ['[role=tabpanel]', 'details'],
 }

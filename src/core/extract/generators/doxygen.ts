@@ -1,15 +1,15 @@
-import { find, selector } from '../../html/selector.ts'
+import { compileSelector, find } from '../../html/selector.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import { markTex } from '../normalize/tex.ts'
 import type { Generator } from './generator.ts'
-import { become, becomeSignature, codeOf, createElement, fill } from './rewrite.ts'
+import { codeOf, createElement, makeSignature, renameElement, replaceChildren } from './rewrite.ts'
 
 /** Doxygen. */
 export const doxygen: Generator = {
   name: 'doxygen',
   meta: ['doxygen'],
-  signs: ['#doc-content', '.memproto', '.memdoc', '#nav-path.navpath'],
+  fingerprints: ['#doc-content', '.memproto', '.memdoc', '#nav-path.navpath'],
   content: ['#doc-content', 'body'],
   drop: {
     '#top, #side-nav, #nav-path, #MSearchSelectWindow, #MSearchResultsWindow, #main-nav': 'navigation',
@@ -24,15 +24,15 @@ export const doxygen: Generator = {
     'td.memSeparator, .inherit_header img': 'decoration',
     'p.definition': 'link to the source',
   },
-  keep: ['div.header', 'div.headertitle', 'div.contents', 'tr.inherit'],
+  keepHidden: ['div.header', 'div.headertitle', 'div.contents', 'tr.inherit'],
   normalize: normalizeDoxygen,
 }
 
-const isTitle = selector('.headertitle > .title')
-const isHeading = selector('h2, h3')
-const isValuesHead = selector('table.fieldtable > tr > th[colspan]')
-const isQuoted = selector('blockquote > p')
-const isLabel = selector('span.mlabel')
+const isTitle = compileSelector('.headertitle > .title')
+const isHeading = compileSelector('h2, h3')
+const isValuesHead = compileSelector('table.fieldtable > tr > th[colspan]')
+const isQuoted = compileSelector('blockquote > p')
+const isLabel = compileSelector('span.mlabel')
 
 /** Kinds of admonition by the class of a section. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -47,15 +47,15 @@ function normalizeDoxygen(content: Element): void {
   demoteHeadings(content)
   markTex(content)
   for (const element of content.descendants()) {
-    if (isTitle(element)) become(element, 'h1')
-    else if (element.hasClass('memtitle')) become(element, 'h3')
-    else if (element.hasClass('compoundTemplParams')) becomeSignature(element)
-    else if (element.hasClass('line') && isBlankLine(element)) fill(element, [])
+    if (isTitle(element)) renameElement(element, 'h1')
+    else if (element.hasClass('memtitle')) renameElement(element, 'h3')
+    else if (element.hasClass('compoundTemplParams')) makeSignature(element)
+    else if (element.hasClass('line') && isBlankLine(element)) replaceChildren(element, [])
     else if (isValuesHead(element)) makeHead(element)
     else if (isQuoted(element)) trimJoiner(element)
     else if (element.hasClass('memberdecls')) listMembers(element)
     else if (element.hasClass('memproto')) writePrototype(element)
-    else if (element.name === 'div' && element.hasClass('fragment')) become(element, 'pre')
+    else if (element.name === 'div' && element.hasClass('fragment')) renameElement(element, 'pre')
     else if (element.name === 'dl' && element.hasClass('section')) makeAdmonition(element)
     else if (element.name === 'a' && /#details$|#[a-z][0-9a-f]{32}$/.test(element.attribute('href') ?? '')) {
       if (lineOf(element) === 'More...') drop(element, 'doxygen', 'link to the details')
@@ -77,8 +77,8 @@ function makeHead(cell: Element): void {
   const row = cell.parent
   if (row === undefined) return
   const cells = row.children
-  become(row, 'thead')
-  fill(row, [createElement('tr', cells)])
+  renameElement(row, 'thead')
+  replaceChildren(row, [createElement('tr', cells)])
 }
 
 /** Doxygen begins quotations with an invisible joiner (U+200D). */
@@ -106,7 +106,7 @@ function listMembers(table: Element): void {
       blocks.push(heading)
       list = undefined
     } else if (kind === 'memdesc' && list !== undefined && right !== undefined) {
-      become(right, 'p')
+      renameElement(right, 'p')
       appendToLast(list, right)
     } else if (kind === 'memitem' || kind === 'memtemplate') {
       if (list === undefined) {
@@ -119,8 +119,8 @@ function listMembers(table: Element): void {
       blocks.push(createElement('p', row.children))
     }
   }
-  become(table, 'div')
-  fill(table, blocks)
+  renameElement(table, 'div')
+  replaceChildren(table, blocks)
 }
 
 function appendToLast(list: Element, node: Element): void {
@@ -145,7 +145,7 @@ function writePrototype(prototype: Element): void {
   }
   const signature = createElement('Signature', [tidy(codeOf(prototype))])
   const words = labels.flatMap((label) => [createElement('em', [label]), ' '])
-  fill(prototype, labels.length === 0 ? [signature] : [signature, createElement('p', words)])
+  replaceChildren(prototype, labels.length === 0 ? [signature] : [signature, createElement('p', words)])
   // With its class, the common rules would read the whole element as one signature.
   prototype.setAttribute('class', '')
 }
@@ -162,7 +162,7 @@ function makeAdmonition(section: Element): void {
   const kind = section.classes.map((name) => KINDS[name]).find((found) => found !== undefined)
   const [term, ...rest] = [...section.elements()]
   if (kind === undefined || term?.name !== 'dt') return
-  become(section, 'Admonition', { Kind: kind })
-  for (const part of rest) become(part, 'div')
-  fill(section, rest)
+  renameElement(section, 'Admonition', { Kind: kind })
+  for (const part of rest) renameElement(part, 'div')
+  replaceChildren(section, rest)
 }

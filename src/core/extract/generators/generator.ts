@@ -7,7 +7,7 @@ export interface Generator {
   /** How the content of `<meta name="generator">` begins, in lower case. */
   readonly meta: readonly string[]
   /** Selectors that match only pages of this program. They count only if no generator is named. */
-  readonly signs: readonly string[]
+  readonly fingerprints: readonly string[]
   /** Selectors of the element that holds the content, best first. The first match with text is taken. */
   readonly content: readonly string[]
   /**
@@ -15,11 +15,11 @@ export interface Generator {
    * for the parts that `drop` names.
    * @default false
    */
-  readonly isMixed?: boolean
+  readonly hasChrome?: boolean
   /** Selectors of parts inside the content that are dropped, with the reason. */
   readonly drop?: Readonly<Record<string, string>>
   /** Selectors of content that is hidden at first: tab panels, collapsed members. */
-  readonly keep?: readonly string[]
+  readonly keepHidden?: readonly string[]
   /** Converts its own markup into the common form that `normalize` and `write` understand. */
   readonly normalize?: (content: Element) => void
 }

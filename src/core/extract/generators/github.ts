@@ -4,7 +4,7 @@ import type { Generator } from './generator.ts'
 export const github: Generator = {
   name: 'github',
   meta: [],
-  signs: ['article.markdown-body', 'div.markdown-body', '#readme .markdown-body'],
+  fingerprints: ['article.markdown-body', 'div.markdown-body', '#readme .markdown-body'],
   content: ['#readme article.markdown-body', 'article.markdown-body', '.markdown-body'],
   drop: {
     'a.anchor, a.heading-link': 'permalink',

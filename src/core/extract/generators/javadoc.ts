@@ -1,13 +1,21 @@
-import { selector } from '../../html/selector.ts'
+import { compileSelector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
-import { become, becomeSignature, codeOf, createElement, fill, strengthen, unlink } from './rewrite.ts'
+import {
+  codeOf,
+  createElement,
+  makeSignature,
+  makeStrong,
+  removeLinks,
+  renameElement,
+  replaceChildren,
+} from './rewrite.ts'
 
 /** Javadoc of JDK 8 and later. */
 export const javadoc: Generator = {
   name: 'javadoc',
   meta: ['javadoc'],
-  signs: [
+  fingerprints: [
     'body.class-declaration-page',
     'body.package-declaration-page',
     'body.module-declaration-page',
@@ -26,24 +34,24 @@ export const javadoc: Generator = {
     'button, .copy, #search-input-container, .skip-nav': 'control',
     'a.anchor-link': 'permalink',
   },
-  keep: ['[role=tabpanel]', '.summary-table', '.col-first', '.col-second', '.col-last', '.header'],
+  keepHidden: ['[role=tabpanel]', '.summary-table', '.col-first', '.col-second', '.col-last', '.header'],
   normalize: normalizeJavadoc,
 }
 
-const isSignature = selector('.member-signature, .type-signature, .module-signature, .package-signature')
-const isTitle = selector('h1.title, h2.title')
+const isSignature = compileSelector('.member-signature, .type-signature, .module-signature, .package-signature')
+const isTitle = compileSelector('h1.title, h2.title')
 /** Lists around parts of the page, not of things. */
 const LAYOUT = 'summary-list details-list member-list block-list blockList blockListLast'.split(' ')
-const isLayout = selector(LAYOUT.map((name) => `ul.${name}, ul.${name} > li`).join(', '))
+const isLayout = compileSelector(LAYOUT.map((name) => `ul.${name}, ul.${name} > li`).join(', '))
 
 function normalizeJavadoc(content: Element): void {
   for (const element of content.descendants()) {
-    if (isSignature(element)) becomeSignature(element)
-    else if (isTitle(element)) unlink(element)
-    else if (isLayout(element)) become(element, 'div')
-    else if (element.name === 'div' && element.hasClass('caption')) strengthen(element)
+    if (isSignature(element)) makeSignature(element)
+    else if (isTitle(element)) removeLinks(element)
+    else if (isLayout(element)) renameElement(element, 'div')
+    else if (element.name === 'div' && element.hasClass('caption')) makeStrong(element)
     else if (element.hasClass('summary-table')) makeTable(element)
-    else if (element.name === 'code' && hasBreak(element)) fill(element, [codeOf(element)])
+    else if (element.name === 'code' && hasBreak(element)) replaceChildren(element, [codeOf(element)])
   }
 }
 
@@ -59,9 +67,9 @@ function makeTable(grid: Element): void {
   const table: Element[] = []
   for (const [i, cell] of cells.entries()) {
     if (i % Math.max(1, heads.length) === 0) table.push(createElement('tr'))
-    become(cell, cell.hasClass('table-header') ? 'th' : 'td')
+    renameElement(cell, cell.hasClass('table-header') ? 'th' : 'td')
     table.at(-1)?.append(cell)
   }
-  become(grid, 'table')
-  fill(grid, table)
+  renameElement(grid, 'table')
+  replaceChildren(grid, table)
 }

@@ -1,13 +1,13 @@
-import { selector } from '../../html/selector.ts'
+import { compileSelector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
-import { fillWithCode } from './rewrite.ts'
+import { replaceWithCode } from './rewrite.ts'
 
 /** JSDoc with its default template. */
 export const jsdoc: Generator = {
   name: 'jsdoc',
   meta: ['jsdoc'],
-  signs: ['#main > h1.page-title'],
+  fingerprints: ['#main > h1.page-title'],
   content: ['#main'],
   drop: {
     'dl.details > .tag-source, dt.tag-source': 'link to the source',
@@ -18,8 +18,8 @@ export const jsdoc: Generator = {
   normalize: normalizeJsdoc,
 }
 
-const isSignature = selector('h4.name, header > h2')
+const isSignature = compileSelector('h4.name, header > h2')
 
 function normalizeJsdoc(content: Element): void {
-  for (const element of content.descendants()) if (isSignature(element)) fillWithCode(element)
+  for (const element of content.descendants()) if (isSignature(element)) replaceWithCode(element)
 }

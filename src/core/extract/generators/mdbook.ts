@@ -4,7 +4,7 @@ import type { Generator } from './generator.ts'
 export const mdbook: Generator = {
   name: 'mdbook',
   meta: ['mdbook'],
-  signs: [
+  fingerprints: [
     '#sidebar-toggle-anchor',
     '#mdbook-sidebar',
     '.sidebar-scrollbox',

@@ -5,7 +5,7 @@ import type { Generator } from './generator.ts'
 export const mediawiki: Generator = {
   name: 'mediawiki',
   meta: ['mediawiki'],
-  signs: ['.mw-parser-output', '#mw-content-text'],
+  fingerprints: ['.mw-parser-output', '#mw-content-text'],
   content: ['main#content', '#content', '.mw-body', '#mw-content-text', '.mw-parser-output'],
   drop: {
     '.mw-editsection, .mw-indicators, .mw-ui-icon, .mw-jump-link': 'control',
@@ -20,7 +20,7 @@ export const mediawiki: Generator = {
     'img.mwe-math-fallback-image-inline, img.mwe-math-fallback-image-display': 'picture of a formula',
     '.mw-empty-elt': 'decoration',
   },
-  keep: ['.mw-collapsed', '.mw-collapsible-content', '.mwe-math-mathml-inline', '.mwe-math-mathml-display'],
+  keepHidden: ['.mw-collapsed', '.mw-collapsible-content', '.mwe-math-mathml-inline', '.mwe-math-mathml-display'],
   normalize: normalizeMediawiki,
 }
 

@@ -4,7 +4,7 @@ import type { Generator } from './generator.ts'
 export const mintlify: Generator = {
   name: 'mintlify',
   meta: ['mintlify'],
-  signs: ['.mdx-content', '#content-area #header'],
+  fingerprints: ['.mdx-content', '#content-area #header'],
   content: ['#content-area', '.mdx-content', 'main'],
   drop: {
     '#pagination, #sidebar, #navbar': 'navigation',
@@ -14,5 +14,5 @@ export const mintlify: Generator = {
     '[data-component-part=code-block-copy-button], [data-floating-buttons], .code-block button': 'control',
     'a.anchor-link, [aria-label="Navigate to header"]': 'permalink',
   },
-  keep: ['[role=tabpanel]', '#header', '.accordion-content'],
+  keepHidden: ['[role=tabpanel]', '#header', '.accordion-content'],
 }

@@ -1,14 +1,14 @@
-import { find, selector } from '../../html/selector.ts'
+import { compileSelector, find } from '../../html/selector.ts'
 import { type Element, textOf } from '../../html/tree.ts'
 import { markTex } from '../normalize/tex.ts'
 import type { Generator } from './generator.ts'
-import { createElement, fill } from './rewrite.ts'
+import { createElement, replaceChildren } from './rewrite.ts'
 
 /** MkDocs with its own themes and with Material. */
 export const mkdocs: Generator = {
   name: 'mkdocs',
   meta: ['mkdocs'],
-  signs: [
+  fingerprints: [
     '.md-content',
     '[data-md-component]',
     '#mkdocs_search_modal',
@@ -31,17 +31,17 @@ export const mkdocs: Generator = {
     '.md-sidebar, .md-footer, .md-tabs, .md-path': 'navigation',
     '.rst-footer-buttons, ul.wy-breadcrumbs': 'navigation',
   },
-  keep: ['.tabbed-block', '.tabbed-content', '.md-annotation'],
+  keepHidden: ['.tabbed-block', '.tabbed-content', '.md-annotation'],
   normalize: normalizeMkdocs,
 }
 
-const isFormula = selector('.arithmatex')
-const isTitledTable = selector('table.highlighttable')
+const isFormula = compileSelector('.arithmatex')
+const isTitledTable = compileSelector('table.highlighttable')
 /** Terminal sessions that a script animates: their output is markup that is written as text. */
-const isTerminal = selector('.termy code')
+const isTerminal = compileSelector('.termy code')
 /** A name in angle brackets is more often something to fill in. */
 const STYLING = /<\/?(?:font|span|u|b|i)(?:\s[^<>]*)?>/g
-const isFileHead = selector('th.filename')
+const isFileHead = compileSelector('th.filename')
 
 function normalizeMkdocs(content: Element): void {
   for (const element of content.descendants()) {
@@ -52,7 +52,7 @@ function normalizeMkdocs(content: Element): void {
 }
 
 function showOutput(code: Element): void {
-  fill(code, [textOf(code).replaceAll(STYLING, '')])
+  replaceChildren(code, [textOf(code).replaceAll(STYLING, '')])
 }
 
 /** In a table with line numbers the file name is inside the table; elsewhere it precedes the code. */
@@ -61,8 +61,8 @@ function moveTitle(table: Element): void {
   const { parent } = table
   if (head === undefined || parent === undefined) return
   const title = createElement('div', head.children, { class: 'filename' })
-  fill(head, [])
-  fill(
+  replaceChildren(head, [])
+  replaceChildren(
     parent,
     parent.children.flatMap((child) => (child === table ? [title, child] : [child])),
   )

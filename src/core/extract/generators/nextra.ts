@@ -1,13 +1,13 @@
-import { selector } from '../../html/selector.ts'
+import { compileSelector } from '../../html/selector.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
-import { become, fill } from './rewrite.ts'
+import { renameElement, replaceChildren } from './rewrite.ts'
 
 /** Nextra with its theme for documentation. */
 export const nextra: Generator = {
   name: 'nextra',
   meta: ['nextra'],
-  signs: [
+  fingerprints: [
     '.nextra-content',
     '.nextra-toc',
     '.nextra-code',
@@ -25,18 +25,18 @@ export const nextra: Generator = {
     '.nextra-callout > [data-pagefind-ignore]': 'icon',
     'h2#footnote-label': 'for screen readers only',
   },
-  keep: ['[role=tabpanel]'],
+  keepHidden: ['[role=tabpanel]'],
   normalize: normalizeNextra,
 }
 
-const isCodeTitle = selector('.nextra-code > div')
-const isHeadingInSummary = selector('summary > h2, summary > h3, summary > h4')
+const isCodeTitle = compileSelector('.nextra-code > div')
+const isHeadingInSummary = compileSelector('summary > h2, summary > h3, summary > h4')
 
 function normalizeNextra(content: Element): void {
   for (const element of content.descendants()) {
     if (element.hasClass('nextra-callout')) makeAdmonition(element)
     else if (isCodeTitle(element)) element.setAttribute('class', 'code-title')
-    else if (isHeadingInSummary(element)) become(element, 'span')
+    else if (isHeadingInSummary(element)) renameElement(element, 'span')
   }
 }
 
@@ -46,10 +46,10 @@ function makeAdmonition(callout: Element): void {
   const kind = /-red-/.test(colors) ? 'CAUTION' : /-yellow-/.test(colors) ? 'WARNING' : 'NOTE'
   const [text] = [...callout.elements()]
   const [title] = text === undefined ? [] : [...text.elements()]
-  become(callout, 'Admonition', { Kind: kind })
+  renameElement(callout, 'Admonition', { Kind: kind })
   if (text === undefined || title?.name !== 'b' || text.children[0] !== title) return
   if (lineOf(title).toUpperCase() !== kind) callout.setAttribute('Title', lineOf(title))
-  fill(
+  replaceChildren(
     text,
     text.children.filter((child) => child !== title),
   )

@@ -4,7 +4,7 @@ import type { Generator } from './generator.ts'
 export const pandoc: Generator = {
   name: 'pandoc',
   meta: ['pandoc'],
-  signs: ['header#title-block-header', 'nav#TOC[role=doc-toc]'],
+  fingerprints: ['header#title-block-header', 'nav#TOC[role=doc-toc]'],
   content: ['body'],
   drop: {
     'nav#TOC, div#TOC': 'table of contents of the page',
@@ -13,5 +13,5 @@ export const pandoc: Generator = {
     'figcaption[aria-hidden=true]': 'repeats the text of the picture',
     'a.footnote-back': 'link back from a footnote',
   },
-  keep: ['#title-block-header'],
+  keepHidden: ['#title-block-header'],
 }

@@ -1,12 +1,12 @@
 import { Element, type Node } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
-import { become, fill } from './rewrite.ts'
+import { renameElement, replaceChildren } from './rewrite.ts'
 
 /** The HTML that `src/documents` makes of a file: content only, without chrome. A fetched page cannot claim this generator. */
 export const pharosDocument: Generator = {
   name: 'pharos-document',
   meta: [],
-  signs: [],
+  fingerprints: [],
   content: ['article', 'body'],
   normalize: placeMarks,
 }
@@ -17,10 +17,10 @@ function placeMarks(content: Element): void {
   for (const element of content.descendants()) {
     const anchor = element.attribute('data-mark')
     if (anchor === undefined) continue
-    if (element.children.length === 0) become(element, 'Mark', { Anchor: anchor })
+    if (element.children.length === 0) renameElement(element, 'Mark', { Anchor: anchor })
     else if (element.parent !== undefined) around.add(element.parent)
   }
-  for (const parent of around) fill(parent, parent.children.flatMap(withMark))
+  for (const parent of around) replaceChildren(parent, parent.children.flatMap(withMark))
 }
 
 /** Puts the mark of a node before it; list items and definitions keep the mark inside. */
@@ -29,7 +29,7 @@ function withMark(node: Node): Node[] {
   if (typeof node === 'string' || anchor === undefined) return [node]
   const mark = new Element('Mark', ['Anchor', anchor])
   if (!INSIDE.has(node.name)) return [mark, node]
-  fill(node, [mark, ...node.children])
+  replaceChildren(node, [mark, ...node.children])
   return [node]
 }
 

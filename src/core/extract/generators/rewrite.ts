@@ -1,4 +1,4 @@
-import { INLINE } from '../../html/names.ts'
+import { INLINE_ELEMENTS } from '../../html/element-names.ts'
 import { findAll } from '../../html/selector.ts'
 import { Element, lineOf, type Node } from '../../html/tree.ts'
 
@@ -16,13 +16,13 @@ export function createElement(
 }
 
 /** Puts nodes in the place of all that an element contains. */
-export function fill(element: Element, children: readonly Node[]): void {
+export function replaceChildren(element: Element, children: readonly Node[]): void {
   element.children = []
   for (const child of children) element.append(child)
 }
 
 /** Turns an element into another one, in place. */
-export function become(element: Element, name: string, attributes: Readonly<Record<string, string>> = {}): void {
+export function renameElement(element: Element, name: string, attributes: Readonly<Record<string, string>> = {}): void {
   element.name = name
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
 }
@@ -37,35 +37,35 @@ function spaced(node: Node): string {
   if (node.dropped !== undefined) return ''
   if (node.name === 'br') return ' '
   const text = node.children.map(spaced).join('')
-  return INLINE.has(node.name) ? text : ` ${text} `
+  return INLINE_ELEMENTS.has(node.name) ? text : ` ${text} `
 }
 
 /** Keeps only the words of an element, as inline code. An element without words stays unchanged. */
-export function fillWithCode(element: Element): void {
+export function replaceWithCode(element: Element): void {
   const text = codeOf(element)
-  if (text !== '') fill(element, [createElement('code', [text])])
+  if (text !== '') replaceChildren(element, [createElement('code', [text])])
 }
 
 /** Turns an element into the signature of a function or value. */
-export function becomeSignature(element: Element): void {
+export function makeSignature(element: Element): void {
   const text = codeOf(element)
   if (text === '') return
-  become(element, 'Signature')
-  fill(element, [text])
+  renameElement(element, 'Signature')
+  replaceChildren(element, [text])
 }
 
 /** Removes the links in an element but keeps their content. */
-export function unlink(element: Element): void {
+export function removeLinks(element: Element): void {
   for (const inner of element.descendants()) if (inner.name === 'a' && inner.id === '') inner.name = 'span'
 }
 
 /** Makes the content of an element strong, as a heading without a section. */
-export function strengthen(element: Element): void {
-  if (lineOf(element) !== '') fill(element, [createElement('strong', element.children)])
+export function makeStrong(element: Element): void {
+  if (lineOf(element) !== '') replaceChildren(element, [createElement('strong', element.children)])
 }
 
 /** Whether an element has links and all lead to places on the same page, as in a table of contents. */
-export function leadsOnlyTo(element: Element, ids: ReadonlySet<string>): boolean {
+export function hasOnlyLinksTo(element: Element, ids: ReadonlySet<string>): boolean {
   let hasLinks = false
   for (const inner of element.descendants()) {
     const href = inner.name === 'a' ? inner.attribute('href') : undefined
@@ -78,16 +78,16 @@ export function leadsOnlyTo(element: Element, ids: ReadonlySet<string>): boolean
 }
 
 /** Turns a table whose rows are a number and its meaning into a numbered list. */
-export function listRows(table: Element): void {
+export function makeNumberedList(table: Element): void {
   const items: Element[] = []
   for (const row of findAll(table, ({ name }) => name === 'tr')) {
     const [, text] = [...row.elements()]
     if (text === undefined) return
     items.push(text)
   }
-  for (const item of items) become(item, 'li')
-  become(table, 'ol')
-  fill(table, items)
+  for (const item of items) renameElement(item, 'li')
+  renameElement(table, 'ol')
+  replaceChildren(table, items)
 }
 
 /** The words of a label, even if it was dropped as a control. */
@@ -100,13 +100,13 @@ export function labelOf(node: Node): string {
  * Writes the marks of added and removed lines, which otherwise only style sheets show: without them both versions would look valid.
  * `signOf` returns the mark of a line, '' for an unchanged line and `undefined` for other elements.
  */
-export function markChanges(pre: Element, signOf: (element: Element) => '+' | '-' | '' | undefined): void {
+export function writeDiffMarks(pre: Element, signOf: (element: Element) => '+' | '-' | '' | undefined): void {
   const lines: [Element, string][] = []
   for (const element of pre.descendants()) {
     const sign = signOf(element)
     if (sign !== undefined) lines.push([element, sign])
   }
   if (lines.every(([, sign]) => sign === '')) return
-  for (const [line, sign] of lines) fill(line, [sign || ' ', ...line.children])
-  become(pre, 'pre', { class: 'language-diff', 'data-language': 'diff' })
+  for (const [line, sign] of lines) replaceChildren(line, [sign || ' ', ...line.children])
+  renameElement(pre, 'pre', { class: 'language-diff', 'data-language': 'diff' })
 }

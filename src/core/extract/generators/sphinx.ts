@@ -1,14 +1,14 @@
-import { findAll, SelectorMap, selector } from '../../html/selector.ts'
+import { compileSelector, findAll, SelectorMap } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
-import { become, becomeSignature, createElement, fill, labelOf, strengthen } from './rewrite.ts'
+import { createElement, labelOf, makeSignature, makeStrong, renameElement, replaceChildren } from './rewrite.ts'
 
 /** Sphinx with any theme: classic, alabaster, Read the Docs, Furo, PyData, that of the Python documentation. */
 export const sphinx: Generator = {
   name: 'sphinx',
   meta: ['sphinx', 'docutils'],
-  signs: [
+  fingerprints: [
     'script#documentation_options',
     '.sphinxsidebar',
     '.sphinxsidebarwrapper',
@@ -42,7 +42,7 @@ export const sphinx: Generator = {
     '#searchbox, div.searchbox': 'search',
     'hr.footnotes': 'line above notes',
   },
-  keep: ['.tab-content', '.sphinx-tabs-panel', '.sd-tab-content', '.tab-set'],
+  keepHidden: ['.tab-content', '.sphinx-tabs-panel', '.sd-tab-content', '.tab-set'],
   normalize: normalizeSphinx,
 }
 
@@ -51,18 +51,18 @@ const RULES = new SelectorMap<(element: Element) => void>([
   [
     `dt.sig, dl.function > dt, dl.class > dt, dl.method > dt, dl.attribute > dt, dl.data > dt, dl.exception > dt,
     dl.classmethod > dt, dl.staticmethod > dt, dl.describe > dt, dl.option > dt, dl.cmdoption > dt, dl.opcode > dt`,
-    becomeSignature,
+    makeSignature,
   ],
-  ['p.rubric, p.topic-title, p.sidebar-title, .toctree-wrapper > p.caption', strengthen],
+  ['p.rubric, p.topic-title, p.sidebar-title, .toctree-wrapper > p.caption', makeStrong],
   ['.line-block', breakLines],
   ['.tab-set', labelTabs],
-  ['.classifier', (element) => fill(element, [' : ', ...element.children])],
+  ['.classifier', (element) => replaceChildren(element, [' : ', ...element.children])],
   // Examples with the output of Python.
   ['div.doctest.highlight-default', (element) => element.setAttribute('class', 'highlight-pycon')],
 ])
 
 /** Cited works are footnotes with names; references to them look like any link. */
-const isCitation = selector('div.citation[id], dl.citation > dt[id]')
+const isCitation = compileSelector('div.citation[id], dl.citation > dt[id]')
 
 function normalizeSphinx(content: Element): void {
   const citations = new Set(findAll(content, isCitation).map(({ id }) => `#${id}`))
@@ -77,7 +77,7 @@ function normalizeSphinx(content: Element): void {
 function breakLines(block: Element): void {
   const lines = findAll(block, (element) => element.hasClass('line'))
   for (const line of lines) line.name = 'span'
-  fill(
+  replaceChildren(
     block,
     lines.flatMap((line, i) => (i === 0 ? [line] : [createElement('br'), line])),
   )
@@ -90,7 +90,7 @@ function labelTabs(set: Element): void {
     if (typeof child === 'string') continue
     if (child.name === 'label') label = child
     else if (child.hasClass('tab-content') && label !== undefined) {
-      become(child, 'Tab', { Label: labelOf(label) })
+      renameElement(child, 'Tab', { Label: labelOf(label) })
       drop(label, 'sphinx', 'label of a tab')
     }
   }

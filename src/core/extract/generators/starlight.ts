@@ -1,13 +1,13 @@
-import { selector } from '../../html/selector.ts'
+import { compileSelector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
-import { markChanges, strengthen } from './rewrite.ts'
+import { makeStrong, writeDiffMarks } from './rewrite.ts'
 
 /** Starlight, the documentation theme of Astro. */
 export const starlight: Generator = {
   name: 'starlight',
   meta: ['starlight'],
-  signs: ['.sl-markdown-content', 'starlight-toc', 'starlight-theme-select'],
+  fingerprints: ['.sl-markdown-content', 'starlight-toc', 'starlight-theme-select'],
   content: ['main'],
   drop: {
     'a.sl-anchor-link': 'permalink',
@@ -16,17 +16,17 @@ export const starlight: Generator = {
     'main footer': 'footer of the page',
     '.expressive-code .copy': 'control',
   },
-  keep: ['[role=tabpanel]'],
+  keepHidden: ['[role=tabpanel]'],
   normalize: normalizeStarlight,
 }
 
-const isCode = selector('.expressive-code pre')
-const isCardTitle = selector('.card > .title')
+const isCode = compileSelector('.expressive-code pre')
+const isCardTitle = compileSelector('.card > .title')
 
 function normalizeStarlight(content: Element): void {
   for (const element of content.descendants()) {
-    if (isCardTitle(element)) strengthen(element)
-    else if (isCode(element)) markChanges(element, signOf)
+    if (isCardTitle(element)) makeStrong(element)
+    else if (isCode(element)) writeDiffMarks(element, signOf)
   }
 }
 

@@ -1,14 +1,14 @@
-import { find, selector } from '../../html/selector.ts'
+import { compileSelector, find } from '../../html/selector.ts'
 import { type Element, lineOf, type Node } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
-import { become, becomeSignature, createElement, fill, leadsOnlyTo } from './rewrite.ts'
+import { createElement, hasOnlyLinksTo, makeSignature, renameElement, replaceChildren } from './rewrite.ts'
 
 /** Texinfo by makeinfo or texi2any. */
 export const texinfo: Generator = {
   name: 'texinfo',
   meta: ['texi2any', 'makeinfo', 'texi2html'],
-  signs: ['a.copiable-link', 'a.copiable-anchor', 'div.nav-panel'],
+  fingerprints: ['a.copiable-link', 'a.copiable-anchor', 'div.nav-panel'],
   content: ['body'],
   drop: {
     'div.nav-panel, div.header': 'navigation',
@@ -17,14 +17,14 @@ export const texinfo: Generator = {
   normalize: normalizeTexinfo,
 }
 
-const isCategory = selector('.category, .category-def, .def-name')
-const isNavigation = selector('div.header, div.nav-panel')
-const isFootnotes = selector('div.footnote, div.footnotes-segment')
-const isFootnoteMark = selector('a.footnote[id^=DOCF], a[id^=DOCF]')
-const isContents = selector(
+const isCategory = compileSelector('.category, .category-def, .def-name')
+const isNavigation = compileSelector('div.header, div.nav-panel')
+const isFootnotes = compileSelector('div.footnote, div.footnotes-segment')
+const isFootnoteMark = compileSelector('a.footnote[id^=DOCF], a[id^=DOCF]')
+const isContents = compileSelector(
   '#SEC_Contents, #SEC_Overview, #SEC_Shortcontents, .shortcontents, div.contents, ul.section-toc, ul.mini-toc',
 )
-const isUnmarked = selector('ul.no-bullet > li')
+const isUnmarked = compileSelector('ul.no-bullet > li')
 
 /** Kinds of admonition by the word a quotation begins with. */
 const KINDS = new Set(['NOTE', 'TIP', 'IMPORTANT', 'WARNING', 'CAUTION'])
@@ -34,9 +34,9 @@ const NO_IDS: ReadonlySet<string> = new Set()
 function normalizeTexinfo(content: Element): void {
   for (const element of content.descendants()) {
     dropRules(element)
-    if (element.name === 'dt' && isDeclaration(element)) becomeSignature(element)
+    if (element.name === 'dt' && isDeclaration(element)) makeSignature(element)
     else if (element.name === 'blockquote') makeAdmonition(element)
-    else if (isContents(element) && leadsOnlyTo(element, NO_IDS))
+    else if (isContents(element) && hasOnlyLinksTo(element, NO_IDS))
       drop(element, 'texinfo', 'table of contents of the page')
     else if (isFootnotes(element)) makeFootnotes(element)
     else if (isFootnoteMark(element)) makeFootnoteMark(element)
@@ -67,8 +67,8 @@ function makeAdmonition(quote: Element): void {
   if (first === undefined || mark === undefined || typeof mark === 'string') return
   const kind = lineOf(mark).replace(/:$/, '').toUpperCase()
   if (!KINDS.has(kind)) return
-  become(quote, 'Admonition', { Kind: kind })
-  fill(first, first.children.slice(1))
+  renameElement(quote, 'Admonition', { Kind: kind })
+  replaceChildren(first, first.children.slice(1))
 }
 
 /** Below the text each note has its number as a heading. */
@@ -81,12 +81,12 @@ function makeFootnotes(notes: Element): void {
       blocks.push(note)
     } else if (note !== undefined) note.append(child)
   }
-  if (blocks.length > 0) fill(notes, blocks)
+  if (blocks.length > 0) replaceChildren(notes, blocks)
 }
 
 function makeFootnoteMark(link: Element): void {
-  become(link, 'FootnoteRef', { Label: numberIn(link) })
-  fill(link, [])
+  renameElement(link, 'FootnoteRef', { Label: numberIn(link) })
+  replaceChildren(link, [])
 }
 
 function numberIn(element: Element): string {

@@ -1,14 +1,14 @@
-import { selector } from '../../html/selector.ts'
+import { compileSelector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import type { Generator } from './generator.ts'
-import { becomeSignature, fillWithCode, leadsOnlyTo, unlink } from './rewrite.ts'
+import { hasOnlyLinksTo, makeSignature, removeLinks, replaceWithCode } from './rewrite.ts'
 
 /** TypeDoc. */
 export const typedoc: Generator = {
   name: 'typedoc',
   meta: ['typedoc'],
-  signs: ['.tsd-page-title', '.tsd-page-toolbar', '.tsd-signature'],
+  fingerprints: ['.tsd-page-title', '.tsd-page-toolbar', '.tsd-signature'],
   content: ['.col-content', '.tsd-page'],
   drop: {
     '.tsd-breadcrumb': 'breadcrumbs',
@@ -18,24 +18,24 @@ export const typedoc: Generator = {
     '.tsd-page-toolbar, .tsd-navigation, .site-menu, .page-menu': 'navigation',
     '.tsd-widget, button': 'control',
   },
-  keep: ['.tsd-accordion-details', '.tsd-panel', '.tsd-descriptions > li'],
+  keepHidden: ['.tsd-accordion-details', '.tsd-panel', '.tsd-descriptions > li'],
   normalize: normalizeTypedoc,
 }
 
-const isSignature = selector('div.tsd-signature, h3.tsd-signature')
-const isParameter = selector(
+const isSignature = compileSelector('div.tsd-signature, h3.tsd-signature')
+const isParameter = compileSelector(
   'ul.tsd-parameter-list > li > span, ul.tsd-type-parameter-list > li > span, ul.tsd-parameters > li > h5',
 )
 const NO_IDS: ReadonlySet<string> = new Set()
-const isTyped = selector('h4.tsd-returns-title, h1, h3')
+const isTyped = compileSelector('h4.tsd-returns-title, h1, h3')
 
 function normalizeTypedoc(content: Element): void {
   for (const element of content.descendants()) {
-    if (element.hasClass('tsd-index-panel') && leadsOnlyTo(element, NO_IDS)) {
+    if (element.hasClass('tsd-index-panel') && hasOnlyLinksTo(element, NO_IDS)) {
       drop(element, 'typedoc', 'table of contents of the page')
-    } else if (isSignature(element)) becomeSignature(element)
-    else if (isParameter(element)) fillWithCode(element)
-    else if (isTyped(element)) unlink(element)
+    } else if (isSignature(element)) makeSignature(element)
+    else if (isParameter(element)) replaceWithCode(element)
+    else if (isTyped(element)) removeLinks(element)
     else if (element.hasClass('tsd-alert')) element.setAttribute('class', kindOf(element))
     else if (element.name === 'code' && element.parent?.name === 'pre') nameLanguage(element)
     // Flags directly precede their name, so a space is added.

@@ -1,13 +1,13 @@
-import { selector } from '../../html/selector.ts'
+import { compileSelector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
-import { markChanges } from './rewrite.ts'
+import { writeDiffMarks } from './rewrite.ts'
 
 /** VitePress with its default theme. */
 export const vitepress: Generator = {
   name: 'vitepress',
   meta: ['vitepress'],
-  signs: ['#VPContent', '.VPContent', '.VPDoc', '#VPSidebarNav'],
+  fingerprints: ['#VPContent', '.VPContent', '.VPDoc', '#VPSidebarNav'],
   content: ['.VPHome', '.vp-doc', '.VPPage', 'main'],
   drop: {
     'a.header-anchor': 'permalink',
@@ -15,17 +15,17 @@ export const vitepress: Generator = {
     'nav.table-of-contents': 'table of contents of the page',
     'button.copy, div[class*=language-] > span.lang, .line-numbers-wrapper': 'control',
   },
-  keep: ['.vp-code-group .blocks > div', '.plugin-tabs--content'],
+  keepHidden: ['.vp-code-group .blocks > div', '.plugin-tabs--content'],
   normalize: normalizeVitepress,
 }
 
-const isHeroPart = selector('.VPHero h1 > span, .VPHero .heading > span')
+const isHeroPart = compileSelector('.VPHero h1 > span, .VPHero .heading > span')
 
 function normalizeVitepress(content: Element): void {
   for (const element of content.descendants()) {
     // The name and the text of a front page are on separate lines.
     if (isHeroPart(element)) element.append(' ')
-    else if (element.hasClass('has-diff')) markChanges(element, signOf)
+    else if (element.hasClass('has-diff')) writeDiffMarks(element, signOf)
   }
 }
 

@@ -7,14 +7,14 @@ import type { Generator } from './generator.ts'
 export const wordpress: Generator = {
   name: 'wordpress',
   meta: ['wordpress'],
-  signs: ['body.wp-singular', 'body.wp-custom-logo', '.wp-block-post-content', '.wp-site-blocks'],
+  fingerprints: ['body.wp-singular', 'body.wp-custom-logo', '.wp-block-post-content', '.wp-site-blocks'],
   content: [
     'body.single .entry-content',
     'body.page .entry-content',
     'body.single .wp-block-post-content',
     'body.page .wp-block-post-content',
   ],
-  isMixed: true,
+  hasChrome: true,
   drop: {
     '.sharedaddy, .jp-relatedposts, .addtoany_share_save_container, .heateor_sss_sharing_container': 'sharing',
     '.post-navigation, .nav-links, .page-links': 'navigation',

@@ -1,13 +1,13 @@
-import { selector } from '../../html/selector.ts'
+import { compileSelector } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Generator } from './generator.ts'
-import { fillWithCode, strengthen } from './rewrite.ts'
+import { makeStrong, replaceWithCode } from './rewrite.ts'
 
 /** YARD, documentation of Ruby libraries. */
 export const yard: Generator = {
   name: 'yard',
   meta: ['yard'],
-  signs: [
+  fingerprints: [
     '#class_list_link.full_list_link',
     '.method_details',
     'ul.summary > li > .summary_signature',
@@ -22,18 +22,20 @@ export const yard: Generator = {
     '#search, #menu, #toc': 'navigation',
     '#footer': 'footer of the page',
   },
-  keep: ['table.source_code', '.fullTree'],
+  keepHidden: ['table.source_code', '.fullTree'],
   normalize: normalizeYard,
 }
 
-const isSignature = selector('h3.signature')
-const isSource = selector('table.source_code, table.source_code tr, table.source_code td, table.source_code tbody')
-const isCode = selector('pre.code')
+const isSignature = compileSelector('h3.signature')
+const isSource = compileSelector(
+  'table.source_code, table.source_code tr, table.source_code td, table.source_code tbody',
+)
+const isCode = compileSelector('pre.code')
 
 function normalizeYard(content: Element): void {
   for (const element of content.descendants()) {
-    if (isSignature(element)) fillWithCode(element)
-    else if (element.hasClass('tag_title')) strengthen(element)
+    if (isSignature(element)) replaceWithCode(element)
+    else if (element.hasClass('tag_title')) makeStrong(element)
     else if (isSource(element)) element.name = 'div'
     else if (isCode(element)) element.setAttribute('class', 'language-ruby')
   }

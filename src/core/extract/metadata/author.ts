@@ -1,7 +1,7 @@
-import type { Facts } from './facts.ts'
+import type { DeclaredMetadata } from './declared-metadata.ts'
 
 /** The author of a page as the page states it; several names are joined by commas. */
-export function chooseAuthor({ meta, items, bylines }: Facts, fromJsonLd: string): string | null {
+export function chooseAuthor({ meta, items, bylines }: DeclaredMetadata, fromJsonLd: string): string | null {
   if (fromJsonLd !== '') return fromJsonLd
   const stated = [
     'author',

@@ -59,7 +59,7 @@ function readSeconds(line: string): string | null {
 }
 
 /** Years before this are defaults of a program, not dates. */
-const LEAST_YEAR = 1500
+const MIN_YEAR = 1500
 
 function writeDate(
   year: string,
@@ -67,19 +67,19 @@ function writeDate(
   day: number,
   [hour, minute, second = '00', half, zone = '']: readonly (string | undefined)[],
 ): string | undefined {
-  if (Number(year) < LEAST_YEAR || month < 1 || month > 12 || day < 1 || day > daysIn(Number(year), month)) {
+  if (Number(year) < MIN_YEAR || month < 1 || month > 12 || day < 1 || day > daysIn(Number(year), month)) {
     return undefined
   }
-  const date = `${year}-${two(month)}-${two(day)}`
+  const date = `${year}-${padTwoDigits(month)}-${padTwoDigits(day)}`
   const offset = offsetOf(zone)
   if (hour === undefined || minute === undefined || offset === undefined) return date
   const isAfternoon = half?.toLowerCase() === 'pm'
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (isAfternoon ? 12 : 0)
   if (hours > 23 || Number(minute) > 59 || Number(second) > 60) return date
-  return `${date}T${two(hours)}:${minute}:${second}${offset}`
+  return `${date}T${padTwoDigits(hours)}:${minute}:${second}${offset}`
 }
 
-function two(value: number): string {
+function padTwoDigits(value: number): string {
   return String(value).padStart(2, '0')
 }
 

@@ -23,7 +23,7 @@ const MAX_THINGS = 500
 const MAX_DEPTH = 5
 
 /** Types of things other than the page, though they may have a name and a date. */
-const NOT_THE_PAGE =
+const NON_PAGE_TYPES =
   /^(?:organization|newsmediaorganization|corporation|localbusiness|person|website|breadcrumblist|listitem|imageobject|searchaction|comment|review|rating|offer)$/
 
 const ARTICLE =
@@ -38,7 +38,7 @@ export function readJsonLd(texts: readonly string[]): JsonLd {
     const id = thing['@id']
     if (typeof id === 'string' && typeof thing['name'] === 'string') byId.set(id, thing)
   }
-  const pages = things.filter((thing) => !typesOf(thing).some((type) => NOT_THE_PAGE.test(type)))
+  const pages = things.filter((thing) => !typesOf(thing).some((type) => NON_PAGE_TYPES.test(type)))
   const articles = pages.filter((thing) => typesOf(thing).some((type) => ARTICLE.test(type)))
   // Things typed as articles take precedence; other things that describe the page fill the gaps.
   const first = (read: (thing: Thing) => string) => {

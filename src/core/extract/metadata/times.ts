@@ -1,33 +1,33 @@
 import type { Element } from '../../html/tree.ts'
 
 /** How far from the first heading a date may be, in characters of text. */
-const NEAR_AFTER = 500
-const NEAR_BEFORE = 200
+const MAX_CHARS_AFTER = 500
+const MAX_CHARS_BEFORE = 200
 
 const MAX_TIMES = 100
 
 /** `datetime` of the times beside the first heading of a page, the nearest first. */
-export function nearTimes(root: Element, times: readonly Element[], heading: Element | undefined): string[] {
+export function listNearbyTimes(root: Element, times: readonly Element[], heading: Element | undefined): string[] {
   const dated = times.filter((time) => time.hasAttribute('datetime')).slice(0, MAX_TIMES)
   if (dated.length === 0) return []
-  const places = placesOf(root, new Set(heading === undefined ? dated : [...dated, heading]))
+  const places = textOffsetsOf(root, new Set(heading === undefined ? dated : [...dated, heading]))
   const headingAt = (heading && places.get(heading)) ?? 0
   return dated
     .map((time) => ({ value: time.attribute('datetime') ?? '', distance: (places.get(time) ?? 0) - headingAt }))
-    .filter(({ distance }) => distance <= NEAR_AFTER && distance >= -NEAR_BEFORE)
+    .filter(({ distance }) => distance <= MAX_CHARS_AFTER && distance >= -MAX_CHARS_BEFORE)
     .sort((a, b) => Math.abs(a.distance) - Math.abs(b.distance))
     .map(({ value }) => value)
 }
 
 /** Elements whose text does not count. */
-const PASSED_OVER = new Set(['svg', 'template', 'style', 'noscript', 'pre', 'script', 'title'])
+const IGNORED_ELEMENTS = new Set(['svg', 'template', 'style', 'noscript', 'pre', 'script', 'title'])
 
 /** Number of characters of text, visible or not, before each of the elements. */
-function placesOf(root: Element, elements: ReadonlySet<Element>): ReadonlyMap<Element, number> {
+function textOffsetsOf(root: Element, elements: ReadonlySet<Element>): ReadonlyMap<Element, number> {
   const places = new Map<Element, number>()
   let chars = 0
   const visit = (element: Element) => {
-    if (PASSED_OVER.has(element.name)) return
+    if (IGNORED_ELEMENTS.has(element.name)) return
     if (elements.has(element)) places.set(element, chars)
     for (const child of element.children) {
       if (typeof child === 'string') chars += child.trim().length

@@ -1,4 +1,4 @@
-import type { Facts } from './facts.ts'
+import type { DeclaredMetadata } from './declared-metadata.ts'
 
 /** Separates a title from the name of the site. */
 const SEPARATOR = /\s+(?:[|–—·•»«:\u2013-]|\|\||::|>)\s+/
@@ -7,22 +7,22 @@ const SEPARATOR = /\s+(?:[|–—·•»«:\u2013-]|\|\||::|>)\s+/
 const MAX_HEADING = 250
 
 /** The title of a page without the name of its site. */
-export function chooseTitle(facts: Facts, headline: string, host: string): string {
+export function chooseTitle(facts: DeclaredMetadata, headline: string, host: string): string {
   const { meta, title } = facts
   const site = meta.get('og:site_name')?.[0] ?? meta.get('application-name')?.[0] ?? ''
   // A heading in the banner may be the name of the site.
   const headings = facts.headings
     .map(withoutMark)
-    .filter((heading) => heading.length <= MAX_HEADING && squash(heading) !== '' && !isSite(heading, site, host))
+    .filter((heading) => heading.length <= MAX_HEADING && normalizeName(heading) !== '' && !isSite(heading, site, host))
   const [only] = headings
   if (headings.length === 1 && only !== undefined) return only
   const shared = meta.get('og:title')?.[0] ?? meta.get('twitter:title')?.[0] ?? ''
   // Some sites give all their pages the same title for sharing.
-  const isGeneral = shared === '' || squash(shared) === squash(site)
+  const isGeneral = shared === '' || normalizeName(shared) === normalizeName(site)
   const full = isGeneral ? title || headline || shared : shared
   if (full === '') return only ?? facts.headings[0] ?? ''
   const parts = full.split(SEPARATOR)
-  const repeated = headings.find((heading) => parts.some((part) => squash(part) === squash(heading)))
+  const repeated = headings.find((heading) => parts.some((part) => normalizeName(part) === normalizeName(heading)))
   return repeated ?? withoutSite(full, parts, site, host)
 }
 
@@ -45,13 +45,13 @@ const END = /\s+(?:[|–—·•»«:-]|\|\||::|>)\s*$/
 
 /** Whether a part of a title is the name of the site, which often resembles its host. */
 function isSite(part: string, site: string, host: string): boolean {
-  const name = squash(part)
+  const name = normalizeName(part)
   if (name === '') return false
-  if (name === squash(site)) return true
-  return squash(host) === name || (name.length > 3 && host.split('.').slice(0, -1).includes(name))
+  if (name === normalizeName(site)) return true
+  return normalizeName(host) === name || (name.length > 3 && host.split('.').slice(0, -1).includes(name))
 }
 
 /** Letters and digits only: a name is written with spaces here and without there. */
-function squash(text: string): string {
+function normalizeName(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
 }

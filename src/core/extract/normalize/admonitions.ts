@@ -1,12 +1,13 @@
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
-import { below, hasText, type Rule, shortText } from './rule.ts'
+import { hasText, listDescendants, type Rule, shortText } from './rule.ts'
 import { unwrapTable } from './tables.ts'
 
 const STEP = 'admonitions'
 
 /** Box classes that are admonitions when another class names a kind. */
-const BOXES = `admonition admonitionblock custom-block theme-admonition alert markdown-alert callout starlight-aside
+const ADMONITION_CLASSES =
+  `admonition admonitionblock custom-block theme-admonition alert markdown-alert callout starlight-aside
   notice notification hint bd-callout docs-callout infobox aside message box panel`.split(/\s+/)
 
 /** Words that alone are classes of such boxes. */
@@ -14,7 +15,7 @@ const WORDS = `note tip warning important caution danger seealso hint attention 
 
 const ELEMENTS = ['div', 'aside', 'section', 'p', 'blockquote']
 
-export const ADMONITION_SELECTOR: string = [...new Set([...BOXES, ...WORDS])]
+export const ADMONITION_SELECTOR: string = [...new Set([...ADMONITION_CLASSES, ...WORDS])]
   .flatMap((name) => ELEMENTS.map((element) => `${element}.${name}`))
   .join(', ')
 
@@ -34,17 +35,17 @@ export function admonitionKind(word: string): string | undefined {
 }
 
 const HEADINGS_OF_PAGES = new Set(['h1', 'h2'])
-const MAX_LOOKED_AT = 100
+const MAX_DESCENDANTS = 100
 
 export const normalizeAdmonition: Rule = (element) => {
-  asAdmonition(element)
+  convertToAdmonition(element)
 }
 
 /** Turns an element into an admonition if its classes name one. */
-export function asAdmonition(element: Element): void {
+export function convertToAdmonition(element: Element): void {
   const kind = kindOf(element)
   if (kind === undefined) return
-  const inside = below(element, MAX_LOOKED_AT)
+  const inside = listDescendants(element, MAX_DESCENDANTS)
   if (inside.some((child) => HEADINGS_OF_PAGES.has(child.name) && !isTitle(child))) return
   for (const child of inside) if (child.name === 'table' && isFrame(child)) unframe(child)
   const title = takeTitle(element, inside)
@@ -61,7 +62,7 @@ function kindOf(element: Element): string | undefined {
     const whole = admonitionKind(name)
     if (whole !== undefined) return whole
   }
-  const isBox = classes.some((name) => BOXES.includes(name)) || element.name === 'details'
+  const isBox = classes.some((name) => ADMONITION_CLASSES.includes(name)) || element.name === 'details'
   if (!isBox) return undefined
   for (const name of classes) {
     for (const part of name.toLowerCase().split(/[-_]+/)) {
@@ -74,7 +75,7 @@ function kindOf(element: Element): string | undefined {
 
 /** Asciidoctor and DocBook frame admonitions with a table: an icon, and the text beside it. */
 function isFrame(table: Element): boolean {
-  const cells = below(table, 12).filter(({ name }) => name === 'td' || name === 'th')
+  const cells = listDescendants(table, 12).filter(({ name }) => name === 'td' || name === 'th')
   const [first] = cells
   return cells.length > 1 && cells.length <= 3 && first !== undefined && isIcon(first)
 }
@@ -84,7 +85,7 @@ function isIcon(cell: Element): boolean {
 }
 
 function unframe(table: Element): void {
-  const [icon, second] = below(table, 12).filter(({ name }) => name === 'td' || name === 'th')
+  const [icon, second] = listDescendants(table, 12).filter(({ name }) => name === 'td' || name === 'th')
   if (icon !== undefined) drop(icon, STEP, 'icon of an admonition')
   if (second?.name === 'th') second.setAttribute('class', 'title')
   unwrapTable(table)

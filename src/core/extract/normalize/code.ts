@@ -1,7 +1,7 @@
 import { Element, type Node } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import { languageOf } from './languages.ts'
-import { below, elementAfter, elementBefore, hasText, type Rule, shortText, wrapChildren } from './rule.ts'
+import { elementAfter, elementBefore, hasText, listDescendants, type Rule, shortText, wrapChildren } from './rule.ts'
 
 const STEP = 'code'
 
@@ -23,7 +23,7 @@ export function normalizeCodeTable(table: Element): boolean {
   if (!isCodeTable(table)) return false
   const code = readCode(table)
   if (code === '') return false
-  const inner = below(table, 40).find((element) => languageOf(element) !== '')
+  const inner = listDescendants(table, 40).find((element) => languageOf(element) !== '')
   makeCodeBlock(table, code, languageOf(inner ?? table))
   return true
 }
@@ -56,7 +56,7 @@ export const normalizeCodeTitle: Rule = (element, siblings, index) => {
   const code = elementAfter(siblings, index)
   const isInline = element.name === 'code' || element.name === 'tt' || element.name === 'em'
   if (code === undefined || isInline || !startsWithCode(code) || element.name === 'pre') return
-  for (const child of below(element, 20)) if (isPermalinkLike(child)) drop(child, STEP, 'link to the title')
+  for (const child of listDescendants(element, 20)) if (isPermalinkLike(child)) drop(child, STEP, 'link to the title')
   if (!hasText(element)) return
   element.name = 'p'
   wrapChildren(element, new Element('strong'))
@@ -68,7 +68,7 @@ function isPermalinkLike(element: Element): boolean {
 
 function startsWithCode(element: Element): boolean {
   if (element.name === 'pre' || element.name === 'CodeBlock') return true
-  return below(element, 6).some(({ name }) => name === 'pre' || name === 'CodeBlock')
+  return listDescendants(element, 6).some(({ name }) => name === 'pre' || name === 'CodeBlock')
 }
 
 const COPY_LABEL =
@@ -101,11 +101,11 @@ const COPY_CLASSES = new Set(
 
 function isCodeTable(table: Element): boolean {
   if (table.classes.some((name) => CODE_TABLES.has(name))) return true
-  const cells = below(table, 6).filter(({ name }) => name === 'td')
-  return cells.length > 1 && cells.some((cell) => hasOf(cell, GUTTERS) && isNumbering(cell))
+  const cells = listDescendants(table, 6).filter(({ name }) => name === 'td')
+  return cells.length > 1 && cells.some((cell) => hasClassOf(cell, GUTTERS) && isNumbering(cell))
 }
 
-function hasOf(element: Element, names: ReadonlySet<string>): boolean {
+function hasClassOf(element: Element, names: ReadonlySet<string>): boolean {
   return element.hasAttribute('class') && element.classes.some((name) => names.has(name))
 }
 
@@ -132,7 +132,7 @@ const LINES = new Set([
 ])
 const BLOCKS = new Set(['div', 'p', 'li', 'tr'])
 const TABLE_PARTS = new Set(['table', 'tbody', 'thead', 'tr'])
-const UNREAD = new Set(['button', 'svg', 'style', 'script', 'template', 'textarea', 'select', 'input'])
+const SKIPPED_ELEMENTS = new Set(['button', 'svg', 'style', 'script', 'template', 'textarea', 'select', 'input'])
 
 class CodeReader {
   readonly #parts: string[] = []
@@ -150,7 +150,7 @@ class CodeReader {
         if (!isTablePart || node.trim() !== '') this.#parts.push(node)
         continue
       }
-      if (isUnread(node)) continue
+      if (isSkipped(node)) continue
       if (node.name === 'br') {
         this.#parts.push('\n')
         continue
@@ -163,23 +163,23 @@ class CodeReader {
   }
 }
 
-function isUnread(element: Element): boolean {
-  if (element.dropped !== undefined || UNREAD.has(element.name)) return true
+function isSkipped(element: Element): boolean {
+  if (element.dropped !== undefined || SKIPPED_ELEMENTS.has(element.name)) return true
   if (element.hasAttribute('data-line-number') && element.children.length > 0) {
     if (shortText(element, MAX_LABEL) === element.attribute('data-line-number')) return true
   }
   if (!element.hasAttribute('class') || element.name === 'code' || element.name === 'pre') return false
-  if (hasOf(element, GUTTERS)) return isNumbering(element)
-  return hasOf(element, COPY_CLASSES) && shortText(element, MAX_LABEL) !== undefined
+  if (hasClassOf(element, GUTTERS)) return isNumbering(element)
+  return hasClassOf(element, COPY_CLASSES) && shortText(element, MAX_LABEL) !== undefined
 }
 
 function isLine(element: Element): boolean {
-  return (BLOCKS.has(element.name) && !isInLine(element)) || hasOf(element, LINES)
+  return (BLOCKS.has(element.name) && !isDisplayedInline(element)) || hasClassOf(element, LINES)
 }
 
 /** Whether a block element is displayed inline: animations wrap each word of a line in its own block. */
-function isInLine(element: Element): boolean {
-  return /\bdisplay:\s*inline/i.test(element.attribute('style') ?? '') || hasOf(element, IN_LINE)
+function isDisplayedInline(element: Element): boolean {
+  return /\bdisplay:\s*inline/i.test(element.attribute('style') ?? '') || hasClassOf(element, IN_LINE)
 }
 
 const IN_LINE = new Set(['inline', 'inline-block', 'inline-flex'])
@@ -190,7 +190,7 @@ function isFollowedByLine(nodes: readonly Node[], index: number, isTablePart: bo
     const node = nodes[i]
     if (node === undefined) return false
     if (typeof node !== 'string') {
-      if (!isUnread(node)) return isLine(node)
+      if (!isSkipped(node)) return isLine(node)
     } else if (!isTablePart) {
       if (node.includes('\n') && node.trim() === '') return false
       if (node.trim() !== '') return !node.startsWith('\n')

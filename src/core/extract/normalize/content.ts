@@ -41,7 +41,7 @@ export function normalizeContent(content: Element): void {
     if (element.dropped !== undefined || isFinished(element)) return
     RULES_BY_NAME.get(element.name)?.(element, siblings, index)
     if (element.dropped !== undefined || isFinished(element)) return
-    footnotes.notice(element)
+    footnotes.collect(element)
     walk(element.children)
   }
   const walk = (siblings: readonly Node[]) => {
@@ -51,7 +51,7 @@ export function normalizeContent(content: Element): void {
     }
   }
   visit(content, [content], 0)
-  footnotes.settle()
+  footnotes.resolve()
 }
 
 /** Elements that hold only text of one kind, without markup to normalise. */

@@ -1,4 +1,4 @@
-import { asAdmonition } from './admonitions.ts'
+import { convertToAdmonition } from './admonitions.ts'
 import { elementAfter, type Rule, shortText } from './rule.ts'
 
 const MAX_TITLE = 300
@@ -9,7 +9,7 @@ export const normalizeDetails: Rule = (details) => {
     if (child.name !== 'summary') continue
     for (const inner of child.elements()) if (inner.name === 'button') inner.name = 'span'
   }
-  asAdmonition(details)
+  convertToAdmonition(details)
 }
 
 /** A button that opens the next element is its title. */

@@ -1,10 +1,10 @@
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import { decodeFragment } from './fragment.ts'
-import { below, shortText } from './rule.ts'
+import { listDescendants, shortText } from './rule.ts'
 
 const STEP = 'footnotes'
-const MAX_LOOKED_AT = 500
+const MAX_DESCENDANTS = 500
 
 /** A note, and the elements beside it that only number it. */
 interface Note {
@@ -20,7 +20,7 @@ export class Footnotes {
   readonly #refs = new Map<string, Element[]>()
   readonly #notes = new Map<string, Note>()
 
-  notice(element: Element): void {
+  collect(element: Element): void {
     switch (element.name) {
       case 'a':
         this.#noticeRef(element)
@@ -41,7 +41,7 @@ export class Footnotes {
   }
 
   /** Turns marks and notes that link to each other into footnotes. */
-  settle(): void {
+  resolve(): void {
     const labels = new Map<string, number>()
     const lists = new Set<Element>()
     for (const [id, note] of this.#notes) {
@@ -125,7 +125,7 @@ function takeBackLinks(note: Note, refs: readonly Element[]): void {
   const targets = new Set(refs.flatMap((ref) => [ref.id, ref.attribute('name') ?? '', ref.parent?.id ?? '']))
   targets.delete('')
   if (note.label !== undefined) drop(note.label, STEP, 'label of a note')
-  for (const element of below(note.element, MAX_LOOKED_AT)) {
+  for (const element of listDescendants(note.element, MAX_DESCENDANTS)) {
     const href = element.name === 'a' ? (element.attribute('href') ?? '') : ''
     const leadsBack =
       href.startsWith('#') &&
@@ -138,14 +138,14 @@ function takeBackLinks(note: Note, refs: readonly Element[]): void {
 /** The mark takes the place of the link and of the raised text around it. */
 function makeRef(link: Element, label: string): void {
   const { parent } = link
-  const mark = parent?.name === 'sup' && isAlone(parent) ? parent : link
+  const mark = parent?.name === 'sup' && hasSingleChild(parent) ? parent : link
   mark.name = 'FootnoteRef'
   mark.setAttribute('Label', label)
   mark.children = []
 }
 
 /** Whether an element has only one child. */
-function isAlone(parent: Element): boolean {
+function hasSingleChild(parent: Element): boolean {
   let count = 0
   for (const child of parent.children) {
     if (typeof child !== 'string' || child.trim() !== '') count++

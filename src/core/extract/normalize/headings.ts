@@ -1,14 +1,14 @@
 import { Element, type Node } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import { decodeFragment } from './fragment.ts'
-import { below, elementAfter, elementBefore, hasText, type Rule, shortText, wrapChildren } from './rule.ts'
+import { elementAfter, elementBefore, hasText, listDescendants, type Rule, shortText, wrapChildren } from './rule.ts'
 
 const STEP = 'headings'
-const MAX_LOOKED_AT = 200
+const MAX_DESCENDANTS = 200
 
 /** Gives a heading its fragment, and removes links that only lead to it. */
 export const normalizeHeading: Rule = (heading, siblings, index) => {
-  const inside = below(heading, MAX_LOOKED_AT)
+  const inside = listDescendants(heading, MAX_DESCENDANTS)
   const permalinks = inside.filter((element) => isPermalink(element, true))
   const beside = elementAfter(siblings, index)
   if (beside !== undefined && isPermalink(beside, false)) permalinks.push(beside)
@@ -104,7 +104,7 @@ export function isPermalink(element: Element, isInHeading: boolean): boolean {
   if (!isKnown && !(isInHeading && href.includes('#'))) return false
   const text = shortText(element, MAX_LABEL)
   if (text === undefined) return false
-  if (text === '') return href !== '' && below(element, 5).every(({ name }) => name !== 'img')
+  if (text === '') return href !== '' && listDescendants(element, 5).every(({ name }) => name !== 'img')
   return SIGNS.test(text) || PHRASES.test(text)
 }
 

@@ -28,4 +28,4 @@ xsl xslt yaml yacc yang yml zig zsh`
 export const KNOWN_LANGUAGES: ReadonlySet<string> = new Set(NAMES.trim().split(/\s+/))
 
 /** Codes of spoken languages that are also names of programming languages. */
-export const SPOKEN_LANGUAGES: ReadonlySet<string> = new Set(['cs', 'pl', 'sc', 'sv', 'tl'])
+export const AMBIGUOUS_CODES: ReadonlySet<string> = new Set(['cs', 'pl', 'sc', 'sv', 'tl'])

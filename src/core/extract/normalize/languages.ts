@@ -1,5 +1,5 @@
 import type { Element } from '../../html/tree.ts'
-import { KNOWN_LANGUAGES, SPOKEN_LANGUAGES } from './known-languages.ts'
+import { AMBIGUOUS_CODES, KNOWN_LANGUAGES } from './known-languages.ts'
 
 /** Names that mean no language, or belong to the markup around code. */
 const NO_LANGUAGE = new Set(
@@ -19,9 +19,9 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Classes that can only mean a language. Highlighted lines and other options may follow the name. */
-const STATED = /^(?:language|lang|highlight-source|highlight-text)-([\w+#.-]{1,30})(?:[{:[(,;]|$)/i
+const LANGUAGE_CLASS = /^(?:language|lang|highlight-source|highlight-text)-([\w+#.-]{1,30})(?:[{:[(,;]|$)/i
 /** Classes that often mean other things. */
-const SUPPOSED = /^(?:highlight|brush|src|code|syntax|sourcecode)[-:]([\w+#.-]{1,30})$/i
+const LIKELY_LANGUAGE_CLASS = /^(?:highlight|brush|src|code|syntax|sourcecode)[-:]([\w+#.-]{1,30})$/i
 const NAME = /^[\w+#.-]{1,30}$/
 /** Beside these a class names the language without saying so. */
 const HIGHLIGHTERS = new Set(['hljs', 'sourceCode', 'prettyprint', 'chroma', 'highlight', 'CodeRay', 'brush:', 'src'])
@@ -76,8 +76,8 @@ function languageInClasses(classes: readonly string[], isCode: boolean): string 
   // Sphinx names every language that way.
   const isSphinx = classes.includes('notranslate')
   for (const [i, name] of classes.entries()) {
-    const stated = name === 'brush:' ? (classes[i + 1] ?? '').replace(/;$/, '') : STATED.exec(name)?.[1]
-    const supposed = SUPPOSED.exec(name)?.[1] ?? ''
+    const stated = name === 'brush:' ? (classes[i + 1] ?? '').replace(/;$/, '') : LANGUAGE_CLASS.exec(name)?.[1]
+    const supposed = LIKELY_LANGUAGE_CLASS.exec(name)?.[1] ?? ''
     const language = stated === undefined ? (isSphinx ? canonical(supposed) : known(supposed)) : canonical(stated)
     if (language !== '') return language
   }
@@ -92,7 +92,7 @@ function languageInClasses(classes: readonly string[], isCode: boolean): string 
 /** `lang` is meant for spoken languages. */
 function languageInLang(element: Element): string {
   const name = element.attribute('lang') ?? ''
-  return SPOKEN_LANGUAGES.has(name.toLowerCase()) ? '' : known(name)
+  return AMBIGUOUS_CODES.has(name.toLowerCase()) ? '' : known(name)
 }
 
 function known(name: string): string {

@@ -8,7 +8,7 @@ const MAX_LENGTH = 10_000
  * Whether TeX can be the source of a formula that is shown as `shown`. The TeX in a page is invisible, so it could contain anything: it
  * must not be much longer than the visible formula, and its words must be visible too.
  */
-export function isLikely(tex: string, shown: string): boolean {
+export function isLikelyTex(tex: string, shown: string): boolean {
   const seen = shown.replace(/\s+/g, '')
   if (tex.length > Math.min(40 + 12 * seen.length, MAX_LENGTH)) return false
   const words = tex.replace(NAMES, ' ').replace(COMMANDS, ' ').match(WORDS)

@@ -1,6 +1,6 @@
 import { type Element, lineOf, textOf } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
-import { isLikely } from './likely-tex.ts'
+import { isLikelyTex } from './likely-tex.ts'
 import { writeMathMl } from './mathml.ts'
 import { elementAfter, type Rule } from './rule.ts'
 
@@ -54,15 +54,15 @@ function isRendering(element: Element): boolean {
 function findTex(element: Element): string {
   if (element.name === 'script') return textOf(element).trim()
   if (element.name === 'img') return cleanTex(element.attribute('alt') ?? '')
-  const math = element.name === 'math' ? element : findAny(element, (inner) => inner.name === 'math')
+  const math = element.name === 'math' ? element : findDescendant(element, (inner) => inner.name === 'math')
   if (math !== undefined) {
-    const annotation = findAny(math, isTexAnnotation)
+    const annotation = findDescendant(math, isTexAnnotation)
     const tex = cleanTex(annotation === undefined ? (math.attribute('alttext') ?? '') : rawText(annotation))
-    return tex !== '' && isLikely(tex, shownText(element)) ? tex : writeMathMl(math)
+    return tex !== '' && isLikelyTex(tex, shownText(element)) ? tex : writeMathMl(math)
   }
-  const script = findAny(element, (inner) => inner.name === 'script' && isTexScript(inner))
+  const script = findDescendant(element, (inner) => inner.name === 'script' && isTexScript(inner))
   if (script !== undefined) return rawText(script).trim()
-  const image = findAny(element, (inner) => inner.name === 'img' && inner.hasAttribute('alt'))
+  const image = findDescendant(element, (inner) => inner.name === 'img' && inner.hasAttribute('alt'))
   if (image !== undefined) return cleanTex(image.attribute('alt') ?? '')
   for (const child of element.elements()) if (child.hasClass('eqno')) drop(child, STEP, 'number of a formula')
   return cleanTex(lineOf(element))
@@ -76,11 +76,11 @@ function isTexAnnotation(element: Element): boolean {
   return element.name === 'annotation' && /tex/i.test(element.attribute('encoding') ?? '')
 }
 
-const MAX_LOOKED_AT = 5000
+const MAX_DESCENDANTS = 5000
 
 /** Finds a descendant, even a dropped one: sources of formulas are often hidden. */
-function findAny(root: Element, matches: (element: Element) => boolean): Element | undefined {
-  let left = MAX_LOOKED_AT
+function findDescendant(root: Element, matches: (element: Element) => boolean): Element | undefined {
+  let left = MAX_DESCENDANTS
   const search = (element: Element): Element | undefined => {
     for (const child of element.children) {
       if (typeof child === 'string') continue
@@ -131,6 +131,6 @@ function isDisplayed(element: Element): boolean {
   if (name === 'math-renderer') return element.hasClass('js-display-math')
   if (element.classes.some((each) => /display/i.test(each))) return true
   if (name === 'div' || name === 'p') return true
-  const math = findAny(element, (inner) => inner.name === 'math')
+  const math = findDescendant(element, (inner) => inner.name === 'math')
   return math?.attribute('display') === 'block' && !element.hasClass('katex')
 }

@@ -27,7 +27,7 @@ function elementBeside(siblings: readonly Node[], index: number, direction: 1 | 
 }
 
 /** The first `limit` descendants of an element in source order, without dropped ones. */
-export function below(root: Element, limit: number): Element[] {
+export function listDescendants(root: Element, limit: number): Element[] {
   const found: Element[] = []
   const visit = (element: Element) => {
     for (const child of element.elements()) {

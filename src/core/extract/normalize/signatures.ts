@@ -1,7 +1,7 @@
 import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 import { isPermalink } from './headings.ts'
-import { below, type Rule, shortText } from './rule.ts'
+import { listDescendants, type Rule, shortText } from './rule.ts'
 
 const STEP = 'signatures'
 
@@ -10,11 +10,11 @@ export const SIGNATURE_SELECTOR = 'dt.sig, dt.sig-object, div.member-signature, 
 
 /** Links beside a declaration that do not belong to it. */
 const SOURCE_LINK = /^\[?(?:source|src|view source)\]?$/i
-const MAX_LOOKED_AT = 500
+const MAX_DESCENDANTS = 500
 const MAX_LABEL = 20
 
 export const normalizeSignature: Rule = (element) => {
-  for (const child of below(element, MAX_LOOKED_AT)) {
+  for (const child of listDescendants(element, MAX_DESCENDANTS)) {
     if (child.name !== 'a' && !child.hasClass('viewcode-link')) continue
     if (isPermalink(child, true) || SOURCE_LINK.test(shortText(child, MAX_LABEL) ?? ''))
       drop(child, STEP, 'link beside a declaration')

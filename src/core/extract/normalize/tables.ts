@@ -23,7 +23,7 @@ export function unwrapTable(table: Element): void {
 const PARTS = new Set(['thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption', 'colgroup'])
 
 /** The first elements of a table show whether it holds data. */
-const MAX_LOOKED_AT = 2000
+const MAX_DESCENDANTS = 2000
 
 const NOT_DATA = new Set([
   'h1',
@@ -45,30 +45,30 @@ const NOT_DATA = new Set([
 function isLayout(table: Element): boolean {
   const role = table.attribute('role')
   if (role === 'presentation' || role === 'none') return true
-  const look = new Look()
-  look.at(table, 0)
+  const look = new TableShape()
+  look.visit(table, 0)
   if (look.hasHeader) return false
-  return look.mostCells <= 1 || look.hasBlocks || look.hasTables
+  return look.maxCells <= 1 || look.hasBlocks || look.hasTables
 }
 
-class Look {
+class TableShape {
   hasHeader = false
   hasBlocks = false
   hasTables = false
-  mostCells = 0
-  #left = MAX_LOOKED_AT
+  maxCells = 0
+  #left = MAX_DESCENDANTS
 
-  at(element: Element, tables: number): void {
+  visit(element: Element, tables: number): void {
     for (const child of element.elements()) {
       if (this.#left-- <= 0) return
       const { name } = child
       if (tables === 0) {
         if (name === 'th' || name === 'caption') this.hasHeader = true
-        if (name === 'tr') this.mostCells = Math.max(this.mostCells, countCells(child))
+        if (name === 'tr') this.maxCells = Math.max(this.maxCells, countCells(child))
       }
-      if (NOT_DATA.has(name) || (name === 'pre' && this.mostCells <= 2)) this.hasBlocks = true
+      if (NOT_DATA.has(name) || (name === 'pre' && this.maxCells <= 2)) this.hasBlocks = true
       if (name === 'table') this.hasTables = true
-      this.at(child, name === 'table' ? tables + 1 : tables)
+      this.visit(child, name === 'table' ? tables + 1 : tables)
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
-import { below, type Rule, shortText } from './rule.ts'
+import { listDescendants, type Rule, shortText } from './rule.ts'
 
 const STEP = 'tabs'
 
@@ -8,21 +8,21 @@ const STEP = 'tabs'
 export const TABS_SELECTOR =
   '[role="tablist"], .sd-tab-set, .tabbed-set, .vp-code-group, .tablist, .nav-tabs, .nav-pills'
 
-const MAX_LOOKED_AT = 5000
+const MAX_DESCENDANTS = 5000
 const MAX_WRAPPERS = 4
 const MAX_LABEL = 200
 
 /** Turns the panels of a tab set into labelled sections and removes the row of labels. */
 export const normalizeTabs: Rule = (element) => {
-  if (element.hasClass('sd-tab-set')) pair(element, 'sd-tab-label', 'sd-tab-content')
+  if (element.hasClass('sd-tab-set')) pairTabs(element, 'sd-tab-label', 'sd-tab-content')
   else if (element.hasClass('tabbed-set')) normalizeTabbedSet(element)
   else if (element.hasClass('vp-code-group')) normalizeCodeGroup(element)
   else normalizeTabList(element)
 }
 
-function pair(set: Element, labelClass: string, panelClass: string): void {
-  const inside = below(set, MAX_LOOKED_AT).filter((element) => isNearest(element, set))
-  label(
+function pairTabs(set: Element, labelClass: string, panelClass: string): void {
+  const inside = listDescendants(set, MAX_DESCENDANTS).filter((element) => isNearest(element, set))
+  labelPanels(
     inside.filter((element) => element.hasClass(labelClass)),
     inside.filter((element) => element.hasClass(panelClass)),
   )
@@ -40,10 +40,10 @@ function isNearest(element: Element, set: Element): boolean {
 const SETS = new Set(['sd-tab-set', 'tabbed-set', 'vp-code-group'])
 
 function normalizeTabbedSet(set: Element): void {
-  const inside = below(set, MAX_LOOKED_AT).filter((element) => isNearest(element, set))
+  const inside = listDescendants(set, MAX_DESCENDANTS).filter((element) => isNearest(element, set))
   const blocks = inside.filter((element) => element.hasClass('tabbed-block'))
   const panels = blocks.length > 0 ? blocks : inside.filter((element) => element.hasClass('tabbed-content'))
-  label(
+  labelPanels(
     inside.filter(
       ({ name, parent }) => name === 'label' && (parent === set || parent?.hasClass('tabbed-labels') === true),
     ),
@@ -52,9 +52,9 @@ function normalizeTabbedSet(set: Element): void {
 }
 
 function normalizeCodeGroup(set: Element): void {
-  const inside = below(set, MAX_LOOKED_AT)
+  const inside = listDescendants(set, MAX_DESCENDANTS)
   const blocks = inside.find((element) => element.hasClass('blocks'))
-  label(
+  labelPanels(
     inside.filter(({ name, parent }) => name === 'label' && parent?.hasClass('tabs') === true),
     blocks === undefined ? [] : [...blocks.elements()],
   )
@@ -62,12 +62,12 @@ function normalizeCodeGroup(set: Element): void {
 
 /** Handles a row of tabs whose panels follow somewhere in the same wrapper. */
 function normalizeTabList(list: Element): void {
-  const tabs = outermost(below(list, MAX_LOOKED_AT).filter(isTab))
+  const tabs = outermost(listDescendants(list, MAX_DESCENDANTS).filter(isTab))
   let wrapper = tabs.length === 0 ? undefined : list.parent
   for (let depth = 0; wrapper !== undefined && depth < MAX_WRAPPERS; depth++, wrapper = wrapper.parent) {
     const panels = panelsIn(wrapper)
     if (panels.all.length === 0) continue
-    label(tabs, takePanels(tabs, panels))
+    labelPanels(tabs, takePanels(tabs, panels))
     if (tabs.every(({ dropped }) => dropped !== undefined)) drop(list, STEP, 'labels of tabs')
     return
   }
@@ -88,7 +88,7 @@ const panelsOf = new WeakMap<Element, Panels>()
 function panelsIn(wrapper: Element): Panels {
   const known = panelsOf.get(wrapper)
   if (known !== undefined) return known
-  const all = outermost(below(wrapper, MAX_LOOKED_AT).filter(isPanel))
+  const all = outermost(listDescendants(wrapper, MAX_DESCENDANTS).filter(isPanel))
   const panels: Panels = {
     all,
     byId: new Map(all.filter(({ id }) => id !== '').map((panel) => [panel.id, panel])),
@@ -134,7 +134,7 @@ function targetOf(tab: Element): string {
   return target.startsWith('#') ? target.slice(1) : ''
 }
 
-function label(labels: readonly Element[], panels: readonly Element[]): void {
+function labelPanels(labels: readonly Element[], panels: readonly Element[]): void {
   if (panels.length === 0 || labels.length < panels.length) return
   for (const [i, panel] of panels.entries()) {
     const tab = labels[i]

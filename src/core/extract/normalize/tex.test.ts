@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseHtml } from '../../html/parse-html.ts'
 import { writeMarkdown } from '../write/markdown.ts'
-import { markTex, typesetsTex } from './tex.ts'
+import { hasTexTypesetter, markTex } from './tex.ts'
 
 describe('TeX in text', () => {
   test.each([
@@ -24,5 +24,5 @@ test.each([
   ['<script defer src="/katex/contrib/auto-render.min.js"></script>', true],
   ['<script>mathjax</script><p>katex</p>', false],
 ])('%s typesets TeX: %s', (html, expected) => {
-  expect(typesetsTex(parseHtml(html))).toBe(expected)
+  expect(hasTexTypesetter(parseHtml(html))).toBe(expected)
 })

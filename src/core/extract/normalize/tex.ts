@@ -2,7 +2,7 @@ import { find } from '../../html/selector.ts'
 import { Element, type Node } from '../../html/tree.ts'
 
 /** Whether scripts of the page typeset TeX in its text. */
-export function typesetsTex(root: Element): boolean {
+export function hasTexTypesetter(root: Element): boolean {
   return find(root, isTypesetter) !== undefined
 }
 

@@ -1,7 +1,7 @@
-import type { Signs } from './signs.ts'
+import type { PageSignals } from './page-signals.ts'
 
 /** Marks of one bot protection. Any of them counts, on a page with hardly any text. */
-interface Guard {
+interface BotProtection {
   readonly name: string
   /** In the addresses or texts of scripts and frames. */
   readonly script?: RegExp
@@ -13,7 +13,7 @@ interface Guard {
   readonly isWidget?: true
 }
 
-const GUARDS: readonly Guard[] = [
+const BOT_PROTECTIONS: readonly BotProtection[] = [
   {
     name: 'Cloudflare',
     script: /_cf_chl_opt/,
@@ -56,55 +56,58 @@ const HEADERS: readonly (readonly [string, RegExp, string])[] = [
 ]
 
 /** Phrases of bot challenges from unnamed products. */
-const ASKS =
+const CHALLENGE_PHRASES =
   /\b(?:are you (?:a )?(?:human|robot)|verify (?:that )?you(?:'re| are) (?:a )?human|verifying you are human|prove your humanity|not a (?:ro)?bot|robot (?:check|challenge)|human verification|pardon our interruption|unusual traffic|you have been blocked|been blocked by network security|checking (?:your browser|the site connection))\b/i
 
 /** Further phrases of bot challenges, which also occur in manuals. */
-const DENIES =
+const DENIAL_PHRASES =
   /\b(?:security check|automated (?:access|requests?|queries)|access (?:to this page )?(?:has been |is )?denied|request (?:was )?blocked|too many requests)\b/i
 /** Words that address a refused visitor, which manuals lack. */
-const TURNS_AWAY = /\b(?:you(?:r|rs)?|try again|permission|administrator|incident|reference|support id)\b/i
+const VISITOR_WORDS = /\b(?:you(?:r|rs)?|try again|permission|administrator|incident|reference|support id)\b/i
 
 /** A page with more text is real: it has a protected form, or is an article about such forms. */
-const LITTLE = 600
+const MAX_CHALLENGE_CHARS = 600
 /** The limit for a response with an error status, or a named bot protection: both may explain at length. */
-const LITTLE_WHEN_REFUSED = 1500
-const LITTLE_WHEN_NAMED = 3000
+const MAX_REFUSED_CHARS = 1500
+const MAX_NAMED_CHARS = 3000
 /** With so little text beside it, a script of a guard is all there is. */
-const NEXT_TO_NOTHING = 100
-const NOTHING = 20
+const MAX_BARE_CHARS = 100
+const MAX_BARE_WIDGET_CHARS = 20
 
-const REFUSED = new Set([401, 403, 405, 429, 503])
+const REFUSAL_STATUSES = new Set([401, 403, 405, 429, 503])
 
 /** The name of the bot protection in front of the page, if there is one. */
-export function findChallenge(signs: Signs): string | undefined {
+export function findChallenge(signs: PageSignals): string | undefined {
   const { shown, title, heading, status, headers, hasCode } = signs
   for (const [name, pattern, guard] of HEADERS) if (pattern.test(headers[name] ?? '')) return `${guard} challenge`
-  const isRefused = REFUSED.has(status)
-  if (shown.length > LITTLE_WHEN_NAMED) return undefined
+  const isRefused = REFUSAL_STATUSES.has(status)
+  if (shown.length > MAX_NAMED_CHARS) return undefined
   // A form that is merely protected has fields of its own.
-  const guard = signs.hasPassword ? undefined : GUARDS.find((one) => isInFront(one, signs, isRefused))
+  const guard = signs.hasPassword ? undefined : BOT_PROTECTIONS.find((one) => isChallengedBy(one, signs, isRefused))
   if (guard !== undefined) return `${guard.name} challenge`
-  if (shown.length > (isRefused ? LITTLE_WHEN_REFUSED : LITTLE) || (hasCode && !isRefused)) return undefined
+  if (shown.length > (isRefused ? MAX_REFUSED_CHARS : MAX_CHALLENGE_CHARS) || (hasCode && !isRefused)) return undefined
   const named = `${title}. ${heading}`
-  const isAsked = isRefused ? ASKS.test(shown) || ASKS.test(named) : ASKS.test(named)
+  const isAsked = isRefused
+    ? CHALLENGE_PHRASES.test(shown) || CHALLENGE_PHRASES.test(named)
+    : CHALLENGE_PHRASES.test(named)
   const isDenied = isRefused
-    ? DENIES.test(shown) || DENIES.test(named)
-    : DENIES.test(named) && (TURNS_AWAY.test(shown) || shown.length < NEXT_TO_NOTHING / 2)
+    ? DENIAL_PHRASES.test(shown) || DENIAL_PHRASES.test(named)
+    : DENIAL_PHRASES.test(named) && (VISITOR_WORDS.test(shown) || shown.length < MAX_BARE_CHARS / 2)
   return isAsked || isDenied ? 'asks whether the reader is a robot' : undefined
 }
 
-function isInFront(guard: Guard, signs: Signs, isRefused: boolean): boolean {
+function isChallengedBy(guard: BotProtection, signs: PageSignals, isRefused: boolean): boolean {
   const { shown, title, heading } = signs
   const isNamed = guard.title?.test(title) === true
-  const isShort = shown.length <= (isRefused ? LITTLE_WHEN_REFUSED : LITTLE)
+  const isShort = shown.length <= (isRefused ? MAX_REFUSED_CHARS : MAX_CHALLENGE_CHARS)
   if (!isNamed && !isShort) return false
-  const isMarked = guard.script?.test(signs.sources + signs.scripts) === true || guard.mark?.test(signs.names) === true
+  const isMarked =
+    guard.script?.test(signs.sources + signs.scripts) === true || guard.mark?.test(signs.idsAndClasses) === true
   if (isNamed && isMarked) return true
   if (!isShort) return false
   if (isNamed || guard.text?.test(shown) === true) return true
   if (!isMarked) return false
-  if (isRefused || ASKS.test(`${title}. ${heading}`)) return true
-  const isBare = shown.length < (guard.isWidget === true ? NOTHING : NEXT_TO_NOTHING)
-  return isBare || (shown.length < 2 * NEXT_TO_NOTHING && ASKS.test(shown))
+  if (isRefused || CHALLENGE_PHRASES.test(`${title}. ${heading}`)) return true
+  const isBare = shown.length < (guard.isWidget === true ? MAX_BARE_WIDGET_CHARS : MAX_BARE_CHARS)
+  return isBare || (shown.length < 2 * MAX_BARE_CHARS && CHALLENGE_PHRASES.test(shown))
 }

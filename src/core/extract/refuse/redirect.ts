@@ -1,5 +1,5 @@
 import { resolveHttp, withoutFragment } from '../resolve.ts'
-import type { Signs } from './signs.ts'
+import type { PageSignals } from './page-signals.ts'
 
 /** The target of a page that only redirects. */
 export interface Redirect {
@@ -10,8 +10,8 @@ export interface Redirect {
 /** After a longer delay the page is meant to be read, or reloads itself. */
 const MAX_SECONDS = 5
 /** `Click here if you are not redirected`, and a line or two around it. */
-const LITTLE = 400
-const LITTLE_BESIDE_SCRIPT = 200
+const MAX_SHOWN_CHARS = 400
+const MAX_SCRIPT_PAGE_CHARS = 200
 /** A longer script does more than redirect. */
 const SHORT_SCRIPT = 2000
 
@@ -21,13 +21,13 @@ const LOCATION =
 /** As {@link LOCATION}, with a variable. */
 const LOCATION_VARIABLE =
   /\blocation(?:\.href)?\s*=\s*([a-z_$][\w$]*)\s*(?:[;}\n]|$)|\blocation\.(?:replace|assign)\(\s*([a-z_$][\w$]*)\s*\)/i
-const SAYS_SO =
+const REDIRECT_PHRASES =
   /\bredirecting|\bredirection\b|being redirected|will be redirected|has (?:been )?moved|moved (?:to|permanently)|weitergeleitet|weiterleitung|umgeleitet|redirig|reindirizz/i
 
 /** The target of a page without content of its own. */
-export function findRedirect(signs: Signs, base: string): Redirect | undefined {
-  const { shown, refresh, scripts, sources, scriptLength, canonical, title, frames, targets } = signs
-  if (shown.length > LITTLE) return undefined
+export function findRedirect(signs: PageSignals, base: string): Redirect | undefined {
+  const { shown, refresh, scripts, sources, scriptLength, canonical, title, frames, linkTargets } = signs
+  if (shown.length > MAX_SHOWN_CHARS) return undefined
   const own = withoutFragment(signs.url)
   const to = (href: string | undefined, detail: string): Redirect | undefined => {
     const target = href === undefined ? undefined : resolveHttp(href, base)
@@ -40,14 +40,14 @@ export function findRedirect(signs: Signs, base: string): Redirect | undefined {
   }
   const [frame, ...others] = frames
   if (frame !== undefined && others.length === 0) return to(frame, 'shows another address in a frame')
-  if (shown.length > LITTLE_BESIDE_SCRIPT) return undefined
+  if (shown.length > MAX_SCRIPT_PAGE_CHARS) return undefined
   if (sources === '' && scriptLength < SHORT_SCRIPT) {
     const [, assigned, replaced] = LOCATION.exec(scripts) ?? []
     const found = to(assigned ?? replaced ?? variableIn(scripts), 'a script leads to another address')
     if (found !== undefined) return found
   }
-  if (signs.hasCode || !SAYS_SO.test(`${title} ${shown}`)) return undefined
-  const [link, another] = targets
+  if (signs.hasCode || !REDIRECT_PHRASES.test(`${title} ${shown}`)) return undefined
+  const [link, another] = linkTargets
   const moved = to(canonical ?? undefined, 'says that it has moved')
   return moved ?? to(another === undefined ? link : undefined, 'says that it has moved')
 }

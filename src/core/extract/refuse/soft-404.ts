@@ -1,5 +1,5 @@
+import type { PageSignals } from './page-signals.ts'
 import { countSentences } from './prose.ts'
-import type { Signs } from './signs.ts'
 
 /** Titles of missing pages. */
 const NOT_FOUND = new RegExp(
@@ -28,39 +28,39 @@ const NOTHING =
 const SEPARATOR = /\s+[|–—·•»«:-]\s+/
 
 /** Longest content of a missing page: an apology, a search form, a few links. */
-const LITTLE = 500
+const MAX_CHARS = 500
 /** The limit when more than one sign says that the page is missing. */
-const LITTLE_WHEN_SURE = 1500
+const MAX_CHARS_WHEN_SURE = 1500
 /** A shorter text explains nothing. */
 const EXPLANATION = 120
 
 const GONE = new Set([404, 410])
 
 /** Words of an apology to the reader, which an explanation of an error lacks. */
-const EXCUSES =
+const APOLOGY_WORDS =
   /\b(?:you(?:r|['’]re)?|we|our|us|sorry|oops|go (?:back|home)|home ?page|wir|sie|ihre?|nous|vous|votre|lo sentimos|nuestr[ao]|su|ci|spiacenti|desculpe|wij|uw|vi|мы|вы|вам)\b|申し訳|抱歉|죄송/iu
 
 /** Whether a title, a heading or a line says that the page is missing. */
-export function saysNotFound(line: string): boolean {
+export function isNotFoundText(line: string): boolean {
   return NOT_FOUND.test(line) || line.split(SEPARATOR).some((part) => NOTHING.test(part.trim()))
 }
 
 /** Detects a page that says it is missing, whatever its status. */
-export function findSoft404(signs: Signs): string | undefined {
+export function findSoft404(signs: PageSignals): string | undefined {
   const { title, heading, status, contentLength } = signs
   const isGone = GONE.has(status)
-  if (isGone && contentLength <= LITTLE) return `answered with status ${status}`
-  const isTitled = saysNotFound(title)
-  const isHeaded = saysNotFound(heading)
+  if (isGone && contentLength <= MAX_CHARS) return `answered with status ${status}`
+  const isTitled = isNotFoundText(title)
+  const isHeaded = isNotFoundText(heading)
   if (!isTitled && !isHeaded) return undefined
   const isSure = isGone || (isTitled && isHeaded)
-  if (contentLength > (isSure ? LITTLE_WHEN_SURE : LITTLE)) return undefined
-  if (!isGone && explains(signs)) return undefined
+  if (contentLength > (isSure ? MAX_CHARS_WHEN_SURE : MAX_CHARS)) return undefined
+  if (!isGone && hasExplanation(signs)) return undefined
   return `says "${(isHeaded ? heading : title).slice(0, 80)}"`
 }
 
 /** Whether a page explains the error that its title names. */
-function explains({ content, contentLength, hasCode }: Signs): boolean {
+function hasExplanation({ content, contentLength, hasCode }: PageSignals): boolean {
   if (hasCode) return true
-  return contentLength >= EXPLANATION && !EXCUSES.test(content) && countSentences(content) >= 2
+  return contentLength >= EXPLANATION && !APOLOGY_WORDS.test(content) && countSentences(content) >= 2
 }

@@ -1,9 +1,9 @@
-import type { Chrome } from './rule.ts'
+import type { ChromeKind } from './chrome-kind.ts'
 
 /** Notes that lie over a page or above it: consent, announcements, dialogs. */
-export const NOTICES: Chrome = {
+export const NOTICES: ChromeKind = {
   reason: 'notice over the page',
-  says: { role: 'alertdialog marquee status tooltip' },
+  attributes: { role: 'alertdialog marquee status tooltip' },
   products: `onetrust cookiebot cookiehub cookieyes cookieconsent usercentrics didomi trustarc truste termly iubenda osano
     klaro borlabs cmplz complianz`,
   terms: `cookie cookies cookiebar consent gdpr ccpa announcement announcements notification-bar
@@ -15,10 +15,10 @@ export const NOTICES: Chrome = {
 }
 
 /** Advertisements beside the text. */
-export const ADVERTISEMENTS: Chrome = {
+export const ADVERTISEMENTS: ChromeKind = {
   reason: 'advertisement',
   isJargon: true,
-  says: { 'aria-label': 'advertisement' },
+  attributes: { 'aria-label': 'advertisement' },
   products: 'adsbygoogle outbrain taboola revcontent',
   terms: `ad ads advert adverts advertisement advertisements advertising advertorial adslot adunit adbox
     sponsored sponsor sponsors sponsorship dfp partner-offers affiliate-disclosure`,
@@ -26,7 +26,7 @@ export const ADVERTISEMENTS: Chrome = {
 }
 
 /** Invitations to leave an address. */
-export const NEWSLETTERS: Chrome = {
+export const NEWSLETTERS: ChromeKind = {
   reason: 'newsletter',
   terms: `newsletter newsletters news-letter subscribe subscription subscriptions signup sign-up mailing-list
     mailchimp mc-embed opt-in optin email-capture lead-magnet leadform hubspot-form hbspt-form`,

@@ -1,12 +1,12 @@
 import { find } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
-import { namesSite } from '../content/site-name.ts'
+import { isSiteNameHeading } from '../content/site-name.ts'
 import { linkShare, type Statistics, type StatisticsMap } from '../content/statistics.ts'
+import { type ChromeKind, wordsIn } from './chrome-kind.ts'
 import { CONTROLS } from './forms.ts'
 import { FRAME } from './frame.ts'
 import { isTitledMedia } from './media.ts'
 import { NAVIGATION } from './navigation.ts'
-import { type Chrome, wordsIn } from './rule.ts'
 
 const ATTRIBUTES = ['role', 'itemprop', 'itemtype', 'rel', 'aria-label'] as const
 
@@ -14,29 +14,29 @@ const ATTRIBUTES = ['role', 'itemprop', 'itemtype', 'rel', 'aria-label'] as cons
 export type AttributeRules = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /** Indexes the concerns by attribute. If two share a value, the later one gives the reason. */
-export function indexAttributes(concerns: readonly Chrome[]): AttributeRules {
+export function indexAttributes(concerns: readonly ChromeKind[]): AttributeRules {
   return new Map(
     ATTRIBUTES.map((attribute) => [
       attribute,
       new Map(
-        concerns.flatMap(({ says, reason }) =>
-          wordsIn(says?.[attribute] ?? '').map((value) => [value.toLowerCase(), reason] as const),
+        concerns.flatMap(({ attributes, reason }) =>
+          wordsIn(attributes?.[attribute] ?? '').map((value) => [value.toLowerCase(), reason] as const),
         ),
       ),
     ]),
   )
 }
 
-const SILENT = new Set(wordsIn('script style template iframe object svg canvas audio video'))
+const NON_TEXT_ELEMENTS = new Set(wordsIn('script style template iframe object svg canvas audio video'))
 
 /** Whether an element never holds text of the page. */
-export function isSilent(element: Element): boolean {
-  return SILENT.has(element.name) && !isTitledMedia(element)
+export function isNonText(element: Element): boolean {
+  return NON_TEXT_ELEMENTS.has(element.name) && !isTitledMedia(element)
 }
 
 /** Elements that are chrome by their name alone. */
 const BY_NAME: ReadonlyMap<string, string> = new Map([
-  ...[...SILENT].map((name) => [name, name] as const),
+  ...[...NON_TEXT_ELEMENTS].map((name) => [name, name] as const),
   ...wordsIn('select option optgroup datalist input textarea progress meter legend search').map(
     (name) => [name, CONTROLS.reason] as const,
   ),
@@ -45,7 +45,7 @@ const BY_NAME: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Creates a function that tells whether the name, role or microdata of an element makes it chrome, and why. */
-export function createMarkupJudge(
+export function createMarkupMatcher(
   rules: AttributeRules,
   statistics: StatisticsMap,
   root: Element,
@@ -55,31 +55,34 @@ export function createMarkupJudge(
     const { name } = element
     if (name === 'html' || name === 'body' || name === 'main' || name === 'article') return undefined
     const counts = statistics.get(element)
-    if (liesBesidePage(element, counts, whole)) return name === 'footer' ? FRAME.reason : 'dialog'
+    if (isOutsidePage(element, counts, whole)) return name === 'footer' ? FRAME.reason : 'dialog'
     if (isTitledMedia(element)) return undefined
     const certain = BY_NAME.get(name)
     if (certain !== undefined && !outweighsMarkup(counts, whole)) return certain
-    if (counts.text === 0 || outweighsMarkup(counts, whole) || isAccordion(element, counts)) return undefined
+    if (counts.textLength === 0 || outweighsMarkup(counts, whole) || isAccordion(element, counts)) return undefined
     return reasonOfAttributes(element, rules) ?? reasonOfContents(element, counts, whole)
   }
 }
 
 /** Whether an element holds so much of the page that its markup must be wrong. */
 function outweighsMarkup(counts: Statistics, whole: Statistics): boolean {
-  if (counts.mains > 0) return true
-  const share = counts.prose / Math.max(1, whole.prose)
-  if (counts.titles > 0) return share > 0.2
-  return share > 0.6 && counts.text > whole.text * 0.3 && linkShare(counts) < 0.5
+  if (counts.mainCount > 0) return true
+  const share = counts.proseLength / Math.max(1, whole.proseLength)
+  if (counts.h1Count > 0) return share > 0.2
+  return share > 0.6 && counts.textLength > whole.textLength * 0.3 && linkShare(counts) < 0.5
 }
 
 /**
  * Whether an element is a footer or a modal dialog of a page with a title and sentences elsewhere. Some hold the terms of the whole site,
  * which are longer than any page of it.
  */
-function liesBesidePage(element: Element, counts: Statistics, whole: Statistics): boolean {
+function isOutsidePage(element: Element, counts: Statistics, whole: Statistics): boolean {
   const isBeside = element.name === 'footer' ? !isInside(element, 'blockquote') : isModal(element)
   return (
-    isBeside && counts.mains === 0 && whole.titles > counts.titles && whole.prose - counts.prose >= ENOUGH_ELSEWHERE
+    isBeside &&
+    counts.mainCount === 0 &&
+    whole.h1Count > counts.h1Count &&
+    whole.proseLength - counts.proseLength >= MIN_PROSE_ELSEWHERE
   )
 }
 
@@ -90,7 +93,7 @@ function isModal(element: Element): boolean {
 }
 
 /** With this many letters in sentences, the page has content outside the footer. */
-const ENOUGH_ELSEWHERE = 500
+const MIN_PROSE_ELSEWHERE = 500
 
 /** The reason to drop an element that its attributes give. */
 export function reasonOfAttributes(element: Element, rules: AttributeRules): string | undefined {
@@ -106,23 +109,23 @@ export function reasonOfAttributes(element: Element, rules: AttributeRules): str
 /** The reason for names and roles whose meaning depends on the content and the position of the element. */
 function reasonOfContents(element: Element, counts: Statistics, whole: Statistics): string | undefined {
   const role = element.attribute('role')
-  const isSmall = counts.titles === 0 && counts.prose < whole.prose * SMALL_SHARE
+  const isSmall = counts.h1Count === 0 && counts.proseLength < whole.proseLength * SMALL_SHARE
   switch (element.name) {
     case 'footer':
       return isInside(element, 'blockquote') ? undefined : FRAME.reason
     case 'header':
-      return (counts.titles > 0 && !isMasthead(element)) || SECTIONING.some((name) => isInside(element, name))
+      return (counts.h1Count > 0 && !isMasthead(element)) || SECTIONING.some((name) => isInside(element, name))
         ? undefined
         : FRAME.reason
     case 'aside':
       return isRemark(element) ||
-        counts.prose > whole.prose * (isInside(element, 'article') ? SMALL_SHARE : LARGE_SHARE)
+        counts.proseLength > whole.proseLength * (isInside(element, 'article') ? SMALL_SHARE : LARGE_SHARE)
         ? undefined
         : 'aside'
     case 'form':
-      return counts.prose < (counts.controls + 1) * PROSE_PER_CONTROL ? CONTROLS.reason : undefined
+      return counts.proseLength < (counts.controlCount + 1) * PROSE_PER_CONTROL ? CONTROLS.reason : undefined
     case 'label':
-      return counts.controls > 0 || element.hasAttribute('for') ? CONTROLS.reason : undefined
+      return counts.controlCount > 0 || element.hasAttribute('for') ? CONTROLS.reason : undefined
     case 'dialog':
       return isSmall ? 'dialog' : undefined
     default:
@@ -134,7 +137,7 @@ function reasonOfContents(element: Element, counts: Statistics, whole: Statistic
 /** Whether the first heading of the page is only the name of the site. */
 function isMasthead(header: Element): boolean {
   const title = find(header, ({ name }) => name === 'h1')
-  return title !== undefined && namesSite(title)
+  return title !== undefined && isSiteNameHeading(title)
 }
 
 /** A header inside one of these belongs to a part of the page. */
@@ -165,8 +168,8 @@ function isDisclosure(element: Element): boolean {
 }
 
 /** Whether a tab list contains its panels, as in accordions. */
-function isAccordion(element: Element, { prose }: Statistics): boolean {
-  return element.attribute('role') === 'tablist' && prose > 0
+function isAccordion(element: Element, { proseLength }: Statistics): boolean {
+  return element.attribute('role') === 'tablist' && proseLength > 0
 }
 
 const HEADING_PARENTS = new Set(['h2', 'h3', 'h4', 'h5', 'h6', 'dt', 'summary'])

@@ -1,19 +1,19 @@
 import type { Element } from '../../html/tree.ts'
 import { linkShare, type Statistics, type StatisticsMap } from '../content/statistics.ts'
-import { Forms, isLinkDense, isSection } from './evidence.ts'
-import { type Chrome, wordsIn } from './rule.ts'
+import { type ChromeKind, wordsIn } from './chrome-kind.ts'
+import { FormFinder, isLinkDense, isSection } from './evidence.ts'
 import { type Term, TermReader } from './terms.ts'
 
 /** Concerns by term. */
 export interface TermRules {
-  readonly strong: ReadonlyMap<string, Chrome>
-  readonly weak: ReadonlyMap<string, Chrome>
-  readonly products: ReadonlyMap<string, Chrome>
+  readonly strong: ReadonlyMap<string, ChromeKind>
+  readonly weak: ReadonlyMap<string, ChromeKind>
+  readonly products: ReadonlyMap<string, ChromeKind>
 }
 
 /** Indexes the concerns by term. If two share a term, the later one wins. */
-export function indexTerms(concerns: readonly Chrome[]): TermRules {
-  const index = (list: (concern: Chrome) => string) =>
+export function indexTerms(concerns: readonly ChromeKind[]): TermRules {
+  const index = (list: (concern: ChromeKind) => string) =>
     new Map(concerns.flatMap((concern) => wordsIn(list(concern)).map((term) => [term, concern] as const)))
   return {
     strong: index(({ terms = '' }) => terms),
@@ -23,7 +23,9 @@ export function indexTerms(concerns: readonly Chrome[]): TermRules {
 }
 
 /** Elements that are never chrome, under any name. */
-const KEPT = new Set(wordsIn('html body main article h1 h2 h3 h4 h5 h6 pre code table tbody tr td th dt dd blockquote'))
+const NEVER_CHROME = new Set(
+  wordsIn('html body main article h1 h2 h3 h4 h5 h6 pre code table tbody tr td th dt dd blockquote'),
+)
 
 /** Words after a term that only name a part of the thing: `share-buttons`, but not `related-work`. */
 const PARTS = new Set(
@@ -44,35 +46,35 @@ const PARTS = new Set(
 )
 
 /** Creates a function that tells whether the author's names for an element make it chrome, and why. */
-export function createNameJudge(
+export function createNameMatcher(
   { strong, weak, products }: TermRules,
   statistics: StatisticsMap,
   root: Element,
 ): (element: Element) => string | undefined {
   const whole = statistics.get(root)
   const terms = new TermReader()
-  const forms = new Forms(root)
+  const forms = new FormFinder(root)
   const isNoun = ({ next }: Term) => next === '' || PARTS.has(next) || strong.has(next) || weak.has(next)
   return (element) => {
-    if (KEPT.has(element.name)) return undefined
+    if (NEVER_CHROME.has(element.name)) return undefined
     const counts = statistics.get(element)
-    if (counts.text === 0 || counts.mains > 0) return undefined
-    const product = counts.titles > 0 ? undefined : productOf(element, products)
+    if (counts.textLength === 0 || counts.mainCount > 0) return undefined
+    const product = counts.h1Count > 0 ? undefined : productOf(element, products)
     if (product !== undefined) return product.reason
     if (outweighsName(counts, whole)) return undefined
     for (const term of terms.read(element)) {
       const concern =
         (isNoun(term) || isLinkDense(counts) ? strong.get(term.text) : undefined) ??
         (term.isLast && isThin(counts, whole) ? weak.get(term.text) : undefined)
-      if (concern === undefined || counts.text > (concern.maxChars ?? Infinity)) continue
-      if (!isMeant(counts, concern) || forms.isIn(element)) return concern.reason
+      if (concern === undefined || counts.textLength > (concern.maxChars ?? Infinity)) continue
+      if (!hasOwnText(counts, concern) || forms.hasForm(element)) return concern.reason
     }
     return undefined
   }
 }
 
 /** The product whose name begins the id or a class of an element. Product ids are long and still count. */
-function productOf(element: Element, products: TermRules['products']): Chrome | undefined {
+function productOf(element: Element, products: TermRules['products']): ChromeKind | undefined {
   if (products.size === 0) return undefined
   const { id, classes } = element
   const ofId = id === '' ? undefined : products.get(firstWord(id))
@@ -90,17 +92,21 @@ function firstWord(name: string): string {
 }
 
 /** Whether a part has text of its own, so that its name describes its topic. */
-function isMeant(counts: Statistics, { isJargon = false, isLinks = false }: Chrome): boolean {
-  return isJargon ? false : isSection(counts) || (isLinks && counts.prose > 0 && counts.links === 0)
+function hasOwnText(counts: Statistics, { isJargon = false, isLinkList = false }: ChromeKind): boolean {
+  return isJargon ? false : isSection(counts) || (isLinkList && counts.proseLength > 0 && counts.linkCount === 0)
 }
 
 /** Whether an element holds so much of the page that its name must describe the layout. */
 function outweighsName(counts: Statistics, whole: Statistics): boolean {
-  if (counts.text > whole.text * 0.4) return true
-  const share = counts.prose / Math.max(1, whole.prose)
-  return counts.titles > 0 ? share > 0.1 : share > 0.3
+  if (counts.textLength > whole.textLength * 0.4) return true
+  const share = counts.proseLength / Math.max(1, whole.proseLength)
+  return counts.h1Count > 0 ? share > 0.1 : share > 0.3
 }
 
 function isThin(counts: Statistics, whole: Statistics): boolean {
-  return counts.titles === 0 && counts.codes === 0 && (counts.prose < whole.prose * 0.03 || linkShare(counts) > 0.5)
+  return (
+    counts.h1Count === 0 &&
+    counts.codeBlockCount === 0 &&
+    (counts.proseLength < whole.proseLength * 0.03 || linkShare(counts) > 0.5)
+  )
 }

@@ -1,14 +1,14 @@
-import { HEADINGS, INLINE } from '../../html/names.ts'
+import { HEADINGS, INLINE_ELEMENTS } from '../../html/element-names.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
 import type { Statistics, StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
+import { wordsIn } from './chrome-kind.ts'
 import { CONTROLS, FEEDBACK } from './forms.ts'
 import { BREADCRUMBS, NAVIGATION } from './navigation.ts'
-import { wordsIn } from './rule.ts'
 import { SHARING } from './sharing.ts'
 
 /** A longer block says more than one of these phrases. */
-const MOST_CHARS = 120
+const MAX_CHARS = 120
 
 interface Phrases {
   readonly reason: string
@@ -76,10 +76,12 @@ const RULES = KINDS.map(({ reason, isLink, phrases }) => ({
 }))
 
 /** A block without any of these has no such part. */
-const ANY = new RegExp(KINDS.flatMap(({ phrases }) => phrases).join('|'), 'iu')
+const ANY_PHRASE = new RegExp(KINDS.flatMap(({ phrases }) => phrases).join('|'), 'iu')
 
 /** Elements whose meaning depends on their position: rows of tables, terms, code. */
-const KEPT = new Set(wordsIn('html body main article pre code table thead tbody tr td th dl dt dd blockquote figure'))
+const POSITIONAL_ELEMENTS = new Set(
+  wordsIn('html body main article pre code table thead tbody tr td th dl dt dd blockquote figure'),
+)
 
 /** Drops small blocks by their whole text: questions about the page, links to its top, the breadcrumb path. */
 export function removeByText(root: Element, step: string, statistics: StatisticsMap): void {
@@ -89,14 +91,14 @@ export function removeByText(root: Element, step: string, statistics: Statistics
     for (let i = 0; i < children.length; i++) {
       const child = children[i]
       if (typeof child !== 'object' || child.dropped !== undefined || child.name === 'pre') continue
-      if (INLINE.has(child.name) && (isInLine(children[i - 1]) || isInLine(children[i + 1]))) continue
+      if (INLINE_ELEMENTS.has(child.name) && (isInLine(children[i - 1]) || isInLine(children[i + 1]))) continue
       const counts = statistics.get(child)
-      if (counts.text === 0) continue
-      if (counts.text <= MOST_CHARS) {
+      if (counts.textLength === 0) continue
+      if (counts.textLength <= MAX_CHARS) {
         const text = lineOf(child)
-        const mayTell = ANY.test(text)
+        const mayTell = ANY_PHRASE.test(text)
         const reason =
-          isAtTop && counts.links >= LEAST_LINKS && isPath(child)
+          isAtTop && counts.linkCount >= MIN_LINKS && isBreadcrumbPath(child)
             ? BREADCRUMBS.reason
             : mayTell
               ? reasonOf(child, text, counts)
@@ -107,7 +109,7 @@ export function removeByText(root: Element, step: string, statistics: Statistics
         }
         if (!isAtTop && !mayTell) continue
       }
-      if (endsTop(child, counts)) isAtTop = false
+      if (beginsText(child, counts)) isAtTop = false
       visit(child)
     }
   }
@@ -118,34 +120,40 @@ export function removeByText(root: Element, step: string, statistics: Statistics
 function isInLine(node: Element | string | undefined): boolean {
   if (node === undefined) return false
   if (typeof node === 'string') return node.trim() !== ''
-  return node.dropped === undefined && INLINE.has(node.name)
+  return node.dropped === undefined && INLINE_ELEMENTS.has(node.name)
 }
 
 function reasonOf(element: Element, text: string, counts: Statistics): string | undefined {
-  if (KEPT.has(element.name) || HEADINGS.has(element.name) || counts.headings > 0 || counts.codes > 0) return undefined
-  const hasLink = counts.links > 0
+  if (
+    POSITIONAL_ELEMENTS.has(element.name) ||
+    HEADINGS.has(element.name) ||
+    counts.headingCount > 0 ||
+    counts.codeBlockCount > 0
+  )
+    return undefined
+  const hasLink = counts.linkCount > 0
   return RULES.find(({ isLink, pattern }) => (hasLink || (!isLink && element.name !== 'li')) && pattern.test(text))
     ?.reason
 }
 
 /** Whether the text of the page has begun; a breadcrumb path comes before it. */
-function endsTop({ name }: Element, { prose }: Statistics): boolean {
-  return (name === 'p' && prose > 0) || name === 'h2' || name === 'h3' || name === 'table'
+function beginsText({ name }: Element, { proseLength }: Statistics): boolean {
+  return (name === 'p' && proseLength > 0) || name === 'h2' || name === 'h3' || name === 'table'
 }
 
 const SEPARATOR = /^[\s›»>/→⟩❯▸\\|]+$/u
-const LEAST_PLACES = 3
-const LEAST_LINKS = 2
+const MIN_BREADCRUMBS = 3
+const MIN_LINKS = 2
 
 /** Whether a line is a breadcrumb path: "Home › Guide › Install". The last part need not be a link. */
-function isPath(element: Element): boolean {
-  if (KEPT.has(element.name) || HEADINGS.has(element.name)) return false
+function isBreadcrumbPath(element: Element): boolean {
+  if (POSITIONAL_ELEMENTS.has(element.name) || HEADINGS.has(element.name)) return false
   let places = 0
   let signs = 0
   for (const child of element.children) {
     if (typeof child !== 'string') {
       if (child.dropped !== undefined) continue
-      if (!INLINE.has(child.name)) return false
+      if (!INLINE_ELEMENTS.has(child.name)) return false
       if (SEPARATOR.test(lineOf(child))) signs++
       else places++
     } else if (child.trim() !== '') {
@@ -155,5 +163,5 @@ function isPath(element: Element): boolean {
       if (rest !== '') places++
     }
   }
-  return places >= LEAST_PLACES && signs === places - 1
+  return places >= MIN_BREADCRUMBS && signs === places - 1
 }

@@ -1,15 +1,15 @@
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from '../content/statistics.ts'
 import { indexAttributes, reasonOfAttributes } from './by-markup.ts'
-import { createNameJudge, indexTerms } from './by-name.ts'
-import { removeBy } from './remove-by.ts'
-import type { Chrome } from './rule.ts'
+import { createNameMatcher, indexTerms } from './by-name.ts'
+import type { ChromeKind } from './chrome-kind.ts'
+import { removeMatching } from './remove-matching.ts'
 
 const STEP = 'bylines'
 
-const BYLINES: Chrome = {
+const BYLINES: ChromeKind = {
   reason: 'byline',
-  says: { rel: 'author tag', itemprop: 'author publisher datePublished dateModified' },
+  attributes: { rel: 'author tag', itemprop: 'author publisher datePublished dateModified' },
   terms: `byline bylines author-box authorbox author-info author-card author-profile author-details author-meta
     author-block about-author about-the-author post-author article-author entry-author author-name author-avatar
     authorship contributor contributors bio post-meta entry-meta article-meta postmeta entrymeta meta-info
@@ -27,8 +27,8 @@ const TERMS = indexTerms([BYLINES])
 
 /** Drops the author, the date and the tags of a page, which its metadata has. Posts of a forum keep theirs. */
 export function removeBylines(content: Element, statistics: StatisticsMap): void {
-  const judge = createNameJudge(TERMS, statistics, content)
-  removeBy(content, STEP, (element) => {
+  const judge = createNameMatcher(TERMS, statistics, content)
+  removeMatching(content, STEP, (element) => {
     // A date in a table is data.
     if (element === content || element.parent?.name === 'td') return undefined
     return reasonOfAttributes(element, ATTRIBUTES) ?? judge(element)

@@ -136,7 +136,7 @@ describe('removeChrome', () => {
 
   test('drops the parts that the generator names, with its reason', () => {
     const root = parseHtml(`<body><i class="edit">edit</i>${PROSE}</body>`)
-    removeChrome(root, { name: 'x', meta: [], signs: [], content: [], drop: { 'i.edit': 'control' } })
+    removeChrome(root, { name: 'x', meta: [], fingerprints: [], content: [], drop: { 'i.edit': 'control' } })
     expect(listRemovals(root)).toMatchObject([{ reason: 'control', element: 'i.edit' }])
   })
 })

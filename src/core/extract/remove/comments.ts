@@ -1,12 +1,12 @@
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from '../content/statistics.ts'
 import { indexTerms } from './by-name.ts'
-import { Forms, holdsComments, isSection } from './evidence.ts'
-import { removeBy } from './remove-by.ts'
-import type { Chrome } from './rule.ts'
+import type { ChromeKind } from './chrome-kind.ts'
+import { FormFinder, holdsComments, isSection } from './evidence.ts'
+import { removeMatching } from './remove-matching.ts'
 import { TermReader } from './terms.ts'
 
-const COMMENTS: Chrome = {
+const COMMENTS: ChromeKind = {
   reason: 'comments of readers',
   terms: `comments comment-list commentlist comment-section comment-thread comment-threads comment-box comment-area
     comments-area comments-box comments-list comments-wrapper respond comment-form
@@ -20,16 +20,16 @@ const MAX_SHARE = 0.85
 
 /** Drops reader comments under a page, and returns whether there were any. Not for forums, where the posts are the page. */
 export function removeComments(body: Element, statistics: StatisticsMap): boolean {
-  const most = statistics.get(body).prose * MAX_SHARE
-  const mostText = statistics.get(body).text * MAX_SHARE
+  const most = statistics.get(body).proseLength * MAX_SHARE
+  const mostText = statistics.get(body).textLength * MAX_SHARE
   const terms = new TermReader()
-  const forms = new Forms(body)
-  return removeBy(body, STEP, (element) => {
+  const forms = new FormFinder(body)
+  return removeMatching(body, STEP, (element) => {
     const counts = statistics.get(element)
-    if (element === body || counts.mains > 0 || counts.titles > 0) return undefined
-    if (counts.prose > most && counts.text > mostText) return undefined
+    if (element === body || counts.mainCount > 0 || counts.h1Count > 0) return undefined
+    if (counts.proseLength > most && counts.textLength > mostText) return undefined
     if (!terms.read(element).some(({ text }) => TERMS.has(text))) return undefined
     // A chapter about comments has the same name, but no form to write one.
-    return isSection(counts) && !forms.isIn(element) && !holdsComments(element) ? undefined : COMMENTS.reason
+    return isSection(counts) && !forms.hasForm(element) && !holdsComments(element) ? undefined : COMMENTS.reason
   })
 }

@@ -1,4 +1,4 @@
-import { INLINE } from '../../html/names.ts'
+import { INLINE_ELEMENTS } from '../../html/element-names.ts'
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
@@ -13,17 +13,17 @@ const MIN_CHARS = { product: 80, other: 300 }
  * page is kept as the writer's own repetition, except in shops.
  */
 export function removeCopies(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
-  const prints = new Map<Element, Print>()
-  printOf(content, prints, isProduct ? MIN_CHARS.product : MIN_CHARS.other)
+  const prints = new Map<Element, Fingerprint>()
+  fingerprintOf(content, prints, isProduct ? MIN_CHARS.product : MIN_CHARS.other)
   const seen = new Map<string, Element>()
   const visit = (element: Element) => {
     if (element.dropped !== undefined) return
     // A listing is shown again where it is explained.
-    const print = statistics.get(element).codes > 0 ? undefined : prints.get(element)
+    const print = statistics.get(element).codeBlockCount > 0 ? undefined : prints.get(element)
     const key = print === undefined ? '' : `${print.length} ${print.low} ${print.high}`
     const twin = seen.get(key)
     if (print !== undefined && twin !== undefined) {
-      const isMeant = print.blocks === 1 && !isProduct && partOf(twin) === partOf(element)
+      const isMeant = print.blocks === 1 && !isProduct && enclosingBlockOf(twin) === enclosingBlockOf(element)
       if (!isMeant) drop(element, STEP, 'copy of a part before it')
       return
     }
@@ -33,7 +33,7 @@ export function removeCopies(content: Element, statistics: StatisticsMap, isProd
   visit(content)
 }
 
-interface Print {
+interface Fingerprint {
   readonly length: number
   /** Number of blocks in it with text of their own, including itself. */
   readonly blocks: number
@@ -42,7 +42,7 @@ interface Print {
 }
 
 /** Length and hash of the letters in an element, computed from its children; stored for long ones. */
-function printOf(element: Element, prints: Map<Element, Print>, least: number): Print {
+function fingerprintOf(element: Element, prints: Map<Element, Fingerprint>, least: number): Fingerprint {
   let length = 0
   let blocks = 0
   let low = 7
@@ -59,21 +59,21 @@ function printOf(element: Element, prints: Map<Element, Print>, least: number): 
         if (code > SPACE) add(1, code, code)
       }
     } else if (child.dropped === undefined) {
-      const print = printOf(child, prints, least)
+      const print = fingerprintOf(child, prints, least)
       add(print.length, print.low, print.high)
       blocks += print.blocks
     }
   }
-  if (blocks === 0 && length > 0 && !INLINE.has(element.name)) blocks = 1
+  if (blocks === 0 && length > 0 && !INLINE_ELEMENTS.has(element.name)) blocks = 1
   const print = { length, blocks, low, high }
   if (length >= least) prints.set(element, print)
   return print
 }
 
 /** The block around the paragraph that an element is or is inside. */
-function partOf(element: Element): Element | undefined {
+function enclosingBlockOf(element: Element): Element | undefined {
   let { parent } = element
-  while (parent !== undefined && (INLINE.has(parent.name) || parent.name === 'p')) parent = parent.parent
+  while (parent !== undefined && (INLINE_ELEMENTS.has(parent.name) || parent.name === 'p')) parent = parent.parent
   return parent
 }
 

@@ -1,4 +1,4 @@
-import { HEADINGS } from '../../html/names.ts'
+import { HEADINGS } from '../../html/element-names.ts'
 import { find } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import { linkShare, type Statistics } from '../content/statistics.ts'
@@ -11,7 +11,7 @@ import { linkShare, type Statistics } from '../content/statistics.ts'
 const FIELDS = new Set(['form', 'input', 'select', 'textarea'])
 
 /** Finds elements that hold form fields, dropped or not. */
-export class Forms {
+export class FormFinder {
   readonly #root: Element
   #around: ReadonlySet<Element> | undefined
 
@@ -19,13 +19,13 @@ export class Forms {
     this.#root = root
   }
 
-  isIn(element: Element): boolean {
-    this.#around ??= findAround(this.#root)
+  hasForm(element: Element): boolean {
+    this.#around ??= findFormAncestors(this.#root)
     return this.#around.has(element)
   }
 }
 
-function findAround(root: Element): ReadonlySet<Element> {
+function findFormAncestors(root: Element): ReadonlySet<Element> {
   const around = new Set<Element>()
   const visit = (element: Element): boolean => {
     let isField = FIELDS.has(element.name) && element.attribute('type') !== 'hidden'
@@ -45,13 +45,18 @@ export function isLinkDense(counts: Statistics): boolean {
 }
 
 /** Whether a part is a row of cards: headings that each link to a page. */
-export function isCards({ headings, links, codes }: Statistics): boolean {
-  return headings > 1 && links >= headings && codes === 0
+export function isCardRow({ headingCount, linkCount, codeBlockCount }: Statistics): boolean {
+  return headingCount > 1 && linkCount >= headingCount && codeBlockCount === 0
 }
 
 /** Whether a part explains its own heading in sentences or code, as a section does. */
 export function isSection(counts: Statistics): boolean {
-  return counts.headings > 0 && (counts.prose > 0 || counts.codes > 0) && !isLinkDense(counts) && !isCards(counts)
+  return (
+    counts.headingCount > 0 &&
+    (counts.proseLength > 0 || counts.codeBlockCount > 0) &&
+    !isLinkDense(counts) &&
+    !isCardRow(counts)
+  )
 }
 
 const COMMENT =

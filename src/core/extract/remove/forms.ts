@@ -1,10 +1,10 @@
-import type { Chrome } from './rule.ts'
+import type { ChromeKind } from './chrome-kind.ts'
 
 /** Form controls: fields and buttons. */
-export const CONTROLS: Chrome = {
+export const CONTROLS: ChromeKind = {
   reason: 'form',
   maxChars: 600,
-  says: { role: 'listbox option combobox searchbox slider switch spinbutton' },
+  attributes: { role: 'listbox option combobox searchbox slider switch spinbutton' },
   terms: `search-form searchform searchbox search-box search-bar searchbar search-results-form login log-in signin
     sign-in register registration captcha recaptcha form-actions button-group btn-group buttons addtocart
     add-to-bag buy-now wishlist quantity cart minicart checkout filters facet facets sort-by sortby sorting
@@ -14,7 +14,7 @@ export const CONTROLS: Chrome = {
 }
 
 /** Questions about the page itself. */
-export const FEEDBACK: Chrome = {
+export const FEEDBACK: ChromeKind = {
   reason: 'feedback on the page',
   maxChars: 1500,
   terms: `feedback was-helpful is-helpful page-helpful rate-this survey qualtrics edit-page edit-this-page editpage edit-link edit-on-github

@@ -1,10 +1,10 @@
-import type { Chrome } from './rule.ts'
+import type { ChromeKind } from './chrome-kind.ts'
 
 /** The header and footer that a site puts on every page. */
-export const FRAME: Chrome = {
+export const FRAME: ChromeKind = {
   reason: 'frame of the site',
   isJargon: true,
-  says: { role: 'banner contentinfo complementary search', itemtype: 'WPHeader WPFooter WPSideBar' },
+  attributes: { role: 'banner contentinfo complementary search', itemtype: 'WPHeader WPFooter WPSideBar' },
   terms: `footer footers sitefooter colophon copyright copyrights masthead siteheader site-header page-header-bar
     global-header topheader top-header header-top header-nav navigation-header site-info site-branding logo
     site-title nocontent`,

@@ -1,4 +1,4 @@
-import { HEADINGS } from '../../html/names.ts'
+import { HEADINGS } from '../../html/element-names.ts'
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
@@ -18,12 +18,12 @@ const ARTICLE_PROSE = 800
 
 /** Drops lists of other articles, each with a linked headline and perhaps its first sentences, from a page that is an article itself. */
 export function removeHeadlineLists(content: Element, statistics: StatisticsMap): void {
-  const { prose } = statistics.get(content)
+  const { proseLength } = statistics.get(content)
   const visit = (element: Element) => {
-    const { headings, links } = statistics.get(element)
-    if (headings < MIN_ITEMS || links < MIN_ITEMS) return
+    const { headingCount, linkCount } = statistics.get(element)
+    if (headingCount < MIN_ITEMS || linkCount < MIN_ITEMS) return
     const items = itemsOf(element, statistics)
-    if (items.length > 0 && prose - statistics.get(element).prose >= ARTICLE_PROSE) {
+    if (items.length > 0 && proseLength - statistics.get(element).proseLength >= ARTICLE_PROSE) {
       for (const item of items) drop(item, STEP, 'other articles')
       return
     }
@@ -34,15 +34,15 @@ export function removeHeadlineLists(content: Element, statistics: StatisticsMap)
 
 /** The children of an element if most of them are items of such a list, otherwise nothing. */
 function itemsOf(parent: Element, statistics: StatisticsMap): Element[] {
-  const children = parent.elements().filter((child) => statistics.get(child).text > 0)
+  const children = parent.elements().filter((child) => statistics.get(child).textLength > 0)
   if (children.length < MIN_ITEMS) return []
   const items = children.filter((child) => isItem(child, statistics))
   return items.length >= MIN_ITEMS && items.length >= children.length * ITEM_SHARE ? children : []
 }
 
 function isItem(element: Element, statistics: StatisticsMap): boolean {
-  const { text, headings, links, codes } = statistics.get(element)
-  if (headings === 0 || links === 0 || codes > 0 || text > ITEM_CHARS) return false
+  const { textLength, headingCount, linkCount, codeBlockCount } = statistics.get(element)
+  if (headingCount === 0 || linkCount === 0 || codeBlockCount > 0 || textLength > ITEM_CHARS) return false
   for (const inner of element.descendants()) {
     if (HEADINGS.has(inner.name)) return isLinked(inner, element, statistics)
   }
@@ -51,9 +51,9 @@ function isItem(element: Element, statistics: StatisticsMap): boolean {
 
 /** Whether all words of a heading are in links, inside it or around it. */
 function isLinked(heading: Element, item: Element, statistics: StatisticsMap): boolean {
-  const { text, link } = statistics.get(heading)
-  if (text < HEADLINE_CHARS) return false
-  if (link >= text) return true
+  const { textLength, linkLength } = statistics.get(heading)
+  if (textLength < HEADLINE_CHARS) return false
+  if (linkLength >= textLength) return true
   for (let at = heading.parent; at !== undefined && at !== item.parent; at = at.parent) if (at.name === 'a') return true
   return false
 }

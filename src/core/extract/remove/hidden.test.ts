@@ -2,16 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseHtml } from '../../html/parse-html.ts'
 import { lineOf } from '../../html/tree.ts'
+import { indexElements } from '../element-index.ts'
 import type { Generator } from '../generators/generator.ts'
-import { surveyDocument } from '../survey.ts'
 import { removeHidden } from './hidden.ts'
-import { removeUnseen } from './unseen.ts'
+import { removeNonText } from './non-text.ts'
 
 /** Text that stays and number of characters that were hidden. */
 function remove(html: string, generator?: Generator): { text: string; hiddenChars: number } {
   const root = parseHtml(html)
-  let survey = surveyDocument(root)
-  if (removeUnseen(survey)) survey = surveyDocument(root)
+  let survey = indexElements(root)
+  if (removeNonText(survey)) survey = indexElements(root)
   const hiddenChars = removeHidden(survey, generator)
   return { text: lineOf(root), hiddenChars }
 }
@@ -121,7 +121,7 @@ describe('what opens with a click is content', () => {
   })
 
   test('keeps the elements that the generator keeps', () => {
-    const generator: Generator = { name: 'x', meta: [], signs: [], content: [], keep: ['.member'] }
+    const generator: Generator = { name: 'x', meta: [], fingerprints: [], content: [], keepHidden: ['.member'] }
     expect(remove('<p>seen</p> <p class="member" hidden>hidden</p>', generator)).toEqual(STAYS)
   })
 })

@@ -1,16 +1,16 @@
-import { FRAME } from '../../html/names.ts'
-import { find, selector } from '../../html/selector.ts'
+import { FRAME_ELEMENTS } from '../../html/element-names.ts'
+import { compileSelector, find } from '../../html/selector.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
+import type { ElementIndex } from '../element-index.ts'
 import type { Generator } from '../generators/generator.ts'
-import type { Survey } from '../survey.ts'
+import { Controls, createContentTest, isMenuOrDialog } from './hidden/hidden-content.ts'
 import { type HidingRule, HidingRules, type Sheet } from './hidden/hiding-rules.ts'
-import { Controls, isFrame, keepTest } from './hidden/kept.ts'
 import { lineLength } from './hidden/line-length.ts'
 import { mediaApplies } from './hidden/media.ts'
 import { isForScreenReaders } from './hidden/screen-readers.ts'
 import { readDeclarations } from './hidden/stylesheet.ts'
-import { judgeDeclarations, type Verdicts } from './hidden/visibility.ts'
+import { readVisibility, type VisibilityByAspect } from './hidden/visibility.ts'
 
 const STEP = 'hidden'
 
@@ -18,20 +18,20 @@ const STEP = 'hidden'
  * Drops invisible parts: elements hidden by attributes, `style` attributes or the page's own style sheets, and text for screen readers
  * only. Content that opens with a click stays. Returns the number of hidden characters.
  */
-export function removeHidden(survey: Survey, generator: Generator | undefined): number {
+export function removeHidden(survey: ElementIndex, generator: Generator | undefined): number {
   const rules = new HidingRules(sheetsIn(survey), nameTest(survey))
-  const isKept = keepTest(generator, new Controls(survey))
+  const isKept = createContentTest(generator, new Controls(survey))
   const ignored = new Set<unknown>()
-  const judge = (element: Element): Hidden | undefined => whyHidden(element, rules, ignored)
+  const judge = (element: Element): HidingReason | undefined => findHidingReason(element, rules, ignored)
   for (let attempt = 1; ; attempt++) {
-    const found = rules.hideNothing ? findAmong(survey.hideable, judge, isKept) : findHidden(survey.root, judge, isKept)
-    const excess = attempt < MAX_ATTEMPTS ? causeOfTooMuch(found, survey.root) : undefined
+    const found = rules.isEmpty ? findAmong(survey.hideable, judge, isKept) : findHidden(survey.root, judge, isKept)
+    const excess = attempt < MAX_ATTEMPTS ? findExcessiveCause(found, survey.root) : undefined
     if (excess === undefined) return dropAll(found)
     ignored.add(excess)
   }
 }
 
-function sheetsIn({ styles }: Survey): Sheet[] {
+function sheetsIn({ styles }: ElementIndex): Sheet[] {
   const sheets: Sheet[] = []
   for (const style of styles) {
     const applies = mediaApplies(style.attribute('media') ?? '')
@@ -45,12 +45,12 @@ function sheetsIn({ styles }: Survey): Sheet[] {
  * Creates a test for whether a class (`.a`) or id (`#a`) occurs in a document. Both sets are built on demand, because most pages need only
  * one.
  */
-function nameTest({ identified, classLists }: Survey): (name: string) => boolean {
+function nameTest({ withId, classLists }: ElementIndex): (name: string) => boolean {
   let ids: Set<string> | undefined
   let classes: Set<string> | undefined
   return (name) => {
     if (name.startsWith('#')) {
-      ids ??= new Set(identified.map(({ id }) => id))
+      ids ??= new Set(withId.map(({ id }) => id))
       return ids.has(name.slice(1))
     }
     classes ??= new Set([...classLists].flat())
@@ -59,45 +59,50 @@ function nameTest({ identified, classLists }: Survey): (name: string) => boolean
 }
 
 /** Why an element is hidden, and the cause: the rule, the element itself, or a pattern of transparency. */
-interface Hidden {
+interface HidingReason {
   readonly reason: string
   readonly cause: HidingRule | Element | typeof FADING
 }
 
 const FADING = 'opacity'
 
-function whyHidden(element: Element, rules: HidingRules, ignored: ReadonlySet<unknown>): Hidden | undefined {
+function findHidingReason(
+  element: Element,
+  rules: HidingRules,
+  ignored: ReadonlySet<unknown>,
+): HidingReason | undefined {
   const reason = ignored.has(element) ? undefined : reasonInElement(element)
   if (reason !== undefined) return { reason, cause: element }
   const style = element.attribute('style')
-  const inline: Verdicts = style === undefined ? {} : judgeDeclarations(readDeclarations(style), true)
+  const inline: VisibilityByAspect = style === undefined ? {} : readVisibility(readDeclarations(style), true)
   if (!ignored.has(element)) {
-    const byElement = (because: string): Hidden => ({ reason: because, cause: element })
-    if (inline.display?.hides || inline.visibility?.hides || inline.box?.hides) return byElement('style attribute')
-    if (inline.font?.hides && isPlain(element)) return byElement('font size 0')
+    const byElement = (because: string): HidingReason => ({ reason: because, cause: element })
+    if (inline.display?.isHidden || inline.visibility?.isHidden || inline.box?.isHidden)
+      return byElement('style attribute')
+    if (inline.font?.isHidden && isPlain(element)) return byElement('font size 0')
   }
-  if (inline.opacity?.hides && !ignored.has(FADING) && !willFadeIn(element)) {
+  if (inline.opacity?.isHidden && !ignored.has(FADING) && !willFadeIn(element)) {
     return { reason: 'transparent', cause: FADING }
   }
   // Sites do not hide the main content permanently.
   if (element.name === 'main') return undefined
-  const rule = rules.match(element, inline).find((one) => !ignored.has(one) && isMeant(one, element))
+  const rule = rules.match(element, inline).find((one) => !ignored.has(one) && isPermanent(one, element))
   return rule === undefined ? undefined : { reason: `style sheet: ${rule.selector}`, cause: rule }
 }
 
 /** The reason why an element is hidden by its name and attributes, without its style. */
 function reasonInElement(element: Element): string | undefined {
-  if (element.isBare) return element.name === 'dialog' ? 'closed dialog' : undefined
+  if (element.hasNoAttributes) return element.name === 'dialog' ? 'closed dialog' : undefined
   const hidden = element.attribute('hidden')
   if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return 'hidden attribute'
   if (element.name === 'dialog' && !element.hasAttribute('open')) return 'closed dialog'
   if (element.hasAttribute('popover')) return 'closed popover'
-  if (element.attribute('aria-hidden') === 'true' && isFrame(element)) return 'closed menu or dialog'
+  if (element.attribute('aria-hidden') === 'true' && isMenuOrDialog(element)) return 'closed menu or dialog'
   return isForScreenReaders(element.attribute('class') ?? '') ? 'for screen readers only' : undefined
 }
 
 /** Whether a style sheet rule hides permanently, instead of closing gaps or starting an animation. */
-function isMeant({ aspect }: HidingRule, element: Element): boolean {
+function isPermanent({ aspect }: HidingRule, element: Element): boolean {
   if (aspect === 'font') return isPlain(element)
   return aspect !== 'opacity' || !willFadeIn(element)
 }
@@ -115,31 +120,31 @@ function isPlain(element: Element): boolean {
   )
 }
 
-type Judge = (element: Element) => Hidden | undefined
+type HidingTest = (element: Element) => HidingReason | undefined
 type KeepTest = (element: Element, isInFrame: boolean) => boolean
 
 /** An element that is hidden, and the length of its text. */
-interface Found {
+interface HiddenElement {
   readonly element: Element
-  readonly hidden: Hidden
+  readonly hidden: HidingReason
   readonly chars: number
 }
 
-function foundIn(element: Element, hidden: Hidden): Found {
+function createHiddenElement(element: Element, hidden: HidingReason): HiddenElement {
   return { element, hidden, chars: lineOf(element).length }
 }
 
 /** The outermost elements that are hidden. */
-function findHidden(root: Element, why: Judge, isKept: KeepTest): Found[] {
-  const found: Found[] = []
+function findHidden(root: Element, why: HidingTest, isKept: KeepTest): HiddenElement[] {
+  const found: HiddenElement[] = []
   const visit = (element: Element, isInFrame: boolean) => {
     if (element.dropped !== undefined) return
     const hidden = why(element)
     if (hidden !== undefined && !isKept(element, isInFrame)) {
-      found.push(foundIn(element, hidden))
+      found.push(createHiddenElement(element, hidden))
       return
     }
-    const isNowInFrame = isInFrame || FRAME.has(element.name)
+    const isNowInFrame = isInFrame || FRAME_ELEMENTS.has(element.name)
     for (const child of element.children) if (typeof child !== 'string') visit(child, isNowInFrame)
   }
   visit(root, false)
@@ -147,30 +152,30 @@ function findHidden(root: Element, why: Judge, isKept: KeepTest): Found[] {
 }
 
 /** Like {@link findHidden}, when only some elements may be hidden. They are in source order. */
-function findAmong(elements: readonly Element[], why: Judge, isKept: KeepTest): Found[] {
-  const found: Found[] = []
+function findAmong(elements: readonly Element[], why: HidingTest, isKept: KeepTest): HiddenElement[] {
+  const found: HiddenElement[] = []
   /** Hidden elements are often siblings, so the place of the last parent is remembered. */
   let parent: Element | undefined
-  let place: Place = 'page'
+  let place: Region = 'page'
   for (const element of elements) {
     const hidden = element.dropped === undefined ? why(element) : undefined
     if (hidden === undefined) continue
     // Elements come in document order, so only the last found element can contain this one.
-    if (element.parent !== parent) place = placeOf(element, found.at(-1)?.element)
+    if (element.parent !== parent) place = regionOf(element, found.at(-1)?.element)
     parent = element.parent
-    if (place !== 'nowhere' && !isKept(element, place === 'frame')) found.push(foundIn(element, hidden))
+    if (place !== 'nowhere' && !isKept(element, place === 'frame')) found.push(createHiddenElement(element, hidden))
   }
   return found
 }
 
 /** The position of an element: inside a dropped part, in the frame around a page, or in the page itself. */
-type Place = 'nowhere' | 'frame' | 'page'
+type Region = 'nowhere' | 'frame' | 'page'
 
-function placeOf(element: Element, hidden: Element | undefined): Place {
-  let place: Place = 'page'
+function regionOf(element: Element, hidden: Element | undefined): Region {
+  let place: Region = 'page'
   for (let at = element.parent; at !== undefined; at = at.parent) {
     if (at.dropped !== undefined || at === hidden) return 'nowhere'
-    if (FRAME.has(at.name)) place = 'frame'
+    if (FRAME_ELEMENTS.has(at.name)) place = 'frame'
   }
   return place
 }
@@ -179,44 +184,44 @@ function placeOf(element: Element, hidden: Element | undefined): Place {
 const MAX_ATTEMPTS = 5
 
 /** A rule that hides more than this of a page is undone by a script: the page appears when it is loaded. */
-const MOST_OF_A_RULE = 0.5
+const MAX_RULE_SHARE = 0.5
 /** A single element may hide more, unless it holds the page itself. */
-const MOST_OF_AN_ELEMENT = 0.8
+const MAX_ELEMENT_SHARE = 0.8
 /** Lower limits for an element that holds the page itself, and for one that fades in by script. */
-const MOST_WITH_PAGE = 0.4
-const MOST_OF_A_FADING = 0.2
+const MAX_PAGE_ELEMENT_SHARE = 0.4
+const MAX_FADING_SHARE = 0.2
 /** In shorter text shares mean little: a short page may hide a long text. */
-const ENOUGH_TEXT = 1000
+const MIN_TEXT_CHARS = 1000
 
-function causeOfTooMuch(found: readonly Found[], root: Element): unknown {
+function findExcessiveCause(found: readonly HiddenElement[], root: Element): unknown {
   const all = found.reduce((sum, { chars }) => sum + chars, 0)
   // In a text longer than this, the hidden part would not be too much.
-  const textLength = lineLength(root, Math.ceil(all / MOST_OF_A_FADING))
-  const lengths = new Map<Hidden['cause'], number>()
+  const textLength = lineLength(root, Math.ceil(all / MAX_FADING_SHARE))
+  const lengths = new Map<HidingReason['cause'], number>()
   for (const { element, hidden, chars } of found) {
     const { cause } = hidden
     const length = (lengths.get(cause) ?? 0) + chars
     lengths.set(cause, length)
     const share = length / textLength
-    if (share > MOST_OF_A_FADING && isFading(cause)) return cause
-    if (share > MOST_WITH_PAGE && holdsPage(element)) return cause
-    const most = cause === element ? MOST_OF_AN_ELEMENT : MOST_OF_A_RULE
-    if (textLength >= ENOUGH_TEXT && share > most) return cause
+    if (share > MAX_FADING_SHARE && isFading(cause)) return cause
+    if (share > MAX_PAGE_ELEMENT_SHARE && holdsPage(element)) return cause
+    const most = cause === element ? MAX_ELEMENT_SHARE : MAX_RULE_SHARE
+    if (textLength >= MIN_TEXT_CHARS && share > most) return cause
   }
   return undefined
 }
 
-function isFading(cause: Hidden['cause']): boolean {
+function isFading(cause: HidingReason['cause']): boolean {
   return typeof cause === 'object' && 'aspect' in cause && (cause.aspect === 'opacity' || cause.aspect === 'font')
 }
 
-const PAGE = selector('html, body, main, article, h1, [role=main]')
+const PAGE = compileSelector('html, body, main, article, h1, [role=main]')
 
 function holdsPage(element: Element): boolean {
   return find(element, PAGE) !== undefined
 }
 
-function dropAll(found: readonly Found[]): number {
+function dropAll(found: readonly HiddenElement[]): number {
   for (const { element, hidden } of found) drop(element, STEP, hidden.reason)
   return found.reduce((sum, { chars }) => sum + chars, 0)
 }

@@ -1,10 +1,10 @@
 import type { Element } from '../../html/tree.ts'
-import { wordsIn } from './rule.ts'
+import { wordsIn } from './chrome-kind.ts'
 
 const MEDIA = new Set(wordsIn('iframe audio video'))
 
 /** Frames with these addresses are advertisements, trackers or forms, under any title. */
-const FURNITURE =
+const TRACKER_SOURCE =
   /doubleclick|googlesyndication|googletagmanager|adservice|amazon-adsystem|captcha|facebook\.com\/(?:tr|plugins)|platform\.twitter|disqus|\/ads?[/.?]/i
 
 /** Whether a media element or an embedded page has a title, so that a link can name it. */
@@ -12,7 +12,7 @@ export function isTitledMedia(element: Element): boolean {
   if (!MEDIA.has(element.name) || isPixel(element)) return false
   const title = element.attribute('title') ?? element.attribute('aria-label') ?? ''
   const source = element.attribute('src') ?? element.attribute('data-src') ?? ''
-  return title.trim() !== '' && !FURNITURE.test(source)
+  return title.trim() !== '' && !TRACKER_SOURCE.test(source)
 }
 
 /** Frames of a point or two count visits. */

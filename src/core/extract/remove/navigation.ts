@@ -1,10 +1,10 @@
-import type { Chrome } from './rule.ts'
+import type { ChromeKind } from './chrome-kind.ts'
 
 /** Ways through a site. */
-export const NAVIGATION: Chrome = {
+export const NAVIGATION: ChromeKind = {
   reason: 'navigation',
   isJargon: true,
-  says: {
+  attributes: {
     role: 'navigation menu menubar menuitem tablist toolbar directory',
     itemtype: 'SiteNavigationElement',
   },
@@ -17,29 +17,29 @@ export const NAVIGATION: Chrome = {
 }
 
 /** Breadcrumb paths. */
-export const BREADCRUMBS: Chrome = {
+export const BREADCRUMBS: ChromeKind = {
   reason: 'breadcrumbs',
-  isLinks: true,
+  isLinkList: true,
   maxChars: 600,
-  says: { itemtype: 'BreadcrumbList', 'aria-label': 'breadcrumb breadcrumbs' },
+  attributes: { itemtype: 'BreadcrumbList', 'aria-label': 'breadcrumb breadcrumbs' },
   terms: 'breadcrumb breadcrumbs crumb crumbs breadcrumblist nav-path pathway',
 }
 
 /** Links to the other parts of a text that is split over pages. */
-export const PAGERS: Chrome = {
+export const PAGERS: ChromeKind = {
   reason: 'pager',
-  isLinks: true,
+  isLinkList: true,
   maxChars: 600,
-  says: { rel: 'prev', 'aria-label': 'pagination' },
+  attributes: { rel: 'prev', 'aria-label': 'pagination' },
   terms: `pagination paginator pager pagenav page-nav pagenavi page-numbers prev-next prevnext next-prev prev-post
     next-post post-navigation nav-previous nav-next nextpage load-more loadmore show-more view-all see-all`,
 }
 
 /** Lists of the headings of the page itself. */
-export const CONTENTS: Chrome = {
+export const TABLE_OF_CONTENTS: ChromeKind = {
   reason: 'table of contents',
-  isLinks: true,
-  says: { role: 'doc-toc' },
+  isLinkList: true,
+  attributes: { role: 'doc-toc' },
   terms: `toc tocs table-of-contents tableofcontents on-this-page onthispage in-this-article in-this-page inpage-nav
     inpage-navigation page-contents jump-to jumplinks contents-list`,
 }

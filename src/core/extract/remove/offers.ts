@@ -1,16 +1,16 @@
-import { INLINE } from '../../html/names.ts'
+import { INLINE_ELEMENTS } from '../../html/element-names.ts'
 import { find } from '../../html/selector.ts'
 import { type Element, lineOf, type Node } from '../../html/tree.ts'
 import { linkShare, type Statistics, type StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
 import { indexAttributes, reasonOfAttributes } from './by-markup.ts'
-import { createNameJudge, indexTerms } from './by-name.ts'
-import type { Chrome } from './rule.ts'
+import { createNameMatcher, indexTerms } from './by-name.ts'
+import type { ChromeKind } from './chrome-kind.ts'
 
 const STEP = 'offers'
 
 /** Text that a shop repeats on every product page: how products are sold, not what they are. */
-const SALES: readonly Chrome[] = [
+const SALES: readonly ChromeKind[] = [
   {
     reason: 'terms of sale',
     maxChars: 1500,
@@ -22,7 +22,7 @@ const SALES: readonly Chrome[] = [
   {
     reason: 'choice of a variant',
     maxChars: 1500,
-    says: { role: 'radiogroup' },
+    attributes: { role: 'radiogroup' },
     terms: 'variation variations variant-picker variant-selector swatch swatches option options size-selector',
   },
   { reason: 'message', maxChars: 600, terms: 'validation alert alerts error errors message messages badge' },
@@ -37,24 +37,24 @@ const TERMS = indexTerms(SALES)
  */
 export function removeOffers(content: Element, statistics: StatisticsMap): void {
   const whole = statistics.get(content)
-  const byName = createNameJudge(TERMS, statistics, content)
-  let isBeforeTitle = whole.titles > 0
+  const byName = createNameMatcher(TERMS, statistics, content)
+  let isBeforeTitle = whole.h1Count > 0
   const visit = (element: Element) => {
     if (element.name === 'pre') return
     for (const child of partsOf(element, statistics)) {
       const counts = statistics.get(child)
       if (child.name === 'h1') isBeforeTitle = false
       const reason =
-        counts.titles > 0
+        counts.h1Count > 0
           ? undefined
           : (reasonOfAttributes(child, ATTRIBUTES) ??
             byName(child) ??
             reasonOfState(child, counts, whole) ??
-            (counts.prose > 0 ? undefined : reasonOfLabel(child, counts, isBeforeTitle)))
+            (counts.proseLength > 0 ? undefined : reasonOfLabel(child, counts, isBeforeTitle)))
       if (reason !== undefined) drop(child, STEP, reason)
       else visit(child)
       // Labels precede the name of a product; headings of its description may too, if the name comes late.
-      if (reason === undefined && counts.prose > 0) isBeforeTitle = false
+      if (reason === undefined && counts.proseLength > 0) isBeforeTitle = false
     }
   }
   visit(content)
@@ -72,8 +72,8 @@ function partsOf(element: Element, statistics: StatisticsMap): Element[] {
   for (const child of element.children) {
     if (typeof child === 'string') {
       if (child.trim() !== '') line.push(child)
-    } else if (child.dropped === undefined && statistics.get(child).text > 0) {
-      if (INLINE.has(child.name)) line.push(child)
+    } else if (child.dropped === undefined && statistics.get(child).textLength > 0) {
+      if (INLINE_ELEMENTS.has(child.name)) line.push(child)
       else {
         endLine()
         parts.push(child)
@@ -85,8 +85,8 @@ function partsOf(element: Element, statistics: StatisticsMap): Element[] {
 }
 
 /** The reason to drop parts that scripts fill with cart messages, and slides with their pictures and captions. */
-function reasonOfState(element: Element, { prose }: Statistics, whole: Statistics): string | undefined {
-  if (prose > whole.prose * SMALL_SHARE) return undefined
+function reasonOfState(element: Element, { proseLength }: Statistics, whole: Statistics): string | undefined {
+  if (proseLength > whole.proseLength * SMALL_SHARE) return undefined
   const live = element.attribute('aria-live')
   if (live !== undefined && live !== 'off') return 'message'
   return element.attribute('role') === 'group' ? 'choice of a variant' : undefined
@@ -97,20 +97,20 @@ const SMALL_SHARE = 0.1
 /** Parts without a sentence. */
 function reasonOfLabel(element: Element, counts: Statistics, isBeforeTitle: boolean): string | undefined {
   if (isBeforeTitle) return 'before the title'
-  if (FACTS.has(element.name)) return undefined
-  if (linkShare(counts) > LINK_SHARE && leadsAway(element)) return 'link to another page'
-  return counts.text <= PRICE_CHARS && PRICE.test(lineOf(element)) ? 'price' : undefined
+  if (DATA_ELEMENTS.has(element.name)) return undefined
+  if (linkShare(counts) > LINK_SHARE && isLinkElsewhere(element)) return 'link to another page'
+  return counts.textLength <= PRICE_CHARS && PRICE.test(lineOf(element)) ? 'price' : undefined
 }
 
 /** A price in a table is data; a term may be a link that opens its description. */
-const FACTS = new Set(['table', 'thead', 'tbody', 'tr', 'td', 'th', 'dl', 'dt', 'dd', 'summary'])
+const DATA_ELEMENTS = new Set(['table', 'thead', 'tbody', 'tr', 'td', 'th', 'dl', 'dt', 'dd', 'summary'])
 const LINK_SHARE = 0.9
 const PRICE_CHARS = 60
 const PRICE =
   /(?:\p{Sc}|\b(?:USD|EUR|GBP|CHF|CAD|AUD))\s?\d|\d\s?(?:\p{Sc}|(?:USD|EUR|GBP|CHF|CAD|AUD|SEK|NOK|DKK|PLN|kr|zł|Kč)(?!\p{L}))/u
 
 /** Whether the first link in an element leads to another page instead of opening a part of this one. */
-function leadsAway(element: Element): boolean {
+function isLinkElsewhere(element: Element): boolean {
   const link = find(element, ({ name }) => name === 'a')
   return !(link?.attribute('href') ?? '').startsWith('#')
 }

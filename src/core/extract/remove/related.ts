@@ -1,9 +1,9 @@
-import type { Chrome } from './rule.ts'
+import type { ChromeKind } from './chrome-kind.ts'
 
 /** Links to other pages that a site recommends. */
-export const RELATED: Chrome = {
+export const RELATED: ChromeKind = {
   reason: 'other pages',
-  isLinks: true,
+  isLinkList: true,
   terms: `related relatedposts yarpp recommended recommendation recommendations recommend also-like you-may-also
     more-from more-in more-on more-stories more-articles read-next up-next next-up read-more-list
     further-reading-list recirc recirculation recently-viewed trending most-read mostread most-popular

@@ -1,5 +1,5 @@
 import type { Element } from '../../html/tree.ts'
-import { isSilent } from './by-markup.ts'
+import { isNonText } from './by-markup.ts'
 
 /** Length of the text in an element without dropped parts. */
 export function textChars(element: Element): number {
@@ -11,7 +11,7 @@ export function textChars(element: Element): number {
 
 /** Length of the text that a reader sees, dropped as chrome or not. */
 export function shownChars(element: Element): number {
-  if (isUnseen(element)) return 0
+  if (isInvisible(element)) return 0
   let length = 0
   for (const child of element.children) length += typeof child === 'string' ? child.trim().length : shownChars(child)
   return length
@@ -19,11 +19,11 @@ export function shownChars(element: Element): number {
 
 /** Restores elements dropped as chrome, but not invisible ones. */
 export function restore(element: Element): void {
-  if (isUnseen(element)) return
+  if (isInvisible(element)) return
   element.dropped = undefined
   for (const child of element.children) if (typeof child !== 'string') restore(child)
 }
 
-function isUnseen(element: Element): boolean {
-  return element.dropped?.step === 'hidden' || isSilent(element)
+function isInvisible(element: Element): boolean {
+  return element.dropped?.step === 'hidden' || isNonText(element)
 }

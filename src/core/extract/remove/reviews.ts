@@ -1,7 +1,7 @@
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from '../content/statistics.ts'
 import { indexTerms } from './by-name.ts'
-import { removeBy } from './remove-by.ts'
+import { removeMatching } from './remove-matching.ts'
 import { TermReader } from './terms.ts'
 
 const STEP = 'reviews'
@@ -18,11 +18,11 @@ const MAX_SHARE = 0.95
 
 /** Drops customer reviews of a product, and returns whether there were any. */
 export function removeReviews(body: Element, statistics: StatisticsMap): boolean {
-  const most = statistics.get(body).prose * MAX_SHARE
+  const most = statistics.get(body).proseLength * MAX_SHARE
   const terms = new TermReader()
-  return removeBy(body, STEP, (element) => {
+  return removeMatching(body, STEP, (element) => {
     const counts = statistics.get(element)
-    if (element === body || counts.mains > 0 || counts.titles > 0 || counts.prose > most) return undefined
+    if (element === body || counts.mainCount > 0 || counts.h1Count > 0 || counts.proseLength > most) return undefined
     return terms
       .read(element)
       .map(({ text }) => TERMS.get(text)?.reason)

@@ -1,9 +1,9 @@
-import type { Chrome } from './rule.ts'
+import type { ChromeKind } from './chrome-kind.ts'
 
 /** Buttons that spread a page, and the site's own channels. */
-export const SHARING: Chrome = {
+export const SHARING: ChromeKind = {
   reason: 'sharing',
-  isLinks: true,
+  isLinkList: true,
   terms: `share shares sharing sharebar sharethis addthis addtoany sharedaddy socialshare social socials follow-us
     follow-button like-button likes bookmark-button whatsapp facebook twitter pinterest linkedin instagram
     tiktok`,

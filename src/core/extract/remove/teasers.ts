@@ -1,4 +1,4 @@
-import { INLINE } from '../../html/names.ts'
+import { INLINE_ELEMENTS } from '../../html/element-names.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Statistics, StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
@@ -28,8 +28,8 @@ function removeRows(parent: Element, statistics: StatisticsMap): void {
   }
   for (const child of parent.elements()) {
     const counts = statistics.get(child)
-    if (counts.text === 0) continue
-    const next = INLINE.has(child.name) ? '' : likenessOf(child, counts)
+    if (counts.textLength === 0) continue
+    const next = INLINE_ELEMENTS.has(child.name) ? '' : shapeOf(child, counts)
     if (next !== likeness) endRow()
     likeness = next
     if (next !== '') row.push(child)
@@ -42,9 +42,12 @@ const CARD_LINK_SHARE = 0.35
 const LINK_SHARE = 0.9
 
 /** The shape of a teaser, to compare it with its siblings; '' for other elements. */
-function likenessOf(element: Element, { text, link, links, images, headings }: Statistics): string {
-  if (links === 0 || text > CARD_CHARS) return ''
-  const isCard = images + headings > 0 && link >= text * CARD_LINK_SHARE
+function shapeOf(
+  element: Element,
+  { textLength, linkLength, linkCount, imageCount, headingCount }: Statistics,
+): string {
+  if (linkCount === 0 || textLength > CARD_CHARS) return ''
+  const isCard = imageCount + headingCount > 0 && linkLength >= textLength * CARD_LINK_SHARE
   if (isCard) return `card ${element.name}.${element.classes[0] ?? ''}`
-  return link >= text * LINK_SHARE ? `link ${element.name}` : ''
+  return linkLength >= textLength * LINK_SHARE ? `link ${element.name}` : ''
 }

@@ -13,11 +13,11 @@ const MAX_ID_WORDS = 2
 const MAX_NAME_CHARS = 80
 
 /** Names that publishing programs give to entries by their categories. */
-const FILED_UNDER =
+const CATEGORY_NAME =
   /^(?:(?:category|tag)-(?!list|cloud|links)|product_cat-|product_tag-|post-\d|type-|status-|format-|elementor-|wp-image-)/
 
 /** A name with such a prefix or suffix describes the surroundings or the content of the element, not the element. */
-const ABOUT_OTHERS =
+const STATE_NAME =
   /^(?:no|has|have|with|without|hide|show|is|js|not|toggle)-|-(?:open|opened|enabled|disabled|active|visible|hidden|loaded|true|false|layout|trigger)$/
 
 /** The suffix that CSS build tools add to keep names unique: `card__a8Xf2`. */
@@ -43,7 +43,7 @@ export class TermReader {
     const classes = element.attribute('class') ?? ''
     const ofClasses = classes === '' ? NONE : this.#readClasses(classes, element)
     const { id } = element
-    const ofId = id === '' || tellsStory(id) || isSection(element) ? NONE : this.#readName(id)
+    const ofId = id === '' || isLongId(id) || isSection(element) ? NONE : this.#readName(id)
     const ofElement = element.name.includes('-') ? this.#readName(element.name) : NONE
     if (ofId.length === 0 && ofElement.length === 0) return ofClasses
     return [...ofElement, ...ofClasses, ...ofId]
@@ -76,17 +76,17 @@ function isSection(element: Element): boolean {
 }
 
 /** Whether an id is long: many ids of headings and anchors are made from their words, so long ids are ignored. */
-function tellsStory(id: string): boolean {
+function isLongId(id: string): boolean {
   return id.split(/[-_\s]+/).length > MAX_ID_WORDS
 }
 
 function splitName(name: string): readonly Term[] {
-  if (name.length > MAX_NAME_CHARS || FILED_UNDER.test(name)) return []
+  if (name.length > MAX_NAME_CHARS || CATEGORY_NAME.test(name)) return []
   const [part = '', ...modifiers] = name.replace(HASH, '').split('--')
   const words = wordsOf(part)
   const last = words.length
   words.push(...modifiers.flatMap(wordsOf))
-  if (words.length > MAX_NAME_WORDS || ABOUT_OTHERS.test(words.join('-'))) return []
+  if (words.length > MAX_NAME_WORDS || STATE_NAME.test(words.join('-'))) return []
   const terms: Term[] = []
   for (let from = 0; from < words.length; from++) {
     for (let to = from + 1; to <= from + MAX_WORDS && to <= words.length; to++) {

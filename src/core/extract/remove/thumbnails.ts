@@ -1,4 +1,4 @@
-import { HEADINGS } from '../../html/names.ts'
+import { HEADINGS } from '../../html/element-names.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
 import type { StatisticsMap } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
@@ -19,8 +19,8 @@ export function removeThumbnails(
   const headings = new Set<string>()
   const shown = new Set<string>()
   const titles = [wordsOf(title)]
-  const named = namedPages(content, statistics)
-  const visit = (element: Element, around: Around) => {
+  const named = listTextLinkTargets(content, statistics)
+  const visit = (element: Element, around: PictureContext) => {
     if (element.dropped !== undefined) return
     if (HEADINGS.has(element.name)) {
       const words = wordsOf(lineOf(element))
@@ -37,7 +37,7 @@ export function removeThumbnails(
       return
     }
     const isLink = element.name === 'a'
-    const isText = IN_TEXT.has(element.name)
+    const isText = TEXT_CONTAINERS.has(element.name)
     const isBlock = BLOCKS.has(element.name)
     const next =
       isLink || isText || isBlock
@@ -49,16 +49,16 @@ export function removeThumbnails(
         : around
     for (const child of element.children) if (typeof child !== 'string') visit(child, next)
   }
-  const reasonOf = (image: Element, { link, isText, block }: Around): string | undefined => {
+  const reasonOf = (image: Element, { link, isText, block }: PictureContext): string | undefined => {
     if (link !== undefined && !leadsToPicture(link)) {
-      const isCard = named.has(link.attribute('href') ?? '') || (!isText && leadsElsewhere(block, statistics))
+      const isCard = named.has(link.attribute('href') ?? '') || (!isText && hasOnlyLinksBeside(block, statistics))
       if (isCatalogue || isCard) return 'stands for a page it links to'
     }
     const words = wordsOf(image.attribute('alt') ?? '')
     if (words.length === 0) return undefined
     const alt = words.join(' ')
     const picture = isCatalogue ? alt : `${alt} ${(image.attribute('src') ?? '').replace(SCHEME, '')}`
-    if (headings.has(alt) || titles.some((text) => repeats(words, text, isCatalogue)) || shown.has(picture))
+    if (headings.has(alt) || titles.some((text) => isRepetition(words, text, isCatalogue)) || shown.has(picture))
       return 'repeats what the page says'
     shown.add(picture)
     return undefined
@@ -71,8 +71,8 @@ const GALLERY_IMAGES = 4
 
 /** Whether a part is a row of pictures without text and alternative text. Only the outermost of nested parts counts. */
 function isGallery(element: Element, statistics: StatisticsMap): boolean {
-  const { images, text } = statistics.get(element)
-  if (images < GALLERY_IMAGES || text > 0 || isWordless(element.parent, statistics)) return false
+  const { imageCount, textLength } = statistics.get(element)
+  if (imageCount < GALLERY_IMAGES || textLength > 0 || isWordless(element.parent, statistics)) return false
   for (const inner of element.descendants()) {
     if (inner.name === 'img' && (inner.attribute('alt') ?? '').trim() !== '') return false
   }
@@ -80,54 +80,54 @@ function isGallery(element: Element, statistics: StatisticsMap): boolean {
 }
 
 function isWordless(element: Element | undefined, statistics: StatisticsMap): boolean {
-  return element !== undefined && statistics.get(element).images > 0 && statistics.get(element).text === 0
+  return element !== undefined && statistics.get(element).imageCount > 0 && statistics.get(element).textLength === 0
 }
 
 /** The part in which addresses of the same picture for light and for dark screens differ. */
 const SCHEME = /[-_.]?(?:dark|light)/gi
 
 /** The surroundings of a picture. */
-interface Around {
+interface PictureContext {
   readonly link: Element | undefined
   /** Whether it is part of the text: in a paragraph or with a caption. */
   readonly isText: boolean
   readonly block: Element
 }
 
-const IN_TEXT = new Set(['figure', 'td', 'dd'])
+const TEXT_CONTAINERS = new Set(['figure', 'td', 'dd'])
 const BLOCKS = new Set(['p', 'div', 'li', 'section', 'article', 'header', 'td', 'body', 'main'])
 
 /** A page has one title, in few variants. */
 const MAX_TITLES = 3
 
 /** Targets of text links: a picture with the same target is their decoration. */
-function namedPages(content: Element, statistics: StatisticsMap): ReadonlySet<string> {
+function listTextLinkTargets(content: Element, statistics: StatisticsMap): ReadonlySet<string> {
   const pages = new Set<string>()
   for (const element of content.descendants()) {
     const href = element.name === 'a' ? element.attribute('href') : undefined
-    if (href !== undefined && statistics.get(element).text > 0) pages.add(href)
+    if (href !== undefined && statistics.get(element).textLength > 0) pages.add(href)
   }
   return pages
 }
 
 /** Whether a linked picture has only links beside it, or nothing. */
-function leadsElsewhere(block: Element, statistics: StatisticsMap): boolean {
+function hasOnlyLinksBeside(block: Element, statistics: StatisticsMap): boolean {
   const counts = statistics.get(block)
-  return counts.text === 0 || isLinkDense(counts)
+  return counts.textLength === 0 || isLinkDense(counts)
 }
 
 /** Texts of fewer words are similar by chance. */
-const LEAST_WORDS = 3
-const LIKE_SHARE = 0.8
+const MIN_WORDS = 3
+const MIN_SAME_WORDS_SHARE = 0.8
 
 /** Whether two texts are the same apart from a word or two; in a catalogue, whether one contains the other. */
-function repeats(words: readonly string[], title: readonly string[], isCatalogue: boolean): boolean {
+function isRepetition(words: readonly string[], title: readonly string[], isCatalogue: boolean): boolean {
   const [longer, shorter] = words.length > title.length ? [words, title] : [title, words]
   if (longer.join(' ') === shorter.join(' ')) return longer.length > 0
-  if (shorter.length < LEAST_WORDS) return false
-  if (!isCatalogue && shorter.length < longer.length * LIKE_SHARE) return false
+  if (shorter.length < MIN_WORDS) return false
+  if (!isCatalogue && shorter.length < longer.length * MIN_SAME_WORDS_SHARE) return false
   const known = new Set(longer)
-  return shorter.filter((word) => known.has(word)).length >= shorter.length * LIKE_SHARE
+  return shorter.filter((word) => known.has(word)).length >= shorter.length * MIN_SAME_WORDS_SHARE
 }
 
 const PICTURE = /\.(?:avif|gif|jpe?g|png|svg|webp)(?:$|[?#])/i

@@ -1,15 +1,15 @@
-import { HEADINGS } from '../../html/names.ts'
+import { HEADINGS } from '../../html/element-names.ts'
 import { type Element, lineOf } from '../../html/tree.ts'
-import { type Statistics, type StatisticsMap, sumOf } from '../content/statistics.ts'
+import { type Statistics, type StatisticsMap, sumStatistics } from '../content/statistics.ts'
 import { drop } from '../drop.ts'
-import { Forms, holdsComments } from './evidence.ts'
+import { FormFinder, holdsComments } from './evidence.ts'
 
 const STEP = 'titled parts'
 
 /** Checks that the content of a part confirms its heading. */
-type Evidence = (part: Part) => boolean
+type Evidence = (part: TitledPart) => boolean
 
-interface Part {
+interface TitledPart {
   readonly counts: Statistics
   /** Length of its sentences and labels without the heading. */
   readonly chars: number
@@ -18,11 +18,13 @@ interface Part {
   readonly members: readonly Element[]
 }
 
-const leadsAway: Evidence = ({ counts, chars }) =>
-  chars === 0 || counts.link > chars * LINK_SHARE || (counts.links > 1 && counts.images + counts.headings > 2)
-const asks: Evidence = (part) => (part.isForm && part.counts.prose <= FORM_PROSE) || leadsAway(part)
-const asksBriefly: Evidence = (part) => asks(part) || part.counts.prose === 0
-const quotesReaders: Evidence = (part) => part.isForm || part.members.some(holdsComments)
+const isLinkList: Evidence = ({ counts, chars }) =>
+  chars === 0 ||
+  counts.linkLength > chars * LINK_SHARE ||
+  (counts.linkCount > 1 && counts.imageCount + counts.headingCount > 2)
+const hasFormOrLinks: Evidence = (part) => (part.isForm && part.counts.proseLength <= FORM_PROSE) || isLinkList(part)
+const hasFormOrNoProse: Evidence = (part) => hasFormOrLinks(part) || part.counts.proseLength === 0
+const hasReaderComments: Evidence = (part) => part.isForm || part.members.some(holdsComments)
 /** The heading alone is enough. */
 const always: Evidence = () => true
 
@@ -32,28 +34,28 @@ const FORM_PROSE = 600
 /** A list of links has a word between them here and there. */
 const LINK_SHARE = 0.4
 
-type Title = readonly [heading: RegExp, evidence: Evidence, reason: string]
+type TitleRule = readonly [heading: RegExp, evidence: Evidence, reason: string]
 
 /** Complete headings of parts that are not content. */
-const TITLES: readonly Title[] = [
+const TITLE_RULES: readonly TitleRule[] = [
   [
     /^(?:related|recommended|similar|suggested|popular|trending|latest|recent|featured|other) (?:posts?|articles?|stories|content|news|products?|items?|topics?|reading|resources|questions|guides?|pages?|videos?|links|searches|blogs?)\b.{0,20}$/,
-    leadsAway,
+    isLinkList,
     'other pages',
   ],
   [
     /^(?:you (?:may|might|could|would|will)(?: also)? (?:like|love|enjoy|be interested)(?: .{1,30})?|(?:more|also) (?:from|like|by|for you|stories|articles|news|to (?:explore|read|discover|love))(?: .{1,30})?|read (?:next|more|also)|up next|keep (?:reading|exploring)|continue reading|what to read next|next (?:post|article)|recently viewed(?: .{1,20})?|(?:people|customers|others|shoppers|users)(?: who .{1,30})? also .{1,30}|frequently bought(?: together)?|(?:often )?bought together|complete (?:the|your) (?:look|set)|pairs? (?:well|with)(?: .{1,20})?|goes well with|recommended(?: for you)?|related|you may need|compare (?:with )?similar(?: .{1,20})?|explore more(?: .{1,30})?|discover more(?: .{1,30})?|don.t miss(?: .{1,20})?|trending(?: now)?|most (?:popular|read|viewed)(?: .{1,20})?|popular (?:right )?now|editors?.? picks?)$/,
-    leadsAway,
+    isLinkList,
     'other pages',
   ],
   [
     /^(?:das könnte .{1,40}|(?:ähnliche|weitere) (?:artikel|beiträge|themen|produkte|seiten)|mehr zum thema|vous aimerez .{1,30}|articles? (?:similaires|liés)|à lire aussi|produits? (?:similaires|associés)|también te .{1,30}|artículos relacionados|productos relacionados|potrebbe interessarti.{0,20}|articoli correlati|artigos relacionados|veja também|gerelateerde .{1,30})$/,
-    leadsAway,
+    isLinkList,
     'other pages',
   ],
   [
     /^(?:share(?: (?:this|on|via|the)\b.{0,30})?|follow us(?: .{1,30})?|connect with us|stay (?:connected|in touch|informed|up to date)|join (?:our|the) (?:newsletter|mailing list|community)|(?:sign up|subscribe)\b.{0,40}|get (?:our|the) (?:newsletter|latest)\b.{0,40}|newsletter)$/,
-    asks,
+    hasFormOrLinks,
     'newsletter and sharing',
   ],
   [
@@ -61,27 +63,27 @@ const TITLES: readonly Title[] = [
     always,
     'comments of readers',
   ],
-  [/^(?:comments?|responses?|replies)$/, quotesReaders, 'comments of readers'],
+  [/^(?:comments?|responses?|replies)$/, hasReaderComments, 'comments of readers'],
   [
     /^(?:\d+ )?(?:kommentare?|leserkommentare|commentaires?|comentarios?|comentários?|commenti|reacties|kommentarer|komentarze|комментари[йяи]|留言列表|留言|评论|評論|コメント|댓글)(?: ?[(（:：]?\d+[)）]?)?$/,
-    quotesReaders,
+    hasReaderComments,
     'comments of readers',
   ],
   [/^(?:about the authors?|written by|meet the author|author bio)$/, always, 'byline'],
   [
     /^(?:table of contents|on this page|in this (?:article|guide|post|section)|contents|jump to|quick links|inhaltsverzeichnis|sommaire)$/,
-    leadsAway,
+    isLinkList,
     'table of contents',
   ],
   [
     /^(?:was this (?:page|article|helpful)|did (?:this|you find)|is this page useful|how (?:helpful|useful) was|give feedback|feedback$|help us improve|rate this)/,
-    asksBriefly,
+    hasFormOrNoProse,
     'feedback on the page',
   ],
 ]
 
 /** On a product page, other people's opinions are reviews. */
-const REVIEWS: Title = [
+const REVIEWS: TitleRule = [
   /^(?:(?:customer|user|product|verified|guest|our) )?(?:reviews?|ratings?)(?: (?:&|and) (?:reviews?|ratings?|questions?))?(?: \(?[\d,.]+\)?)?$|^what (?:customers|people) (?:are saying|say)/,
   always,
   'reviews of customers',
@@ -99,9 +101,9 @@ interface Step {
 
 /** Drops parts whose heading and appearance both say that they are not content. */
 export function removeTitledParts(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
-  const titles = isProduct ? [...TITLES, REVIEWS] : TITLES
-  const most = statistics.get(content).prose * MAX_SHARE
-  const forms = new Forms(content)
+  const titles = isProduct ? [...TITLE_RULES, REVIEWS] : TITLE_RULES
+  const most = statistics.get(content).proseLength * MAX_SHARE
+  const forms = new FormFinder(content)
   const path: Step[] = []
   const visit = (element: Element, index: number) => {
     if (element.dropped !== undefined) return
@@ -114,19 +116,20 @@ export function removeTitledParts(content: Element, statistics: StatisticsMap, i
     }
     path.pop()
   }
-  const removePart = (heading: Element, [, isEvident, reason]: Title): boolean => {
+  const removePart = (heading: Element, [, isEvident, reason]: TitleRule): boolean => {
     const members = partOf(path, statistics)
-    const counts = sumOf(members.map((member) => statistics.get(member)))
-    const chars = counts.text - statistics.get(heading).text
-    const isForm = members.some((member) => forms.isIn(member))
-    if (counts.codes > 0 || counts.prose > most || !isEvident({ counts, chars, isForm, members })) return false
+    const counts = sumStatistics(members.map((member) => statistics.get(member)))
+    const chars = counts.textLength - statistics.get(heading).textLength
+    const isForm = members.some((member) => forms.hasForm(member))
+    if (counts.codeBlockCount > 0 || counts.proseLength > most || !isEvident({ counts, chars, isForm, members }))
+      return false
     for (const member of members) drop(member, STEP, reason)
     return true
   }
   visit(content, 0)
 }
 
-function titleOf(heading: Element, titles: readonly Title[]): Title | undefined {
+function titleOf(heading: Element, titles: readonly TitleRule[]): TitleRule | undefined {
   const line = lineOf(heading)
   // Check the length first: the pattern below takes quadratic time on a run of points.
   if (line.length > 2 * MAX_TITLE_CHARS) return undefined
@@ -143,15 +146,15 @@ function partOf(path: readonly Step[], statistics: StatisticsMap): Element[] {
   // The first of the path is the content itself.
   while (depth > 1 && beginsWith(path[depth - 1], path[depth], statistics)) depth--
   const { element, index } = path[depth] ?? heading
-  if (statistics.get(element).text > statistics.get(heading.element).text) return [element]
+  if (statistics.get(element).textLength > statistics.get(heading.element).textLength) return [element]
   return [element, ...followersOf(path[depth - 1]?.element, index, heading.element.name)]
 }
 
 function beginsWith(parent: Step | undefined, child: Step | undefined, statistics: StatisticsMap): boolean {
-  if (parent === undefined || child === undefined || statistics.get(parent.element).titles > 0) return false
+  if (parent === undefined || child === undefined || statistics.get(parent.element).h1Count > 0) return false
   for (const first of parent.element.children) {
     if (first === child.element) return true
-    if (typeof first === 'string' ? first.trim() !== '' : statistics.get(first).text > 0) return false
+    if (typeof first === 'string' ? first.trim() !== '' : statistics.get(first).textLength > 0) return false
   }
   return false
 }

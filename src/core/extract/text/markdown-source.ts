@@ -1,8 +1,8 @@
-import { VOID } from '../../html/names.ts'
+import { VOID_ELEMENTS } from '../../html/element-names.ts'
 import { parseBlocks } from '../../markdown/blocks.ts'
 import { isBlank } from '../../text/lines.ts'
 import { readDeclarations } from '../remove/hidden/stylesheet.ts'
-import { judgeDeclarations } from '../remove/hidden/visibility.ts'
+import { readVisibility } from '../remove/hidden/visibility.ts'
 import { cleanCode, cleanText } from '../write/escape.ts'
 import { cleanDefinitions } from './definitions.ts'
 
@@ -62,7 +62,14 @@ const DATA_PICTURE = /!\[([^[\]\n]{0,1000})\]\([ \t]*<?data:[^()<>\s]*>?(?:[ \t]
 const DATA_DEFINITION = /^ {0,3}\[[^[\]\n]{1,1000}\]:[ \t]*<?data:.*$/gim
 const DATA_TAG = /^<img\s[^<>]*?\bsrc\s*=\s*["']?data:/i
 /** Elements whose content is never shown. */
-export const NEVER_TEXT: ReadonlySet<string> = new Set(['script', 'style', 'template', 'head', 'noscript', 'svg'])
+export const NON_TEXT_ELEMENTS: ReadonlySet<string> = new Set([
+  'script',
+  'style',
+  'template',
+  'head',
+  'noscript',
+  'svg',
+])
 
 class Cleaner implements CleanMarkdown {
   shown = ''
@@ -136,8 +143,8 @@ class Cleaner implements CleanMarkdown {
     if (DATA_TAG.test(text.slice(at, at + MAX_TAG))) return this.#takePicture(text, at)
     const [tag = '', slash, name = '', attributes = ''] = TAG.exec(text.slice(at, at + MAX_TAG)) ?? []
     const element = name.toLowerCase()
-    const isOpened = tag !== '' && slash === '' && !VOID.has(element) && !attributes.endsWith('/')
-    if (isOpened && (NEVER_TEXT.has(element) || isHidden(attributes))) {
+    const isOpened = tag !== '' && slash === '' && !VOID_ELEMENTS.has(element) && !attributes.endsWith('/')
+    if (isOpened && (NON_TEXT_ELEMENTS.has(element) || isHidden(attributes))) {
       this.#until = { name: element, depth: 1 }
       return at + tag.length
     }
@@ -200,7 +207,7 @@ export function isHidden(attributes: string): boolean {
   const [, double, single] = /\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(attributes) ?? []
   const style = double ?? single
   if (style === undefined) return false
-  return Object.values(judgeDeclarations(readDeclarations(style), true)).some(({ hides }) => hides)
+  return Object.values(readVisibility(readDeclarations(style), true)).some(({ isHidden }) => isHidden)
 }
 
 /** Where the code spans of a paragraph end. */

@@ -2,10 +2,11 @@ import { isBlank } from '../../text/lines.ts'
 import { cleanText, escapeLines, escapeText, fenceFor } from '../write/escape.ts'
 
 /** Lines that are laid out by hand: indented, in columns, code, settings, names alone. */
-const LAID_OUT = /^(?: {2,}|\t)|\S {3,}\S|\t|[{};\\]$|^\s*[#/;*<>|$+=-]|^[\w.-]+\s*[=:](?:\s*\S+)?$|^[\w./-]+[=@]\S*$/
+const PREFORMATTED_LINE =
+  /^(?: {2,}|\t)|\S {3,}\S|\t|[{};\\]$|^\s*[#/;*<>|$+=-]|^[\w.-]+\s*[=:](?:\s*\S+)?$|^[\w./-]+[=@]\S*$/
 
 /** Prose may have this share of laid-out lines, such as an underlined heading or a signature. */
-const FEW = 0.2
+const MAX_PREFORMATTED_SHARE = 0.2
 
 /** Converts plain text to Markdown that shows it unchanged: paragraphs for prose, else one code block. */
 export function writePlain(lines: readonly string[]): { markdown: string; hiddenChars: number } {
@@ -13,7 +14,8 @@ export function writePlain(lines: readonly string[]): { markdown: string; hidden
   const clean = cleanText(text)
   const hiddenChars = text.length - clean.length
   const written = lines.filter((line) => !isBlank(line))
-  const isProse = written.filter((line) => LAID_OUT.test(line)).length <= FEW * written.length
+  const isProse =
+    written.filter((line) => PREFORMATTED_LINE.test(line)).length <= MAX_PREFORMATTED_SHARE * written.length
   const fence = fenceFor(clean, 3)
   return { markdown: isProse ? writeProse(clean) : `${fence}\n${clean}\n${fence}`, hiddenChars }
 }

@@ -27,7 +27,7 @@ export function resolveLinks(markdown: string, resolve: ResolveLink): string {
 /** Most characters of a destination, so that looking for its end takes no time. */
 const DESTINATION = String.raw`[ \t]*(?:<([^<>\n]{1,2000})>|((?:[^()\s\\<]|\\.|\([^()\s]{0,500}\)){1,2000}))`
 /** Matches escapes, starts of code spans, destinations of links, and definitions. */
-const PLACES = new RegExp(
+const LINK_PATTERN = new RegExp(
   String.raw`\\.|(\`+)|(\]\()${DESTINATION}(?=\s*\)|\s+["'(])|^( {0,3}\[(?!\^)(?:[^[\]\\]|\\.){1,999}\]:)${DESTINATION}(?=\s|$)`,
   'gm',
 )
@@ -37,11 +37,11 @@ function resolveProse(text: string, resolve: ResolveLink): string {
   const spans = new CodeSpans(text)
   let written = ''
   let from = 0
-  PLACES.lastIndex = 0
-  for (let match = PLACES.exec(text); match !== null; match = PLACES.exec(text)) {
+  LINK_PATTERN.lastIndex = 0
+  for (let match = LINK_PATTERN.exec(text); match !== null; match = LINK_PATTERN.exec(text)) {
     const [all, ticks, open, angled, plain, label, angledThere, plainThere] = match
     if (ticks !== undefined) {
-      PLACES.lastIndex = spans.endOf(match.index)
+      LINK_PATTERN.lastIndex = spans.endOf(match.index)
       continue
     }
     const before = open ?? label

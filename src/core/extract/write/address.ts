@@ -4,11 +4,11 @@ const EACH_UNSAFE = /[\s<>\\`]/g
 const PLAIN_FRAGMENT = /^[^#]*#[\w.-]+$/
 const HAS_SCHEME = /^[a-z][a-z\d+.-]*:/i
 /** The base of a page whose relative addresses stay as written. */
-export const AS_WRITTEN = ''
+export const NO_BASE = ''
 const ENTITY = /&(?=#?[A-Za-z0-9]{1,31};)/g
 
 /** Resolves the addresses of one page and caches them, because they repeat a lot. */
-export class Addresses {
+export class AddressResolver {
   readonly #base: string
   readonly #known = new Map<string, string>()
 
@@ -17,7 +17,7 @@ export class Addresses {
   }
 
   /** An address as the destination of a link: absolute and valid in Markdown. '' when it is invalid. */
-  link(address: string): string {
+  resolveLink(address: string): string {
     const known = this.#known.get(address)
     if (known !== undefined) return known
     const resolved = this.#resolve(address)
@@ -29,14 +29,14 @@ export class Addresses {
   #resolve(address: string): string {
     const start = address.indexOf('#') + 1
     if (start === 0 || start === address.length || !PLAIN_FRAGMENT.test(address)) return resolve(address, this.#base)
-    const page = this.link(address.slice(0, start))
+    const page = this.resolveLink(address.slice(0, start))
     return page === '' ? '' : page + address.slice(start)
   }
 
   /** The same for a picture, which can only come from the web, or from beside a file whose links stay as written. */
-  image(address: string): string {
-    const resolved = this.link(address)
-    return resolved.startsWith('http') || (this.#base === AS_WRITTEN && !HAS_SCHEME.test(resolved)) ? resolved : ''
+  resolveImage(address: string): string {
+    const resolved = this.resolveLink(address)
+    return resolved.startsWith('http') || (this.#base === NO_BASE && !HAS_SCHEME.test(resolved)) ? resolved : ''
   }
 }
 

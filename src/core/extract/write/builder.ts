@@ -1,8 +1,8 @@
 import { type Element, type Node, textOf } from '../../html/tree.ts'
-import { Addresses } from './address.ts'
+import { AddressResolver } from './address.ts'
 import type { Block } from './block.ts'
-import { ELEMENTS } from './elements.ts'
-import { countUnseen } from './escape.ts'
+import { ELEMENT_WRITERS } from './elements.ts'
+import { countInvisible } from './escape.ts'
 import { InlineRun, type Mark } from './inline.ts'
 import { isBlock } from './is-block.ts'
 
@@ -22,12 +22,12 @@ interface Card {
 
 /** Turns elements into blocks. Time and memory grow with the size of the tree alone. */
 export class BlockBuilder {
-  readonly addresses: Addresses
+  readonly addresses: AddressResolver
   readonly repeats: RepeatBudget = { cells: 100_000, chars: 1_000_000 }
   /** How many lists and quotations are open. */
   nesting = 0
   /** Number of invisible characters that were left out. */
-  unseenChars = 0
+  invisibleChars = 0
   readonly #withBlocks = new Set<Element>()
   readonly #withCode = new Set<Element>()
   #blocks: Block[] = []
@@ -41,7 +41,7 @@ export class BlockBuilder {
   #emphasis: string[] = []
 
   constructor(base: string) {
-    this.addresses = new Addresses(base)
+    this.addresses = new AddressResolver(base)
   }
 
   /** The blocks of the given elements. Must be called only once. */
@@ -61,7 +61,7 @@ export class BlockBuilder {
   }
 
   /** Whether all text must fit on one line. */
-  get isLine(): boolean {
+  get isSingleLine(): boolean {
     return this.#isLine
   }
 
@@ -77,11 +77,11 @@ export class BlockBuilder {
 
   visit(node: Node): void {
     if (typeof node === 'string') {
-      this.#run.text(node)
+      this.#run.addText(node)
       return
     }
     if (node.dropped !== undefined) return
-    const write = ELEMENTS.get(node.name)
+    const write = ELEMENT_WRITERS.get(node.name)
     if (write === undefined) this.children(node)
     else write(this, node)
   }
@@ -97,7 +97,7 @@ export class BlockBuilder {
     if (card === undefined && run.isEmpty) return
     if (card !== undefined) {
       run.close(card.mark, `](${card.address})`)
-      if (card.mark.index !== -1) this.#card = undefined
+      if (card.mark.openerIndex !== -1) this.#card = undefined
     }
     const texts = this.#isLine ? [run.finishLine()] : run.finish()
     for (const text of texts) if (text !== '') this.#add({ type: 'paragraph', text })
@@ -112,7 +112,7 @@ export class BlockBuilder {
   }
 
   /** Begins a place with a fragment. */
-  mark(anchor: string): void {
+  addMark(anchor: string): void {
     this.flush()
     this.#marks.push(anchor)
   }
@@ -123,12 +123,12 @@ export class BlockBuilder {
   }
 
   /** Begins a definition with a fragment, or continues the outer one; empty ends it. */
-  define(anchor: string): void {
+  beginDefinition(anchor: string): void {
     if (anchor === this.#definition) return
     this.flush()
     // The previous definition has no content, so its mark is removed.
     if (this.#marks.at(-1) === this.#definition) this.#marks.pop()
-    this.mark(anchor)
+    this.addMark(anchor)
     this.#definition = anchor
   }
 
@@ -157,7 +157,7 @@ export class BlockBuilder {
   }
 
   /** Writes the content of an element inside a mark. An element with blocks in it cannot be marked. */
-  marked(element: Element, opener: string): void {
+  writeMarked(element: Element, opener: string): void {
     if (this.hasBlocks(element) || this.#isMarked(opener)) {
       this.children(element)
       return
@@ -169,7 +169,7 @@ export class BlockBuilder {
     this.#run.close(mark)
   }
 
-  linked(element: Element, address: string): void {
+  writeLinked(element: Element, address: string): void {
     if (address === '' || this.#run.isInLink) {
       this.children(element)
       return
@@ -215,7 +215,7 @@ export class BlockBuilder {
   #lookThrough(element: Element): void {
     const isCode = CODE_BLOCKS.has(element.name)
     for (const child of element.children) {
-      if (typeof child === 'string') this.unseenChars += countUnseen(child, isCode)
+      if (typeof child === 'string') this.invisibleChars += countInvisible(child, isCode)
       else if (child.dropped === undefined) {
         if (isBlock(child)) this.#noticeBlock(child)
         this.#lookThrough(child)

@@ -4,23 +4,23 @@
  */
 
 /** A dollar of the text. Text has no controls, so no page can write it. */
-const DOLLAR = '\x01'
+const DOLLAR_PLACEHOLDER = '\x01'
 
 /** Puts the sign in the place of the dollars in text. */
-export function holdDollars(text: string): string {
-  return text.includes('$') ? text.replaceAll('$', DOLLAR) : text
+export function maskDollars(text: string): string {
+  return text.includes('$') ? text.replaceAll('$', DOLLAR_PLACEHOLDER) : text
 }
 
 /** Restores the dollars; those that would begin a formula get a backslash. */
-export function settleDollars(text: string): string {
-  return text.includes(DOLLAR) ? text.split('\n').map(settleLine).join('\n') : text
+export function restoreDollars(text: string): string {
+  return text.includes(DOLLAR_PLACEHOLDER) ? text.split('\n').map(restoreLine).join('\n') : text
 }
 
-function settleLine(line: string): string {
+function restoreLine(line: string): string {
   const lastEnd = findLastEnd(line)
   let settled = ''
   let from = 0
-  for (let at = line.indexOf(DOLLAR); at !== -1; at = line.indexOf(DOLLAR, from)) {
+  for (let at = line.indexOf(DOLLAR_PLACEHOLDER); at !== -1; at = line.indexOf(DOLLAR_PLACEHOLDER, from)) {
     const next = line[at + 1] ?? ' '
     const isPart = isDollar(line[at - 1]) || isDollar(next)
     settled += line.slice(from, at) + (isPart || (next !== ' ' && at < lastEnd) ? '\\$' : '$')
@@ -38,5 +38,5 @@ function findLastEnd(line: string): number {
 }
 
 function isDollar(character: string | undefined): boolean {
-  return character === '$' || character === DOLLAR
+  return character === '$' || character === DOLLAR_PLACEHOLDER
 }

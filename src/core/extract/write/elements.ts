@@ -11,26 +11,26 @@ import { plainText } from './plain-text.ts'
 import { strongLine } from './strong-line.ts'
 import { writeTable } from './table.ts'
 
-type Write = (builder: BlockBuilder, element: Element) => void
+type ElementWriter = (builder: BlockBuilder, element: Element) => void
 
-const writeBlock: Write = (builder, element) => {
+const writeBlock: ElementWriter = (builder, element) => {
   builder.flush()
   builder.children(element)
   builder.flush()
 }
 
 /** Writes the content of an element as one strong line. Blocks inside are written as blocks. */
-const writeStrongLine: Write = (builder, element) => {
+const writeStrongLine: ElementWriter = (builder, element) => {
   builder.flush()
-  builder.marked(element, '**')
+  builder.writeMarked(element, '**')
   builder.flush()
 }
 
 /** Writes a list of definitions. Text after it belongs to the outer definition again. */
-const writeDefinitions: Write = (builder, element) => {
+const writeDefinitions: ElementWriter = (builder, element) => {
   const { definition } = builder
   writeBlock(builder, element)
-  builder.define(definition)
+  builder.beginDefinition(definition)
 }
 
 /** Longer fragments are too unwieldy to cite. */
@@ -39,7 +39,7 @@ const MAX_FRAGMENT = 200
 /** Begins a definition where its term, or a link in it, has a fragment. */
 function beginDefinition(builder: BlockBuilder, term: Element): void {
   const anchor = term.id || fragmentIn(term)
-  if (anchor !== '' && anchor.length <= MAX_FRAGMENT) builder.define(anchor)
+  if (anchor !== '' && anchor.length <= MAX_FRAGMENT) builder.beginDefinition(anchor)
 }
 
 function fragmentIn(term: Element): string {
@@ -51,7 +51,7 @@ function fragmentIn(term: Element): string {
 }
 
 /** A term that is only code needs no emphasis. */
-const writeTerm: Write = (builder, element) => {
+const writeTerm: ElementWriter = (builder, element) => {
   beginDefinition(builder, element)
   const only = element.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
   const [first] = only
@@ -60,9 +60,9 @@ const writeTerm: Write = (builder, element) => {
   else writeStrongLine(builder, element)
 }
 
-const writeNothing: Write = () => {}
+const writeNothing: ElementWriter = () => {}
 
-const writeHeading: Write = (builder, element) => {
+const writeHeading: ElementWriter = (builder, element) => {
   const text = flatten(builder.collect(element.children, true), ' ')
   if (text === '') return
   const anchor = element.attribute('Anchor') ?? element.id
@@ -75,11 +75,11 @@ const writeHeading: Write = (builder, element) => {
   })
 }
 
-const writeQuote: Write = (builder, element) => {
+const writeQuote: ElementWriter = (builder, element) => {
   pushNested(builder, element, (blocks) => ({ type: 'quote', alert: '', blocks }))
 }
 
-const writeAdmonition: Write = (builder, element) => {
+const writeAdmonition: ElementWriter = (builder, element) => {
   const title = element.attribute('Title') ?? ''
   pushNested(builder, element, (blocks) => ({
     type: 'quote',
@@ -99,7 +99,7 @@ function pushNested(builder: BlockBuilder, element: Element, wrap: (blocks: Bloc
   if (blocks.length > 0) builder.push(wrap(blocks))
 }
 
-const writeTab: Write = (builder, element) => {
+const writeTab: ElementWriter = (builder, element) => {
   const blocks = builder.collect(element.children)
   if (blocks.length === 0) return
   const label = element.attribute('Label') ?? ''
@@ -107,26 +107,26 @@ const writeTab: Write = (builder, element) => {
   for (const block of blocks) builder.push(block)
 }
 
-const writeFootnote: Write = (builder, element) => {
+const writeFootnote: ElementWriter = (builder, element) => {
   const blocks = builder.collect(element.children)
   builder.push({ type: 'footnote', label: element.attribute('Label') ?? '', blocks })
 }
 
-const writeCodeBlock: Write = (builder, element) => {
+const writeCodeBlock: ElementWriter = (builder, element) => {
   const text = cleanCode(textOf(element))
     .replace(/^(?:[ \t]*\n)+/, '')
     .trimEnd()
   if (text !== '') builder.push({ type: 'code', lang: element.attribute('Lang') ?? '', text })
 }
 
-const writeSignature: Write = (builder, element) => {
+const writeSignature: ElementWriter = (builder, element) => {
   const text = plainText(element)
   if (text === '') return
   beginDefinition(builder, element)
   builder.push({ type: 'paragraph', text: writeCodeSpan(text) })
 }
 
-const writeCode: Write = (builder, element) => {
+const writeCode: ElementWriter = (builder, element) => {
   if (builder.hasBlocks(element)) {
     builder.children(element)
     return
@@ -135,12 +135,12 @@ const writeCode: Write = (builder, element) => {
   const hasBreaks = element.children.some((child) => typeof child !== 'string' && child.name === 'br')
   const text = hasBreaks ? plainText(element) : textOf(element)
   // In a cell a pipe needs a backslash, which could not be distinguished from a backslash of the code.
-  if (builder.isLine && text.includes('\\|')) builder.run.text(text)
-  else if (link === undefined || builder.run.isInLink) builder.run.code(text)
+  if (builder.isSingleLine && text.includes('\\|')) builder.run.addText(text)
+  else if (link === undefined || builder.run.isInLink) builder.run.addCode(text)
   else {
-    const address = builder.addresses.link(link)
+    const address = builder.addresses.resolveLink(link)
     const mark = address === '' ? undefined : builder.run.open('[')
-    builder.run.code(text)
+    builder.run.addCode(text)
     if (mark !== undefined) builder.run.close(mark, `](${address})`)
   }
 }
@@ -159,24 +159,24 @@ function onlyLink(element: Element): string | undefined {
   return link
 }
 
-const writeLink: Write = (builder, element) => {
+const writeLink: ElementWriter = (builder, element) => {
   const href = element.attribute('href')
-  builder.linked(element, href === undefined ? '' : builder.addresses.link(href))
+  builder.writeLinked(element, href === undefined ? '' : builder.addresses.resolveLink(href))
 }
 
-const writeQuotedText: Write = (builder, element) => {
-  builder.run.text('"')
+const writeQuotedText: ElementWriter = (builder, element) => {
+  builder.run.addText('"')
   builder.children(element)
-  builder.run.text('"')
+  builder.run.addText('"')
 }
 
 /** Writes a sign before powers: `10^6`, but `1st`. A raised link that is a word gets a space: `CaseTree PREVIEW`. */
-const writeSup: Write = (builder, element) => {
+const writeSup: ElementWriter = (builder, element) => {
   const { last } = builder.run
   const isPower = /[\p{L}\p{N})*]/u.test(last) && (isExponent(element) || (/\d/.test(last) && isNamed(element)))
   const isLink = element.children.some((child) => typeof child !== 'string' && child.name === 'a')
-  if (isPower && !isLink && !builder.hasBlocks(element)) builder.run.text('^')
-  if (isLink && /[\p{L}`]/u.test(last) && /^\s*\p{L}{3}/u.test(firstText(element))) builder.run.text(' ')
+  if (isPower && !isLink && !builder.hasBlocks(element)) builder.run.addText('^')
+  if (isLink && /[\p{L}`]/u.test(last) && /^\s*\p{L}{3}/u.test(firstText(element))) builder.run.addText(' ')
   builder.children(element)
 }
 
@@ -203,24 +203,24 @@ function firstText(element: Element): string {
 }
 
 /** Subscript digits after digits would become one number with them. */
-const writeSub: Write = (builder, element) => {
+const writeSub: ElementWriter = (builder, element) => {
   const joins = /\d/.test(builder.run.last) && /^\s*\d/.test(firstText(element))
-  if (joins && !builder.hasBlocks(element)) builder.run.text('_')
+  if (joins && !builder.hasBlocks(element)) builder.run.addText('_')
   builder.children(element)
 }
 
-const writeRubyText: Write = (builder, element) => {
-  builder.run.text('(')
+const writeRubyText: ElementWriter = (builder, element) => {
+  builder.run.addText('(')
   builder.children(element)
-  builder.run.text(')')
+  builder.run.addText(')')
 }
 
-const writeFootnoteRef: Write = (builder, element) => {
-  builder.run.markdown(`[^${element.attribute('Label') ?? ''}]`)
+const writeFootnoteRef: ElementWriter = (builder, element) => {
+  builder.run.addMarkdown(`[^${element.attribute('Label') ?? ''}]`)
 }
 
 /** The writer of each element. Other elements are written as their content. */
-export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
+export const ELEMENT_WRITERS: ReadonlyMap<string, ElementWriter> = new Map<string, ElementWriter>([
   ...each(
     `address article aside body center dd details dialog dir div fieldset figcaption figure footer form header
     hgroup html legend li main menu nav optgroup p search section tbody td tfoot th thead tr`,
@@ -234,14 +234,14 @@ export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ...each('h1 h2 h3 h4 h5 h6', writeHeading),
   ...each('ul ol', writeList),
   ...each('pre listing xmp plaintext CodeBlock', writeCodeBlock),
-  ...each('b strong', (builder, element) => builder.marked(element, '**')),
-  ...each('em i var cite dfn', (builder, element) => builder.marked(element, '*')),
-  ...each('del s strike', (builder, element) => builder.marked(element, '~~')),
+  ...each('b strong', (builder, element) => builder.writeMarked(element, '**')),
+  ...each('em i var cite dfn', (builder, element) => builder.writeMarked(element, '*')),
+  ...each('del s strike', (builder, element) => builder.writeMarked(element, '~~')),
   ...each('code tt samp', writeCode),
   ...each('audio embed iframe video', writeMedia),
   ['a', writeLink],
   ['blockquote', writeQuote],
-  ['br', (builder) => builder.run.break()],
+  ['br', (builder) => builder.run.addBreak()],
   ['dl', writeDefinitions],
   ['dt', writeTerm],
   ['hr', (builder) => builder.push({ type: 'rule' })],
@@ -256,12 +256,12 @@ export const ELEMENTS: ReadonlyMap<string, Write> = new Map<string, Write>([
   ['Admonition', writeAdmonition],
   ['Footnote', writeFootnote],
   ['FootnoteRef', writeFootnoteRef],
-  ['Mark', (builder, element) => builder.mark(element.attribute('Anchor') ?? '')],
+  ['Mark', (builder, element) => builder.addMark(element.attribute('Anchor') ?? '')],
   ['Math', writeMath],
   ['Signature', writeSignature],
   ['Tab', writeTab],
 ])
 
-function* each(names: string, write: Write): Generator<[string, Write], void, void> {
+function* each(names: string, write: ElementWriter): Generator<[string, ElementWriter], void, void> {
   for (const name of names.split(/\s+/)) yield [name, write]
 }

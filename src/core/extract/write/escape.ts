@@ -1,5 +1,5 @@
 import { isHtmlSpace } from '../../html/tree.ts'
-import { holdDollars } from './dollars.ts'
+import { maskDollars } from './dollars.ts'
 
 /*
  * Turns the text of a page into Markdown text. Only characters that would be read as markup get a backslash, so that prose stays readable.
@@ -10,40 +10,40 @@ import { holdDollars } from './dollars.ts'
  * Invisible characters: controls, soft hyphens, zero-width spaces, direction marks, fillers, variation selectors and tags. The selector
  * that gives an emoji its colour stays after an emoji.
  */
-const UNSEEN =
+const INVISIBLE =
   /(?:[[\p{Cc}\xad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]--[\t\n\f\r]]|(?<![\p{Extended_Pictographic}\d#*])\ufe0f)+/gv
 /** Zero-width spaces, at which the author of code allows a line break, and the empty Braille cell of dot pictures. */
 const KEPT_IN_CODE = /[\u200b\u2800]/g
 
 /** A fast check that there is nothing to remove: matches all code units that may be invisible. */
-const MAY_BE_UNSEEN =
+const INVISIBLE_HINT =
   /[^\t\n\f\r -~\xa0-\xac\xae-\u02ff\u0370-\u061b\u061d-\u115e\u1161-\u180a\u1810-\u200a\u2010-\u2029\u202f-\u205f\u2070-\u27ff\u2801-\u3163\u3165-\udb3f\udb41-\ufdff\ufe10-\ufefe\uff00-\uff9f\uffa1-\ufff8\ufffc-\uffff]/
 const NOT_ASCII = /[^\t\n\f\r -~]/
 /** Runs of white space other than a single space. */
 const LOOSE_SPACES = /(?: ?[\t\n\f\r\xa0\u2028\u2029]| {2})[ \t\n\f\r\xa0\u2028\u2029]*/g
 /** All but letters, digits, single spaces and signs that never mark anything in a line. */
-const TO_LOOK_AT = /[^ -#%'-)+-;=-Z^a-}]| {2}/
+const ESCAPE_HINT = /[^ -#%'-)+-;=-Z^a-}]| {2}/
 
 /** Nearly all text is ASCII, which one test finds out. */
-function hasUnseen(text: string): boolean {
-  return NOT_ASCII.test(text) && MAY_BE_UNSEEN.test(text)
+function hasInvisible(text: string): boolean {
+  return NOT_ASCII.test(text) && INVISIBLE_HINT.test(text)
 }
 
 /** Whether text needs no escaping. This single test settles most of a page. */
 export function isPlain(text: string): boolean {
-  return !TO_LOOK_AT.test(text)
+  return !ESCAPE_HINT.test(text)
 }
 
 /** Removes invisible characters. */
 export function cleanText(text: string): string {
-  return hasUnseen(text) ? text.replace(UNSEEN, '') : text
+  return hasInvisible(text) ? text.replace(INVISIBLE, '') : text
 }
 
 /** Number of invisible characters that are removed from text or from a code block. */
-export function countUnseen(text: string, isCode: boolean): number {
-  if (isHtmlSpace(text) || !hasUnseen(text)) return 0
+export function countInvisible(text: string, isCode: boolean): number {
+  if (isHtmlSpace(text) || !hasInvisible(text)) return 0
   let count = 0
-  for (const [unseen] of text.matchAll(UNSEEN)) {
+  for (const [unseen] of text.matchAll(INVISIBLE)) {
     count += [...(isCode ? unseen.replace(KEPT_IN_CODE, '') : unseen)].length
   }
   return count
@@ -59,7 +59,9 @@ const FOREIGN_LINE_END = /\r\n?|[\f\u2028\u2029]/g
 /** Code as it is shown, kept literally: lines end with LF, and indentation is spaces. */
 export function cleanCode(text: string): string {
   const unix = text.replace(FOREIGN_LINE_END, '\n')
-  const seen = hasUnseen(unix) ? unix.replace(UNSEEN, (unseen) => (unseen.match(KEPT_IN_CODE) ?? []).join('')) : unix
+  const seen = hasInvisible(unix)
+    ? unix.replace(INVISIBLE, (unseen) => (unseen.match(KEPT_IN_CODE) ?? []).join(''))
+    : unix
   if (!seen.includes('\xa0')) return seen
   return seen.replace(/^[ \t\xa0]+/gm, (indent) => indent.replaceAll('\xa0', ' '))
 }
@@ -77,14 +79,14 @@ const ENTITY = /&(?:#?[A-Za-z0-9]{1,31})?(?:;|$)|&#$/y
  */
 export function escapeText(text: string, before: string, isInLink: boolean): string {
   const lead = leadOf(text, before)
-  if (!SPECIAL.test(text)) return lead + holdDollars(text)
+  if (!SPECIAL.test(text)) return lead + maskDollars(text)
   const escaped = text.replace(EACH_SPECIAL, (special, at: number) => {
     const previous = at === 0 ? before : (text[at - 1] ?? '')
     const next = text[at + special.length] ?? ''
     if (!needsEscape(special, previous, next, text, at, isInLink)) return special
     return special.length === 1 ? `\\${special}` : '\\_'.repeat(special.length)
   })
-  return holdDollars(lead !== '' && escaped.startsWith('\\') ? escaped : lead + escaped)
+  return maskDollars(lead !== '' && escaped.startsWith('\\') ? escaped : lead + escaped)
 }
 
 /** As {@link escapeText}, for text that {@link isPlain}. */

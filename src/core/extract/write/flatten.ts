@@ -51,7 +51,7 @@ function oneLine(text: string): string {
   return text.includes('\n') ? text.replace(/ *\n/g, ' ') : text
 }
 
-const ENDS = new Set('.,:;!?…。，：；！？')
+const END_PUNCTUATION = new Set('.,:;!?…。，：；！？')
 
 /** A part that ends with punctuation needs no separator before the next. */
 function join(parts: readonly string[], separator: string): string {
@@ -59,7 +59,7 @@ function join(parts: readonly string[], separator: string): string {
   for (const part of parts) {
     if (part === '') continue
     const previous = joined.at(-1)
-    if (previous !== undefined) joined.push(ENDS.has(previous.slice(-1)) ? ' ' : separator)
+    if (previous !== undefined) joined.push(END_PUNCTUATION.has(previous.slice(-1)) ? ' ' : separator)
     joined.push(part)
   }
   return joined.join('')

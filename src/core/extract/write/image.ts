@@ -8,24 +8,24 @@ export function writeImage(builder: BlockBuilder, element: Element): void {
   if (isPixel(image)) return
   const alt = collapseText(image.attribute('alt') ?? '').trim()
   if (isIcon(image)) {
-    builder.run.text(alt)
+    builder.run.addText(alt)
     return
   }
   const source = findSource(image, element)
-  const address = source === '' ? '' : builder.addresses.image(source)
-  if (address !== '') builder.run.markdown(`![${escapeText(alt, '[', true)}](${address})`)
-  else if (isMeaningful(alt)) builder.run.text(alt)
+  const address = source === '' ? '' : builder.addresses.resolveImage(source)
+  if (address !== '') builder.run.addMarkdown(`![${escapeText(alt, '[', true)}](${address})`)
+  else if (isMeaningful(alt)) builder.run.addText(alt)
 }
 
 /** Writes audio, video or an embedded document as a link, if it has a title. */
 export function writeMedia(builder: BlockBuilder, element: Element): void {
   const title = element.attribute('title') ?? element.attribute('aria-label') ?? ''
   const source = element.attribute('src') ?? element.attribute('data-src') ?? sourceIn(element) ?? ''
-  const address = builder.addresses.image(source)
+  const address = builder.addresses.resolveImage(source)
   if (title.trim() === '' || address === '' || builder.run.isInLink) return
   builder.flush()
   const mark = builder.run.open('[')
-  builder.run.text(title)
+  builder.run.addText(title)
   builder.run.close(mark, `](${address})`)
   builder.flush()
 }
@@ -49,7 +49,7 @@ function findSource(image: Element, around: Element): string {
     const lazy = image.attribute(name) ?? ''
     if (isAddress(lazy)) return lazy
   }
-  const late = widest(image.attribute('data-srcset') ?? '')
+  const late = findWidestSource(image.attribute('data-srcset') ?? '')
   if (late !== '') return late
   if (isAddress(src) && !isPlaceholder(src)) return src
   const sets = [image.attribute('srcset') ?? '']
@@ -57,7 +57,7 @@ function findSource(image: Element, around: Element): string {
     if (child.name === 'source') sets.push(child.attribute('srcset') ?? child.attribute('data-srcset') ?? '')
   }
   for (const set of sets) {
-    const source = widest(set)
+    const source = findWidestSource(set)
     if (source !== '') return source
   }
   return image.attribute('Source') ?? around.attribute('Source') ?? (isAddress(src) ? src : '')
@@ -77,7 +77,7 @@ function isPlaceholder(src: string): boolean {
 const MAX_CANDIDATES = 64
 
 /** The address of the largest picture in a `srcset`. Addresses may contain commas, but none at their ends. */
-function widest(set: string): string {
+function findWidestSource(set: string): string {
   let best = ''
   let bestSize = -1
   let at = 0

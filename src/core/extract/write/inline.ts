@@ -5,9 +5,9 @@ import { collapseText, escapeLines, escapePlain, escapeText, isPlain, isWord, wr
 export interface Mark {
   readonly opener: string
   /** Index of the opener; -1 until it is written. */
-  index: number
+  openerIndex: number
   /** Index of the closer. */
-  end: number
+  closerIndex: number
   /** The last character in it. */
   lastInside: string
 }
@@ -79,7 +79,7 @@ export class InlineRun {
   }
 
   /** Adds text from the source. */
-  text(source: string): void {
+  addText(source: string): void {
     if (isHtmlSpace(source)) {
       this.#isSpaceDue ||= source !== ''
       return
@@ -100,7 +100,7 @@ export class InlineRun {
   }
 
   /** Adds something that is Markdown already. */
-  markdown(markdown: string): void {
+  addMarkdown(markdown: string): void {
     if (markdown === '') return
     this.#lead(markdown)
     this.#escapeExclamation(markdown)
@@ -109,7 +109,7 @@ export class InlineRun {
   }
 
   /** Adds inline code. */
-  code(source: string): void {
+  addCode(source: string): void {
     const text = isPlain(source) ? source : collapseText(source)
     const trimmed = text.trim()
     if (text.startsWith(' ')) this.#isSpaceDue = true
@@ -124,17 +124,17 @@ export class InlineRun {
     if (text.endsWith(' ')) this.#isSpaceDue = true
   }
 
-  break(): void {
+  addBreak(): void {
     if (this.#hasBreaks) this.#breaksDue++
     else this.#isSpaceDue = true
   }
 
-  space(): void {
+  addSpace(): void {
     this.#isSpaceDue = true
   }
 
   open(opener: string): Mark {
-    const mark: Mark = { opener, index: -1, end: -1, lastInside: '' }
+    const mark: Mark = { opener, openerIndex: -1, closerIndex: -1, lastInside: '' }
     this.#pending.push(mark)
     this.#openCount++
     if (opener === '[') this.#linkCount++
@@ -149,10 +149,10 @@ export class InlineRun {
       this.#pending.pop()
       return
     }
-    if (mark.index === -1) return
+    if (mark.openerIndex === -1) return
     this.#writeCode()
     mark.lastInside = this.#last
-    mark.end = this.#parts.push(closer) - 1
+    mark.closerIndex = this.#parts.push(closer) - 1
     this.#last = closer.slice(-1)
     this.#closed = mark
   }
@@ -209,8 +209,8 @@ export class InlineRun {
   }
 
   #erase(mark: Mark): void {
-    this.#parts[mark.index] = ''
-    this.#parts[mark.end] = ''
+    this.#parts[mark.openerIndex] = ''
+    this.#parts[mark.closerIndex] = ''
     this.#last = mark.lastInside
     this.#closed = undefined
   }
@@ -223,9 +223,9 @@ export class InlineRun {
       if (mark === undefined) continue
       const following = pending[i + 1]?.opener ?? next
       if (EMPHASIS.has(mark.opener) && !this.#canOpen(mark, following[0] ?? '')) continue
-      if (mark.index !== -1) continue
+      if (mark.openerIndex !== -1) continue
       if (mark.opener === '[') this.#escapeExclamation('[')
-      mark.index = this.#parts.push(mark.opener) - 1
+      mark.openerIndex = this.#parts.push(mark.opener) - 1
       this.#last = mark.opener.slice(-1)
       this.#closed = undefined
     }
@@ -239,8 +239,8 @@ export class InlineRun {
         return false
       }
       // Two runs of the same emphasis without a space between them are merged.
-      this.#parts[closed.end] = ''
-      mark.index = closed.index
+      this.#parts[closed.closerIndex] = ''
+      mark.openerIndex = closed.openerIndex
       this.#last = closed.lastInside
       this.#closed = undefined
       return true

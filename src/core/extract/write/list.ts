@@ -72,7 +72,7 @@ function hasItems(element: Element): boolean {
   return false
 }
 
-const LOOKS_LIKE_TASK = /^\[[ xX]\](?= |$)/
+const TASK_MARKER = /^\[[ xX]\](?= |$)/
 
 function writeItem(builder: BlockBuilder, item: Element): Block[] {
   const blocks = builder.collect(item.children)
@@ -80,7 +80,7 @@ function writeItem(builder: BlockBuilder, item: Element): Block[] {
   if (first === undefined) return blocks
   const box = checkboxOf(item)
   if (first.type === 'paragraph') {
-    const text = LOOKS_LIKE_TASK.test(first.text) ? `\\${first.text}` : first.text
+    const text = TASK_MARKER.test(first.text) ? `\\${first.text}` : first.text
     if (box !== undefined) return [{ type: 'paragraph', text: `${box} ${text}` }, ...rest]
     return text === first.text ? blocks : [{ type: 'paragraph', text }, ...rest]
   }

@@ -4,14 +4,14 @@ import { parseHtml } from '../../html/parse-html.ts'
 import { find } from '../../html/selector.ts'
 import type { Element } from '../../html/tree.ts'
 import type { Section } from '../../model.ts'
-import { type Written, writeMarkdown } from './markdown.ts'
+import { type WrittenMarkdown, writeMarkdown } from './markdown.ts'
 
 function bodyOf(html: string): Element {
   const root = parseHtml(`<body>${html}`)
   return find(root, ({ name }) => name === 'body') ?? root
 }
 
-function written(html: string): Written {
+function written(html: string): WrittenMarkdown {
   return writeMarkdown([bodyOf(html)], 'https://ex.org/a/b.html')
 }
 
@@ -399,7 +399,7 @@ test.each([
 })
 
 test('counts invisible characters', () => {
-  expect(written('<p>a\u200bb\u{e0041}\u{e0042}</p><pre>\u200b\u202e</pre><h2>\u00adx</h2>').unseenChars).toBe(5)
+  expect(written('<p>a\u200bb\u{e0041}\u{e0042}</p><pre>\u200b\u202e</pre><h2>\u00adx</h2>').invisibleChars).toBe(5)
 })
 
 test('elements without content give an empty document', () => {

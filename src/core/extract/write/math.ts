@@ -7,11 +7,11 @@ export function writeMath(builder: BlockBuilder, element: Element): void {
   const tex = protect(collapseText(element.attribute('Tex') ?? '').trim())
   if (tex === '') return
   if (element.attribute('Display') !== 'true') {
-    builder.run.markdown(`$${tex}$`)
+    builder.run.addMarkdown(`$${tex}$`)
     return
   }
   builder.flush()
-  builder.run.markdown(`$$${tex}$$`)
+  builder.run.addMarkdown(`$$${tex}$$`)
   builder.flush()
 }
 

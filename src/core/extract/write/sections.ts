@@ -2,7 +2,7 @@ import type { Section, SectionMark } from '../../model.ts'
 import { isBlank } from '../../text/lines.ts'
 
 /** A heading, and its line from 1. */
-export type PlacedHeading = Pick<Section, 'title' | 'level' | 'anchor' | 'startLine'>
+export type HeadingPosition = Pick<Section, 'title' | 'level' | 'anchor' | 'startLine'>
 
 type Draft = Omit<Section, 'endLine' | 'children' | 'marks'> & {
   endLine: number
@@ -16,7 +16,7 @@ type Draft = Omit<Section, 'endLine' | 'children' | 'marks'> & {
  */
 export function createSections(
   lines: readonly string[],
-  headings: Iterable<PlacedHeading>,
+  headings: Iterable<HeadingPosition>,
   marks: readonly SectionMark[] = [],
 ): Section[] {
   const roots: Draft[] = []

@@ -5,7 +5,7 @@ import { InlineRun } from './inline.ts'
 export function strongLine(source: string): Block {
   const run = new InlineRun(false)
   const mark = run.open('**')
-  run.text(source)
+  run.addText(source)
   run.close(mark)
   return { type: 'paragraph', text: run.finishLine() }
 }

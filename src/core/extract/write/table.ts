@@ -16,11 +16,11 @@ export function writeTable(builder: BlockBuilder, table: Element): void {
   builder.flush()
   const { titles, rows } = readTable(table)
   for (const title of titles) {
-    builder.marked(title, '**')
+    builder.writeMarked(title, '**')
     builder.flush()
   }
   const headers = countHeaders(rows)
-  if (!builder.isLine && builder.hasCode(table) && canBeTakenApart(builder, rows, headers)) {
+  if (!builder.isSingleLine && builder.hasCode(table) && canSplitIntoBlocks(builder, rows, headers)) {
     writeParts(builder, rows, headers)
     return
   }
@@ -44,7 +44,7 @@ const MAX_PARTS = 4
  * Whether a table can be written as blocks: code on several lines does not fit into a cell, but a few named columns of it can follow each
  * other.
  */
-function canBeTakenApart(builder: BlockBuilder, rows: readonly SourceRow[], headers: number): boolean {
+function canSplitIntoBlocks(builder: BlockBuilder, rows: readonly SourceRow[], headers: number): boolean {
   const [names, ...body] = rows
   if (names === undefined || headers !== 1 || names.cells.length < 2) return false
   if (rows.some(({ cells }) => cells.length > MAX_PARTS || cells.some(isSpanning))) return false

@@ -2,10 +2,10 @@ import { SelectorMap } from '../../../html/selector.ts'
 import type { Element } from '../../../html/tree.ts'
 import { readSelectors } from './selectors.ts'
 import { readDeclarations, readStyleRules } from './stylesheet.ts'
-import { ASPECTS, type Aspect, judgeDeclarations, type Verdict, type Verdicts } from './visibility.ts'
+import { ASPECTS, type Aspect, readVisibility, type Visibility, type VisibilityByAspect } from './visibility.ts'
 
 /** The effect of a style sheet rule on one aspect of the elements it selects. */
-export interface HidingRule extends Verdict {
+export interface HidingRule extends Visibility {
   readonly selector: string
   readonly aspect: Aspect
 }
@@ -55,7 +55,7 @@ export class HidingRules {
     const counts = new Map<string, number>()
     // The strongest first, of equals the last: a map answers with the rule that was added first.
     const candidates = readCandidates(sheets, isThere)
-    this.#aspects = ASPECTS.filter((aspect) => candidates.some(({ rule }) => rule.hides && rule.aspect === aspect))
+    this.#aspects = ASPECTS.filter((aspect) => candidates.some(({ rule }) => rule.isHidden && rule.aspect === aspect))
     for (const { rule, key } of candidates.reverse().sort((a, b) => b.weight - a.weight)) {
       const count = counts.get(`${rule.aspect} ${key}`) ?? 0
       if (!this.#aspects.includes(rule.aspect) || count >= MAX_RULES_PER_KEY) continue
@@ -65,17 +65,17 @@ export class HidingRules {
   }
 
   /** Whether no rule can hide an element. */
-  get hideNothing(): boolean {
+  get isEmpty(): boolean {
     return this.#aspects.length === 0
   }
 
   /** The rules that hide an element. Its `style` attribute overrides them, unless they are important. */
-  match(element: Element, inline: Verdicts): readonly HidingRule[] {
+  match(element: Element, inline: VisibilityByAspect): readonly HidingRule[] {
     if (this.#aspects.length === 0) return NO_RULES
     const rules: HidingRule[] = []
     for (const aspect of this.#aspects) {
       const rule = this.#maps[aspect].match(element)
-      if (rule?.hides !== true) continue
+      if (rule?.isHidden !== true) continue
       const own = inline[aspect]
       if (own === undefined || (rule.isImportant && !own.isImportant)) rules.push(rule)
     }
@@ -91,13 +91,13 @@ function readCandidates(sheets: Iterable<Sheet>, isThere: (name: string) => bool
       const selectors = readSelectors(rule.selectors, isConditional || rule.isConditional, isThere)
       // Most rules of a theme apply to other pages of the site.
       if (selectors.length === 0) continue
-      const verdicts = judgeDeclarations(readDeclarations(rule.declarations), false)
+      const verdicts = readVisibility(readDeclarations(rule.declarations), false)
       for (const aspect of ASPECTS) {
         const verdict = verdicts[aspect]
         if (verdict === undefined) continue
-        for (const { selector, key, weight, mayHide } of selectors) {
-          if (verdict.hides && !mayHide) continue
-          const whole = weight + (verdict.isImportant ? IMPORTANT : 0)
+        for (const { selector, key, specificity, mayHide } of selectors) {
+          if (verdict.isHidden && !mayHide) continue
+          const whole = specificity + (verdict.isImportant ? IMPORTANT : 0)
           candidates.push({ rule: { ...verdict, selector, aspect }, key, weight: whole })
         }
       }

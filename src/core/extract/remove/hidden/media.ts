@@ -1,11 +1,11 @@
 /** Whether a condition of a style sheet applies to readers. */
-export type Applies = 'always' | 'sometimes' | 'never'
+export type Applicability = 'always' | 'sometimes' | 'never'
 
 /** Assumed width of the reader's screen. A wider one may show more, but hides nothing. */
 const SCREEN = 1200
 
 /** Whether a list of media queries applies to a screen of common width. */
-export function mediaApplies(list: string): Applies {
+export function mediaApplies(list: string): Applicability {
   const all = list
     .toLowerCase()
     .split(',')
@@ -14,7 +14,7 @@ export function mediaApplies(list: string): Applies {
   return all.includes('sometimes') ? 'sometimes' : 'never'
 }
 
-function queryApplies(query: string): Applies {
+function queryApplies(query: string): Applicability {
   if (/^not (?:all|screen)$/.test(query)) return 'never'
   if (/^not (?:print|speech)$/.test(query)) return 'always'
   if (/\b(?:not|or)\b/.test(query)) return 'sometimes'
@@ -26,7 +26,7 @@ function queryApplies(query: string): Applies {
 
 const WIDTH = /^\(\s*(?:(min|max)-(?:device-)?width\s*:|width\s*([<>])=?)\s*([\d.]+)(px|r?em)?\s*\)$/
 
-function termApplies(term: string): Applies {
+function termApplies(term: string): Applicability {
   if (term === '' || term === 'all' || term === 'screen') return 'always'
   if (/^[a-z-]+$/.test(term)) return 'never'
   const [, bound, sign, number, unit] = WIDTH.exec(term) ?? []

@@ -1,13 +1,13 @@
 import { readEscapes } from './stylesheet.ts'
 
 /** A selector of a style sheet, reduced to the syntax that can be matched. */
-export interface ReadSelector {
+export interface ParsedSelector {
   /** The selector, in the CSS subset of `SelectorMap`. */
   readonly selector: string
   /** The class, id or name under which its rules are counted. */
   readonly key: string
   /** Its specificity. */
-  readonly weight: number
+  readonly specificity: number
   /** Whether a rule with it may hide an element, or only show it again. */
   readonly mayHide: boolean
 }
@@ -17,7 +17,7 @@ const MAX_SELECTOR = 200
 const MAX_STEPS = 3
 
 /** Transient states, and pseudo-elements that are not in the document. */
-const PASSING = /::|:(?:hover|focus|active|visited|disabled|before|after|placeholder)/
+const TRANSIENT_STATE = /::|:(?:hover|focus|active|visited|disabled|before|after|placeholder)/
 
 /** Combinators between the steps of a selector, outside of brackets. */
 const COMBINATORS = /(?:\s*[>+~]\s*|\s+)(?![^[\]]*\])/
@@ -28,14 +28,14 @@ const COMPOUND =
   /^(?:[a-z][\w-]*|\*)?(?:[#.](?:[\w\x80-\uffff-]|\\.)+|\[[\w:-]+(?:[~^$*]?=(?:"[^"'\]]*"|'[^"'\]]*'|[\w-]+))?\])*$/i
 
 /** Names that mark a page until its scripts have run. */
-const UNTIL_SCRIPTS = /cloak|no-?js|no-?script|\bjs\b|load|lazy|reveal|unresolved|hydrat/i
+const PRE_SCRIPT_NAME = /cloak|no-?js|no-?script|\bjs\b|load|lazy|reveal|unresolved|hydrat/i
 
 /** The selectors in a list that may match an element of the document; `isThere` tells whether it has a class or id. */
 export function readSelectors(
   list: string,
   isConditional: boolean,
   isThere: (name: string) => boolean,
-): ReadSelector[] {
+): ParsedSelector[] {
   return list.split(',').flatMap((one) => readSelector(plainSelector(one), isConditional, isThere) ?? [])
 }
 
@@ -56,8 +56,8 @@ function readSelector(
   text: string,
   isConditional: boolean,
   isThere: (name: string) => boolean,
-): ReadSelector | undefined {
-  if (text === '' || text.length > MAX_SELECTOR || PASSING.test(text)) return undefined
+): ParsedSelector | undefined {
+  if (text === '' || text.length > MAX_SELECTOR || TRANSIENT_STATE.test(text)) return undefined
   const bare = text.replace(ATTRIBUTES, '')
   const names = bare.match(NAME) ?? []
   if (!names.every((name) => isThere(name.replace(/\\(.)/g, '$1')))) return undefined
@@ -72,13 +72,13 @@ function readSelector(
   return {
     selector: (isExact ? text : own).replace(/(?<=^|[\s>])[a-z][\w-]*/gi, (name) => name.toLowerCase()),
     key: own.match(NAME)?.[0] ?? own,
-    weight: ids * 10_000 + others * 100 + steps.filter((step) => /^[a-z]/i.test(step)).length,
+    specificity: ids * 10_000 + others * 100 + steps.filter((step) => /^[a-z]/i.test(step)).length,
     // Custom elements (`my-card`) are often hidden until their script has defined them.
-    mayHide: isExact && !isConditional && !/^[a-z]+-/i.test(own) && !isUntilScripts(steps),
+    mayHide: isExact && !isConditional && !/^[a-z]+-/i.test(own) && !isPreScriptState(steps),
   }
 }
 
 /** Whether a selector applies only until scripts run: by a state around the element, or by a cloak. */
-function isUntilScripts(steps: readonly string[]): boolean {
-  return steps.some((step, i) => (i < steps.length - 1 || step.includes('[')) && UNTIL_SCRIPTS.test(step))
+function isPreScriptState(steps: readonly string[]): boolean {
+  return steps.some((step, i) => (i < steps.length - 1 || step.includes('[')) && PRE_SCRIPT_NAME.test(step))
 }

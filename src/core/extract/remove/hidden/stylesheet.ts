@@ -1,4 +1,4 @@
-import { type Applies, mediaApplies } from './media.ts'
+import { type Applicability, mediaApplies } from './media.ts'
 
 /*
  * Parses enough CSS to know what a page hides by its own style sheets. It makes one pass over any input: comments, strings, URLs and nested
@@ -78,10 +78,10 @@ function openBlock(prelude: string, around: Block): Block {
     case '':
       return prelude.startsWith('@') ? 'nothing' : 'declarations'
     case 'media':
-      return ruled(mediaApplies(condition), around)
+      return blockUnderCondition(mediaApplies(condition), around)
     case 'supports':
       // Sites test for features that browsers support, so the condition counts as met.
-      return ruled(/\bnot\b/i.test(condition) ? 'sometimes' : 'always', around)
+      return blockUnderCondition(/\bnot\b/i.test(condition) ? 'sometimes' : 'always', around)
     case 'layer':
       return around
     case 'container':
@@ -91,7 +91,7 @@ function openBlock(prelude: string, around: Block): Block {
   }
 }
 
-function ruled(applies: Applies, around: Block): Block {
+function blockUnderCondition(applies: Applicability, around: Block): Block {
   if (applies === 'always') return around
   return applies === 'never' ? 'nothing' : 'conditional rules'
 }

@@ -57,9 +57,9 @@ export function colourOf(text: string): Colour | undefined {
 }
 
 /** Text is unreadable when each colour channel differs from the background by at most this much. */
-const SAME = 8
+const MAX_CHANNEL_DIFFERENCE = 8
 
 /** Whether two colours are indistinguishable. */
 export function isSameColour(a: Colour, b: Colour): boolean {
-  return b[3] > 0 && a.every((part, i) => i === 3 || Math.abs(part - (b[i] ?? 0)) <= SAME)
+  return b[3] > 0 && a.every((part, i) => i === 3 || Math.abs(part - (b[i] ?? 0)) <= MAX_CHANNEL_DIFFERENCE)
 }

@@ -8,33 +8,37 @@ export const ASPECTS = ['display', 'visibility', 'box', 'opacity', 'font'] as co
 export type Aspect = (typeof ASPECTS)[number]
 
 /** The verdict of declarations about one aspect. */
-export interface Verdict {
-  readonly hides: boolean
+export interface Visibility {
+  readonly isHidden: boolean
   readonly isImportant: boolean
 }
 
 /** A missing entry leaves an aspect to other declarations. */
-export type Verdicts = Partial<Record<Aspect, Verdict>>
+export type VisibilityByAspect = Partial<Record<Aspect, Visibility>>
 
 /**
  * Judges whether the declarations of one rule, or of a `style` attribute, hide an element. Collapsed boxes and transparent text count only
  * in a `style` attribute: in style sheets they are closed accordions, or lettering with a picture behind it.
  */
-export function judgeDeclarations(declarations: Declarations, isInline: boolean): Verdicts {
-  const verdicts: Verdicts = {}
+export function readVisibility(declarations: Declarations, isInline: boolean): VisibilityByAspect {
+  const verdicts: VisibilityByAspect = {}
   const value = (name: string) => declarations.get(name)?.value ?? ''
   const say = (aspect: Aspect, hides: boolean, ...names: string[]) => {
-    verdicts[aspect] = { hides, isImportant: names.some((name) => declarations.get(name)?.isImportant === true) }
+    verdicts[aspect] = {
+      isHidden: hides,
+      isImportant: names.some((name) => declarations.get(name)?.isImportant === true),
+    }
   }
   const display = value('display')
   if (display !== '') say('display', display === 'none', 'display')
   const visibility = value('visibility')
   if (visibility !== '') say('visibility', visibility === 'hidden' || visibility === 'collapse', 'visibility')
   else if (isInline && value('content-visibility') === 'hidden') say('visibility', true, 'content-visibility')
-  const isGone = isOutOfSight(value) || hasColourOfGround(value)
-  if (isGone || (isInline && (isCollapsed(value) || isWithoutColour(value)))) say('box', true, ...declarations.keys())
+  const isGone = isOffScreen(value) || hasBackgroundColour(value)
+  if (isGone || (isInline && (isCollapsed(value) || hasTransparentText(value))))
+    say('box', true, ...declarations.keys())
   else if (/^(?:static|relative)$/.test(value('position')) || value('clip') === 'auto') say('box', false, 'position')
-  if (isTransparent(value) || (isInline && isShrunk(value))) say('opacity', true, 'opacity')
+  if (isTransparent(value) || (isInline && isScaledToZero(value))) say('opacity', true, 'opacity')
   else if (Number.parseFloat(value('opacity')) > 0) say('opacity', false, 'opacity')
   const size = value('font-size') || sizeIn(value('font'))
   if (size !== '') say('font', lengthOf(size) === 0, 'font-size', 'font')
@@ -43,8 +47,8 @@ export function judgeDeclarations(declarations: Declarations, isInline: boolean)
 
 type Value = (name: string) => string
 
-const MOVED = ['transition', 'animation', 'will-change']
-const ANIMATED = [...MOVED, 'transform', '-webkit-transform', 'filter', 'translate']
+const ANIMATION_PROPERTIES = ['transition', 'animation', 'will-change']
+const FADE_IN_PROPERTIES = [...ANIMATION_PROPERTIES, 'transform', '-webkit-transform', 'filter', 'translate']
 
 function isAnimated(value: Value, names: readonly string[]): boolean {
   return names.some((name) => !/^(?:|none|0s|initial|unset|auto)$/.test(value(name)))
@@ -52,12 +56,12 @@ function isAnimated(value: Value, names: readonly string[]): boolean {
 
 /** Whether an element is transparent without signs that it will fade in. */
 function isTransparent(value: Value): boolean {
-  return lengthOf(value('opacity')) === 0 && !isAnimated(value, ANIMATED)
+  return lengthOf(value('opacity')) === 0 && !isAnimated(value, FADE_IN_PROPERTIES)
 }
 
-function isShrunk(value: Value): boolean {
+function isScaledToZero(value: Value): boolean {
   const isScaled = /(?:^|\s)scale(?:3d|x|y)?\(\s*0*\.?0+\s*[,)]/.test(value('transform'))
-  return isScaled && value('opacity') === '' && !isAnimated(value, MOVED)
+  return isScaled && value('opacity') === '' && !isAnimated(value, ANIMATION_PROPERTIES)
 }
 
 /** Further out than any layout puts something that is to be seen. */
@@ -65,10 +69,10 @@ const OFF_SCREEN = -900
 /** Carousels move their slides by a few thousand pixels. */
 const FAR_OFF = -5000
 
-function isOutOfSight(value: Value): boolean {
+function isOffScreen(value: Value): boolean {
   if (lengthOf(value('text-indent')) <= OFF_SCREEN) return true
   if (/^inset\((?:50|[6-9]\d|100)%|^circle\(\s*0(?:px|%)?\s*(?:\)|at\b)/.test(value('clip-path'))) return true
-  if (isNothing(value('width')) && isNothing(value('height')) && isClipped(value)) return true
+  if (isTiny(value('width')) && isTiny(value('height')) && isClipped(value)) return true
   if (isMovedFar(value)) return true
   if (!/^(?:absolute|fixed)$/.test(value('position'))) return false
   if (/^rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)/.test(value('clip'))) return true
@@ -90,7 +94,7 @@ function isCollapsed(value: Value): boolean {
 }
 
 /** A box of one pixel shows no text either. */
-function isNothing(length: string): boolean {
+function isTiny(length: string): boolean {
   return lengthOf(length) <= 1
 }
 
@@ -98,15 +102,15 @@ function isClipped(value: Value): boolean {
   return /^(?:hidden|clip)/.test(value('overflow'))
 }
 
-function hasColourOfGround(value: Value): boolean {
+function hasBackgroundColour(value: Value): boolean {
   const colour = colourOf(value('color'))
   if (colour === undefined || colour[3] === 0) return false
-  const ground = colourOf(value('background-color')) ?? groundOf(value('background'))
+  const ground = colourOf(value('background-color')) ?? backgroundColourOf(value('background'))
   return ground !== undefined && isSameColour(colour, ground)
 }
 
 /** The colour in `background`, unless a picture lies over it. */
-function groundOf(background: string): Colour | undefined {
+function backgroundColourOf(background: string): Colour | undefined {
   if (/url\(|gradient\(/.test(background)) return undefined
   for (const part of background.match(/[\w-]+\([^()]*\)|[^\s()]+/g) ?? []) {
     const colour = colourOf(part)
@@ -116,7 +120,7 @@ function groundOf(background: string): Colour | undefined {
 }
 
 /** Text without a colour, unless its ground or its shadow draws the letters. */
-function isWithoutColour(value: Value): boolean {
+function hasTransparentText(value: Value): boolean {
   const ink = value('-webkit-text-fill-color') || value('color')
   if (colourOf(ink)?.[3] !== 0) return false
   const isDrawn = /text/.test(value('background-clip') + value('-webkit-background-clip') + value('background'))

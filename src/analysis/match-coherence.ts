@@ -1,0 +1,82 @@
+import type { Draft, Reading } from './match-draft.ts'
+import type { NameIndex } from './match-index.ts'
+import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM } from './match-score.ts'
+import { NAME_KIND_MASK } from './name-index.ts'
+
+/** Scores that other places of a text add to a candidate. */
+export interface CoherenceScores {
+  add(draft: Draft): void
+  /** Score of a candidate from places other than those of its own name. */
+  scoreOf(place: number, own: Reading): number
+}
+
+/** Creates a {@link CoherenceScores} without any places. */
+export function createCoherenceScores(index: NameIndex): CoherenceScores {
+  const { columns } = index
+  const ofCountries = createTally()
+  const ofDivisions = createTally()
+  const ofCities = createTally()
+  const ofSiblings = createTally()
+  const keyOf = (place: number): number => (columns.countries[place] ?? 0) * 65_536 + (columns.divisions[place] ?? 0)
+  return {
+    add({ reading, choice, margin }) {
+      const place = reading.places[choice] ?? 0
+      const kind = columns.kinds[place]
+      const country = columns.countries[place] ?? 0
+      const isDemonym = ((reading.names[choice] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM
+      if (kind === KIND_COUNTRY) ofCountries.add(country, reading, isDemonym ? 0.4 : 0.7, 2)
+      else if (kind === KIND_REGION) {
+        ofDivisions.add(keyOf(place), reading, 3, 4)
+        ofSiblings.add(country, reading, 2, 2)
+        ofCountries.add(country, reading, 0.5, 1)
+      } else if (kind === KIND_CITY && margin > 0.5 && (columns.populations[place] ?? 0) >= 50_000) {
+        ofCountries.add(country, reading, 0.4, 0.8)
+        ofCities.add(keyOf(place), reading, 1.5, 3)
+      }
+    },
+    scoreOf(place, own) {
+      const kind = columns.kinds[place]
+      const inCountry = ofCountries.scoreOf(columns.countries[place] ?? 0, own, 2.5)
+      if (kind === KIND_COUNTRY) return inCountry
+      const beside = ofCities.scoreOf(keyOf(place), own, 2)
+      // `Georgia and Alabama`: a text that names one state of a country more likely names another state than a country.
+      if (kind === KIND_REGION) {
+        return inCountry + 2 * beside + ofSiblings.scoreOf(columns.countries[place] ?? 0, own, 2)
+      }
+      // A region contains many villages that share the name of a city elsewhere.
+      const weight = (columns.populations[place] ?? 0) >= 15_000 ? 1 : 0.4
+      return weight * (inCountry + ofDivisions.scoreOf(keyOf(place), own, 3.5)) + 0.25 * beside
+    },
+  }
+}
+
+/** Scores by key, with the names that gave them, because a name must not support itself. */
+interface Tally {
+  add(key: number, from: Reading, points: number, most: number): void
+  /** The score up to `most`; it shrinks as other keys get more, because a list of all states supports none. */
+  scoreOf(key: number, own: Reading, most: number): number
+}
+
+function createTally(): Tally {
+  const points = new Map<number, number>()
+  const given = new Map<Reading, Map<number, number>>()
+  const givenBy = new Map<Reading, number>()
+  let all = 0
+  return {
+    add(key, from, more, most) {
+      const byKey = given.get(from) ?? new Map<number, number>()
+      const before = byKey.get(key) ?? 0
+      const added = Math.min(most, before + more) - before
+      byKey.set(key, before + added)
+      given.set(from, byKey)
+      givenBy.set(from, (givenBy.get(from) ?? 0) + added)
+      points.set(key, (points.get(key) ?? 0) + added)
+      all += added
+    },
+    scoreOf(key, own, most) {
+      const others = (points.get(key) ?? 0) - (given.get(own)?.get(key) ?? 0)
+      if (others <= 0) return 0
+      return Math.min(most, others) * (others / (all - (givenBy.get(own) ?? 0)))
+    },
+  }
+}

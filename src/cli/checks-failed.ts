@@ -1,4 +1,0 @@
-/** Some checks failed and the output already says so, so that only the exit code is left to set. */
-export class ChecksFailed extends Error {
-  readonly exitCode = 1
-}

@@ -1,0 +1,60 @@
+import { isBlank } from '../../text/lines.ts'
+
+const ITEM = /^(\s*)((?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))/
+const MAX_DEPTH = 50
+/** Further to the right than this, a line is code. */
+export const CODE_INDENT = 4
+
+export function indentOf(line: string): number {
+  let columns = 0
+  for (const sign of line) {
+    if (sign === ' ') columns++
+    else if (sign === '\t') columns += 4 - (columns % 4)
+    else break
+  }
+  return columns
+}
+
+/** A line without its first columns, as far as these are white space. */
+export function cutIndent(line: string, columns: number): string {
+  let at = 0
+  for (let seen = 0; seen < columns && (line[at] === ' ' || line[at] === '\t'); at++) {
+    seen += line[at] === '\t' ? 4 - (seen % 4) : 1
+  }
+  return line.slice(at)
+}
+
+/** The columns where the content of lists, and of other blocks with an indented body, begins. Lines are passed in one after the other. */
+export class IndentStack {
+  readonly #columns: number[] = []
+
+  /** Where the text of the innermost block begins. */
+  get current(): number {
+    return this.#columns.at(-1) ?? 0
+  }
+
+  get isInList(): boolean {
+    return this.#columns.length > 0
+  }
+
+  /** Leaves the blocks that a line is not indented enough for. */
+  leave(line: string): void {
+    if (isBlank(line)) return
+    const indent = indentOf(line)
+    while (this.#columns.length > 0 && indent < this.current) this.#columns.pop()
+  }
+
+  /** Enters the list that a line begins an item of. */
+  enter(line: string): void {
+    const [, lead, mark = ''] = ITEM.exec(line) ?? []
+    if (lead === undefined || indentOf(lead) >= this.current + CODE_INDENT) return
+    // More than four spaces after the marker begin code.
+    const width = mark.trimEnd().length
+    const space = mark.length - width
+    this.push(indentOf(lead) + width + (space > 4 || space === 0 ? 1 : space))
+  }
+
+  push(column: number): void {
+    if (this.#columns.length < MAX_DEPTH) this.#columns.push(column)
+  }
+}

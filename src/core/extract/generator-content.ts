@@ -1,0 +1,99 @@
+import { HEADINGS } from '../html/element-names.ts'
+import { find, SelectorMap } from '../html/selector.ts'
+import { type Element, holdsText, lineOf } from '../html/tree.ts'
+import { findTitle } from './content/title.ts'
+import { drop } from './drop.ts'
+import type { Generator } from './generators/generator.ts'
+
+const STEP = 'generator'
+
+/** With less text than this an element is a frame that scripts fill, not the content. */
+const MIN_CHARS = 20
+
+/**
+ * The content of a page in the place where its generator puts it. All of it counts, except for the parts that the generator adds. The
+ * heading of the page comes first if it precedes the content.
+ */
+export function takeGeneratorContent(root: Element, generator: Generator | undefined): Element[] | undefined {
+  if (generator === undefined || generator.hasChrome === true) return undefined
+  const rules = rulesOf(generator)
+  for (const content of findContentElements(root, rules.places)) {
+    if (!holdsText(content, MIN_CHARS)) continue
+    const title = find(content, isTitle) === undefined ? findTitle(root, content) : undefined
+    const found = title === undefined || isInDropped(title, rules.drops) ? [content] : [title, content]
+    for (const element of found) dropBy(rules.drops, element)
+    return found
+  }
+  return undefined
+}
+
+/** Whether an element is in a part that the generator adds to every page, such as the bar with the title of a whole book. */
+function isInDropped(element: Element, drops: SelectorMap<string>): boolean {
+  return [element, ...element.ancestors()].some((one) => drops.match(one) !== undefined)
+}
+
+/** The rules of a generator, compiled for matching. */
+interface Rules {
+  /** The rank of a content selector. */
+  readonly places: SelectorMap<number>
+  readonly drops: SelectorMap<string>
+}
+
+/** Compiled once for each generator, because a site has many pages. */
+const rulesByGenerator = new WeakMap<Generator, Rules>()
+
+function rulesOf(generator: Generator): Rules {
+  const known = rulesByGenerator.get(generator)
+  if (known !== undefined) return known
+  const rules = {
+    places: new SelectorMap(generator.content.map((place, rank) => [place, rank] as const)),
+    drops: new SelectorMap(Object.entries(generator.drop ?? {})),
+  }
+  rulesByGenerator.set(generator, rules)
+  return rules
+}
+
+/** Elements that never contain a page; most elements are inside one of them. */
+const TOO_SMALL = new Set(['p', 'pre', 'ul', 'ol', 'dl', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'a', 'span', 'code'])
+
+/** The first element for each selector, best selector first. */
+function findContentElements(root: Element, places: SelectorMap<number>): Element[] {
+  const found = new Map<number, Element>()
+  const visit = (element: Element) => {
+    const rank = places.match(element)
+    if (rank !== undefined && !found.has(rank)) found.set(rank, element)
+    if (TOO_SMALL.has(element.name)) return
+    for (const child of element.children) {
+      if (typeof child !== 'string' && child.dropped === undefined) visit(child)
+    }
+  }
+  visit(root)
+  return [...found].sort(([a], [b]) => a - b).map(([, element]) => element)
+}
+
+function dropBy(rules: SelectorMap<string>, content: Element): void {
+  for (const child of content.children) {
+    if (typeof child === 'string') continue
+    const reason = isHeadingText(child) ? undefined : rules.match(child)
+    if (reason !== undefined) drop(child, STEP, reason)
+    if (child.dropped === undefined) dropBy(rules, child)
+  }
+}
+
+/** Whether an element holds the whole text of a heading: some programs make the whole heading a link to itself. */
+function isHeadingText(element: Element): boolean {
+  const { parent } = element
+  return (
+    parent !== undefined && HEADINGS.has(parent.name) && WORD.test(lineOf(element)) && !hasOtherText(parent, element)
+  )
+}
+
+function hasOtherText(parent: Element, element: Element): boolean {
+  return parent.children.some((child) => child !== element && lineOf(child) !== '')
+}
+
+const WORD = /[\p{L}\p{N}]/u
+
+function isTitle(element: Element): boolean {
+  return element.name === 'h1'
+}

@@ -1,0 +1,44 @@
+import type { PageSignals } from './page-signals.ts'
+import { countSentences } from './prose.ts'
+
+const SCRIPT_REQUESTS =
+  /\b(?:enable|activate|requires?|needs?|turn on|without|support(?:s|ed)?|aktivieren|activer|activez|habilit\w+|activar?|abilita\w*)\b.{0,40}\bjava ?script\b|\bjava ?script\b.{0,60}\b(?:enabled?|required|disabled|aktivieren|benötigt|requis|necesario|off)\b|(?:включите|включить).{0,20}javascript|javascript.{0,20}有効/i
+const LOADING_TEXT =
+  /^(?:loading|please wait|wird geladen|chargement|cargando|caricamento|загрузка|読み込み中|加载中)?[\s.…]*$/i
+
+/** Words that address the reader, in contrast to a text about scripts. */
+const READER_WORDS =
+  /\b(?:please|to (?:continue|run|view|use|proceed)|this (?:site|app(?:lication)?|page|website)|sorry|you|requires?|must)\b/i
+
+const WORD = /[\p{L}\p{N}]/u
+
+/** Text on the shell of a page that scripts will fill. */
+const MAX_SHELL_CHARS = 200
+/** A `noscript` text longer than this may be a page of its own. */
+const MAX_NOSCRIPT_CHARS = 500
+
+/** Detects a page without readable content until its scripts have run. */
+export function findAppShell(signs: PageSignals): string | undefined {
+  const { shown, noscript, contentLength, hasEmptyRoot, scripts, sources, scriptLength } = signs
+  const hasScripts = sources !== '' || scripts.trim() !== ''
+  if (!hasScripts || noscript.length > MAX_NOSCRIPT_CHARS) return undefined
+  if (contentLength > 0 && contentLength < MAX_SHELL_CHARS && !signs.hasPicture && !WORD.test(signs.content)) {
+    return 'no word where the content should be'
+  }
+  if (shown.length > MAX_SHELL_CHARS) {
+    // A frame without content: scripts draw only the content.
+    return hasEmptyRoot && signs.lengthWithoutChrome < 20
+      ? 'the element for the content is empty until scripts fill it'
+      : undefined
+  }
+  const isTitled = signs.heading !== '' && signs.heading.length < contentLength
+  const isAsked = SCRIPT_REQUESTS.test(shown) && !(isTitled && !READER_WORDS.test(shown))
+  if (isAsked || (SCRIPT_REQUESTS.test(noscript) && countSentences(signs.content) === 0)) {
+    return 'asks for JavaScript and shows nothing else'
+  }
+  if (hasEmptyRoot) return 'an empty element that scripts fill'
+  if (LOADING_TEXT.test(shown)) return 'scripts and no text'
+  return scriptLength > 50 * shown.length && scriptLength > 10_000 && contentLength < 50
+    ? 'long scripts and hardly any text'
+    : undefined
+}

@@ -1,0 +1,260 @@
+import { FRAME_ELEMENTS } from '../../html/element-names.ts'
+import type { Element } from '../../html/tree.ts'
+import type { Snapshot } from '../../model.ts'
+import type { Metadata } from '../metadata.ts'
+
+/** Evidence that distinguishes a page from an error, a login or a challenge. Rarely needed values are computed on first use. */
+export interface PageSignals {
+  readonly url: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly title: string
+  readonly heading: string
+  readonly canonical: string | null
+  /** The visible text, including navigation and other chrome; only its beginning if it is long. */
+  readonly shown: string
+  /** Length of the shown text that is in no navigation, banner or footer. */
+  readonly lengthWithoutChrome: number
+  /** Length of the text of the content, and of the part of it outside password forms. */
+  readonly contentLength: number
+  readonly contentOutsideForms: number
+  /** Beginning of that text. */
+  readonly content: string
+  readonly hasPicture: boolean
+  /** Whether the content shows code, which a login, a challenge or an error page never does. */
+  readonly hasCode: boolean
+  /** The text of `noscript` elements. */
+  readonly noscript: string
+  /** Addresses of scripts and frames, one a line. */
+  readonly sources: string
+  /** Beginning of the scripts in the document. */
+  readonly scripts: string
+  /** Length of all of them. */
+  readonly scriptLength: number
+  readonly hasPassword: boolean
+  /** Whether it has a field for a user name or email address. */
+  readonly hasUserField: boolean
+  /** Targets of the first links in the visible text, at most two. */
+  readonly linkTargets: readonly string[]
+  /** Addresses of the frames of a frameset. */
+  readonly frames: readonly string[]
+  /** Content of `<meta http-equiv="refresh">`, also from the answer's fields. */
+  readonly refresh: string
+  /** Ids and classes, one a line. */
+  readonly idsAndClasses: string
+  /** Whether the root element that scripts fill is empty. */
+  readonly hasEmptyRoot: boolean
+}
+
+/** A document with more text is a page, regardless of other signs. */
+const MAX_SHOWN = 5000
+const MAX_SCRIPT = 50_000
+const MAX_NAMES = 50_000
+const MAX_ROOTS = 10
+
+/** Ids of the element that a framework draws a page in. */
+const APP_ROOT =
+  /^(?:root|app|__next|__nuxt|___gatsby|svelte|app-root|react-root|react-app|q-app|main-app|mount|application|page-root|spa-root)$/
+
+/** Elements whose text no reader sees, or not as text. */
+const INVISIBLE_ELEMENTS = new Set(['script', 'style', 'template', 'svg', 'noscript'])
+/** Elements whose attributes matter besides their text. */
+const SIGNAL_ELEMENTS = new Set(['title', 'meta', 'h1', 'input', 'a', 'iframe', 'frame'])
+
+/** Collects the signs of a document. `content` holds the elements chosen as its content. */
+export function gatherSignals(
+  snapshot: Snapshot,
+  root: Element,
+  content: readonly Element[],
+  metadata: Metadata,
+): PageSignals {
+  const parts = { shown: '', noscript: '', sources: '', scripts: '' }
+  let title = ''
+  let heading = ''
+  let scriptLength = 0
+  let refresh = snapshot.headers?.['refresh'] ?? ''
+  let hasPassword = false
+  let hasIdentity = false
+  const targets: string[] = []
+  const frames: string[] = []
+  let hasEmptyRoot = false
+  let rootsLeft = MAX_ROOTS
+
+  /** Reads an element that is never visible. */
+  const readUnseen = (element: Element) => {
+    if (element.name === 'noscript') {
+      if (parts.noscript.length < MAX_SHOWN) parts.noscript += ` ${lineIn(element)}`
+    } else if (element.name === 'script') {
+      readSource(element)
+      const text = textIn(element, Number.POSITIVE_INFINITY)
+      scriptLength += text.length
+      if (parts.scripts.length < MAX_SCRIPT) parts.scripts += `${text.slice(0, MAX_SCRIPT)}\n`
+    }
+  }
+
+  const readSource = (element: Element): string | undefined => {
+    const source = element.attribute('src')
+    if (source !== undefined) parts.sources += `${source.slice(0, 500)}\n`
+    return source
+  }
+
+  const readTelling = (element: Element, isSeen: boolean) => {
+    switch (element.name) {
+      case 'title':
+        if (title === '') title = lineIn(element)
+        break
+      case 'meta':
+        if (element.attribute('http-equiv')?.toLowerCase() === 'refresh') refresh ||= element.attribute('content') ?? ''
+        break
+      case 'h1':
+        if (heading === '' && isSeen) heading = lineIn(element)
+        break
+      case 'input':
+        hasPassword ||= isSeen && isPassword(element)
+        hasIdentity ||= isSeen && isUserField(element)
+        break
+      case 'a': {
+        const href = isSeen && targets.length < 2 ? element.attribute('href') : undefined
+        if (href !== undefined) targets.push(href)
+        break
+      }
+      case 'iframe':
+        readSource(element)
+        break
+      case 'frame': {
+        const source = readSource(element)
+        if (source !== undefined) frames.push(source)
+        break
+      }
+    }
+  }
+
+  const visit = (element: Element, isShown: boolean) => {
+    if (INVISIBLE_ELEMENTS.has(element.name)) {
+      readUnseen(element)
+      return
+    }
+    const isSeen = isShown && element.dropped?.step !== 'hidden'
+    if (SIGNAL_ELEMENTS.has(element.name)) readTelling(element, isSeen)
+    if (!hasEmptyRoot && APP_ROOT.test(element.id) && rootsLeft-- > 0) hasEmptyRoot = isEmpty(element)
+    for (const child of element.children) {
+      if (typeof child !== 'string') visit(child, isSeen)
+      else if (isSeen && parts.shown.length < MAX_SHOWN) parts.shown += child.slice(0, MAX_SHOWN)
+    }
+    if (isSeen && parts.shown.length < MAX_SHOWN) parts.shown += ' '
+  }
+  visit(root, true)
+
+  let names: string | undefined
+  const lengths = content.map(lengthsOf)
+  return {
+    url: snapshot.url,
+    status: snapshot.status ?? 200,
+    headers: snapshot.headers ?? {},
+    title,
+    heading,
+    canonical: metadata.canonical,
+    ...parts,
+    shown: parts.shown.replace(/\s+/g, ' ').trim(),
+    noscript: parts.noscript.trim(),
+    contentLength: lengths.reduce((sum, { all }) => sum + all, 0),
+    contentOutsideForms: lengths.reduce((sum, { outsideForms }) => sum + outsideForms, 0),
+    get content() {
+      const texts = content.map((element) => textIn(element, MAX_SHOWN, true))
+      return texts.join(' ').replace(/\s+/g, ' ').trim()
+    },
+    hasPicture: lengths.some((one) => one.hasPicture),
+    hasCode: lengths.some((one) => one.hasCode),
+    get lengthWithoutChrome() {
+      return measureWithoutChrome(root)
+    },
+    get idsAndClasses() {
+      names ??= namesIn(root)
+      return names
+    },
+    scriptLength,
+    hasPassword,
+    hasUserField: hasIdentity,
+    linkTargets: targets,
+    frames,
+    refresh,
+    hasEmptyRoot,
+  }
+}
+
+function measureWithoutChrome(element: Element): number {
+  if (INVISIBLE_ELEMENTS.has(element.name) || FRAME_ELEMENTS.has(element.name) || element.dropped?.step === 'hidden')
+    return 0
+  let length = 0
+  for (const child of element.children) {
+    length += typeof child === 'string' ? child.trim().length : measureWithoutChrome(child)
+  }
+  return length
+}
+
+function namesIn(root: Element): string {
+  let names = ''
+  const visit = (element: Element) => {
+    if (names.length >= MAX_NAMES) return
+    names += `${element.id}\n${element.classes.slice(0, 20).join('\n')}\n`
+    if (INVISIBLE_ELEMENTS.has(element.name)) return
+    for (const child of element.children) if (typeof child !== 'string') visit(child)
+  }
+  visit(root)
+  return names
+}
+
+/** The beginning of the text in an element, dropped or not: hidden text may be a sign too. */
+function textIn(element: Element, most: number, isKeptOnly = false): string {
+  let text = ''
+  for (const child of element.children) {
+    if (text.length >= most) break
+    if (typeof child === 'string') text += child.slice(0, most)
+    else if (!isKeptOnly || child.dropped === undefined) text += textIn(child, most, isKeptOnly)
+  }
+  return text
+}
+
+function lineIn(element: Element): string {
+  return textIn(element, MAX_SHOWN).replace(/\s+/g, ' ').trim()
+}
+
+function isEmpty(element: Element): boolean {
+  return element.children.every((child) => (typeof child === 'string' ? child.trim() === '' : isEmpty(child)))
+}
+
+/** Lengths of the text in an element. Only forms that ask for a password count as forms, because forums put posts into forms. */
+function lengthsOf(content: Element): { all: number; outsideForms: number; hasPicture: boolean; hasCode: boolean } {
+  const lengths = { all: 0, outsideForms: 0, hasPicture: false, hasCode: false }
+  /** Fields that are in no form that has ended. */
+  let passwords = 0
+  const visit = (element: Element): number => {
+    const before = passwords
+    if (isPassword(element)) passwords++
+    if (element.dropped !== undefined) return 0
+    if (element.name === 'img' || element.name === 'svg' || element.name === 'video') lengths.hasPicture = true
+    if (element.name === 'code' || element.name === 'pre') lengths.hasCode = true
+    let length = 0
+    for (const child of element.children) length += typeof child === 'string' ? child.trim().length : visit(child)
+    if (element.name !== 'form' || passwords === before) return length
+    lengths.all += length
+    passwords = before
+    return 0
+  }
+  lengths.outsideForms = visit(content)
+  lengths.all += lengths.outsideForms
+  return lengths
+}
+
+/** Field names that ask for the reader's identity. */
+const USER_FIELD = /user|login|e-?mail|identifier|account/i
+
+function isUserField(input: Element): boolean {
+  const type = input.attribute('type')?.toLowerCase() ?? 'text'
+  if (type === 'email') return true
+  return /^(?:text|tel)$/.test(type) && USER_FIELD.test(`${input.attribute('name')} ${input.id}`)
+}
+
+function isPassword(element: Element): boolean {
+  return element.name === 'input' && element.attribute('type')?.toLowerCase() === 'password'
+}

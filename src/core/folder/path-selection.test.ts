@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { PathSelection } from './path-selection.ts'
+
+test('a focus holds its paths and everything in them, and is below the folders that lead to them', () => {
+  const focus = new PathSelection(['a/b', 'c.md', 'a/b/d.md'])
+  expect(focus.paths).toEqual(['a/b', 'c.md'])
+  expect(['a/b', 'a/b/x/y.md', 'c.md'].every((path) => focus.contains(path))).toBe(true)
+  expect(['a', 'a/bc', 'a/c', 'c.md2', ''].some((path) => focus.contains(path))).toBe(false)
+  expect(['', 'a', 'a/b', 'c.md', 'd'].map((path) => focus.hasPathBelow(path))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ])
+})
+
+test('an empty path means the whole tree, and no paths mean nothing', () => {
+  expect(new PathSelection(['', 'a']).paths).toEqual([''])
+  expect(new PathSelection(['']).contains('any/path')).toBe(true)
+  expect(new PathSelection([]).contains('a')).toBe(false)
+})

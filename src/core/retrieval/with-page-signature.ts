@@ -1,0 +1,13 @@
+import type { Page } from '../model.ts'
+import { resolvePageLanguage } from '../text/language.ts'
+import { fingerprintOf } from './fingerprint.ts'
+
+/**
+ * Adds the language and the fingerprint to a page, which relate it to other pages. The language of other text than prose, such as code, is
+ * never guessed.
+ */
+export function withPageSignature(page: Page, isProse = true): Page {
+  const { language, markdown } = page
+  const told = isProse ? resolvePageLanguage(language, markdown) : language
+  return { ...page, language: told, fingerprint: fingerprintOf(markdown) }
+}

@@ -1,0 +1,26 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { InMemoryVectors } from './in-memory-vectors.ts'
+import { compareQuantized, quantizeVector } from './quantized-vector.ts'
+
+const vector = fc.float32Array({ minLength: 5, maxLength: 5, noNaN: true, min: -1, max: 1 })
+
+test('returns the same cosines as comparing the bytes', () => {
+  fc.assert(
+    fc.property(vector, fc.array(vector, { minLength: 1 }), (query, vectors) => {
+      const held = new InMemoryVectors(5)
+      const written = vectors.map(quantizeVector)
+      for (const bytes of written) held.add(bytes)
+      expect(held.size).toBe(vectors.length)
+      expect(written.map((_, place) => held.compare(query, place))).toEqual(
+        written.map((bytes) => compareQuantized(query, bytes)),
+      )
+    }),
+  )
+})
+
+test('holds more than one block', () => {
+  const held = new InMemoryVectors(2)
+  for (let i = 0; i < 2500; i++) held.add(quantizeVector(Float32Array.of(1, i)))
+  expect(held.compare(Float32Array.of(0, 1), 2400)).toBeCloseTo(2400)
+})

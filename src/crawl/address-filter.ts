@@ -1,0 +1,186 @@
+import { withoutFragment } from '../core/extract/resolve.ts'
+import { clipText } from '../core/text/lines.ts'
+import { findAddressTrap } from '../core/url/address-traps.ts'
+import { findDefaultExclude, findHardExclude, LLMS_TXT } from '../core/url/excludes.ts'
+import { dropSlash, fullPath, keyInScope, parseHttp, trimPath, writeKey } from '../core/url/key.ts'
+import { matchesPathGlob, parsePathGlob } from '../core/url/path-glob.ts'
+import { classifyQuery, stripSuperfluousQuery } from '../core/url/query.ts'
+import { createReachTest } from '../core/url/reach.ts'
+import type { Scope } from '../core/url/scope.ts'
+import { stripSession } from '../core/url/session.ts'
+import type { ContentTraps } from './content-traps.ts'
+import { isTrapReason, type Reason, type Refusal } from './ledger.ts'
+import type { Spellings } from './spellings.ts'
+
+/** What the gate says of an address. */
+export interface AddressDecision {
+  /** The address as written, but without fragment and credentials. */
+  readonly url: string
+  /** What the address is known by. Where there is a `stripped` one it is the key of that: only that is offered. */
+  readonly key: string
+  /** Empty for what is no address of the web. */
+  readonly host: string
+  /** Null admits it. */
+  readonly refusal: Refusal | null
+  /** The address without its query, or without the id of a session, to be judged in its stead, where that was the reason. */
+  readonly stripped: string | null
+}
+
+/** Judges addresses by the scope of a source. */
+export interface AddressFilter {
+  /**
+   * `url` is absolute; `depth` is the number of links between the start and the address. What somebody gave by hand is no trap,
+   * nor is what holds a page: with `isNoTrap` it is taken as it is.
+   */
+  judge(url: string, depth: number, isNoTrap?: boolean): AddressDecision
+  /** What an address is known by in this source; undefined for what is no address of the web. */
+  keyOf(url: string): string | undefined
+}
+
+/** Options of {@link createAddressFilter}. */
+export interface AddressFilterOptions {
+  /** The start as the user gave it. Neither exclusions but that of llms.txt, nor reach, nor globs apply to it. */
+  readonly startUrl: string
+  /** The start with the scheme and host it redirects to. */
+  readonly siteUrl: string
+  readonly scope: Scope
+  /** What calendars are measured by, in milliseconds since 1970. Without it they are not. */
+  readonly now?: number
+  /** Traps that the content of pages has shown so far. @default none */
+  readonly contentTraps?: Pick<ContentTraps, 'find'>
+  /** Which addresses need not be fetched beside others, as far as pages have shown. @default none */
+  readonly spellings?: Pick<Spellings, 'find'>
+}
+
+/** Longest address that is taken. */
+const MAX_URL = 2000
+
+/** Pages repeat their navigation, so most addresses are judged many times. */
+const MAX_REMEMBERED = 50_000
+
+/**
+ * Builds the gate every address passes, in this order: parse, scheme, exclusions, reach, block globs, allow globs, query policy,
+ * trap guards, depth. The first refusal counts. robots.txt and the page cap are asked later, when there is something to fetch.
+ */
+export function createAddressFilter(options: AddressFilterOptions): AddressFilter {
+  const { scope, contentTraps, spellings } = options
+  const starts = new Set([options.startUrl, options.siteUrl].map((url) => dropSlash(keyInScope(scope, url) ?? url)))
+  const judgeAddress = createJudge(options, starts)
+  const remembered = new Map<string, AddressDecision>()
+
+  /** The verdict on the address alone, which never changes. */
+  const recall = (text: string): AddressDecision => {
+    const known = remembered.get(text)
+    if (known !== undefined) return known
+    const verdict = judgeAddress(text)
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+    if (text.length <= MAX_URL) remembered.set(text, verdict)
+    return verdict
+  }
+
+  return {
+    keyOf: (url) => keyInScope(scope, url),
+    judge(url, depth, isNoTrap = false) {
+      const recalled = recall(url)
+      const isGuarded =
+        recalled.refusal === null && scope.trapGuards && !isNoTrap && !starts.has(dropSlash(recalled.key))
+      const trap = isGuarded ? contentTraps?.find(recalled.url) : undefined
+      if (trap !== undefined) return { ...recalled, refusal: refuse('same-content', trap) }
+      const spelling = isGuarded ? spellings?.find(recalled.key) : undefined
+      if (spelling !== undefined) return { ...recalled, refusal: { reason: 'spelling', ...spelling } }
+      const verdict =
+        isNoTrap && isTrapReason(recalled.refusal?.reason ?? null)
+          ? { ...recalled, refusal: null, stripped: null }
+          : recalled
+      if (verdict.refusal !== null || scope.maxDepth === null || depth <= scope.maxDepth) return verdict
+      return { ...verdict, refusal: refuse('max-depth', String(scope.maxDepth)) }
+    },
+  }
+}
+
+function createJudge(
+  { startUrl, siteUrl, scope, now }: AddressFilterOptions,
+  starts: ReadonlySet<string>,
+): (text: string) => AddressDecision {
+  const start = parseStart(startUrl)
+  const site = parseStart(siteUrl)
+  const reach = createReachTest(scope.reach, start, site)
+  const block = scope.block.map(parsePathGlob)
+  const allow = scope.allow.map(parsePathGlob)
+
+  const findRefusal = (url: URL, path: string, key: string): Refusal | null => {
+    // A list of pages is none itself, not even as a start: the lists are read all the same, this one among them.
+    if (starts.has(dropSlash(key)) && findHardExclude(path) !== LLMS_TXT) return null
+    const excluded = findExclude(url, path, scope)
+    if (excluded !== undefined) return refuse('excluded', excluded)
+    const place = reach.locate(url, path)
+    if (place !== 'inside') return refuse(place === 'outside' ? 'out-of-scope' : 'off-site', reach.pattern)
+    const blocking = block.find((glob) => matchesPathGlob(glob, path))
+    if (blocking !== undefined) return refuse('blocked', blocking.pattern)
+    const isAllowed = allow.length === 0 || allow.some((glob) => matchesPathGlob(glob, path))
+    return isAllowed ? null : refuse('not-allowed', scope.allow.join(', '))
+  }
+
+  /** Refuses what goes on for ever. The start does not, whatever it looks like. */
+  const findTrap = (url: URL, path: string, key: string): Refusal | null => {
+    if (!scope.trapGuards || starts.has(dropSlash(key))) return null
+    const trap = findAddressTrap(url, path, now)
+    return trap === undefined ? null : { ...trap, target: null }
+  }
+
+  return (text) => {
+    const isLong = withoutFragment(text).length > MAX_URL
+    const parsed = isLong ? null : URL.parse(text)
+    if (parsed === null) return refuseText(text, refuse('bad-url', isLong ? TOO_LONG : null))
+    const url = serialize(parsed)
+    if (url.length > MAX_URL) return refuseText(url, refuse('bad-url', TOO_LONG))
+    const session = scope.trapGuards ? stripSession(url) : null
+    if (parseHttp(parsed) === undefined) return refuseText(url, refuse('scheme', parsed.protocol))
+    const { host } = parsed
+    const full = fullPath(parsed, session === null)
+    const path = trimPath(full)
+    const key = writeKey(parsed, full, { keepsQuery: scope.allowQueryUrls, keepsSession: session === null })
+    const refusal = findRefusal(parsed, path, key)
+    if (refusal !== null) return { url, key, host, refusal, stripped: null }
+    if (!scope.allowQueryUrls && parsed.search !== '' && classifyQuery(parsed) === 'superfluous') {
+      const skip: Refusal = { reason: 'query-skip', pattern: parsed.search, target: key }
+      return { url, key, host, refusal: skip, stripped: stripSuperfluousQuery(url) }
+    }
+    if (session !== null) {
+      const skip: Refusal = { reason: 'session-id', pattern: session.name, target: key }
+      return { url, key, host, refusal: skip, stripped: session.stripped }
+    }
+    return { url, key, host, refusal: findTrap(parsed, path, key), stripped: null }
+  }
+}
+
+const TOO_LONG = `longer than ${MAX_URL} characters`
+
+function parseStart(text: string): URL {
+  const url = parseHttp(text)
+  if (url === undefined) throw new TypeError(`Expected an http or https address to start from, got "${text}"`)
+  return url
+}
+
+function findExclude(url: URL, path: string, scope: Scope): string | undefined {
+  // A slash at the end makes a folder, whatever its name ends in.
+  const file = url.pathname.endsWith('/') ? `${path}/` : path
+  return findHardExclude(file) ?? (scope.useDefaultExcludes ? findDefaultExclude(file) : undefined)
+}
+
+function refuse(reason: Reason, pattern: string | null): Refusal {
+  return { reason, pattern, target: null }
+}
+
+/** A verdict on what is no address of the web: it is known by its text. */
+function refuseText(text: string, refusal: Refusal): AddressDecision {
+  const clipped = clipText(text.replace(/\/\/[^/?#]*@/, '//'), MAX_URL)
+  return { url: clipped, key: clipped, host: '', refusal, stripped: null }
+}
+
+function serialize(url: URL): string {
+  const { href, username, password } = url
+  if (username === '' && password === '') return withoutFragment(href)
+  const start = href.indexOf('//') + 2
+  return withoutFragment(href.slice(0, start) + href.slice(href.indexOf('@', start) + 1))
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import type { CrawlEvent } from './events.ts'
+import { MemoryLimiter } from './memory-limiter.ts'
+
+/** A gate with a limit of 1,000 bytes whose memory and time the test sets. */
+function openGate() {
+  const state = { used: 0, now: 0, relieved: 0 }
+  const told: CrawlEvent[] = []
+  const gate = new MemoryLimiter({
+    memory: {
+      used: () => state.used,
+      relieve: async () => {
+        state.relieved++
+      },
+    },
+    limitBytes: 1000,
+    clock: { now: () => state.now, sleep: async () => undefined },
+    tell: (event) => told.push(event),
+  })
+  return { gate, state, told }
+}
+
+test('MemoryGate admits every visit while memory is sufficient or not measured', () => {
+  const { gate, told } = openGate()
+  expect(gate.admits(99)).toBe(true)
+  expect(told).toEqual([])
+  const clock = { now: () => 0, sleep: async () => undefined }
+  expect(new MemoryLimiter({ memory: undefined, limitBytes: 1, clock, tell: () => undefined }).admits(99)).toBe(true)
+})
+
+test('MemoryGate blocks concurrent visits until memory is clearly below the limit', () => {
+  const { gate, state, told } = openGate()
+  state.used = 1001
+  expect(gate.admits(1)).toBe(false)
+  state.used = 990
+  expect(gate.admits(1)).toBe(false)
+  state.now = 500
+  state.used = 850
+  expect(gate.admits(1)).toBe(true)
+  state.used = 990
+  expect(gate.admits(1)).toBe(true)
+  expect(told).toEqual([
+    { type: 'paused', cause: 'memory', detail: '0 MB of 0 MB are in use' },
+    { type: 'resumed', cause: 'memory', pausedMs: 500 },
+  ])
+  expect(state.relieved).toBe(0)
+})
+
+test('MemoryGate frees memory while idle, then admits one visit at a time', () => {
+  const { gate, state, told } = openGate()
+  state.used = 2000
+  expect(gate.admits(0)).toBe(false)
+  expect(gate.admits(0)).toBe(false)
+  expect(state.relieved).toBe(1)
+  state.now = 5000
+  expect(gate.admits(0)).toBe(true)
+  expect(gate.admits(1)).toBe(false)
+  expect(gate.admits(0)).toBe(true)
+  expect(told.length).toBe(1)
+})

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { listSparedHosts, SpreadSample, StaleListDetector } from './stale-list-detector.ts'
+
+/** Notes missing addresses one after the other, and tells which of them called for something. */
+function miss(trials: StaleListDetector, count: number, list = 'a'): [at: number, next: string][] {
+  return Array.from({ length: count }, (_, i) => [i + 1, trials.note(list, true)] as const).flatMap(([at, next]) =>
+    next === undefined ? [] : [[at, next] as [number, string]],
+  )
+}
+
+describe('ListTrials', () => {
+  test('asks for a sample before it sets a list aside', () => {
+    expect(miss(new StaleListDetector(), 300)).toEqual([
+      [50, 'sample'],
+      [300, 'set-aside'],
+    ])
+  })
+
+  test('waits for twice as many misses after a sample in which an address was there', () => {
+    const trials = new StaleListDetector()
+    miss(trials, 60)
+    trials.note('a', false)
+    expect(miss(trials, 350)).toEqual([
+      [100, 'sample'],
+      [350, 'set-aside'],
+    ])
+  })
+
+  test('begins anew with the addresses that remain of a list that was set aside', () => {
+    const trials = new StaleListDetector()
+    miss(trials, 300)
+    expect(miss(trials, 300)).toEqual([
+      [50, 'sample'],
+      [300, 'set-aside'],
+    ])
+  })
+
+  test('judges each list by its own addresses', () => {
+    const trials = new StaleListDetector()
+    miss(trials, 49, 'a')
+    expect(miss(trials, 49, 'b')).toEqual([])
+    expect(miss(trials, 1, 'a')).toEqual([[1, 'sample']])
+  })
+})
+
+test('a sample spares hosts where an address was found, or none was answered yet', () => {
+  const sample = [
+    ['dead.test', 'missing'],
+    ['dead.test', undefined],
+    ['half.test', 'missing'],
+    ['half.test', 'found'],
+    ['late.test', undefined],
+  ] as const
+  expect(listSparedHosts(sample)).toEqual(['half.test', 'late.test'])
+  expect(listSparedHosts([])).toEqual([])
+})
+
+describe('SpreadSample', () => {
+  test.each([0, 7, 200, 201, 399, 400, 12_345])('picks up to 200 items from all over %i', (count) => {
+    const sample = new SpreadSample<number>()
+    for (let i = 0; i < count; i++) sample.add(i)
+    const { items } = sample
+    expect(items).toHaveLength(Math.min(count, 200))
+    const gaps = [...items, count].map((item, i) => item - (items[i - 1] ?? 0))
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(count / 50 + 1)
+  })
+})

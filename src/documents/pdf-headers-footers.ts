@@ -1,0 +1,55 @@
+import { textOfRow } from './pdf-line.ts'
+import type { Row } from './pdf-rows.ts'
+
+/** The lines of a page, and its height. */
+export interface PageRows {
+  readonly height: number
+  readonly rows: readonly Row[]
+}
+
+/** Share of a page's height at top and bottom that may hold repeated headers and footers. */
+const EDGE_ZONE_SHARE = 0.14
+const MAX_EDGE_ROWS = 2
+const PAGE_NUMBER =
+  /^(?:[-–—|[(]\s*)?(?:(?:page|p\.|seite|página|pagina|strana|стр\.?)\s*)?(?:\d{1,5}|[ivxlc]{1,7})(?:\s*(?:\/|of|von|de|di|z|из)\s*\d{1,5})?(?:\s*[-–—|\])])?$/i
+
+/** Removes headers and footers: repeated titles and page numbers. */
+export function removeHeadersAndFooters(pages: readonly PageRows[]): Row[][] {
+  const edges = pages.map(findEdges)
+  const counts = new Map<string, number>()
+  for (const edge of edges) {
+    for (const sign of new Set([...edge.values()].flat())) counts.set(sign, (counts.get(sign) ?? 0) + 1)
+  }
+  const isRepeated = (sign: string): boolean => {
+    const count = counts.get(sign) ?? 0
+    return count >= 3 || (count >= 2 && count * 2.5 >= pages.length)
+  }
+  return pages.map(({ rows }, i) =>
+    rows.filter((row) => {
+      const signs = edges[i]?.get(row)
+      return signs === undefined || !(signs.some(isRepeated) || PAGE_NUMBER.test(textOfRow(row)))
+    }),
+  )
+}
+
+/** The outermost lines of a page, with the signs that other headers or footers would share. */
+function findEdges({ height, rows }: PageRows): Map<Row, string[]> {
+  const sorted = [...rows].sort((a, b) => a.baseline - b.baseline)
+  const top = sorted.slice(0, MAX_EDGE_ROWS).filter(({ baseline }) => baseline < EDGE_ZONE_SHARE * height)
+  const bottom = sorted.slice(-MAX_EDGE_ROWS).filter(({ baseline }) => baseline > (1 - EDGE_ZONE_SHARE) * height)
+  const edges = new Map<Row, string[]>()
+  for (const row of top) edges.set(row, edgeKeysOf(row, 'top'))
+  for (const row of bottom) edges.set(row, edgeKeysOf(row, 'bottom'))
+  return edges
+}
+
+/** Signs of a header or footer: its text without numbers, and the distance of its first or last number to the page number. */
+function edgeKeysOf(row: Row, side: string): string[] {
+  const text = textOfRow(row)
+  const signs = [`${side} ${text.replace(/\d+/g, '#')}`]
+  const height = Math.round(row.baseline)
+  for (const match of [/^(\d{1,5})\b/.exec(text), /\b(\d{1,5})$/.exec(text)]) {
+    if (match !== null) signs.push(`${side} at ${height} ahead by ${Number(match[1]) - row.page}`)
+  }
+  return signs
+}

@@ -1,0 +1,75 @@
+import { textOfRow } from './pdf-line.ts'
+import type { Row } from './pdf-rows.ts'
+
+/** An entry of the document outline. */
+export interface OutlineEntry {
+  readonly title: string
+  /** From 0. */
+  readonly depth: number
+}
+
+/** Facts about a row that do not depend on its neighbours. */
+export interface RowFacts {
+  readonly row: Row
+  readonly text: string
+  readonly isFixed: boolean
+  readonly isBold: boolean
+  /** Size and weight, as far as they distinguish rows. */
+  readonly style: string
+}
+
+/** Facts about the whole document. */
+export interface DocumentMetrics {
+  /** Letter height of most of the text. */
+  readonly bodySize: number
+  /** Distance between lines of a paragraph, in letter heights. */
+  readonly lineSpacing: number
+  readonly words: ReadonlySet<string>
+}
+
+export function factsOf(row: Row): RowFacts {
+  const fragments = row.cells.flatMap((cell) => [...cell.fragments]).filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
+  const isBold = fragments.length > 0 && fragments.every(({ font }) => font.isBold)
+  const isFixed = row.cells.every((cell) => cell.fragments.every(({ font }) => font.isFixed))
+  return { row, text: textOfRow(row), isFixed, isBold, style: `${roundSize(row.size)}${isBold ? ' bold' : ''}` }
+}
+
+/** Rounds sizes, so that invisible differences do not count. */
+export function roundSize(size: number): number {
+  return Math.round(size * 2) / 2
+}
+
+const MAX_WORDS = 300_000
+
+export function measureRows(rows: readonly RowFacts[]): DocumentMetrics {
+  const sizes = new Map<number, number>()
+  const words = new Set<string>()
+  const pitches: number[] = []
+  let last: Row | undefined
+  for (const { row, text, isFixed } of rows) {
+    if (!isFixed) sizes.set(roundSize(row.size), (sizes.get(roundSize(row.size)) ?? 0) + text.length)
+    if (words.size < MAX_WORDS)
+      for (const word of text.toLowerCase().match(/\p{L}[\p{L}-]*\p{L}/gu) ?? []) words.add(word)
+    const step = last === undefined || last.page !== row.page ? 0 : (row.baseline - last.baseline) / row.size
+    // A line that fills its column continues in the next one. Table rows are further apart.
+    const goesOn = last !== undefined && isFull(last) && row.cells.length === 1
+    if (goesOn && step > 0.9 && step < 2.5 && roundSize(last?.size ?? 0) === roundSize(row.size)) pitches.push(step)
+    last = row
+  }
+  const [bodySize = 10] = [...sizes].sort(([, a], [, b]) => b - a)[0] ?? []
+  pitches.sort((a, b) => a - b)
+  return { bodySize, lineSpacing: pitches[pitches.length >> 1] ?? 1.2, words }
+}
+
+function isFull({ cells, right, column }: Row): boolean {
+  return cells.length === 1 && right > column.right - 0.1 * (column.right - column.left)
+}
+
+/** Normalizes a title for comparison: without its number, and without differences between fonts and programs. */
+export function plainTitle(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/^(?:chapter|section|appendix|part|kapitel|teil)?\s*(?:\d+(?:\.\d+)*|[a-z](?=\.))\.?\s+/u, '')
+    .replace(/[^\p{L}\p{N}]+/gu, '')
+}

@@ -1,0 +1,87 @@
+import type { Browser, CDPSession, Page } from 'playwright-core'
+import { NO_BYPASS } from './chromium-browser.ts'
+import { TRACK_ACTIVITY_SCRIPT } from './chromium-scripts.ts'
+import { type GuardProxy, type GuardProxyOptions, openGuardProxy } from './guard-proxy.ts'
+
+/**
+ * A browser window for one page at a time, with its own proxy, cache and cookies. It is reused, because opening one takes longer than most
+ * pages, and cleared between pages.
+ */
+export interface ChromiumContext {
+  readonly page: Page
+  readonly session: CDPSession
+  /** The main frame of the page. */
+  readonly frameId: string
+  readonly guard: GuardProxy
+  /** Identifies the owner: pages fetched with one owner's headers must not be visible to another. */
+  readonly key: string
+}
+
+/** Identical for every page on every machine. */
+const CONTEXT_OPTIONS = {
+  locale: 'en-US',
+  timezoneId: 'UTC',
+  viewport: { width: 1280, height: 1024 },
+  deviceScaleFactor: 1,
+  colorScheme: 'light',
+  reducedMotion: 'reduce',
+  acceptDownloads: false,
+  serviceWorkers: 'block',
+} as const
+
+/** Opens a booth. */
+export async function openChromiumContext(
+  browser: Browser,
+  key: string,
+  options: GuardProxyOptions,
+): Promise<ChromiumContext> {
+  const guard = await openGuardProxy(options)
+  try {
+    const context = await browser.newContext({ ...CONTEXT_OPTIONS, proxy: { server: guard.url, bypass: NO_BYPASS } })
+    const page = await context.newPage()
+    page.on('popup', (opened) => {
+      // Fallback for browsers that ignore the pop-up switches. The window may already be closed.
+      opened.close().catch(() => {})
+    })
+    const session = await context.newCDPSession(page)
+    const [{ frameTree }] = await Promise.all([
+      session.send('Page.getFrameTree'),
+      session.send('Page.enable'),
+      session.send('Page.addScriptToEvaluateOnNewDocument', { source: TRACK_ACTIVITY_SCRIPT }),
+      // Response bodies are not read through the protocol, so the browser need not buffer them.
+      session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
+      session.send('Network.setBypassServiceWorker', { bypass: true }),
+    ])
+    return { page, session, frameId: frameTree.frame.id, guard, key }
+  } catch (error) {
+    await guard.close()
+    throw error
+  }
+}
+
+/**
+ * Unloads the page of a URL and clears its storage, but keeps the HTTP cache. Only one origin can have stored anything, because
+ * cross-origin frames are not loaded and no windows open.
+ */
+export async function clearChromiumContext({ session }: ChromiumContext, url: string): Promise<true> {
+  // The old page's storage can be cleared only after the navigation away from it has finished.
+  const arrived = new Promise((resolve) => session.once('Page.frameNavigated', resolve))
+  await Promise.all([session.send('Page.navigate', { url: 'about:blank' }), arrived])
+  await Promise.all([
+    session.send('Page.resetNavigationHistory'),
+    session.send('Storage.clearDataForOrigin', { origin: new URL(url).origin, storageTypes: 'all' }),
+    session.send('Network.clearBrowserCookies'),
+  ])
+  return true
+}
+
+/** Closes a booth, also one whose page hangs. Never rejects. */
+export async function closeChromiumContext({ page, guard }: ChromiumContext): Promise<true> {
+  // Closing fails when the browser has already exited.
+  await page
+    .context()
+    .close()
+    .catch(() => {})
+  await guard.close()
+  return true
+}

@@ -1,0 +1,190 @@
+import { realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { kindOf } from '../core/chunk/kind.ts'
+import { PharosError } from '../core/errors.ts'
+import type { Kind } from '../core/model.ts'
+import { baseName } from '../core/text/path.ts'
+import { isFileUrl, isLocalUrl } from '../core/url/file-url.ts'
+import type { Registries } from '../core/url/package-url.ts'
+import { parseTreeUrl } from '../core/url/parse-tree-url.ts'
+import type { GitAccess } from '../core/url/repository-url.ts'
+import { decodePath, type TreeKind, treeKindOf } from '../core/url/tree-url.ts'
+import { isDocumentPage } from '../documents/formats.ts'
+import type { Downloads, ProxyTarget } from '../library/download.ts'
+import type { OpenTree, TreeFacts, TreeOptions, TreeReader } from '../library/tree.ts'
+import type { FilePages } from './read-file-page.ts'
+import type { FolderReaderOptions } from './read-folder.ts'
+import { isSystemError } from './walk-folder.ts'
+
+/** How trees of files are read. */
+export interface TreeReaderOptions extends FolderReaderOptions {
+  /** Limit of an archive's unpacked bytes, a fourth of that for its download; limit of a repository's bytes. @default 1 GB */
+  readonly maxArchiveBytes?: number
+  /** The package registries. @default the public ones */
+  readonly registries?: Registries
+  /** Opens downloads, when the first web archive, package or repository is read. @default downloads are disabled */
+  readonly openDownloads?: () => Promise<Downloads>
+  /** Environment and tokens for git. @default none */
+  readonly git?: GitAccess
+}
+
+/** A reader of trees that must be closed. */
+export interface OpenTreeReader extends TreeReader {
+  close(): Promise<void>
+}
+
+/** Kinds of files whose pages are Markdown, like those of documents. */
+const MARKUP: ReadonlySet<Kind> = new Set<Kind>(['markdown', 'html'])
+
+/** Opens a reader of trees. Its dependencies are loaded with the first tree, because most users of a library never need them. */
+export function openTreeReader(options: TreeReaderOptions): OpenTreeReader {
+  const pages = createLazy(async () => (await import('./read-file-page.ts')).openFilePages(options))
+  const downloads = createLazy(async () => {
+    if (options.openDownloads === undefined) throw new PharosError('USAGE', { problem: 'nothing is downloaded here' })
+    return options.openDownloads()
+  })
+  const parts: OpenerParts = { ...options, openDownloads: downloads.open }
+  const open: TreeReader['open'] = async (address, asked) => {
+    return OPENERS[openerOf(address)](address, await pages.open(), parts, asked)
+  }
+  return {
+    addressOf,
+    open,
+    describe: async (address, asked) => {
+      const known = await describeRemote(address, parts, asked)
+      if (known !== undefined) return known
+      const { url, name, version, close } = await open(address, asked)
+      await close()
+      return { url, name, ...(version === undefined ? {} : { version }) }
+    },
+    watch: async (address, listener) => {
+      const { watchFolder } = await import('./watch-folder.ts')
+      return watchFolder(address, await pages.open(), options, listener)
+    },
+    keepsLines: (key) => !MARKUP.has(kindOf(key)) && !isDocumentPage(key),
+    chunkText: async (path, text, sizes) => (await pages.open()).cut(path, text, sizes),
+    async close() {
+      await Promise.all([pages.close(), downloads.close()])
+    },
+  }
+}
+
+/** Options of the openers. */
+interface OpenerParts extends TreeReaderOptions {
+  readonly openDownloads: () => Promise<Downloads>
+}
+
+type Opener = (address: string, pages: FilePages, parts: OpenerParts, asked?: TreeOptions) => Promise<OpenTree>
+
+/** The opener of each kind of tree, loaded on first use. An import cannot be opened again. */
+const OPENERS: Readonly<Record<Exclude<TreeKind, 'import'>, Opener>> = {
+  folder: async (...given) => (await import('./read-folder.ts')).openFolder(...given),
+  archive: async (address, pages, parts, asked) => {
+    const openDownload = async () => (await parts.openDownloads()).web
+    return (await import('./open-archive.ts')).openArchive(address, pages, { ...parts, openDownload }, asked)
+  },
+  package: async (address, pages, parts, asked) => {
+    const openDownload = async () => (await parts.openDownloads()).registry
+    return (await import('./open-package.ts')).openPackage(address, pages, { ...parts, openDownload }, asked)
+  },
+  repository: async (address, pages, { git = NO_ACCESS, openDownloads, ...parts }, asked) => {
+    const resolveHost = async (host: string, port: number) => (await openDownloads()).resolve(host, port)
+    const openProxy = async (way: ProxyTarget) => (await openDownloads()).openProxy(way)
+    const { openRepository } = await import('./open-repository.ts')
+    return openRepository(address, pages, { ...parts, git, resolveHost, openProxy }, asked)
+  },
+}
+
+const NO_ACCESS: GitAccess = { environment: {}, tokenFor: () => undefined }
+
+/** Describes a web tree without downloading it; undefined for one that must be opened. */
+async function describeRemote(
+  address: string,
+  parts: OpenerParts,
+  asked?: TreeOptions,
+): Promise<TreeFacts | undefined> {
+  const kind = openerOf(address)
+  if (kind === 'package') {
+    const openDownload = async () => (await parts.openDownloads()).registry
+    return (await import('./open-package.ts')).describePackage(address, { ...parts, openDownload }, asked)
+  }
+  if (kind === 'repository' && !isLocalUrl(address)) {
+    return (await import('./open-repository.ts')).describeRepository(address, asked)
+  }
+  if (kind !== 'archive' || isFileUrl(address)) return undefined
+  return { url: address, name: baseName(decodePath(new URL(address).pathname)) }
+}
+
+/** The opener of an address. A folder may have the name of an archive. */
+function openerOf(address: string): keyof typeof OPENERS {
+  const kind = treeKindOf(address)
+  if (kind === undefined || kind === 'import')
+    throw new PharosError('URL_INVALID', { url: address, problem: 'it is no tree of files' })
+  return kind === 'archive' && isFileUrl(address) && isFolder(fileURLToPath(address)) ? 'folder' : kind
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch (error) {
+    // The opener reports the problem.
+    if (isSystemError(error)) return false
+    throw error
+  }
+}
+
+/** A resource that is opened on first use. */
+interface LazyResource<T> {
+  open(): Promise<T>
+  close(): Promise<void>
+}
+
+function createLazy<T extends { close(): Promise<void> }>(open: () => Promise<T>): LazyResource<T> {
+  let opening: Promise<T> | undefined
+  return {
+    open() {
+      opening ??= open()
+      return opening
+    },
+    async close() {
+      // A failed opening needs no closing.
+      await (await opening?.catch(() => undefined))?.close()
+    },
+  }
+}
+
+/** Schemes have at least two letters, so that `C:\docs` is a path. */
+const SCHEME = /^[a-z][a-z0-9+.-]+:/i
+
+function addressOf(text: string): string | undefined {
+  const far = parseTreeUrl(text)
+  if (far !== undefined && !isLocalUrl(far)) return far
+  if (far !== undefined) {
+    const folder = fileUrlOf(far.replace(/^git\+/, ''))
+    return folder === undefined ? undefined : `git+${folder}`
+  }
+  return text === '' || (SCHEME.test(text) && !isFileUrl(text.toLowerCase())) ? undefined : fileUrlOf(text)
+}
+
+/** The address of a path or `file:` URL. */
+function fileUrlOf(text: string): string | undefined {
+  try {
+    const path = /^file:/i.test(text) ? fileURLToPath(text) : resolve(text)
+    return pathToFileURL(realPathOf(path)).href
+  } catch (error) {
+    // A `file:` URL with another host or an encoded slash.
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
+/** The real path of a file or folder; the resolved path if it does not exist. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch (error) {
+    if (isSystemError(error)) return path
+    throw error
+  }
+}

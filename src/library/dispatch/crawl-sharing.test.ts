@@ -1,0 +1,144 @@
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { systemClock } from '../../fetch/clock.ts'
+import { createSpawnRunner } from '../../jobs/spawn-crawl.ts'
+import type { JobRecord } from '../job-log.ts'
+import type { SharedJob } from '../workers.ts'
+import { type CrawlSharingOptions, createCrawlSharing } from './crawl-sharing.ts'
+import { NO_PROGRESS } from './frames.ts'
+import type { LogWriter } from './log-writer.ts'
+import type { CrawlRunner } from './runner.ts'
+import { createTrackedJob, type TrackedJob } from './tracked-job.ts'
+
+const spawn = createSpawnRunner({
+  command: process.execPath,
+  args: [fileURLToPath(new URL('../../../test/dispatch/scripted-crawl.ts', import.meta.url))],
+  env: { ...process.env, NO_PROGRESS: JSON.stringify(NO_PROGRESS) },
+})
+
+/** A runner whose processes continue until asked to stop, whatever their arguments. */
+const runner: CrawlRunner = { ...spawn, start: (args, tell) => spawn.start(['run', ...args], tell) }
+
+const writer: LogWriter = {
+  ...{ add: async () => undefined, change: () => undefined, note: () => undefined },
+  ...{ flush: async () => undefined, close: async () => undefined },
+}
+
+const RECORD: JobRecord = {
+  ...{ id: 'j1', url: 'https://site.example/', args: [], process: null, status: 'running', createdAt: 1 },
+  ...{ startedAt: 1, endedAt: null, crawlId: 'c1', sourceId: 's1', restarts: 0, progress: null, problem: null },
+}
+
+function open(further: Partial<CrawlSharingOptions> = {}) {
+  const running = new Set<TrackedJob>()
+  const lines: string[] = []
+  const told: string[] = []
+  const jobs: SharedJob[] = [{ record: RECORD, worker: 'w1', isPaused: false }]
+  const helping = createCrawlSharing({
+    ...{ runner, writer, clock: systemClock, random: () => 0, libraryPath: '/library.db', slots: 2, share: 3 },
+    feed: {
+      tell: (name, _, { line }) => {
+        told.push(name)
+        if (line !== undefined) lines.push(String(line))
+      },
+    },
+    listSharable: async () => [{ crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 9 }],
+    listJobs: async () => jobs,
+    running: () => running,
+    ...further,
+  })
+  onTestFinished(() => helping.close())
+  helping.start()
+  return { helping, running, lines, told, jobs }
+}
+
+const patience = { timeout: 60_000, interval: 20 }
+
+test('joins a crawl that stays sharable once, follows the commands of its job, and leaves when it is over', async () => {
+  const { helping, lines, told, jobs } = open()
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+  await vi.waitFor(() => expect(lines).toContain('told CONCURRENCY 3'), patience)
+  await vi.waitFor(() => expect(helping.jobs[0]?.progress?.visited).toBe(2), patience)
+  // The process that owns the crawl reports its progress.
+  expect(told).not.toContain('progress')
+  jobs.splice(0, 1, { record: RECORD, worker: 'w1', isPaused: true })
+  await vi.waitFor(() => expect(lines).toContain('told PAUSE'), patience)
+  expect(helping.jobs).toHaveLength(1)
+  jobs.length = 0
+  await vi.waitFor(() => expect(helping.jobs).toEqual([]), patience)
+  expect(helping.done).toEqual({ visits: 2, bytes: 0 })
+})
+
+test('does not join its own crawls, paused ones, or those sharable only for a moment', async () => {
+  let looks = 0
+  const listSharable = async () => {
+    looks++
+    const mine = { crawlId: 'mine', sourceId: 's2', freeHosts: 1, ready: 9 }
+    // The second crawl appears in every other poll.
+    return looks % 2 === 0 ? [mine] : [mine, { crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 9 }]
+  }
+  const { helping, running } = open({ listSharable })
+  const own = createTrackedJob('j2', { url: 'https://other.example/', args: [] }, 0, { ...RECORD, crawlId: 'mine' })
+  running.add(own)
+  await vi.waitFor(() => expect(looks).toBeGreaterThan(3), patience)
+  expect(helping.jobs).toEqual([])
+})
+
+test('passes on the pacing flags of the job, and skips jobs with an explicit concurrency', async () => {
+  const told: (readonly string[])[] = []
+  const hearing: CrawlRunner = {
+    ...runner,
+    start: (args, tell) => {
+      told.push(args)
+      return runner.start(args, tell)
+    },
+  }
+  const manners = ['--slow', '--request-timeout-ms=500', '--pacer-jitter-min-ms=5']
+  const args = ['https://site.example/', '--depth=3', ...manners]
+  const listSharable = async () => [
+    { crawlId: 'c2', sourceId: 's2', freeHosts: 9, ready: 99 },
+    { crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 20 },
+  ]
+  const alone: SharedJob = {
+    ...{ worker: 'w1', isPaused: false },
+    record: { ...RECORD, id: 'j2', crawlId: 'c2', args: ['--concurrency=2'] },
+  }
+  const listJobs = async () => [alone, { record: { ...RECORD, args }, worker: 'w1', isPaused: false }]
+  const { helping } = open({ runner: hearing, listSharable, listJobs, slots: 3 })
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+  expect(told).toEqual([['--join=c1', '--job-id=j1', ...manners, '--library=/library.db']])
+})
+
+test('ends helpers to free slots for its own jobs', async () => {
+  const { helping, running } = open()
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+  const job = (id: string) => createTrackedJob(id, { url: `https://site.example/${id}`, args: [] }, 0)
+  running.add(job('j2'))
+  helping.endSurplusHelpers()
+  expect(helping.jobs).toHaveLength(1)
+  running.add(job('j3'))
+  helping.endSurplusHelpers()
+  await vi.waitFor(() => expect(helping.jobs).toEqual([]), patience)
+})
+
+test('joins at the first poll if there is much to do, and soon again after a useful helper', async () => {
+  let looks = 0
+  const listSharable = async () => {
+    looks++
+    return [{ crawlId: 'c1', sourceId: 's1', freeHosts: 4, ready: 20 }]
+  }
+  const { helping } = open({ listSharable })
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+  expect(looks).toBe(1)
+  await vi.waitFor(() => expect(helping.jobs[0]?.ownWork.visits).toBe(2), patience)
+  helping.jobs[0]?.child?.kill('SIGTERM')
+  await vi.waitFor(() => expect(helping.done.visits).toBe(2), patience)
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), { ...patience, timeout: 10_000 })
+})
+
+test('joins at once when notified, without waiting for the next poll', async () => {
+  const sleep: typeof systemClock.sleep = (ms, signal) => systemClock.sleep(ms > 1000 ? 600_000 : ms, signal)
+  const { helping } = open({ clock: { ...systemClock, sleep } })
+  helping.wake()
+  await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
+})

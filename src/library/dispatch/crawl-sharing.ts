@@ -1,0 +1,192 @@
+import { maskSecretFields } from '../../core/secrets.ts'
+import type { Clock } from '../../crawl/ports.ts'
+import type { SharableCrawl } from '../store.ts'
+import type { SharedJob } from '../workers.ts'
+import { handleCrawlOutput, type OutputReceivers } from './crawl-output.ts'
+import type { Feed } from './feed.ts'
+import { restoreRequest } from './job-limits.ts'
+import type { DispatcherLog } from './job-runs.ts'
+import { libraryFlags } from './library-flags.ts'
+import type { LogWriter } from './log-writer.ts'
+import { KILL_TIMEOUT_MS, TERM_GRACE_MS } from './process-end.ts'
+import type { CrawlProcess, CrawlRunner } from './runner.ts'
+import { createTrackedJob, type TrackedJob } from './tracked-job.ts'
+import { waitUpTo } from './wait-up-to.ts'
+
+/** Options of {@link createCrawlSharing}. */
+export interface CrawlSharingOptions {
+  readonly runner: CrawlRunner
+  readonly feed: Pick<Feed, 'tell'>
+  readonly writer: LogWriter
+  readonly clock: Clock
+  /** Number from 0 up to 1. */
+  readonly random: () => number
+  readonly libraryPath: string
+  /** Lists crawls with idle hosts, most addresses first. */
+  readonly listSharable: () => Promise<readonly SharableCrawl[]>
+  /** Lists queued and running jobs of all workers. */
+  readonly listJobs: () => Promise<readonly SharedJob[]>
+  /** Jobs that this worker itself runs. */
+  readonly running: () => ReadonlySet<TrackedJob>
+  /** Maximum number of processes of this worker, helpers included. */
+  readonly slots: number
+  /** Requests in flight of one helper process. */
+  readonly share: number
+  readonly log?: DispatcherLog
+}
+
+/** Helper processes of an idle worker that take part in crawls of other workers. */
+export interface CrawlSharing {
+  /** Jobs that this worker helps with; their counts cover only the helper's own share. */
+  readonly jobs: readonly TrackedJob[]
+  /** Visits and bytes of helpers that have ended. */
+  readonly done: { readonly visits: number; readonly bytes: number }
+  start(): void
+  /** Signals that a crawl has become sharable. */
+  wake(): void
+  /** Ends helpers that exceed the slots of the worker, newest first. */
+  endSurplusHelpers(): void
+  close(): Promise<void>
+}
+
+/** Poll interval for crawls to join, with ±50 % jitter so that idle workers do not all poll at once. */
+const POLL_INTERVAL_MS = 3000
+/** Shorter poll interval after a crawl was first seen as sharable. */
+const SHORT_POLL_INTERVAL_MS = 750
+/** Poll delay after a notification that a crawl has become sharable. */
+const WAKE_DELAY_MS = 500
+/** Poll interval for commands to the crawls that this worker helps with. */
+const COMMAND_POLL_INTERVAL_MS = 1000
+/** Cool-down before the next helper joins the same crawl: long after an idle helper, short after a useful one. */
+const IDLE_COOLDOWN_MS = 15_000
+const COOLDOWN_MS = 2000
+/** A crawl with at least this many addresses on idle hosts gets a helper on first sight. */
+const MIN_READY_ADDRESSES = 20
+
+/** Flags that every process of a crawl must share: pacing of hosts and timeouts. */
+const PACING_FLAGS = /^--(?:slow$|(?:rate-limit|request-timeout|pacer-jitter-(?:min|max))-ms=)/
+
+/** Whether a job may have helpers. A job with an explicit concurrency keeps all its requests in one process. */
+function canHaveHelpers({ status, args }: SharedJob['record']): boolean {
+  return status === 'running' && !args.some((arg) => arg.startsWith('--concurrency='))
+}
+
+interface Helper {
+  readonly crawlId: string
+  readonly job: TrackedJob
+  readonly child: CrawlProcess
+}
+
+/** Creates the helpers of a worker. */
+export function createCrawlSharing(options: CrawlSharingOptions): CrawlSharing {
+  const { runner, feed, writer, clock, log } = options
+  const helpers: Helper[] = []
+  const closing = new AbortController()
+  let woken = new AbortController()
+  const done = { visits: 0, bytes: 0 }
+  /** Crawls that were sharable at the last poll, and the cool-down of each crawl that had a helper. */
+  let seen: ReadonlySet<string> = new Set()
+  let hasNew = false
+  const restsUntil = new Map<string, number>()
+  const hearing: OutputReceivers = {
+    // The process that owns the crawl reports its progress.
+    feed: { tell: (name, jobId, payload) => (name === 'progress' ? undefined : feed.tell(name, jobId, payload)) },
+    writer: { ...writer, change: () => undefined },
+    clock,
+    onFirstReport: () => undefined,
+  }
+
+  const end = (helper: Helper) => {
+    helpers.splice(helpers.indexOf(helper), 1)
+    const { visits, bytes } = helper.job.ownWork
+    restsUntil.set(helper.crawlId, clock.now() + (visits === 0 ? IDLE_COOLDOWN_MS : COOLDOWN_MS))
+    done.visits += visits
+    done.bytes += bytes
+  }
+  const help = (crawlId: string, { record, isPaused }: SharedJob) => {
+    const job = createTrackedJob(record.id, restoreRequest(record), clock.now())
+    const manners = record.args.filter((arg) => PACING_FLAGS.test(arg))
+    const args = [`--join=${crawlId}`, `--job-id=${record.id}`, ...manners, ...libraryFlags(options.libraryPath)]
+    const child = runner.start(args, (stream, line) => handleCrawlOutput(hearing, job, stream, line))
+    job.child = child
+    job.paused = isPaused
+    if (isPaused) child.send('PAUSE')
+    child.send(`CONCURRENCY ${options.share}`)
+    const helper = { crawlId, job, child }
+    const url = maskSecretFields(record.url)
+    helpers.push(helper)
+    log?.info(`helps with the crawl of ${url}, as process ${child.identity?.pid}`, { jobId: record.id })
+    void child.ended.then(() => {
+      end(helper)
+      log?.info(`helps with the crawl of ${url} no more, after ${job.ownWork.visits} visits`, { jobId: record.id })
+    })
+  }
+  const hasRoom = () => options.running().size + helpers.length < options.slots
+  const isOurs = (crawlId: string) =>
+    helpers.some((helper) => helper.crawlId === crawlId) ||
+    [...options.running()].some((job) => job.crawlId === crawlId)
+  const isRested = (crawlId: string) => clock.now() >= (restsUntil.get(crawlId) ?? 0)
+  const obey = (jobs: readonly SharedJob[]) => {
+    for (const { job, child } of helpers) {
+      const found = jobs.find(({ record }) => record.id === job.id)
+      if (found === undefined) child.kill('SIGTERM')
+      else if (found.isPaused !== job.paused && child.send(found.isPaused ? 'PAUSE' : 'RESUME')) {
+        job.paused = found.isPaused
+      }
+    }
+  }
+  const look = async () => {
+    const sharable = hasRoom() ? (await options.listSharable()).filter(({ crawlId }) => !isOurs(crawlId)) : []
+    // A crawl that is sharable only briefly, with few addresses, is not worth a process.
+    const isWorth = ({ crawlId, ready }: SharableCrawl) => seen.has(crawlId) || ready >= MIN_READY_ADDRESSES
+    const wanted = sharable.filter((one) => isWorth(one) && isRested(one.crawlId))
+    hasNew = sharable.some(({ crawlId }) => !seen.has(crawlId))
+    seen = new Set(sharable.map(({ crawlId }) => crawlId))
+    if (wanted.length === 0 && helpers.length === 0) return
+    const jobs = await options.listJobs()
+    obey(jobs)
+    if (!hasRoom() || closing.signal.aborted) return
+    for (const { crawlId } of wanted) {
+      const job = jobs.find(({ record }) => record.crawlId === crawlId && canHaveHelpers(record))
+      if (job === undefined || job.isPaused) continue
+      help(crawlId, job)
+      return
+    }
+  }
+  const spread = (ms: number) => ms * (0.5 + options.random())
+  const keepLooking = async () => {
+    while (!closing.signal.aborted) {
+      const usualMs = helpers.length > 0 ? COMMAND_POLL_INTERVAL_MS : POLL_INTERVAL_MS
+      await clock
+        .sleep(spread(hasNew ? SHORT_POLL_INTERVAL_MS : usualMs), AbortSignal.any([woken.signal, closing.signal]))
+        .catch(() => undefined)
+      if (woken.signal.aborted) {
+        woken = new AbortController()
+        await clock.sleep(spread(WAKE_DELAY_MS), closing.signal).catch(() => undefined)
+      }
+      // The worker's own reporting shows that the library is unreachable.
+      if (!closing.signal.aborted) await look().catch(() => undefined)
+    }
+  }
+  return {
+    get jobs() {
+      return helpers.map(({ job }) => job)
+    },
+    done,
+    start: () => void keepLooking(),
+    wake: () => woken.abort(),
+    endSurplusHelpers() {
+      const surplus = options.running().size + helpers.length - options.slots
+      for (const { child } of helpers.slice(Math.max(0, helpers.length - Math.max(0, surplus)))) child.kill('SIGTERM')
+    },
+    async close() {
+      closing.abort()
+      const children = helpers.map(({ child }) => child)
+      for (const child of children) child.kill('SIGTERM')
+      const ended = Promise.all(children.map((child) => child.ended))
+      await waitUpTo(clock, ended, TERM_GRACE_MS)
+      for (const child of children) child.kill('SIGKILL')
+      await waitUpTo(clock, ended, KILL_TIMEOUT_MS)
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { kindOf } from '../core/chunk/kind.ts'
+import { resolveLinks } from '../core/extract/text/resolve-links.ts'
+import type { Kind } from '../core/model.ts'
+import { resolveInTree } from '../core/url/resolve-in-tree.ts'
+import type { Source } from './source.ts'
+import type { PageText } from './store.ts'
+import { isTree } from './tree.ts'
+
+/** Markdown of a page. */
+interface ShownText {
+  readonly url: string
+  /** Key of the page. */
+  readonly key: string
+  readonly markdown: string
+}
+
+/**
+ * Returns the Markdown of a page for display. Links in trees are stored as written, so that an unchanged file stays equal in the next
+ * commit; here they are resolved to the commit or version that was read.
+ */
+export function resolveDisplayLinks(source: Pick<Source, 'url'>, { url, key, markdown }: ShownText): string {
+  if (!isTree(source)) return markdown
+  const file = { source: source.url, url, key }
+  return resolveLinks(markdown, (href) => resolveInTree(file, href))
+}
+
+/** Whether the text of a page is Markdown and not the lines of a file. */
+export function isMarkdownPage({ key, sections }: Pick<PageText, 'key' | 'sections'>): boolean {
+  return sections.length > 0 || MARKUP.has(kindOf(key))
+}
+
+const MARKUP: ReadonlySet<Kind> = new Set(['markdown', 'html'])

@@ -1,0 +1,124 @@
+import type { CopyGroup, CopyRow, CopyTable } from './copy-tables.ts'
+
+/** A range of row ids: greater than `after`, up to and including `upTo`. */
+export interface IdRange {
+  readonly after: number
+  readonly upTo: number
+}
+
+/** A consistent view of a library at one point in time. */
+export interface LibraryView {
+  /** Reads rows in key order, in batches; for an `own` table optionally only ids within a range. */
+  read(table: CopyTable, range?: IdRange): AsyncIterable<readonly CopyRow[]>
+  /** Counts the rows of a table. */
+  count(table: CopyTable): Promise<number>
+  /** Whether a table has rows, optionally within a range. */
+  has(table: CopyTable, range?: IdRange): Promise<boolean>
+  /** Reads the row with the highest id, for tables with ids. */
+  readLast(table: CopyTable): Promise<CopyRow | undefined>
+}
+
+/** How an arriving library is placed beside existing data. */
+export interface CopyPlan {
+  /** Display location of the origin; the only trace once the origin no longer exists. */
+  readonly place: string
+  /** Offset added to the ids of each table that has ids. */
+  readonly offsets: Readonly<Record<string, number>>
+  /** Number of ids reserved per table. */
+  readonly kept: Readonly<Record<string, number>>
+  /** Whether the target was empty at the start. */
+  readonly isAlone: boolean
+  /** Groups that are not copied, with the reasons. */
+  readonly skipped: readonly SkippedGroup[]
+}
+
+/** A group that is not copied. */
+export interface SkippedGroup {
+  readonly group: CopyGroup
+  /** Null if the origin has no such data. */
+  readonly problem: string | null
+}
+
+/** A library that is being copied in, or has been. */
+export interface CopySession {
+  /** Id of the origin library. */
+  readonly origin: string
+  readonly plan: CopyPlan
+  readonly beganAt: number
+  readonly endedAt: number | null
+  /** The process that works on the arrival, or did last, and its last heartbeat. */
+  readonly holder: string
+  readonly touchedAt: number
+}
+
+/** Input for starting or resuming an arrival. */
+export interface CopySessionRequest {
+  readonly origin: string
+  /** Display location of the origin. */
+  readonly place: string
+  readonly holder: string
+  readonly now: number
+  /** Highest id of each table that has ids. */
+  readonly highest: Readonly<Record<string, number>>
+  /** Rows with the highest ids. Stores that assign the next id after the highest one write these rows first. */
+  readonly last: ReadonlyMap<CopyTable, CopyRow>
+  /** All sources of the origin. */
+  readonly sources: readonly CopyRow[]
+}
+
+/** A new arrival. */
+export interface NewCopySession extends CopySessionRequest, Pick<CopyPlan, 'isAlone' | 'skipped'> {}
+
+/** Changes to apply to a table. */
+export interface RowChanges {
+  readonly added: readonly CopyRow[]
+  readonly changed: readonly CopyRow[]
+  readonly removed: readonly CopyRow[]
+}
+
+/** Receives the data of another library. Its sources stay hidden, and are not crawled, until {@link CopySessions.end}. */
+export interface CopySessions {
+  /** Finds the arrival of an origin. */
+  find(origin: string): Promise<CopySession | undefined>
+  /** Lists unfinished arrivals, oldest first. */
+  listOpen(): Promise<CopySession[]>
+  /**
+   * Starts an arrival: reserves free ids and writes hidden sources. An ended arrival of the same origin is forgotten; an unfinished one
+   * throws `COPY_RUNNING`.
+   */
+  begin(arrival: NewCopySession): Promise<CopySession>
+  /**
+   * Resumes an arrival, whichever process had it. New rows of the origin get ids too; returns undefined if other rows have taken those ids.
+   * Sources removed from the origin are removed here.
+   */
+  resume(request: CopySessionRequest): Promise<CopySession | undefined>
+  /** Abandons an arrival and removes its own rows; rows that libraries share stay. */
+  discard(origin: string): Promise<void>
+  /** Writes rows with target ids in one transaction. Returns false and writes nothing if another process has taken the arrival over. */
+  write(claim: CopySessionClaim, table: CopyTable, changes: RowChanges): Promise<boolean>
+  /** Sends a heartbeat; returns false if another process has taken the arrival over. */
+  touch(claim: CopySessionClaim): Promise<boolean>
+  /** Makes all sources visible at once. Throws `SOURCE_EXISTS` if a name has been taken meanwhile. Returns false as `write` does. */
+  end(claim: CopySessionClaim, sources: readonly CopyRow[]): Promise<boolean>
+}
+
+/** The process that writes, and the current time. */
+export interface CopySessionClaim {
+  readonly origin: string
+  readonly holder: string
+  readonly now: number
+}
+
+/** All data of a library, for reading as a whole and for writing a copy. */
+export interface LibraryCopy {
+  /** Reads the unique id of the library. */
+  readLibraryId(): Promise<string>
+  /** Whether texts may contain NUL; if not, U+FFFD replaces it. */
+  readonly canStoreNul: boolean
+  /**
+   * Runs `work` on a snapshot of the library; `work` may be restarted from the beginning. With `isMoving` it may see concurrent writes,
+   * because holding a snapshot makes the database file grow with every write.
+   */
+  view<T>(work: (view: LibraryView) => Promise<T>, options?: { readonly isMoving?: boolean }): Promise<T>
+  readonly sessions: CopySessions
+}

@@ -1,0 +1,67 @@
+import { messageOf, PharosError } from '../../core/errors.ts'
+import { runCooperatively } from '../cooperative-task.ts'
+import type { Library } from '../library.ts'
+import { checkImport } from '../parse-import.ts'
+import type { Store } from '../store.ts'
+import { beginEmbedding } from './embed-during-crawl.ts'
+import { isEarlierSpace } from './embed-library.ts'
+import { type ImportOptions, type ImportResult, prepareImport, runImport } from './import-chunks.ts'
+
+/** Result of an import sent to a server. */
+export interface ImportRequestResult extends ImportResult {
+  /** Whether its vectors were made before any write. */
+  readonly isEmbedded: boolean
+  /** Why vectors were not made first, if the library has vectors and the caller did not decline them. */
+  readonly notice: string | null
+}
+
+/** Maximum number of chunks embedded while the caller waits, unless the caller asks for more. */
+const MAX_EMBEDDED_CHUNKS = 2000
+
+/** Stores with an import in progress; only one at a time, because an import is held in memory. */
+const importingStores = new WeakSet<Store>()
+
+/**
+ * Validates and imports a request body, yielding to other work. Throws `IMPORT_RUNNING` while another import is in progress. Vectors are
+ * made first if the library has vectors of the current model. The signal aborts only before the first write; after that the import
+ * completes even if the caller has disconnected.
+ */
+export async function importRequest(
+  library: Library,
+  value: unknown,
+  options: ImportOptions & { readonly what?: string } = {},
+): Promise<ImportRequestResult> {
+  const { store, clock } = library
+  const { what, signal, ...asked } = options
+  if (importingStores.has(store)) throw new PharosError('IMPORT_RUNNING')
+  importingStores.add(store)
+  try {
+    const given = await runCooperatively(checkImport(value, what), clock, signal)
+    const obstacle = asked.embed === undefined ? await findObstacle(library, given.chunks.length) : null
+    const embed = asked.embed ?? obstacle === null
+    const taken = await prepareImport(library, given, { ...asked, embed, ...(signal === undefined ? {} : { signal }) })
+    const result = await runImport(library, taken)
+    // The server embeds the rest, including unchanged pages. Every search reports problems with the model.
+    if (asked.embed !== false) await beginEmbedding(library, result.source).catch(() => undefined)
+    return { ...result, isEmbedded: embed, notice: obstacle || null }
+  } finally {
+    importingStores.delete(store)
+  }
+}
+
+/** Returns why vectors cannot be made first; an empty string if the library has no vectors, null if nothing prevents it. */
+async function findObstacle({ vectors, openEmbedder, embedsNew }: Library, chunks: number): Promise<string | null> {
+  const space = await vectors?.readSpace()
+  if (space === undefined || embedsNew === false) return ''
+  const later = 'its vectors were not made first, and are missing until it is embedded'
+  if (chunks > MAX_EMBEDDED_CHUNKS)
+    return `${later}: it has more than ${MAX_EMBEDDED_CHUNKS} chunks, so ask for it with embed`
+  try {
+    const embedder = await openEmbedder?.()
+    if (embedder === undefined) return `${later}: there is no model`
+    const isUsable = embedder.space.fingerprint === space.fingerprint || isEarlierSpace(embedder, space)
+    return isUsable ? null : `${later}: the library has those of another model`
+  } catch (error) {
+    return `${later}: ${messageOf(error)}`
+  }
+}

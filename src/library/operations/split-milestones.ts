@@ -1,0 +1,49 @@
+import type { Library } from '../library.ts'
+import type { Source } from '../source.ts'
+
+/** Where milestones are stored: the log of jobs, and the plan memory of crawls without a server. */
+type MilestoneStores = Pick<Library, 'jobLog' | 'planMemory'> & Partial<Pick<Library, 'store'>>
+
+/** Maximum number of recent crawls of a source to check. */
+const MAX_CRAWLS = 100
+
+/**
+ * Splits milestones into those a host has reached, in any job or crawl, and the others, in the given order. Job notes survive the removal
+ * of a source, so notes older than the first current source at the host are ignored.
+ */
+export async function splitMilestones(
+  library: MilestoneStores,
+  host: string,
+  kinds: readonly string[],
+): Promise<{ readonly met: readonly string[]; readonly unmet: readonly string[] }> {
+  const ofHost = library.store && (await listSourcesAt(library.store, host))
+  const since = ofHost === undefined ? 0 : Math.min(...ofHost.map(({ createdAt }) => createdAt))
+  const reached = new Set<string>()
+  for (const kind of new Set(kinds)) {
+    const [newest] = (await library.jobLog?.listMilestones({ scope: host, kind, limit: 1 })) ?? []
+    if (newest !== undefined && newest.at >= since) reached.add(kind)
+  }
+  const isMet = (kind: string): boolean => reached.has(kind)
+  if (!kinds.every(isMet)) for (const kind of await listCrawlMilestones(library, ofHost ?? [])) reached.add(kind)
+  return { met: kinds.filter(isMet), unmet: kinds.filter((kind) => !isMet(kind)) }
+}
+
+/** Lists the sources at a host. */
+export async function listSourcesAt(store: Pick<Library['store'], 'listSources'>, host: string): Promise<Source[]> {
+  return (await store.listSources()).filter(({ siteUrl }) => URL.parse(siteUrl)?.host === host)
+}
+
+/** Lists milestones of crawls of the given sources. */
+async function listCrawlMilestones(
+  { store, planMemory }: MilestoneStores,
+  sources: readonly Source[],
+): Promise<readonly string[]> {
+  if (store === undefined || planMemory === undefined) return []
+  const reached: string[] = []
+  for (const { id } of sources) {
+    for (const crawl of await store.listCrawls(id, MAX_CRAWLS)) {
+      reached.push(...(await planMemory.readMilestones(crawl.id)))
+    }
+  }
+  return reached
+}

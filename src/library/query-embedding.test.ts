@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { createManualClock } from '../../test/dispatch/manual-clock.ts'
+import { addSourceTo, writePage } from '../../test/embed/filled-store.ts'
+import { PharosError } from '../core/errors.ts'
+import { createMemoryStore } from '../store/memory/memory-store.ts'
+import type { Library } from './library.ts'
+import { findQueryEmbedding } from './query-embedding.ts'
+import type { Embedder, EmbedUse, VectorSpace } from './vectors.ts'
+
+const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 2 }
+const WAIT_MS = 40
+
+/** Stages a library with the given embedder, and counts how often it is opened. */
+async function stage(
+  open: () => Promise<Embedder>,
+  { waitMs = WAIT_MS, isEmbedded = true, wantsVectors = false } = {},
+) {
+  const store = createMemoryStore()
+  const { vectors } = store
+  await addSourceTo(store, 'docs')
+  await writePage(store, 'docs', '/a', 'a text')
+  await vectors.replaceSpace(SPACE)
+  const [chunk] = isEmbedded ? await vectors.listMissing(1) : []
+  if (chunk !== undefined) await vectors.write(SPACE, [{ ...chunk, vector: Float32Array.of(0.6, 0.8) }])
+  const clock = createManualClock()
+  const asked = { opened: 0 }
+  const library = {
+    vectors,
+    clock,
+    wantsVectors,
+    openEmbedder: () => {
+      asked.opened++
+      return open()
+    },
+  } as unknown as Library
+  const find = (signal?: AbortSignal) => findQueryEmbedding(library, 'where is it', {}, signal, waitMs)
+  return { find, clock, asked }
+}
+
+const uses: (EmbedUse | undefined)[] = []
+const working: Embedder = {
+  space: SPACE,
+  embed: async (_texts, _signal, use) => {
+    uses.push(use)
+    return [Float32Array.of(0.6, 0.8)]
+  },
+  close: async () => undefined,
+}
+
+const late = 'the model cannot be used: it gave no answer within 0.04 s; answered by words alone'
+
+test('findMeaning embeds a question with the use `query`', async () => {
+  const { find } = await stage(async () => working)
+  expect(await find()).toMatchObject({ meaning: { vector: Float32Array.of(0.6, 0.8) }, notices: [] })
+  expect(uses).toEqual(['query'])
+})
+
+test('findMeaning tries an embedder that hangs on opening twice, then pauses', async () => {
+  let isHanging = true
+  const { find, clock, asked } = await stage(() =>
+    isHanging ? new Promise(() => undefined) : Promise.resolve(working),
+  )
+  expect(await find()).toEqual({ notices: [late] })
+  expect(await find()).toEqual({ notices: [late] })
+  expect((await find())?.notices[0]).toContain('it failed again and again and is left alone for 15 s')
+  expect(asked.opened).toBe(2)
+  isHanging = false
+  await clock.advance(15_000)
+  expect(await find()).toMatchObject({ notices: [], meaning: {} })
+})
+
+test('findMeaning retries an embedder that fails fast every time', async () => {
+  const { find, asked } = await stage(() => Promise.reject(new Error('refused')))
+  for (let i = 1; i <= 4; i++) {
+    expect((await find())?.notices).toEqual(['the model cannot be used: refused; answered by words alone'])
+    expect(asked.opened).toBe(i)
+  }
+})
+
+test('findMeaning rejects on abort, and other questions still ask the embedder', async () => {
+  const { find, asked } = await stage(() => new Promise(() => undefined), { waitMs: 60_000 })
+  for (let i = 1; i <= 3; i++) {
+    const gone = new AbortController()
+    const found = find(gone.signal)
+    while (asked.opened < i) await Promise.resolve()
+    gone.abort(new Error('enough'))
+    await expect(found).rejects.toThrow('enough')
+  }
+})
+
+test('findMeaning opens no embedder while nothing is embedded', async () => {
+  const { find, asked } = await stage(async () => working, { isEmbedded: false })
+  expect(await find()).toEqual({
+    notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'],
+  })
+  expect(asked.opened).toBe(0)
+})
+
+test('findMeaning reports a different model, and asks a service again because it may have its old model back', async () => {
+  let texts = 0
+  const other: Embedder = {
+    ...working,
+    space: { ...SPACE, model: 'big', fingerprint: 'b'.repeat(64) },
+    embed: async (given, signal, use) => {
+      texts++
+      return working.embed(given, signal, use)
+    },
+  }
+  const told = (which: string) => ({
+    notices: [
+      `the library has vectors of another model (small) than the one that is ${which} (big); answered by words alone`,
+    ],
+  })
+  expect(await (await stage(async () => other)).find()).toEqual(told('built in'))
+  expect(texts).toBe(0)
+  expect(await (await stage(async () => other, { wantsVectors: true })).find()).toEqual(told('configured'))
+  expect(texts).toBe(1)
+})
+
+test('findMeaning names a failing service once', async () => {
+  const details = { service: 'TEI', url: 'http://a.test', problem: 'it answered 503', advice: '' }
+  const { find } = await stage(() => Promise.reject(new PharosError('SERVICE_UNUSABLE', details)))
+  expect((await find())?.notices).toEqual([
+    'the model cannot be used: TEI at http://a.test: it answered 503; answered by words alone',
+  ])
+})

@@ -1,0 +1,27 @@
+import type { Clock } from '../crawl/ports.ts'
+
+/** A sleep that another part of the program can end early. */
+export interface WakeableSleep {
+  /** Ends the current sleep, or the next one as soon as it starts. */
+  wake(): void
+  sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void>
+}
+
+/** Creates an alarm that a single loop sleeps on. */
+export function createWakeableSleep(): WakeableSleep {
+  let isRung = false
+  let wake = (): void => undefined
+  return {
+    wake() {
+      isRung = true
+      wake()
+    },
+    async sleep(clock, ms, signal) {
+      const awake = new AbortController()
+      wake = () => awake.abort()
+      if (isRung) wake()
+      await clock.sleep(ms, AbortSignal.any([signal, awake.signal])).catch(() => undefined)
+      isRung = false
+    },
+  }
+}

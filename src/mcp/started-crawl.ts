@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { oneLine } from '../library/display-text.ts'
+import type { Library } from '../library/library.ts'
+import type { Source } from '../library/source.ts'
+import { sourceRecord } from './records.ts'
+import { SOURCE_RECORD } from './schemas.ts'
+import type { ToolAnswer } from './tool.ts'
+
+/** The response when a crawl has started. */
+export const STARTED_CRAWL: z.ZodObject<{
+  source: typeof SOURCE_RECORD
+  sourceId: z.ZodString
+  crawlId: z.ZodString
+  status: z.ZodString
+}> = z.object({ source: SOURCE_RECORD, sourceId: z.string(), crawlId: z.string(), status: z.string() })
+
+/** Writes the response for a started crawl, which does not claim that a crawl is running when it has already ended. */
+export async function writeStartedCrawl(
+  library: Library,
+  source: Source,
+  crawlId: string,
+  what: string,
+  isOver = false,
+): Promise<ToolAnswer<z.input<typeof STARTED_CRAWL>>> {
+  const { readRunningStatus, reportSource } = await import('../library/operations/source-status.ts')
+  const status = isOver
+    ? (await reportSource(library, source)).status
+    : await readRunningStatus(library, source.id, crawlId)
+  return {
+    content: [`${oneLine(what)}.\nSource: ${source.id}\nCrawl: ${crawlId}\nStatus: ${status}`],
+    structured: { source: sourceRecord(source), sourceId: source.id, crawlId, status },
+  }
+}

@@ -1,0 +1,263 @@
+import type { CompletedVisit } from '../crawl/planner.ts'
+import { type Address, parseAddress } from './address.ts'
+import { countLinks, type HubFinding, judgeHub, type LinkCounts } from './judge-hub.ts'
+import type { PlanLog } from './plan-log.ts'
+import type { HubVerdict } from './plan-memory.ts'
+import type { PlanReporter } from './plan-reporter.ts'
+import { Probes } from './probes.ts'
+import type { SiteModel } from './site-model.ts'
+import { type FoundHub, type Hub, type Slot, writeSlotPattern } from './slot.ts'
+import { Soft404Detector } from './soft-404-detector.ts'
+
+/** Limit of remembered findings. */
+const MAX_FINDINGS = 50_000
+
+/** The page that a hub's verdict is based on. */
+export interface HubPage {
+  readonly status: number | null
+  readonly title: string | null
+  readonly links: readonly string[]
+  readonly counts: LinkCounts
+}
+
+/** Dependencies of the verdict book. */
+export interface HubVerifierSetup {
+  readonly site: SiteModel
+  readonly reporter: PlanReporter
+  readonly log: PlanLog
+  readonly now: () => number
+}
+
+/** Judges hubs that were guessed, or that the site links to. */
+export class HubVerifier {
+  readonly #setup: HubVerifierSetup
+  readonly #soft404s = new Soft404Detector()
+  readonly #probes = new Probes()
+  /** Findings by key, for hubs that redirect there. */
+  readonly #findings = new Map<string, { readonly url: string; readonly finding: HubFinding; readonly seen: HubPage }>()
+  /** Hubs that redirect to a key which was not visited yet. */
+  readonly #movedTo = new Map<string, FoundHub[]>()
+  /** Guessed hubs that are missing, by URL, because the site may still link to them. */
+  readonly #missed = new Map<string, FoundHub>()
+  /** Verdicts of earlier crawls, of an interrupted run and of this crawl. */
+  readonly #known = new Map<string, HubVerdict>()
+  /** Verdicts that are not stored yet. */
+  readonly #unstored = new Map<string, HubVerdict>()
+
+  constructor(setup: HubVerifierSetup) {
+    this.#setup = setup
+  }
+
+  /** Number of hubs known from before. */
+  get size(): number {
+    return this.#known.size
+  }
+
+  wasConfirmed(url: string): boolean {
+    return this.#known.get(url)?.state === 'confirmed'
+  }
+
+  /** Returns and clears the verdicts to store. */
+  take(): readonly HubVerdict[] {
+    const verdicts = [...this.#unstored.values()]
+    this.#unstored.clear()
+    for (const verdict of verdicts) this.#known.set(verdict.url, verdict)
+    return verdicts
+  }
+
+  /** Returns and clears the probes to request. */
+  takeProbes(): readonly string[] {
+    return this.#probes.take()
+  }
+
+  /** Adds a stored verdict; one of an interrupted run of this crawl counts as this crawl's. */
+  restore(verdict: HubVerdict, isOfThisCrawl: boolean): void {
+    const { site } = this.#setup
+    const { url, state, status, origin } = verdict
+    this.#known.set(url, verdict)
+    const address = parseAddress(url)
+    for (const one of address === undefined ? [] : site.note(address, 'earlier')) {
+      const { slot, hub } = one
+      if (writeSlotPattern(slot) !== verdict.pattern && !isOfThisCrawl && origin === 'listed') continue
+      hub.isGuess ||= origin === 'guessed'
+      // A guess that failed in an earlier crawl is not tried again; confirmed and listed hubs are visited again.
+      if (isOfThisCrawl) {
+        Object.assign(hub, { origin, state, status, isSeeded: origin === 'guessed' })
+        hub.isReported = state === 'missing' && origin === 'listed'
+        if (state === 'missing' && origin === 'guessed') this.#missed.set(url, one)
+      } else if (state !== 'confirmed' && origin === 'guessed') {
+        Object.assign(hub, { state, status, isSeeded: true })
+      }
+    }
+  }
+
+  /** Whether a hub of an interrupted run must be judged, because its verdict was not stored or the site linked to it since. */
+  needsVerdict({ hub }: FoundHub, isNamed: boolean): boolean {
+    const isNamedSince = isNamed && this.#missed.delete(hub.url)
+    return hub.state === undefined || isNamedSince
+  }
+
+  /** Records the home page. */
+  noteHome({ links }: CompletedVisit): void {
+    this.#soft404s.noteHome(links)
+  }
+
+  /** Records the visit to a possible hub. Returns the finding. */
+  note(address: Address, visit: CompletedVisit): HubFinding {
+    const { site } = this.#setup
+    const { links, status } = visit
+    const counts = countLinks(links, site.host)
+    const finding = judgeHub(visit, counts.nav + counts.articles)
+    const seen = { status, title: visit.page?.title ?? null, links, counts }
+    if (this.#findings.size >= MAX_FINDINGS) this.#findings.clear()
+    // Redirects to the same page look alike by its URL, so its own links are not kept.
+    this.#findings.set(visit.key, { url: visit.url, finding, seen: { ...seen, links: [visit.url] } })
+    const isGuess = visit.discovery === 'planner'
+    const probe = this.#probes.find(visit.url)
+    if (probe !== undefined) this.#decide(probe, finding, seen)
+    else if (address.host === site.host) {
+      for (const one of site.slots.findOrNote(address, isGuess ? 'guessed' : 'listed')) {
+        if (!isGuess) one.hub.origin = 'listed'
+        this.#decide(one, finding, seen)
+      }
+    }
+    const moved = this.#movedTo.get(visit.key) ?? []
+    this.#movedTo.delete(visit.key)
+    for (const one of moved) {
+      this.#decide(one, this.#follow(one.hub, visit.url, finding), { ...seen, links: [visit.url] })
+    }
+    this.#noteNamed(links)
+    return finding
+  }
+
+  /** Judges a hub from an interrupted run's stored visit. */
+  judgeStoredVisit(
+    one: FoundHub,
+    row: Pick<CompletedVisit, 'state' | 'reason' | 'kind' | 'status'>,
+    links: readonly string[],
+  ): void {
+    const counts = countLinks(links, this.#setup.site.host)
+    const finding = judgeHub({ ...row, target: null }, counts.nav + counts.articles)
+    this.#decide(one, finding, { status: row.status, title: null, links, counts })
+  }
+
+  /** Records that an address will not be visited. */
+  noteSkipped(url: string): void {
+    const address = parseAddress(url)
+    const verdict = this.#known.get(url)
+    const probe = this.#probes.find(url)
+    if (probe !== undefined) this.#settleProbe(probe.slot, 'open')
+    for (const { hub } of address === undefined ? [] : this.#setup.site.slots.find(address)) {
+      if (hub.state !== undefined || hub.url !== url) continue
+      hub.state = verdict?.state ?? 'open'
+      hub.status = verdict?.status ?? null
+    }
+  }
+
+  /** Stores the verdicts from before a slot was recognised as one of places. */
+  storePendingVerdicts(slot: Slot): void {
+    for (const hub of slot.hubs.values())
+      if (hub.pendingVerdict !== undefined) this.#keep({ slot, hub }, hub.pendingVerdict)
+  }
+
+  #decide(one: FoundHub, finding: HubFinding, seen: HubPage): void {
+    const { slot, hub } = one
+    const isAway = finding.type === 'moved' && parseAddress(finding.target)?.host !== this.#setup.site.host
+    if (finding.type === 'moved' && !isAway) {
+      const known = this.#findings.get(finding.target)
+      if (known !== undefined && known.finding.type !== 'moved') {
+        this.#decide(one, this.#follow(hub, known.url, known.finding), { ...known.seen, status: seen.status })
+      } else this.#movedTo.set(finding.target, [...(this.#movedTo.get(finding.target) ?? []), one])
+    } else if (this.#probes.find(hub.url) === one)
+      this.#settleProbe(slot, finding.type === 'moved' ? 'open' : finding.type)
+    else if (finding.type === 'open' || finding.type === 'moved')
+      Object.assign(hub, { status: seen.status, state: 'open' })
+    else this.#conclude(one, finding.type, seen)
+  }
+
+  /** Enters a verdict, unless a guess looks like another one or like the home page; then the result of the slot's probe decides. */
+  #conclude(one: FoundHub, state: HubVerdict['state'], seen: HubPage): void {
+    const { slot, hub } = one
+    const isGuess = hub.origin === 'guessed' && state !== 'missing' && seen.links.length > 0
+    const first = isGuess ? this.#soft404s.note(one, seen.links) : undefined
+    if (first === undefined || this.#probes.resultOf(slot) === 'missing') this.#enter(one, state, seen)
+    else {
+      const doubtful = [{ one, state, seen }]
+      if (first !== 'home' && first.slot === slot && first.hub.state === 'confirmed') {
+        doubtful.push({ one: first, state: 'confirmed', seen })
+        first.hub.state = undefined
+      }
+      hub.state = undefined
+      this.#probes.deferVerdicts(slot, doubtful)
+      const found = this.#probes.resultOf(slot)
+      if (found !== undefined) this.#settleProbe(slot, found)
+    }
+  }
+
+  /** When the site returns a page for a place that does not exist, guesses that look alike are rejected. */
+  #settleProbe(slot: Slot, found: HubVerdict['state'] | 'open'): void {
+    for (const { one, state, seen } of this.#probes.settle(slot, found)) {
+      if (found === 'open') Object.assign(one.hub, { status: seen.status, state: 'open' })
+      else this.#enter(one, found === 'missing' ? state : 'rejected', seen)
+    }
+  }
+
+  #enter(one: FoundHub, state: HubVerdict['state'], seen: HubPage): void {
+    const { slot, hub } = one
+    const { site, log, now } = this.#setup
+    hub.status = seen.status
+    hub.state = state
+    const { url, origin, place, status } = hub
+    log.addThought(3, `${url}: ${state} (${origin}, ${place.name})`)
+    const { nav: navLinks, articles: articleLinks } = seen.counts
+    const verdict: HubVerdict = {
+      ...{ url, origin, status, navLinks, articleLinks, state },
+      pattern: writeSlotPattern(slot),
+      placeId: place.id,
+      placeSlug: hub.text.toLowerCase(),
+      placeKind: slot.kind,
+      title: seen.title,
+      checkedAt: now(),
+    }
+    // The verdict of a guess is stored even if its slot is never recognised.
+    if (site.isHubSlot(slot) || hub.isSeeded) this.#keep(one, verdict)
+    else hub.pendingVerdict = verdict
+  }
+
+  #keep(one: FoundHub, verdict: HubVerdict): void {
+    one.hub.pendingVerdict = undefined
+    this.#unstored.set(verdict.url, verdict)
+    if (verdict.state !== 'missing') return
+    if (one.hub.origin === 'listed') this.#setup.reporter.reportBrokenHubLink(one)
+    else this.#missed.set(verdict.url, one)
+  }
+
+  /**
+   * The finding for a hub that redirects. Sites redirect pages they do not have to a parent page, the home page or the hub of another
+   * place, so these count as missing.
+   */
+  #follow(hub: Hub, url: string, finding: HubFinding): HubFinding {
+    if (finding.type !== 'confirmed') return finding
+    const { site } = this.#setup
+    const to = parseAddress(url)
+    const from = parseAddress(hub.url)
+    const isAbove = (to?.segments.length ?? 0) < (from?.segments.length ?? 0)
+    const others = to === undefined ? [] : site.slots.find(to).filter(({ slot }) => site.isHubSlot(slot))
+    const isOther = others.length > 0 && others.every(({ hub: { place } }) => place.id !== hub.place.id)
+    return isAbove || isOther ? { type: 'missing' } : finding
+  }
+
+  /** Checks whether the site links to a guess that was missing. */
+  #noteNamed(links: readonly string[]): void {
+    if (this.#missed.size === 0) return
+    for (const link of links) {
+      const one = this.#missed.get(link)
+      if (one === undefined) continue
+      this.#missed.delete(link)
+      one.hub.origin = 'listed'
+      const verdict = this.#unstored.get(link) ?? this.#known.get(link)
+      if (verdict !== undefined) this.#unstored.set(link, { ...verdict, origin: 'listed' })
+      this.#setup.reporter.reportBrokenHubLink(one)
+    }
+  }
+}

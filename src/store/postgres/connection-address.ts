@@ -1,0 +1,119 @@
+import { PharosError } from '../../core/errors.ts'
+import { findNearest, suggest } from '../../core/text/nearest.ts'
+import { EXAMPLE_ADDRESS, hidePassword, parsePostgres } from '../../core/url/postgres-address.ts'
+
+/** The location of a library in PostgreSQL. */
+export interface ConnectionAddress {
+  /** The connection string for the driver. */
+  readonly address: string
+  /** The schema of its tables. */
+  readonly schema: string
+  /** The schema quoted for SQL, because some names are keywords. */
+  readonly quotedSchema: string
+  /** The channel on which processes that share the library notify each other. */
+  readonly channel: string
+  /** Connect timeout in milliseconds. */
+  readonly connectMs: number
+  /** The address without its password, for display. */
+  readonly location: string
+}
+
+const SCHEMA = 'pharos'
+const CONNECT_TIMEOUT_MS = 10_000
+/** Schema names leave room for the suffixes `_work` and `_jobs`; the prefix `pg_` is reserved by the server. */
+const SCHEMA_NAME = /^(?!pg_)[a-z_][a-z0-9_]{0,57}$/
+
+/** The valid values of a parameter. */
+interface Parameter {
+  readonly expected: string
+  readonly isGood: (value: string) => boolean
+}
+
+const ANY: Parameter = { expected: 'a text', isGood: () => true }
+const SECONDS: Parameter = { expected: 'a whole number of seconds', isGood: (value) => /^\d{1,6}$/.test(value) }
+const PORT: Parameter = { expected: 'a number', isGood: (value) => /^\d{1,5}$/.test(value) }
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
+const SSL_MODE: Parameter = { expected: `one of ${SSL_MODES.join(', ')}`, isGood: (value) => SSL_MODES.includes(value) }
+const SCHEMA_PARAMETER: Parameter = {
+  expected: 'at most 58 small letters, digits and _ that do not begin with pg_',
+  isGood: (value) => SCHEMA_NAME.test(value),
+}
+
+/** Supported URL parameters: our own, and those of the driver. */
+const PARAMETERS: Readonly<Record<string, Parameter>> = {
+  schema: SCHEMA_PARAMETER,
+  connect_timeout: SECONDS,
+  host: ANY,
+  port: PORT,
+  user: ANY,
+  password: ANY,
+  sslmode: SSL_MODE,
+  sslrootcert: ANY,
+  sslcert: ANY,
+  sslkey: ANY,
+  application_name: ANY,
+  options: ANY,
+  sslnegotiation: { expected: 'postgres or direct', isGood: (value) => /^(?:postgres|direct)$/.test(value) },
+}
+
+/** Parameters in addresses of database hosts that are accepted and ignored. */
+const IGNORED_PARAMETERS: ReadonlySet<string> = new Set([
+  'channel_binding',
+  'client_encoding',
+  'fallback_application_name',
+  'gssencmode',
+  'keepalives',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
+  'pgbouncer',
+  'target_session_attrs',
+  'tcp_user_timeout',
+])
+
+/** Parses an address: `schema` names the schema, `connect_timeout` is in seconds, and all other parameters go to the driver. */
+export function parseConnectionAddress(address: string): ConnectionAddress {
+  const url = parsePostgres(address)
+  const problem = url === null ? `expected an address such as ${EXAMPLE_ADDRESS}` : findBadParameter(url.searchParams)
+  if (url === null || problem !== undefined) {
+    throw new PharosError('LIBRARY_UNUSABLE', {
+      ...{ library: hidePassword(address), problem: problem ?? '' },
+      advice: 'mend the address, then run the same command again',
+    })
+  }
+  const schema = url.searchParams.get('schema') ?? SCHEMA
+  const seconds = Number(url.searchParams.get('connect_timeout') ?? 0)
+  const connectMs = seconds > 0 ? seconds * 1000 : CONNECT_TIMEOUT_MS
+  return {
+    address: writeSslMode(withoutSchema(address)),
+    schema,
+    quotedSchema: `"${schema}"`,
+    channel: `${schema}_work`,
+    connectMs,
+    location: hidePassword(address),
+  }
+}
+
+/** Describes the first invalid URL parameter; undefined when all are valid. */
+function findBadParameter(given: URLSearchParams): string | undefined {
+  for (const [name, value] of given) {
+    if (IGNORED_PARAMETERS.has(name)) continue
+    const parameter = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined
+    if (parameter === undefined) {
+      const names = Object.keys(PARAMETERS)
+      return `it has no parameter ${JSON.stringify(name)}${suggest(findNearest(name, names))}; there are ${names.join(', ')}`
+    }
+    if (given.getAll(name).length > 1) return `its parameter ${name} is given twice`
+    if (!parameter.isGood(value)) return `${name}: expected ${parameter.expected}, got ${JSON.stringify(value)}`
+  }
+  return undefined
+}
+
+/** Writes `verify-full` explicitly. The driver already treats these modes that way, but warns each time. */
+function writeSslMode(address: string): string {
+  return address.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
+}
+
+function withoutSchema(address: string): string {
+  return address.replace(/([?&])schema=[^&]*(&|$)/, (_, before: string, after: string) => (after === '' ? '' : before))
+}

@@ -1,0 +1,86 @@
+import { type ChunkTests, createChunkTests, type FilteredPage, type Test } from '../../core/retrieval/chunk-filter.ts'
+import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
+import type { ChunkFilter } from '../../library/store.ts'
+import type { Sql } from './database.ts'
+import { createIndexParts } from './index-parts.ts'
+import { createDraft, createIndexStorage, type FilterData, type FilterInputChunk, NO_INDEX } from './index-storage.ts'
+import { readFilteredChunks, readFilteredPages } from './index-tables.ts'
+
+/**
+ * The pages and chunks that a search reads besides the index. Missing ones are noted and loaded, and the search is repeated. The result is
+ * valid only once nothing was missing.
+ */
+export interface FilterReader extends FilterData {
+  /** The filter tests. They let unread entries pass; entries that were read and failed are absent. */
+  readonly tests: ChunkTests
+  begin(): void
+  isIncomplete(): boolean
+  /** Loads everything that was missing. */
+  load(sql: Sql): Promise<void>
+}
+
+/**
+ * Number of unread entries that count as non-matching in the first pass, so that later candidates are seen too; each further pass
+ * multiplies it by `MORE`.
+ */
+const INITIAL_SKIPPED = 50
+const SKIPPED_GROWTH = 4
+
+const UNKNOWN_PAGE: FilteredPage = { url: '', key: '', language: null }
+const UNKNOWN_CHUNK: FilterInputChunk = { page: 0, kind: 'unknown', headingPath: [], symbol: null, content: '' }
+
+/** Creates the reader for the tests of a filter. Headings can be tested without the text of chunks. */
+export function createFilterReader({ traits, page, chunk }: ChunkTests, withContent: boolean): FilterReader {
+  /** Results of the tests: each entry is tested once, however often the search is repeated. */
+  const pages = new Map<number, FilteredPage | undefined>()
+  const chunks = new Map<number, FilterInputChunk | undefined>()
+  const lackingPages = new Set<number>()
+  const lackingChunks = new Set<number>()
+  let passedOver = INITIAL_SKIPPED
+  /** The placeholder for an unread entry: the first ones count as non-matching, later ones as matching. */
+  const takeUnknown = <T>(lacking: Set<number>, number: number, unknown: T): T | undefined => {
+    lacking.add(number)
+    return lacking.size > passedOver ? unknown : undefined
+  }
+  return {
+    tests: {
+      traits,
+      page: page && (() => true),
+      chunk: chunk && (() => true),
+    },
+    begin: () => {
+      lackingPages.clear()
+      lackingChunks.clear()
+    },
+    readPage: (number) => (pages.has(number) ? pages.get(number) : takeUnknown(lackingPages, number, UNKNOWN_PAGE)),
+    readChunk: (number) =>
+      chunks.has(number) ? chunks.get(number) : takeUnknown(lackingChunks, number, UNKNOWN_CHUNK),
+    isIncomplete: () => lackingPages.size + lackingChunks.size > 0,
+    load: async (sql) => {
+      passedOver *= SKIPPED_GROWTH
+      const [askedPages, askedChunks] = [[...lackingPages], [...lackingChunks]]
+      const foundPages = await readFilteredPages(sql, askedPages)
+      for (const number of askedPages) pages.set(number, keepMatch(page, foundPages.get(number)))
+      const foundChunks = await readFilteredChunks(sql, askedChunks, withContent)
+      for (const number of askedChunks) chunks.set(number, keepMatch(chunk, foundChunks.get(number)))
+    },
+  }
+}
+
+function keepMatch<T>(test: Test<T>, found: T | undefined): T | undefined {
+  return found !== undefined && (test?.(found) ?? true) ? found : undefined
+}
+
+/** Which of these chunks match a filter, apart from their sources; for chunks that were not found through the index. */
+export async function testChunks(sql: Sql, filter: ChunkFilter, numbers: readonly number[]): Promise<boolean[]> {
+  const tests = createChunkTests(filter)
+  if (!tests.traits && !tests.page && !tests.chunk) return numbers.map(() => true)
+  const chunks = await readFilteredChunks(sql, numbers, true)
+  const asked = tests.page ? [...new Set([...chunks.values()].map(({ page }) => page))] : []
+  const pages = await readFilteredPages(sql, asked)
+  const draft = createDraft({
+    ...NO_INDEX,
+    looked: { readPage: (page) => pages.get(page), readChunk: (number) => chunks.get(number) },
+  })
+  return numbers.map(createChunkIndex(createIndexStorage(createIndexParts(), () => draft)).createTest(tests))
+}

@@ -1,0 +1,61 @@
+import { setImmediate as pause, setTimeout as sleep } from 'node:timers/promises'
+import { BRIEF_STEP, type ChunkIndex, type IndexStep, SMALL_STEP } from '../../core/retrieval/chunk-index.ts'
+import { causeOf } from '../../crawl/store-retry.ts'
+import { type AdvanceOptions, advanceAll, STEP_PAUSE_MS, type StepOutcome } from '../common/advance-all.ts'
+import { type Database, tryWriteTo } from './database.ts'
+
+/** Updates the index when no writer does it. */
+export interface IndexMaintenance {
+  /** Works on the index for as long as a waiting search can afford; the rest follows in the background. */
+  runBriefly(): Promise<void>
+  /** Does all outstanding work, unless writing stays impossible. */
+  runAll(signal?: AbortSignal): Promise<void>
+}
+
+/** How long a search may wait for the index. */
+const SEARCH_WAIT_MS = 300
+/** Creates the index maintenance. It stops when the database is closed, and never keeps the process alive. */
+export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMaintenance {
+  /** Whether background work is active, and whether other writers block it. */
+  let isTending = false
+  let isKept = false
+
+  const advance = (step: IndexStep): StepOutcome => {
+    try {
+      const outcome = tryWriteTo(db, () => index.advance(step))
+      isKept = outcome === 'busy'
+      if (outcome === 'busy') return 'busy'
+      return outcome.result ? 'done' : 'complete'
+    } catch (error) {
+      if (causeOf(error) === undefined) throw error
+      return 'blocked'
+    }
+  }
+  const advanceBy = (pace: AdvanceOptions): Promise<void> =>
+    advanceAll({ advance: () => advance(SMALL_STEP), isBehind: () => index.isBehind(), isClosed: () => !db.open }, pace)
+  /** Continues in the background. Errors are ignored, because the next search meets them again. */
+  const goOn = (): void => {
+    if (isTending) return
+    isTending = true
+    sleep(STEP_PAUSE_MS, undefined, { ref: false })
+      .then(() => advanceBy({ ref: false }))
+      .catch(() => undefined)
+      .finally(() => {
+        isTending = false
+      })
+  }
+
+  return {
+    runBriefly: async () => {
+      const until = performance.now() + SEARCH_WAIT_MS
+      // While background work makes progress, searches do not wait for it.
+      while ((!isTending || isKept) && index.isBehind()) {
+        const outcome = advance(BRIEF_STEP)
+        if (outcome === 'blocked') return
+        if (outcome !== 'done' || performance.now() >= until) return goOn()
+        await pause()
+      }
+    },
+    runAll: (signal) => advanceBy({ ref: true, signal }),
+  }
+}

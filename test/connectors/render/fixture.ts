@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Snapshot } from '../../../src/core/model.ts'
+import type { RenderOutcome } from '../../../src/crawl/ports.ts'
+import { type Allowance, parseAllowance } from '../../../src/fetch/addresses.ts'
+import {
+  type ChromiumRenderer,
+  type ChromiumRendererOptions,
+  openChromiumRenderer,
+} from '../../../src/fetch/chromium-renderer.ts'
+import { locateChromium } from '../../browser/chromium.ts'
+import { closeLater } from '../../close-later.ts'
+import { type Answer, openSite, type Site } from '../../sites/site.ts'
+
+/** Where sites listen that pages may reach. */
+export const SITE_ADDRESS = '127.0.0.2'
+
+/** A site that pages may reach. */
+export async function openTestSite(pages: Readonly<Record<string, Answer>> = {}): Promise<Site> {
+  const site = await openSite(pages, { address: SITE_ADDRESS })
+  closeLater(() => site.close())
+  return site
+}
+
+/** Parses the rules of an owner into an allowance. */
+export function allow(...rules: readonly string[]): Allowance {
+  const parsed = parseAllowance(rules)
+  if (parsed.type === 'problem') throw new Error(parsed.problem)
+  return parsed.allowance
+}
+
+/** A renderer that reaches the site, and nothing else of this machine. */
+export function openRenderer(options: Partial<ChromiumRendererOptions> = {}): Promise<ChromiumRenderer> {
+  return openChromiumRenderer({
+    executablePath: locateChromium(),
+    userAgent: 'Pharos/0.0.0 (+test)',
+    allowance: allow(SITE_ADDRESS),
+    ...options,
+  })
+}
+
+/** One that ends with the test. */
+export async function openTestRenderer(options: Partial<ChromiumRendererOptions> = {}): Promise<ChromiumRenderer> {
+  const renderer = await openRenderer(options)
+  closeLater(() => renderer.close())
+  return renderer
+}
+
+/** A document with a body. */
+export function snapshotOf(url: string, body: string, head = ''): Snapshot {
+  return { url, body: `<!doctype html><html><head><title>Page</title>${head}</head><body>${body}</body></html>` }
+}
+
+/** The HTML of a rendered page. */
+export function htmlOf(outcome: RenderOutcome): string {
+  if (outcome.type === 'failed') throw new Error(`${outcome.reason}: ${outcome.detail}`)
+  return String(outcome.snapshot.body)
+}
+
+/** All processes below one, itself not. */
+export function descendantsOf(pid: number): number[] {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    // The name of a program may hold spaces and brackets.
+    const [, parent] = /\) \S (\d+)/.exec(readStat(name)) ?? []
+    if (parent !== undefined) parents.set(Number(name), Number(parent))
+  }
+  const below = new Set([pid])
+  for (let before = 0; before !== below.size; ) {
+    before = below.size
+    for (const [child, parent] of parents) if (below.has(parent)) below.add(child)
+  }
+  below.delete(pid)
+  return [...below]
+}
+
+/** Checks whether a process exists and is not a zombie. */
+export function isAlive(pid: number): boolean {
+  const [, state] = /\) (\S)/.exec(readStat(String(pid))) ?? []
+  return state !== undefined && state !== 'Z' && state !== 'X'
+}
+
+/** Processes of browsers below one, the first of them their main process. */
+export function browsersOf(pid: number): number[] {
+  return descendantsOf(pid).filter((one) => readCommand(one).includes('chromium'))
+}
+
+/** The main process of the browser below one. */
+export function mainBrowserOf(pid: number): number {
+  const main = browsersOf(pid).find((one) => {
+    const command = readCommand(one)
+    return command.includes('--remote-debugging-pipe') && !command.includes('--type=')
+  })
+  if (main === undefined) throw new Error('no browser runs')
+  return main
+}
+
+/** Processes that pages run in, below one. */
+export function pageProcessesOf(pid: number): number[] {
+  return browsersOf(pid).filter((one) => readCommand(one).includes('--type=renderer'))
+}
+
+/** Memory that processes have for themselves, in bytes. */
+export function memoryOf(pids: readonly number[]): number {
+  const sizes = pids.map((pid) => /^RssAnon:\s+(\d+)/m.exec(readProc(`${pid}/status`))?.[1] ?? '0')
+  return sizes.reduce((sum, kilobytes) => sum + Number(kilobytes) * 1024, 0)
+}
+
+function readStat(pid: string): string {
+  return readProc(`${pid}/stat`)
+}
+
+function readCommand(pid: number): string {
+  return readProc(`${pid}/cmdline`)
+}
+
+/** Reads a file below /proc, or an empty text if the process is gone. */
+function readProc(path: string): string {
+  try {
+    return readFileSync(`/proc/${path}`, 'latin1')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,12 @@
+import { openDatabase } from '../../src/store/sqlite/database.ts'
+import type { SqlAccess } from './understanding.contract.ts'
+
+/** Looks into a library in a file. */
+export function openSqlAccess(path: string): SqlAccess {
+  const db = openDatabase(path)
+  return {
+    all: async (text) => db.prepare(text).all(),
+    run: async (text) => db.prepare(text).run(),
+    close: () => db.close(),
+  }
+}

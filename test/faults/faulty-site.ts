@@ -1,0 +1,186 @@
+import { gzipSync } from 'node:zlib'
+import { compareUtf8 } from '../../src/core/text/order.ts'
+import { type Answer, type AnswerParts, openSite, page, redirect, sitemap, text } from '../sites/site.ts'
+
+/** Faults of a site, as consecutive shares of the requests for its pages. */
+export interface FaultRates {
+  /** Takes 0.2 to 2 s. */
+  readonly slow?: number
+  /** 500. */
+  readonly error?: number
+  /** 503 with a Retry-After of one second. */
+  readonly busy?: number
+  /** 429 without Retry-After. */
+  readonly limited?: number
+  /** The connection is reset. */
+  readonly reset?: number
+  /** No response before the client times out. */
+  readonly silent?: number
+}
+
+/** Options of a troubled site. */
+export interface FaultySiteOptions {
+  readonly address: string
+  /** How many pages it has; a multiple of 20. */
+  readonly size: number
+  /** Length of its two large pages. */
+  readonly largeBytes: number
+  readonly faultRates: FaultRates
+}
+
+/** A real web site on loopback with constantly changing faults. */
+export interface FaultySite {
+  readonly origin: string
+  /** Requests it got so far. */
+  countRequests(): number
+  /** Lets pages change, appear and vanish. */
+  changePages(): void
+  /** Ends all trouble. */
+  clearFaults(): void
+  /** Paths of the pages it has now, sorted. */
+  paths(): string[]
+  close(): Promise<void>
+}
+
+/** Pages in a section. */
+const SECTION = 20
+/** Every tenth page appears and disappears, never so many at once that the loss gate would keep them. */
+const EPHEMERAL_EVERY = 10
+const LARGE_PAGES = 2
+/** Longer than the timeout for the first byte. */
+const SILENT_MS = 12_000
+
+const WORDS =
+  'amber birch cedar delta ember fjord grove heron inlet juniper kelp lichen marsh nectar otter pebble quartz reed sedge thistle umber violet willow yarrow'.split(
+    ' ',
+  )
+
+/** Opens a troubled site. Its faults depend only on the path and on the number of earlier requests for it. */
+export async function openFaultySite(options: FaultySiteOptions): Promise<FaultySite> {
+  const { address, size, largeBytes, faultRates } = options
+  const site = await openSite({}, { address })
+  const pages = Array.from({ length: size }, (_, i) => ({
+    path: i < LARGE_PAGES ? `/large/${i}` : `/section/${Math.floor(i / SECTION)}/${wordAt(address, i)}-${i}`,
+    isLarge: i < LARGE_PAGES,
+    isFleeting: i % EPHEMERAL_EVERY === EPHEMERAL_EVERY - 1,
+    isThere: true,
+    version: 0,
+    asked: 0,
+  }))
+  type SitePage = (typeof pages)[number]
+  const sections = Array.from({ length: Math.ceil(size / SECTION) }, (_, i) => `/section/${i}`)
+  const pagesOf = (i: number) => pages.slice(i * SECTION, (i + 1) * SECTION)
+  const present = () => pages.filter(({ isThere }) => isThere)
+  let isCalm = false
+  let turns = 0
+  let forgotten = 0
+
+  const answer = (one: SitePage, write: () => string | AnswerParts): Answer => {
+    return (request) => {
+      const chance = draw(address, one.path, one.asked++)
+      const trouble = isCalm ? undefined : pick(faultRates, chance)
+      if (trouble === 'reset') request.socket.resetAndDestroy()
+      const delayMs = trouble === 'silent' ? SILENT_MS : trouble === 'slow' ? 200 + 1800 * draw(chance) : 0
+      const failure = trouble === undefined ? undefined : FAILURES[trouble]
+      const written = failure ?? (one.isThere ? write() : { status: 404, body: 'not found' })
+      const parts = typeof written === 'string' ? { body: written } : written
+      return delayMs === 0 ? parts : { ...parts, delayMs }
+    }
+  }
+  const writePage = (one: SitePage, i: number): string | AnswerParts => {
+    const more = writeText(`${one.path} ${one.version}`, one.isLarge ? largeBytes : 3000)
+    const title = `About ${wordAt(one.path)} ${wordAt(one.path, 'second')}`
+    const body = page(title, [sections[Math.floor(i / SECTION)] ?? '/']).replace('<ul>', `${more}<ul>`)
+    if (i % 3 !== 0) return body
+    return { headers: { 'content-encoding': 'gzip' }, body: gzipSync(body, { level: 1 }) }
+  }
+  /** Renders each version of a page once, so that the site is not the bottleneck. */
+  const writer = (one: SitePage, i: number) => {
+    let [version, written]: [number, string | AnswerParts] = [0, writePage(one, i)]
+    return () => {
+      if (version !== one.version) [version, written] = [one.version, writePage(one, i)]
+      return written
+    }
+  }
+
+  pages.forEach((one, i) => {
+    site.pages.set(one.path, answer(one, writer(one, i)))
+    // Where its pages were before the site was tidied up.
+    if (i % SECTION === 5) site.pages.set(`/old/${i}`, redirect(one.path))
+  })
+  sections.forEach((path, i) => {
+    const links = () => pagesOf(i).flatMap((one) => (one.isThere ? [one.path] : []))
+    site.pages.set(path, () => page(`Section ${wordAt(path)}`, [...links(), `/old/${i * SECTION + 5}`, '/']))
+  })
+  site.pages.set('/', page('Home', sections))
+  site.pages.set('/robots.txt', text('User-agent: *\nDisallow: /private\n'))
+  site.pages.set('/sitemap.xml', () => sitemap(present().map(({ path }) => `${site.origin}${path}`)))
+
+  return {
+    origin: site.origin,
+    countRequests: () => forgotten + site.requests.length,
+    changePages() {
+      turns++
+      for (const one of pages) {
+        if (draw(address, one.path, turns, 'change') < (one.isLarge ? 0.5 : 0.1)) one.version++
+        if (one.isFleeting && draw(address, one.path, turns, 'vanish') < 0.2) one.isThere = !one.isThere
+      }
+      forgotten += site.requests.length
+      site.clearRequests()
+    },
+    clearFaults() {
+      isCalm = true
+    },
+    paths: () => ['/', ...sections, ...present().map(({ path }) => path)].sort(compareUtf8),
+    close: () => site.close(),
+  }
+}
+
+const FAILURES: Readonly<Partial<Record<keyof FaultRates, AnswerParts>>> = {
+  error: { status: 500, body: 'an error' },
+  busy: { status: 503, headers: { 'retry-after': '1' }, body: 'busy' },
+  limited: { status: 429, body: 'too many requests' },
+}
+
+function pick(troubles: FaultRates, chance: number): keyof FaultRates | undefined {
+  let sum = 0
+  for (const [name, share] of Object.entries(troubles)) {
+    sum += share
+    if (chance < sum) return name as keyof FaultRates
+  }
+  return undefined
+}
+
+/** Paragraphs of words that no other page has in this order. */
+function writeText(seed: string, bytes: number): string {
+  const paragraphs: string[] = []
+  let state = hashOf(seed)
+  for (let length = 0; length < bytes; ) {
+    const words = Array.from({ length: 60 }, () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+      return WORDS[(state >>> 16) % WORDS.length]
+    })
+    const paragraph = `<p>${words.join(' ')}.</p>\n`
+    paragraphs.push(paragraph)
+    length += paragraph.length
+  }
+  return paragraphs.join('')
+}
+
+function wordAt(...parts: readonly (string | number)[]): string {
+  return WORDS[Math.floor(draw(...parts) * WORDS.length)] ?? ''
+}
+
+/** A deterministic pseudo-random number from 0 up to 1 for the given parts. */
+function draw(...parts: readonly (string | number)[]): number {
+  return hashOf(parts.join(' ')) / 2 ** 32
+}
+
+function hashOf(seed: string): number {
+  let hash = 2_166_136_261
+  for (let i = 0; i < seed.length; i++) hash = Math.imul(hash ^ seed.charCodeAt(i), 16_777_619)
+  // Without this step, the last characters would change only the last bits.
+  hash = Math.imul(hash ^ (hash >>> 16), 2_246_822_507)
+  hash = Math.imul(hash ^ (hash >>> 13), 3_266_489_909)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

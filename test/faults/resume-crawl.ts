@@ -1,0 +1,13 @@
+import { addSource } from '../../src/library/operations/add-source.ts'
+import { type Crawled, openTestLibrary, runCrawl } from '../sites/crawl.ts'
+import type { ChildOptions } from '../sites/crawl-child.ts'
+import { withFastClock } from '../sites/fast-clock.ts'
+import type { Site } from '../sites/site.ts'
+
+/** Goes on with a crawl that another process broke off, as the next process would, but inside this one, which spares its start. */
+export async function resumeCrawl(path: string, site: Site, { speed, since }: ChildOptions): Promise<Crawled> {
+  const library = withFastClock(await openTestLibrary(path, { concurrency: 4 }), speed, since)
+  // A process that was killed early may not have added the source yet.
+  const [source = await addSource(library, { url: `${site.origin}/` })] = await library.store.listSources()
+  return runCrawl(library, source, { kind: 'add' }, site.origin)
+}

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { closeLater } from '../close-later.ts'
+import { folderOf, SOCKET } from './server.ts'
+
+/** Another way to a server. */
+export interface SocketProxy {
+  /** The address by this way. */
+  readonly address: string
+  /** Every socket that is to close with the test. */
+  readonly sockets: Set<Socket>
+  /** The socket of the server itself. */
+  readonly server: string
+}
+
+/** Opens another way to the server at an address, with its socket in a folder beside that of the server. It closes with the test. */
+export async function openSocketProxy(
+  address: string,
+  onClient: (client: Socket, beside: SocketProxy) => void,
+): Promise<SocketProxy> {
+  const folder = folderOf(address)
+  const own = mkdtempSync(join(folder, 'way-'))
+  const beside: SocketProxy = {
+    address: address.replace(folder, own),
+    sockets: new Set(),
+    server: join(folder, SOCKET),
+  }
+  const listener = createServer((client) => onClient(client, beside))
+  await new Promise<void>((resolve) => listener.listen(join(own, SOCKET), resolve))
+  closeLater(async () => {
+    for (const socket of beside.sockets) socket.destroy()
+    await new Promise((resolve) => listener.close(resolve))
+    rmSync(own, { recursive: true, force: true })
+  })
+  return beside
+}
