@@ -188,7 +188,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     hasFlag: false,
     isSecret: true,
     isCredentialFree: true,
-    description: 'where packages of npm come from; it may be private',
+    description: 'URL of the npm registry; it may be on a private network',
   },
   pypiRegistry: {
     type: 'url',
@@ -196,7 +196,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     hasFlag: false,
     isSecret: true,
     isCredentialFree: true,
-    description: 'where packages of PyPI come from; it may be private',
+    description: 'URL of the PyPI index; it may be on a private network',
   },
   cratesRegistry: {
     type: 'url',
@@ -204,7 +204,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     hasFlag: false,
     isSecret: true,
     isCredentialFree: true,
-    description: 'the sparse index that crates come from; it may be private',
+    description: 'URL of the sparse index of crates; it may be on a private network',
   },
   mavenRegistry: {
     type: 'url',
@@ -212,7 +212,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     hasFlag: false,
     isSecret: true,
     isCredentialFree: true,
-    description: 'the repository that Maven packages come from; it may be private',
+    description: 'URL of the Maven repository; it may be on a private network',
   },
   gitTokens: {
     type: 'list',
@@ -232,7 +232,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'bytes',
     default: DEFAULT_LIMITS.maxTotalBytes,
     least: 1,
-    description: 'leave out files beyond this sum (bytes, or 200MB, 1GB)',
+    description: 'leave out further files once their total size exceeds this (bytes, or 200MB, 1GB)',
   },
   maxChunksPerFile: {
     type: 'count',
@@ -261,13 +261,13 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   cache: {
     type: 'switch',
     default: true,
-    description: 'remember what was read, so that unchanged files are left alone next time',
+    description: 'use the cache, which avoids reading unchanged files again',
   },
   cacheFolder: {
     type: 'path',
     default: '',
     hasFlag: false,
-    description: 'where to remember it (default: the cache folder of the user)',
+    description: 'folder of the cache (default: the cache folder of the user)',
   },
   library: {
     type: 'path',
@@ -283,26 +283,26 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   embed: {
     type: 'switch',
     default: true,
-    description: 'embed what is read, so that it is found by meaning too',
+    description: 'embed pages for search by meaning',
   },
   embedThreads: {
     type: 'count',
     default: 0,
     most: 256,
-    description: 'embed with so many processors at once, 0 for all',
+    description: 'number of processors for embedding, 0 for all',
   },
   embedder: {
     type: 'text',
     default: 'built-in',
     choices: ['built-in', 'tei', 'openai'],
-    description: 'what makes vectors: built-in; tei, Text Embeddings Inference; openai, any service like it',
+    description: 'embedding model: built-in, tei (Text Embeddings Inference) or openai (any compatible service)',
   },
   embedEndpoint: {
     type: 'url',
     default: '',
     isSecret: true,
     key: 'embedKey',
-    description: 'where that service is: http://localhost:8080 (tei), http://localhost:11434/v1 (openai)',
+    description: 'URL of the embedding service: http://localhost:8080 (tei), http://localhost:11434/v1 (openai)',
   },
   embedModel: {
     type: 'text',
@@ -321,7 +321,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 0,
     most: 65_536,
     hasFlag: false,
-    description: 'ask for vectors of so many numbers, 0 for what the model has',
+    description: 'number of dimensions to request, 0 for the default of the model',
   },
   embedBatch: {
     type: 'count',
@@ -329,21 +329,21 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     least: 1,
     most: 2048,
     hasFlag: false,
-    description: 'send it so many texts at once',
+    description: 'texts in one request to the embedding service',
   },
   embedBatchBytes: {
     type: 'bytes',
     default: 2 ** 20,
     least: 1,
     hasFlag: false,
-    description: 'send it so many bytes at once',
+    description: 'bytes in one request to the embedding service',
   },
   embedTimeout: {
     type: 'duration',
     default: 30_000,
     least: 1,
     hasFlag: false,
-    description: 'wait so long for its answer',
+    description: 'timeout for the embedding service',
   },
   embedTextPrefix: {
     type: 'text',
@@ -364,14 +364,14 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 'none',
     choices: ['none', 'tei', 'hosted'],
     description:
-      'what judges the best hits again: none; tei, Text Embeddings Inference; hosted, one like Jina, Cohere or vLLM',
+      'reranker for the best hits: none, tei (Text Embeddings Inference) or hosted (such as Jina, Cohere or vLLM)',
   },
   rerankEndpoint: {
     type: 'url',
     default: '',
     isSecret: true,
     key: 'rerankKey',
-    description: 'where that service is: http://localhost:8081 (tei), https://api.jina.ai/v1 (hosted)',
+    description: 'URL of the reranker: http://localhost:8081 (tei), https://api.jina.ai/v1 (hosted)',
   },
   rerankModel: {
     type: 'text',
@@ -392,14 +392,14 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     least: 1,
     most: 100,
     hasFlag: false,
-    description: 'let it judge so many hits',
+    description: 'number of hits to rerank',
   },
   rerankBudget: {
     type: 'duration',
     default: 1000,
     least: 1,
     hasFlag: false,
-    description: 'wait so long for it, then answer without it',
+    description: 'timeout for the reranker; after that the answer is not reranked',
   },
   qdrantUrl: {
     type: 'url',
@@ -412,7 +412,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'text',
     default: 'pharos',
     hasFlag: false,
-    description: 'the collection of it to use',
+    description: 'Qdrant collection to use',
   },
   qdrantKey: {
     type: 'text',
@@ -434,7 +434,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: '',
     hasFlag: false,
     isSecret: true,
-    description: 'token that it wants to see',
+    description: 'token for the Crawl4AI service',
   },
   crawl4aiTimeout: {
     type: 'duration',
@@ -442,7 +442,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     least: 10_000,
     most: 300_000,
     hasFlag: false,
-    description: 'wait so long for a page of it (10s to 300s)',
+    description: 'timeout for a page from Crawl4AI (10s to 300s)',
   },
   crawl4aiConcurrency: {
     type: 'count',
@@ -450,20 +450,20 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     least: 1,
     most: 20,
     hasFlag: false,
-    description: 'ask it for so many pages at once',
+    description: 'pages to request from Crawl4AI at once',
   },
   crawl4aiRetries: {
     type: 'count',
     default: 3,
     most: 10,
     hasFlag: false,
-    description: 'ask it again so often when it fails; once at most in a crawl, which asks again itself',
+    description: 'retries when Crawl4AI fails; at most one in a crawl, which has its own retries',
   },
   crawl4aiFailOnError: {
     type: 'switch',
     default: false,
     hasFlag: false,
-    description: 'let the first page that fails end the work of the reader',
+    description: 'stop the reader at the first page that fails',
   },
   browser: {
     type: 'path',
@@ -483,7 +483,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 30_000,
     least: 1000,
     hasFlag: false,
-    description: 'take a page as it is after this time, or give it up where it is empty',
+    description: 'timeout for rendering; then a page is taken as it is, or fails if it is empty',
   },
   allowPrivate: {
     type: 'list',
@@ -503,7 +503,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 100_000,
     least: 1,
     most: 100_000,
-    description: 'ask so many hosts at once, in a library that several machines use; the crawls of a worker share them',
+    description: 'crawl this many hosts at once with a library in PostgreSQL; the crawls of a worker share this limit',
   },
   requestInterval: {
     type: 'duration',
@@ -520,27 +520,27 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'duration',
     default: 25,
     hasFlag: false,
-    description: 'make each pause longer by at least this',
+    description: 'minimum jitter added to each pause',
   },
   jitterMax: {
     type: 'duration',
     default: 50,
     hasFlag: false,
-    description: 'make each pause longer by at most this',
+    description: 'maximum jitter added to each pause',
   },
   firstByteTimeout: {
     type: 'duration',
     default: 10_000,
     least: 1,
     hasFlag: false,
-    description: 'wait so long for the beginning of an answer',
+    description: 'timeout for the start of a response',
   },
   answerTimeout: {
     type: 'duration',
     default: 30_000,
     least: 1,
     hasFlag: false,
-    description: 'wait so long for the end of an answer',
+    description: 'timeout for a complete response',
   },
   maxHeaderBytes: {
     type: 'bytes',
@@ -566,7 +566,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 1_000_000,
     least: 1,
     hasFlag: false,
-    description: 'keep so many addresses of a source, whatever became of them',
+    description: 'limit of recorded addresses of a source, whatever their state',
   },
   maxPageBytes: {
     type: 'bytes',
@@ -589,24 +589,24 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
   maxAge: {
     type: 'duration',
     default: 0,
-    description: 'take pages checked within this time as they are (90s, 15m, 2h, 7d)',
+    description: 'do not request pages again that were checked within this time (90s, 15m, 2h, 7d)',
   },
   contactUrl: {
     type: 'url',
     default: '',
-    description: 'address where a site learns who crawls it; sent with every request',
+    description: 'URL with your contact details; sent to sites with every request',
   },
   proxy: {
     type: 'url',
     default: '',
     isSecret: true,
-    description: 'fetch through this proxy, http://user:password@host:port; HTTP_PROXY and its like are not read',
+    description: 'fetch through this proxy, http://user:password@host:port; HTTP_PROXY and similar variables are ignored',
   },
   host: {
     type: 'text',
     default: '127.0.0.1',
     isServerOnly: true,
-    description: 'listen at this address; one that other machines can reach demands a token (default: 127.0.0.1)',
+    description: 'listen at this address; requires a token if other machines can reach it (default: 127.0.0.1)',
   },
   port: {
     type: 'count',
@@ -619,7 +619,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'path',
     default: '',
     isServerOnly: true,
-    description: 'file with the token that every request has to carry; PHAROS_TOKEN may hold it instead',
+    description: 'file with the token that every request must send; PHAROS_TOKEN can hold the token instead',
   },
   token: {
     type: 'text',
@@ -633,7 +633,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'list',
     default: [],
     isServerOnly: true,
-    description: 'further names under which the server may be asked for: pharos.example,192.0.2.7',
+    description: 'further host names that the server accepts: pharos.example,192.0.2.7',
   },
   allowedOrigins: {
     type: 'list',
@@ -655,7 +655,7 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     least: 1,
     most: 1024,
     isServerOnly: true,
-    description: 'let all of them together fetch so many pages at once',
+    description: 'requests in flight at once, over all crawls',
   },
   workers: {
     type: 'count',
@@ -669,21 +669,21 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     default: 10_000,
     most: 3_600_000,
     isServerOnly: true,
-    description: 'let crawls of a worker that is to stop come to their end for so long, then leave them to others',
+    description: 'grace period for running crawls when a worker stops; then other workers continue them',
   },
   defaultStartUrl: {
     type: 'url',
     default: '',
     hasFlag: false,
     isServerOnly: true,
-    description: 'where POST /api/crawl starts when it is not told',
+    description: 'start URL of POST /api/crawl when the body has none',
   },
   traceStart: {
     type: 'switch',
     default: false,
     hasFlag: false,
     isServerOnly: true,
-    description: 'write how long each part of the start of a crawl takes',
+    description: 'log how long each step of a crawl start takes',
   },
 }
 

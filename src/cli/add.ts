@@ -46,7 +46,7 @@ export function addAdd(program: Command, streams: Streams): void {
     .argument('<url|path>', 'where the site starts, a folder or file, an archive, a repository, or a package')
     .option('--name <name>', 'what to call it (default: host and path of the start, or name of the folder)')
     .option('--version <label>', 'version of what it documents')
-    .option('--ref <ref>', 'branch, tag or commit of a repository (default: what it gives by itself)')
+    .option('--ref <ref>', 'branch, tag or commit of a repository (default: its default branch)')
     .option('--path <folder>', 'read this folder of a repository, archive or package only')
   addRenderOption(addScopeOptions(command), `default: ${DEFAULT_SETTINGS.render}`)
     .option(
@@ -85,9 +85,9 @@ export function addAdd(program: Command, streams: Streams): void {
     const given = isOwnFolder ? typed : withScheme(typed)
     const tree = parseTreeUrl(given)
     if (isOwnFolder) refuseFlags(command, SITE_FLAGS, `${given} is on this machine`)
-    else if (tree !== undefined) refuseFlags(command, CRAWL_FLAGS, `${hasCredentials(tree) ? 'this' : given} is none`)
+    else if (tree !== undefined) refuseFlags(command, CRAWL_FLAGS, `${hasCredentials(tree) ? 'this' : given} is not a web site`)
     else if (!URL.canParse(given)) {
-      const problem = 'it is no address, and there is no folder or file of that name'
+      const problem = 'it is neither a URL nor an existing file or folder'
       throw new PharosError('URL_INVALID', { url: given, problem })
     }
     refuseStrayFlags(flags, flags.crawlType ?? DEFAULT_SETTINGS.crawlType)
@@ -126,11 +126,11 @@ export function addAdd(program: Command, streams: Streams): void {
       })
       if (found === 'interrupted' && hasOtherSettings(source, options, { ...scope, ...settings, ...own?.settings })) {
         const remove = (await crawling.hintFor(source))('remove', labelOf(source))
-        const problem = `${labelOf(source)} exists with other settings: go on without them, or \`${remove}\` first`
+        const problem = `${labelOf(source)} exists with other settings: leave these options out to resume it, or run \`${remove}\` first`
         throw new PharosError('USAGE', { problem })
       }
       if (found === 'failed')
-        crawling.terminal.note(`${printableLabel(source)} was added before without success: starting anew`)
+        crawling.terminal.note(`${printableLabel(source)} was added before, but never crawled successfully: starting over`)
       const input = { kind, headers, ...plannerOf(flags), ...options }
       await crawlInForeground(crawling, source, input).catch(async (error: unknown) => {
         const { store } = crawling.library
@@ -172,7 +172,7 @@ function resolveLocalPath(
 ): LocalSource {
   const address = trees?.addressOf(given)
   if (address === undefined) {
-    throw new PharosError('URL_INVALID', { url: given, problem: 'it names no place on this machine' })
+    throw new PharosError('URL_INVALID', { url: given, problem: 'it is not a path on this machine' })
   }
   if (ref === undefined || treeKindOf(address) !== 'folder') return { url: address }
   const folder = fileURLToPath(address)

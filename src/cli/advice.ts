@@ -5,24 +5,24 @@ import type { Hint } from './library.ts'
 
 /** Advice by reason if the start of a crawl cannot be read. */
 const START_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
-  'robots-disallow': 'the site asks robots to stay away; ask its owner, or start at a part that is open',
-  'robots-unreachable': 'try again when the site answers for its robots.txt',
+  'robots-disallow': 'robots.txt disallows this page; ask the site owner, or start at an allowed part of the site',
+  'robots-unreachable': 'try again when robots.txt of the site can be fetched',
   'not-found': 'check the address',
   removed: 'check the address',
   'soft-404': 'check the address',
   'http-client-error': 'if it needs a login, give one with --header; else check the address',
   login: "give the login with --header, such as --header 'Cookie: …'",
-  challenge: 'the site lets no robots in; ask its owner',
+  challenge: 'the site blocks crawlers; ask its owner for access',
   noindex: 'the page asks not to be indexed; start at another one',
   'not-text': 'start at a page',
   network: 'check the spelling of the host, the port, and whether this machine is online',
-  tls: 'check the certificate of the site, or use http:// where it is meant',
+  tls: 'check the certificate of the site, or use http:// if the site has no HTTPS',
   timeout: 'try again later',
   excluded: 'leave out --llms-full only, or name the llms.txt beside the file with --llms-txt',
   'too-large': 'raise --max-page-bytes',
   'service-failed':
     'look at the Crawl4AI service: whether it runs, what its log says, and where it is (crawl4aiEndpoint)',
-  redirect: 'start at the address that it leads to',
+  redirect: 'start at the address that it redirects to',
 }
 
 /** Advice if nothing could be indexed, by the reason of the start. */
@@ -44,6 +44,6 @@ export function renderAdvice(source: Pick<Source, 'name' | 'version' | 'settings
   const { render } = source.settings
   if (render === 'http') return `let a browser read its pages: ${hint('recrawl', labelOf(source), '--render', 'auto')}`
   if (render === 'auto')
-    return 'it takes Chromium, or a browser named by the setting browser; where there is one, see what it shows'
+    return 'install Chromium, or name a browser in the setting browser; if there is one, open the address in it to see what it shows'
   return 'open the address in a browser to see what it shows'
 }

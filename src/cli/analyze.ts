@@ -23,21 +23,21 @@ export function addAnalyze(program: Command, streams: Streams): void {
   const command = program
     .command('analyze')
     .description(
-      'find out what pages are: articles or hubs, their places, phrases, language; and what hosts have come to',
+      'analyze stored pages (article or hub, places, key phrases, language) and hosts (news or not, milestones)',
     )
     .option(
       '--analysis-version <version>',
-      `leave pages alone that this version has analysed (default: ${ANALYSIS_VERSION})`,
+      `skip pages that this version has already analyzed (default: ${ANALYSIS_VERSION})`,
       count('--analysis-version'),
     )
-    .option('--page-limit <count>', 'most pages (default: all)', count('--page-limit'))
-    .option('--domain-limit <count>', 'most hosts (default: all)', count('--domain-limit'))
-    .option('--skip-pages', 'leave pages out')
-    .option('--skip-domains', 'leave hosts out')
-    .option('--dry-run', 'tell what would be found, and keep nothing of it')
+    .option('--page-limit <count>', 'analyze at most this many pages (default: all)', count('--page-limit'))
+    .option('--domain-limit <count>', 'analyze at most this many hosts (default: all)', count('--domain-limit'))
+    .option('--skip-pages', 'do not analyze pages')
+    .option('--skip-domains', 'do not analyze hosts')
+    .option('--dry-run', 'show what would be found without storing it')
     .addHelpText(
       'after',
-      '\nA run that was broken off goes on when it is asked for again.\n\nExamples:\n  $ pharos analyze\n  $ pharos analyze --page-limit 1000 --dry-run\n  $ pharos analyze --json',
+      '\nRun the command again to resume an interrupted run.\n\nExamples:\n  $ pharos analyze\n  $ pharos analyze --page-limit 1000 --dry-run\n  $ pharos analyze --json',
     )
   command.addOption(command.createOption('--run-id <uuid>', 'the run that a server recorded').hideHelp())
   command.addOption(command.createOption('--frames', 'print frames for a server').hideHelp())
@@ -76,7 +76,7 @@ async function analyze(command: Command, flags: AnalyzeFlags, streams: Streams):
           terminal.answer(writeRun(run, performance.now() - began), runRecord(run))
         }),
       () => {
-        if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
+        if (terminal.isLive) terminal.note('stopping … (press Ctrl-C again to stop at once)')
       },
     )
   } finally {

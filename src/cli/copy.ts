@@ -25,22 +25,22 @@ interface CopyFlags extends CommonFlags {
 export function addCopy(program: Command, streams: Streams): void {
   const command = program
     .command('copy')
-    .description('copy a library into another: a file or a PostgreSQL database, whichever way')
+    .description('copy a library to another one; each may be a file or a PostgreSQL database')
     .argument('<from>', 'the library to copy: its file, or the address of its database', nonEmptyText('<from>'))
     .argument('[to]', 'where to (default: the library that is configured)', nonEmptyText('<to>'))
-    .option('--add', 'put its sources beside those that are there')
-    .option('--discard', 'give a copy up that was broken off, and remove what it has written')
+    .option('--add', 'add the sources to a target that already has sources')
+    .option('--discard', 'remove what an interrupted copy has written')
     .addHelpText(
       'after',
       `
-Everything is copied: sources, addresses, pages, chunks, vectors, what is
-understood of them, places, the history of jobs and the clocks of hosts.
-No source is seen or crawled before all of it is there and was compared. A
-copy that was broken off goes on when it is asked for again, and is given up
-with the same command and --discard, even if <from> is gone.
-Jobs that had not ended are over in the copy: ask for those crawls again.
-The library that is copied may be in use; one of an older version is brought
-up to date first, as by any other command.
+Everything is copied: sources, addresses, pages, chunks, vectors, analysis
+results, places, the job history and the request pacing of hosts.
+Sources become visible when everything is copied and verified. To resume an
+interrupted copy, run the same command again. To remove it, run the command
+with --discard, which works even if <from> is gone.
+Unfinished jobs do not continue in the copy: start those crawls again there.
+The origin may be in use. A library of an older version is upgraded first, as
+by any other command.
 
 Examples:
   $ pharos copy library.db postgres://me@db.example/pharos
@@ -75,7 +75,7 @@ async function copy(command: Command, places: CopyLocations, flags: CopyFlags, s
           withLibrary(configs.to, (to) => copyInForeground({ from, to, flags, terminal, signal })),
         ),
       () => {
-        if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
+        if (terminal.isLive) terminal.note('stopping … (press Ctrl-C again to stop at once)')
       },
     )
   } catch (error) {
@@ -118,7 +118,7 @@ async function requireOrigin({ from, to }: Configs): Promise<void> {
   if (!isPostgres(path)) throw new PharosError('INPUT_NOT_FOUND', { path })
   const [origin, target] = [shownLibrary(from.values), shownLibrary(to.values)]
   const problem = 'there is no library in it'
-  throw new PharosError('COPY_REFUSED', { origin, target, problem, advice: 'mend the address, or its ?schema=' })
+  throw new PharosError('COPY_REFUSED', { origin, target, problem, advice: 'correct the address, or its ?schema=' })
 }
 
 interface Configs {
@@ -146,10 +146,10 @@ async function copyInForeground({ from, to, flags, terminal, signal }: CopyConte
   const places = { from: from.store.location, to: to.store.location }
   const elapsedMs = Math.round(performance.now() - began)
   const { running, openJobs, skipped } = result
-  if (running > 0) terminal.note(`${countOf(running, 'crawl')} had not ended, and can go on in the copy`)
+  if (running > 0) terminal.note(`${countOf(running, 'crawl')} not finished yet; resume with pharos recrawl in the copy`)
   if (openJobs > 0) {
     terminal.note(
-      `${countOf(openJobs, 'job')} had not ended, and will not go on in the copy unless asked for again there`,
+      `${countOf(openJobs, 'job')} not finished yet and not continued in the copy; start again there`,
     )
   }
   for (const { group, problem } of skipped) {
@@ -170,7 +170,7 @@ async function discard({ from, to }: Configs, terminal: Terminal): Promise<void>
     : { isDiscarded: false, others: [] }
   const lines = isDiscarded
     ? [`removed what was copied from ${origin} to ${target}`]
-    : [`no copy of ${origin} to ${target} was broken off`, ...others.map((place) => `one of ${place} was`)]
+    : [`there is no interrupted copy of ${origin} to ${target}`, ...others.map((place) => `there is one of ${place}`)]
   terminal.answer(lines.map(printableLine).join('\n'), { from: origin, to: target, discarded: isDiscarded, others })
 }
 
@@ -188,7 +188,7 @@ const GROUP_NAMES: Readonly<Record<CopyGroup, string>> = {
 /** `copying: 12,000 of 40,000 rows, 8,200/s, chunks` */
 function writeProgress({ step, label, done, total }: CopyProgress, perSecond: number): string {
   if (step === 'indexing') return 'indexing'
-  return `${step}: ${writeNumber(done)} of ${countOf(total, 'row')}, ${writeRate(perSecond)}/s, at hand: ${label}`
+  return `${step}: ${writeNumber(done)} of ${countOf(total, 'row')}, ${writeRate(perSecond)}/s, now: ${label}`
 }
 
 function writeCopied(result: CopyResult, { from, to }: { from: string; to: string }, elapsedMs: number): string {
@@ -203,7 +203,7 @@ function writeCopied(result: CopyResult, { from, to }: { from: string; to: strin
   return [
     outcome,
     `verified: ${countOf(pages ?? 0, 'page')} and ${countOf(chunks ?? 0, 'chunk')} by their content hashes, all ${countOf(rows, 'row')} of ${countOf(verified.length, 'table')} and ${countOf(sources, 'source')} one by one`,
-    ...(other === 0 ? [] : [`${countOf(other, 'text')} had another hash than is noted, in the original too`]),
+    ...(other === 0 ? [] : [`${countOf(other, 'text')} with a hash that differs from the recorded one, in the original too`]),
   ].join('\n')
 }
 

@@ -100,7 +100,7 @@ export function addJobOptions(command: Command): Command {
     .option('--refetch-hub-if-older-than <time>', 'of hubs', freshness('--refetch-hub-if-older-than'))
     .option(
       '--max-queue <count>',
-      'nothing: the queue is on disk, and no page is left out for it',
+      'no effect: the queue is on disk and has no limit',
       count('--max-queue', 1),
     )
     .option('--request-timeout-ms <ms>', 'time for an answer', count('--request-timeout-ms', 1))
@@ -109,10 +109,10 @@ export function addJobOptions(command: Command): Command {
     .option('--pacer-jitter-max-ms <ms>', 'most jitter of a pause', count('--pacer-jitter-max-ms'))
     .option('--db <path>', 'another library')
     .option('--slow', 'leave at least a second between two requests to a host, on this machine too')
-    .option('--fast-start', 'nothing: every start is fast')
+    .option('--fast-start', 'no effect: every start is fast')
     .option('--prefer-cache', 'take pages that are stored as they are, however old')
     .option('--no-prefer-cache', 'ask for every page')
-    .option('--allow-query-urls', 'take addresses with queries that say nothing as they are')
+    .option('--allow-query-urls', 'keep tracking and display parameters in addresses')
   return addLibraryOptions(addPlannerOptions(addRenderOption(command, 'kept for later crawls')), [
     'maxAge',
     ...FETCH_SETTINGS,

@@ -33,7 +33,7 @@ export function addDemo(program: Command, streams: Streams): void {
     .command('demo')
     .description('a tour without a network: crawl a sample site, search it, look at the dashboard')
     .option('--once', 'end by itself after the searches')
-    .addHelpText('after', '\nEverything it makes is gone when it ends.\n\nExample:\n  $ pharos demo')
+    .addHelpText('after', '\nAll data of the tour is deleted when it ends.\n\nExample:\n  $ pharos demo')
   addSettings(addCommonOptions(command), ['port'])
   command.action(async (flags: DemoFlags) => {
     const config = configOf(command)
@@ -95,7 +95,7 @@ async function showTour({ config, streams, terminal, flags, signal }: Tour): Pro
         searches,
       })
       if (flags.once === true) return
-      terminal.note(dim('\nCtrl-C ends the tour and takes away what it made.'))
+      terminal.note(dim('\nPress Ctrl-C to end the tour and delete its data.'))
       await untilAborted(signal)
     } finally {
       await server.close()

@@ -33,7 +33,7 @@ export async function detachCrawl(command: Command, streams: Streams, { path, bo
   const { server, origin, close } = await findReceiver(config)
   try {
     const { jobId, status, source } = parseStartedJob(await askServer(server, path, body), server)
-    const state = status === 'queued' ? 'waits for its turn' : 'has begun'
+    const state = status === 'queued' ? 'is queued' : 'has started'
     const hint = createHint(config)('status', source.name)
     const watch = origin === null ? `watch it with: ${hint}` : `watch it at ${origin}/`
     terminal.answer(`the crawl of ${printableLine(source.name)} ${state}, as job ${jobId}\n${watch}`, {
@@ -88,7 +88,7 @@ async function findReceiver(config: EffectiveConfig): Promise<CrawlReceiver> {
 
 /** Flags that cannot be combined with `--detach`, and why. */
 const REFUSED_FLAGS: Readonly<Record<string, string>> = {
-  header: 'it is stored nowhere, and a server would have to',
+  header: 'headers are never stored, and the server would have to store them',
 }
 
 function refuseFlags(command: Command, isShared: boolean): void {
@@ -113,10 +113,10 @@ function parseStartedJob(answer: unknown, server: ServerAddress): StartedJob {
   if (typeof jobId === 'string' && typeof status === 'string' && typeof source?.name === 'string') {
     return { jobId, status, source }
   }
-  const problem = 'its answer is none of this program'
+  const problem = 'its answer does not come from Pharos'
   throw new PharosError('SERVER_REFUSED', {
     who: describeServer(server),
     problem,
-    advice: 'it may be of another version',
+    advice: 'check that it is a Pharos server of the same version',
   })
 }

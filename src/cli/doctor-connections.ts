@@ -28,7 +28,7 @@ const RESPONSE_TIMEOUT_MS = 3000
 /** Timeout for starting and stopping a browser. */
 const BROWSER_TIMEOUT_MS = 10_000
 
-const NO_SANDBOX = 'for root it runs without its sandbox; run Pharos as another user'
+const NO_SANDBOX = 'root runs the browser without its sandbox; run Pharos as another user'
 
 const NO_BROWSER = 'only --render auto and --render chromium need one'
 
@@ -112,7 +112,7 @@ function describeError(error: unknown, place: string): string {
   const told = messageOf(error)
   const message = error instanceof TimeoutError ? told.replace(/^it /, `${place} `) : told
   const advice = error instanceof PharosError ? error.entry.advice : ''
-  return advice === '' ? `${message}; see that it runs, and check its settings` : `${message}; ${advice}`
+  return advice === '' ? `${message}; make sure that it runs, and check its settings` : `${message}; ${advice}`
 }
 
 /** A missing browser is a warning only if one is configured. */
@@ -171,7 +171,7 @@ async function tryQdrant(
     return place
   } catch (error) {
     if (!(error instanceof ServiceFailure && error.status === 404)) throw error
-    return `${place}, which is made when there are vectors`
+    return `${place}, which is created with the first vectors`
   } finally {
     await client.close()
   }

@@ -162,7 +162,7 @@ async function databaseCheck(address: string): Promise<Check> {
       return {
         name,
         ok: false,
-        found: `${server}, and its user may not make a schema; let somebody who may grant it run: GRANT CREATE ON DATABASE ${database} TO ${role}`,
+        found: `${server}, but its user may not create a schema; ask a database administrator to run: GRANT CREATE ON DATABASE ${database} TO ${role}`,
       }
     }
     const found = `${server}, has schema ${schemaVersion}, ${writeBytes(bytes)}, ${describePgvector(facts)}`
@@ -191,7 +191,7 @@ function listWarnings({ arriving, mayWrite, mayQueue, role }: Inspection, addres
     ...(mayQueue
       ? []
       : [
-          `its role may not use its queue, so that \`serve\` and \`worker\` will not start; let somebody who may run: CREATE SCHEMA IF NOT EXISTS ${jobs} AUTHORIZATION ${role}; GRANT ALL ON SCHEMA ${jobs} TO ${role}`,
+          `its role has no access to the job queue, so \`serve\` and \`worker\` will not start; ask a database administrator to run: CREATE SCHEMA IF NOT EXISTS ${jobs} AUTHORIZATION ${role}; GRANT ALL ON SCHEMA ${jobs} TO ${role}`,
         ]),
     ...describeIncompleteCopies(arriving),
   ]
@@ -201,7 +201,7 @@ function listWarnings({ arriving, mayWrite, mayQueue, role }: Inspection, addres
 function describeIncompleteCopies(places: readonly string[]): string[] {
   if (places.length === 0) return []
   return [
-    `a copy of ${places.join(', ')} into it has not ended; where it was broken off, run it again, or give it up with: pharos copy <from> <to> --discard`,
+    `a copy of ${places.join(', ')} into it is incomplete; if it was interrupted, run it again, or remove it with: pharos copy <from> <to> --discard`,
   ]
 }
 
@@ -213,7 +213,7 @@ function withWarnings(check: Check, warnings: readonly string[]): Check {
 /** Describes how nearest vectors are found. */
 function describePgvector({ pgvector, isPgvectorFit }: Inspection): string {
   if (isPgvectorFit) return `pgvector ${pgvector}`
-  const instead = 'so that every process that searches by meaning keeps the signs of all vectors in memory'
+  const instead = 'so every process that searches by meaning keeps the sign bits of all vectors in memory'
   return pgvector === null ? `no pgvector, ${instead}` : `pgvector ${pgvector}, which is older than 0.8, ${instead}`
 }
 
@@ -245,7 +245,7 @@ function readBeginning(path: string, length: number): Buffer {
 function variableCheck({ unknownVariables }: EffectiveConfig): Check {
   // `Object.keys` is typed as strings; the keys are setting names.
   const names = (Object.keys(SETTINGS) as SettingName[]).map(variableName)
-  const found = unknownVariables.map((name) => `${name} is no setting${suggest(findNearest(name, names))}`)
+  const found = unknownVariables.map((name) => `${name} is not a known setting${suggest(findNearest(name, names))}`)
   return {
     name: 'environment',
     ok: found.length === 0,

@@ -19,10 +19,10 @@ interface DuplicatesFlags extends CommonFlags {
 export function addDuplicates(program: Command, streams: Streams): void {
   const command = program
     .command('duplicates')
-    .description('list pages that say nearly the same, of other versions and languages too')
+    .description('list nearly identical pages, including other versions and translations')
     .argument('[source]', 'only this source, by name with all its versions')
     .option('-n, --limit <count>', 'most groups', wholeNumber('--limit', 1), DEFAULT_GROUPS)
-    .option('--offset <count>', 'groups to pass over', wholeNumber('--offset', 0), 0)
+    .option('--offset <count>', 'groups to skip', wholeNumber('--offset', 0), 0)
     .addHelpText(
       'after',
       '\nA search shows one page of each group, and names the others beside it.\n\nExamples:\n  $ pharos duplicates\n  $ pharos duplicates guide --json',
@@ -59,7 +59,7 @@ function writeGroup({ count, pages }: DuplicateGroup, colors: Colors): string {
 function describeList({ groupCount, pageCount, compared, unknown }: DuplicateList): string {
   const found = `${countOf(groupCount, 'group')} of ${countOf(pageCount, 'page')} among ${countOf(compared, 'page')}`
   if (unknown === 0) return found
-  return `${found}; nothing is known yet of ${countOf(unknown, 'page')}`
+  return `${found}; not compared yet: ${countOf(unknown, 'page')}`
 }
 
 function duplicatesRecord({

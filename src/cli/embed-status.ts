@@ -166,7 +166,7 @@ function writeStatus({ model, stored, sources, refused, copy, hint }: StatusFact
     ...(copy === null ? [] : [`copy: ${writeCopy(copy, hint)}`]),
     ...(refused.length === 0
       ? []
-      : [`refused, and found by words alone; try again with: ${hint('embed', 'run', '--retry-refused')}`]),
+      : [`could not be embedded, so found by words only; try again with: ${hint('embed', 'run', '--retry-refused')}`]),
     ...refused.map(({ sourceId, chunkId, problem }) => {
       return printableLine(`  ${labels.get(sourceId) ?? sourceId}/${chunkId.slice(0, 12)}: ${problem}`)
     }),
@@ -189,8 +189,8 @@ function writeVectors({ space, service }: ModelStatus, stored: VectorSpace | nul
   const made = `of ${stored.model}, ${stored.dimensions} dimensions`
   if (space === null || space.fingerprint === stored.fingerprint) return made
   const which = service === null ? 'the built-in model' : 'the model that is configured'
-  const other = service === null ? '; a service is named by --embedder and --embed-endpoint' : ''
-  return `${made}, which ${which} cannot be compared with: ${hint('embed', 'run', '--replace')}${other}`
+  const other = service === null ? '; or name the service that made them with --embedder and --embed-endpoint' : ''
+  return `${made}, which ${which} cannot use; replace them with: ${hint('embed', 'run', '--replace')}${other}`
 }
 
 function writeCoverage({ source, ...counts }: Coverage): string {

@@ -20,7 +20,7 @@ const SHOWN_ACTIONS = ['status', 'run', 'sync'] as const
 const ACTIONS = [...SHOWN_ACTIONS, 'install'] as const
 type Action = (typeof ACTIONS)[number]
 
-const NOTHING_TO_INSTALL = 'nothing to install: the model is built in, and what is read is embedded by itself'
+const NOTHING_TO_INSTALL = 'nothing to install: the model is built in, and pages are embedded automatically'
 
 interface EmbedFlags extends CommonFlags {
   readonly replace?: boolean
@@ -32,18 +32,18 @@ interface EmbedFlags extends CommonFlags {
 export function addEmbed(program: Command, streams: Streams): void {
   const command = program
     .command('embed')
-    .description('find by meaning as well as by words: embed what there is, see how far that is')
+    .description('manage the vectors for search by meaning: show their status, make missing ones, sync them to Qdrant')
     .argument('<what>', SHOWN_ACTIONS.join(', '), oneOf('<what>', ACTIONS))
-    .argument('[source...]', 'for run: which ones (default: all)')
-    .option('--replace', 'for run: make all vectors anew where there are those of another model')
-    .option('--retry-refused', 'for run: try those again that the model made no vector of')
+    .argument('[source...]', 'for run: sources to embed (default: all)')
+    .option('--replace', 'for run: replace all vectors if they are of another model')
+    .option('--retry-refused', 'for run: retry chunks that could not be embedded before')
     .option(
       '--rebuild',
-      'for sync: write everything anew, also what looks unchanged; a collection with points of others is never dropped',
+      'for sync: write all points again, even unchanged ones; a collection with points of other programs is never dropped',
     )
     .addHelpText(
       'after',
-      '\nThe model is built in. What add, recrawl and their kin\nread is embedded by them; run is for what they left, and\nfor libraries from before. A service makes the vectors\ninstead where --embedder and --embed-endpoint name one.\nsync brings the copy in Qdrant in step.\n\nExamples:\n  $ pharos embed run guide\n  $ pharos embed run --embedder tei --embed-endpoint http://localhost:8080\n  $ pharos embed sync --qdrant-url http://localhost:6333\n  $ pharos embed status --json',
+      '\nThe model is built in. Commands that crawl also embed\nwhat they read. run embeds what they left out, and\nlibraries of older versions. To use an embedding service\ninstead, give --embedder and --embed-endpoint.\nsync updates the copy in Qdrant.\n\nExamples:\n  $ pharos embed run guide\n  $ pharos embed run --embedder tei --embed-endpoint http://localhost:8080\n  $ pharos embed sync --qdrant-url http://localhost:6333\n  $ pharos embed status --json',
     )
   addLibraryOptions(command, EMBED_SETTINGS)
   command.action((what: Action, texts: readonly string[], flags: EmbedFlags) => {
@@ -127,7 +127,7 @@ function writeRefused(refused: number, hint: Hint): string {
 
 /** Note about an incomplete copy. */
 function writeCopyBehind(location: string, problem: string, hint: Hint): string {
-  return `the copy at ${printableLine(location)} lacks some of it: ${printableLine(problem)}; when it answers again: ${hint('embed', 'sync')}`
+  return `the copy at ${printableLine(location)} is incomplete: ${printableLine(problem)}; when it answers again, run: ${hint('embed', 'sync')}`
 }
 
 /** Fails early if the embedder is missing or does not respond, instead of at the end of the work. */
@@ -178,7 +178,7 @@ export async function embedInForeground(
     const { embedded, chunks } = last
     if (!signal.aborted && embedded > (first ?? 0)) {
       terminal.clear()
-      terminal.note(`embedded ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')} by then, which stays`)
+      terminal.note(`embedded ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')} before the failure; these are kept`)
     }
     if (!signal.aborted) throw error
     const command = hint('embed', 'run', ...sources.map(labelOf))
@@ -220,7 +220,7 @@ async function sync(command: Command, { rebuild = false }: EmbedFlags, terminal:
   await interruptible((signal) =>
     withLibrary(config, async ({ store, vectors, vectorCopy: copy }) => {
       if (vectors === undefined || copy === undefined) {
-        throw new PharosError('USAGE', { problem: 'there is no copy to bring in step: name one with --qdrant-url' })
+        throw new PharosError('USAGE', { problem: 'no copy in Qdrant is configured: name one with --qdrant-url' })
       }
       let last: SyncProgress = { looked: 0, vectors: 0, copied: 0, removed: 0 }
       try {
@@ -237,7 +237,7 @@ async function sync(command: Command, { rebuild = false }: EmbedFlags, terminal:
       }
       const { vectors: all, copied, removed } = last
       const done = `wrote ${writeNumber(copied)} of ${countOf(all, 'vector')}, removed ${countOf(removed, 'other')}`
-      terminal.answer(`${printableLine(copy.location)} is in step: ${done}`, { copy: copy.location, ...last })
+      terminal.answer(`${printableLine(copy.location)} is up to date: ${done}`, { copy: copy.location, ...last })
     }),
   )
 }

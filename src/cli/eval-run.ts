@@ -118,7 +118,7 @@ export async function readRun(path: string): Promise<EvalRun> {
   const run = parseRun(bytes)
   if (run !== undefined) return run
   const advice = 'give a file that `pharos eval … --save <file>` has written'
-  throw new PharosError('INPUT_UNREADABLE', { source: name, problem: 'it is no saved run of eval', advice })
+  throw new PharosError('INPUT_UNREADABLE', { source: name, problem: 'it is not a run saved by eval', advice })
 }
 
 /** Limit for query lists and saved runs. */
@@ -168,7 +168,7 @@ export async function checkSavePath(path: string): Promise<void> {
   if (path === '') throw new PharosError('USAGE', { problem: '--save: expected the name of a file, got an empty one' })
   if (!existsSync(path)) return
   const { bytes } = await readInput(path, MAX_BYTES)
-  if (bytes.length > 0 && parseRun(bytes) === undefined) throw saveError(path, 'there is something else')
+  if (bytes.length > 0 && parseRun(bytes) === undefined) throw saveError(path, 'the file exists and is not a saved run')
 }
 
 /** Writes a temporary file and renames it, so that the file is always complete. */

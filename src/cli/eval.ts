@@ -46,7 +46,7 @@ export function addEval(program: Command, streams: Streams): void {
     .command('eval')
     .description('measure how well search answers your own questions')
     .argument('<queries>', 'file with a query, a tab and what it should find on each line; - for standard input')
-    .option('--k <count>', 'look at the first so many pages', wholeNumber('--k', 1), 10)
+    .option('--k <count>', 'evaluate this many pages of each answer', wholeNumber('--k', 1), 10)
     .option('--source <source>', 'only this source; repeatable', collectRepeated)
     .option('--version <version>', 'only this version of the sources: exact, a range, latest, or * for all')
     .option('--save <file>', 'save the run, to compare later ones with')
@@ -91,7 +91,7 @@ Examples:
         const other = await evaluate(library, queries, { ...options, fusion: against }, terminal)
         baselines.push(createBaseline(against, createRun(other, k, library.clock.now()), run))
         if (run.engines.every((engine) => engine === 'words'))
-          terminal.notice('no vectors took part, so every way to search is by words')
+          terminal.notice('no vectors were used, so every way to search matches words only')
       }
       if (saved !== undefined) baselines.push(createBaseline(basename(flags.baseline ?? ''), saved, run))
       const missed = (flags.min ?? []).flatMap(({ metric, least }): MissedMinimum[] => {

@@ -30,7 +30,7 @@ function explain(given: Partial<Explanation>): string {
 
 test('reports an address that was never seen, with the decision of the scope', () => {
   expect(explain({})).toBe(
-    'https://docs.example/a\nNever seen in docs.\nThe scope would let it through: nothing that was read leads to it.',
+    'https://docs.example/a\nNever seen in docs.\nThe scope would let it through: no crawled page links to it.',
   )
   expect(explain({ refusal: { reason: 'blocked', pattern: '/a*', target: null } })).toBe(
     'https://docs.example/a\nNever seen in docs.\nThe scope would refuse it as blocked: a block pattern matches its path (rule: /a*).',
@@ -59,7 +59,7 @@ test('shows the full history of a failed address', () => {
       'Attempts: 3 since its last good answer',
       'Last answer: 503',
       'Content checked: 2026-02-20T10:29:59Z (just now)',
-      'Last asked: after that, without success',
+      'Last request: after that, without success',
       'Changed: 2026-02-20T08:30:00Z (2h ago)',
       'Due: in 1m',
       'Library: holds its content',
@@ -74,13 +74,13 @@ test('shows where the content of an alias is stored, and its other addresses', (
     { url: 'https://docs.example/a', aliasUrl: 'https://docs.example/b', classification: 'canonical', reason: null },
   ] as const
   const lines = explain({ row, target, aliases }).split('\n')
-  expect(lines).toContain('Why: it names another address as its proper one')
+  expect(lines).toContain('Why: it names another address as its canonical URL')
   expect(lines).toContain('Content: held by https://docs.example/b (indexed)')
   expect(lines).toContain('Alias: https://docs.example/b (canonical)')
   for (const [exists, words] of [
-    [true, 'something is there'],
-    [false, 'nothing is there'],
-    [null, 'nobody knows whether something is there'],
+    [true, 'exists'],
+    [false, 'does not exist'],
+    [null, 'not checked'],
   ] as const) {
     const looked = aliases.map((alias) => ({ ...alias, exists }))
     expect(explain({ row, target, aliases: looked })).toContain(`\nAlias: https://docs.example/b (canonical; ${words})`)
@@ -97,14 +97,14 @@ test('a redirect to an address without content shows the target and no content',
 
 test('does not claim that an unlinked page is gone from its server', () => {
   const text = explain({ row: createRow({ state: 'gone', reason: 'unlinked' }) })
-  expect(text).toContain('\nWhy: no page of a complete recrawl leads to it any more\n')
+  expect(text).toContain('\nWhy: a complete recrawl found no page that links to it\n')
   expect(text).not.toContain('proven')
-  expect(explain({ row: createRow({ state: 'gone', reason: 'not-found' }) })).toContain('proven to be there no more')
+  expect(explain({ row: createRow({ state: 'gone', reason: 'not-found' }) })).toContain('confirmed as removed')
 })
 
 test('does not call a container file left out', () => {
   const text = explain({ row: createRow({ state: 'skipped', reason: 'container', pattern: null }) })
-  expect(text).toContain('its pages are indexed for themselves')
+  expect(text).toContain('its pages are indexed separately')
   expect(text).not.toContain('left out')
 })
 
@@ -115,7 +115,7 @@ test('explains an address with an ignored query by the address without it', () =
   expect(text).toMatch(/^\S+\?utm_source=x\nKnown without its query as https:\/\/docs\.example\/a\nState: indexed, /)
   expect(text).not.toContain('refuse')
   expect(explain({ url, refusal })).toBe(
-    `${url}\nKnown without its query as https://docs.example/a\nNever seen in docs.\nThe scope would let it through: nothing that was read leads to it.`,
+    `${url}\nKnown without its query as https://docs.example/a\nNever seen in docs.\nThe scope would let it through: no crawled page links to it.`,
   )
 })
 
@@ -130,11 +130,11 @@ test('explains an address with a session id by the address without it', () => {
 test('explains a trap with the rule that detected it', () => {
   const refusal = { reason: 'calendar-trap', pattern: '2030-05 is more than a year ahead', target: null } as const
   expect(explain({ refusal })).toContain(
-    'The scope would refuse it as calendar-trap: it is a date of a calendar that has no end (rule: 2030-05 is more than a year ahead).',
+    'The scope would refuse it as calendar-trap: it is a date page of an endless calendar (rule: 2030-05 is more than a year ahead).',
   )
   const row = createRow({ state: 'skipped', reason: 'same-content', pattern: 'docs.example/list?page=*' })
   expect(explain({ row })).toContain(
-    '\nWhy: addresses like it held the same again and again\nRule: docs.example/list?page=*\n',
+    '\nWhy: addresses of the same pattern kept returning the same content\nRule: docs.example/list?page=*\n',
   )
 })
 

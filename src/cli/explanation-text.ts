@@ -40,7 +40,7 @@ export function writeExplanation(
   const stripped = isStripped ? [`Known without its ${without} as ${row?.url ?? explanation.key}`] : []
   const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
   const changed =
-    row !== null && isOutdated(row, refusal) ? [`Now: ${writeScopeDecision(refusal, 'its turn has not come')}`] : []
+    row !== null && isOutdated(row, refusal) ? [`Now: ${writeScopeDecision(refusal, 'it is waiting in the queue')}`] : []
   const held = explanation.heldUntil
   const waits = held !== null && isOpen(row) ? [`Waits: its host is paused until ${writeTime(held)}`] : []
   const { robotsReadAt } = explanation
@@ -76,7 +76,7 @@ function writeVersion({ version, settings: { readVersion } }: Source): string[] 
 
 function explainAbsence({ overflow, incomplete }: Explanation): string {
   if (incomplete !== null) return `the last crawl did not see everything: ${printableLine(incomplete)}`
-  if (overflow === 0) return 'nothing that was read leads to it'
+  if (overflow === 0) return 'no crawled page links to it'
   return `it may be one of ${countOf(overflow, 'address')} that the last crawl had no room for (maxAddresses)`
 }
 
@@ -94,7 +94,7 @@ function writeTarget(target: LedgerRow): string {
 /** Overrides the description of the state for some reasons. */
 const STATE_WORD_OVERRIDES: Readonly<Record<string, string>> = {
   unlinked: 'not kept any more',
-  container: 'its pages are indexed for themselves',
+  container: 'its pages are indexed separately',
 }
 
 function writeRow(row: LedgerRow, now: number): string[] {
@@ -123,7 +123,7 @@ function writeChecked({ state, reason, hasPage, checkedAt }: LedgerRow, now: num
   if (!hasPage) return checkedAt === null || !isAsked ? [] : [`Last asked: ${writeMoment(checkedAt, now)}`]
   const moment = checkedAt === null ? 'never' : writeMoment(checkedAt, now)
   const isLater = state === 'failed' && isAsked && reason !== 'host-parked'
-  return [`Content checked: ${moment}`, ...(isLater ? ['Last asked: after that, without success'] : [])]
+  return [`Content checked: ${moment}`, ...(isLater ? ['Last request: after that, without success'] : [])]
 }
 
 /** Reasons that settle an address without a request. */
@@ -152,9 +152,9 @@ function writeAlias({ url, aliasUrl, classification, reason, exists }: Alias, as
 }
 
 const EXISTENCE_WORDS: Readonly<Record<string, string>> = {
-  true: 'something is there',
-  false: 'nothing is there',
-  null: 'nobody knows whether something is there',
+  true: 'exists',
+  false: 'does not exist',
+  null: 'not checked',
 }
 
 /** Maximum number of places listed; a page may be about hundreds. */
@@ -174,7 +174,7 @@ function writeAnalysis(kept: StoredAnalysis | null): string[] {
 
 const CLASS_WORDS: Readonly<Record<PageClass, string>> = {
   article: 'an article',
-  nav: 'navigation, which mainly leads to others',
+  nav: 'navigation, mainly links to other pages',
   other: 'neither an article nor navigation',
 }
 

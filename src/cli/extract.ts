@@ -118,11 +118,11 @@ const ADVICE: Readonly<Record<NoPageReason, string>> = {
   login: 'save the page from a browser that is logged in',
   soft_404: 'check the address that it came from',
   needs_rendering: 'save the page from a browser when it is complete',
-  redirect: 'take the page that it leads to',
+  redirect: 'read the page that it redirects to',
   empty: 'check that it was saved as a whole; --debug tells what was left out',
   not_text: 'give HTML, Markdown, plain text or a document such as a PDF',
   encrypted: 'save it without a password',
-  damaged: 'open it with the program that it was made with; if that can read it, save it anew',
+  damaged: 'open it in the program that made it, and save it again',
   too_large: 'split it into smaller documents',
 }
 
@@ -131,7 +131,7 @@ const REASONS: Readonly<Record<NoPageReason, string>> = {
   login: 'it asks for a login',
   soft_404: 'it says that there is no such page',
   needs_rendering: 'it is empty until a browser runs its scripts',
-  redirect: 'it leads elsewhere',
+  redirect: 'it redirects to another address',
   empty: 'it is empty',
   not_text: 'it is not text',
   encrypted: 'it asks for a password',

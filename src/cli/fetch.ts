@@ -20,7 +20,7 @@ export function addFetch(program: Command, streams: Streams): void {
     .command('fetch')
     .description('fetch one page or document and print it as Markdown; nothing is stored')
     .argument('<url>', 'address of the page')
-    .option('--ignore-robots', 'do not ask robots.txt')
+    .option('--ignore-robots', 'fetch the page even if robots.txt disallows it')
     .addHelpText('after', '\nExample:\n  $ pharos fetch https://docs.example.com/guide/install')
   addLibraryOptions(addHeaderOption(addRenderOption(command, 'default: http')), [
     'allowPrivate',

@@ -93,7 +93,7 @@ export async function withCrawlContext(
           scopeWords(command.opts<ScopeFlags>()),
         ),
       () => {
-        if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
+        if (terminal.isLive) terminal.note('stopping … (press Ctrl-C again to stop at once)')
       },
     )
   } finally {
@@ -167,7 +167,7 @@ export async function crawlInForeground(crawling: CrawlContext, known: Source, i
   if (failure !== undefined) throw failure
   if (terminal.isAnswerOnTerminal && !crawling.isIdentified && !isTree(source)) {
     terminal.note(
-      terminal.noteColors.dim('sites cannot tell who crawls them: give contactUrl, an address where they learn it'),
+      terminal.noteColors.dim('set contactUrl so that sites can see who crawls them and how to reach you'),
     )
   }
   if (terminal.isAnswerOnTerminal && content.pages > 0) {
@@ -195,13 +195,13 @@ export async function embedAfterCrawl(crawling: CrawlContext, source: Source): P
     if (isAsked && !signal.aborted) throw error
     const advice = `go on with: ${hint('embed', 'run', labelOf(source))}`
     const why = signal.aborted ? 'embedding stopped' : `could not embed: ${printableLine(messageOf(error))}`
-    terminal.note(`${why}; search goes by words where vectors are missing; ${advice}`)
+    terminal.note(`${why}; chunks without a vector are found by words only; ${advice}`)
   }
 }
 
 /** Says how a source can be searched after its chunks were embedded. */
 function writeSearchable(outcome: EmbedProgress): string {
-  if (outcome.refused === outcome.chunks) return 'searchable by words: the model is made for another language'
+  if (outcome.refused === outcome.chunks) return 'searchable by words only: the embedding model does not support the language of these pages'
   return `searchable by words and by meaning (${writePercent(shareOf(outcome))})`
 }
 
@@ -244,7 +244,7 @@ function showEvent(event: CrawlEvent, view: EventView): void {
   const { source, cap, isFirst, terminal, rate } = view
   switch (event.type) {
     case 'started':
-      if (event.isResumed) terminal.note(`going on with the interrupted crawl of ${printableLabel(source)}`)
+      if (event.isResumed) terminal.note(`resuming the interrupted crawl of ${printableLabel(source)}`)
       return
     case 'discovery':
       terminal.detail(
@@ -273,17 +273,17 @@ function showEvent(event: CrawlEvent, view: EventView): void {
       showHold(event, view)
       return
     case 'parked':
-      terminal.notice(printableLine(`${event.host} is not asked any more in this crawl: ${event.detail}`))
+      terminal.notice(printableLine(`${event.host} is skipped for the rest of this crawl: ${event.detail}`))
       return
     case 'paused':
       terminal.notice(
         printableLine(
-          `paused: ${event.detail}; the crawl goes on ${RESUME_WORDS[event.cause]}${writeWaitLimit(event.cause, view)}`,
+          `paused: ${event.detail}; the crawl resumes ${RESUME_WORDS[event.cause]}${writeWaitLimit(event.cause, view)}`,
         ),
       )
       return
     case 'resumed':
-      terminal.notice(`going on after ${writeDuration(event.pausedMs)}`)
+      terminal.notice(`resumed after ${writeDuration(event.pausedMs)}`)
       return
     case 'milestone':
       view.milestones.add(event.message)
@@ -309,7 +309,7 @@ function showEvent(event: CrawlEvent, view: EventView): void {
 
 /** Says when a wait for disk space ends in failure. */
 function writeWaitLimit(cause: PauseCause, { fullMs }: EventView): string {
-  return cause === 'disk-full' ? `, and is given up after ${describeTime(fullMs)}` : ''
+  return cause === 'disk-full' ? `, and stops after ${describeTime(fullMs)}` : ''
 }
 
 /** Longer waits are reported as a line; shorter ones are only visible in the live block. */
@@ -318,10 +318,10 @@ const MIN_REPORTED_WAIT_MS = 10_000
 function showHold(event: Extract<CrawlEvent, { type: 'held' }>, { terminal, clock }: EventView): void {
   const { host, untilMs, reason, strikes } = event
   const waitMs = untilMs - clock.now()
-  const why = reason === null ? 'it is to be left alone since before' : REASON_WORDS[reason]
+  const why = reason === null ? 'it is still paused since an earlier crawl' : REASON_WORDS[reason]
   const times = strikes > 1 ? `, ${strikes} times in a row` : ''
   const line = printableLine(
-    `${host}: ${why}${times}; asked again in ${writeDuration(Math.ceil(waitMs / 1000) * 1000)}`,
+    `${host}: ${why}${times}; next request in ${writeDuration(Math.ceil(waitMs / 1000) * 1000)}`,
   )
   if (waitMs >= MIN_REPORTED_WAIT_MS) terminal.notice(line)
   else terminal.detail(line)
@@ -346,12 +346,12 @@ const PAUSE_CODES: Readonly<Record<PauseCause, ErrorCode>> = {
 
 /** When a paused crawl resumes, by cause. */
 const RESUME_WORDS: Readonly<Record<PauseCause, string>> = {
-  'disk-full': 'when there is room',
-  locked: 'when it is free',
-  unreachable: 'when it answers',
-  'read-only': 'when it can be written',
-  memory: 'when there is enough',
-  requested: 'when somebody asks for that',
+  'disk-full': 'when there is free disk space',
+  locked: 'when the library is unlocked',
+  unreachable: 'when the library answers again',
+  'read-only': 'when the library is writable again',
+  memory: 'when enough memory is free',
+  requested: 'when it is told to resume',
 }
 
 /** The error for a crawl that ended, but left out parts of the site because their hosts stayed unavailable. */
@@ -368,11 +368,11 @@ function isSeedOf({ settings }: Source, url: string): boolean {
 
 /** Advice for a source that is a single file. */
 const FILE_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
-  encrypted: 'save it without a password, and add that',
-  damaged: 'open it with the program that it was made with; if that can read it, save it anew',
+  encrypted: 'save a copy without a password and add that copy',
+  damaged: 'open it in the program that made it, and save it again',
   'too-large': 'allow more with maxFileBytes, or split it',
   'not-text': 'add a text, or a document such as a PDF',
-  secret: 'a library is searched by agents: nothing that holds credentials is taken in',
+  secret: 'files with credentials are never added, because agents search the library',
 }
 
 /** Advice for a source of files that gave no pages. */
@@ -380,7 +380,7 @@ function treeAdvice({ source, pages, summary }: EndedCrawl, hint: Hint): string 
   const own = summary.vainReason === null ? undefined : FILE_ADVICE[summary.vainReason]
   if (pages > 0) {
     const status = own ?? `\`${hint('status', labelOf(source))}\` tells what was left out, and why`
-    return `${status}; what the library holds of it stays`
+    return `${status}; its pages in the library are kept`
   }
   const { reasons } = summary.ledger
   const left = [writeReasons(reasons, 'skipped'), writeReasons(reasons, 'failed')].filter((part) => part !== '')

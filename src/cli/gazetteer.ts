@@ -40,11 +40,11 @@ interface Invocation {
 export function addGazetteer(program: Command, streams: Streams): void {
   const command = program
     .command('gazetteer')
-    .description('know the places of the world by their names: import them, export them, look them over')
+    .description('manage the gazetteer, the list of place names: import, export, check')
     .argument('<what>', ACTIONS.join(', '), oneOf('<what>', ACTIONS))
     .option(
       '--from <folder>',
-      'for import: read the files of data here instead of having npm fetch them',
+      'for import: read the data files from this folder instead of downloading them with npm',
       nonEmptyText('--from'),
     )
     .option(
@@ -56,7 +56,7 @@ export function addGazetteer(program: Command, streams: Streams): void {
     .option('-o, --out <file>', 'for export: write here instead of to standard output', nonEmptyText('--out'))
     .addHelpText(
       'after',
-      `\nCountries come from world-countries (ODbL), regions and cities from\nGeoNames (CC BY), fetched once by the npm of this machine.\nA record of your own with the ref of a place that is known replaces the\nnames of that place, and all else of it.\n\nA CSV file names its columns in its first line: name, and any of\n${otherColumns()}.\n\nExamples:\n  $ pharos gazetteer import\n  $ pharos gazetteer import --file towns.csv\n  $ pharos gazetteer export --out places.ndjson\n  $ pharos gazetteer status --json`,
+      `\nCountries come from world-countries (ODbL), regions and cities from\nGeoNames (CC BY), fetched once by the npm of this machine.\nA record in your own file that has the ref of a known place replaces\nthat place and all its names.\n\nA CSV file names its columns in its first line: name, and any of\n${otherColumns()}.\n\nExamples:\n  $ pharos gazetteer import\n  $ pharos gazetteer import --file towns.csv\n  $ pharos gazetteer export --out places.ndjson\n  $ pharos gazetteer status --json`,
     )
   addLibraryOptions(command)
   command.action((what: Action, flags: GazetteerFlags) => {
@@ -174,7 +174,7 @@ async function runExport({ command, flags, streams, terminal }: Invocation): Pro
 }
 
 async function runValidate({ command, terminal }: Invocation): Promise<void> {
-  const { issues, text } = await findIssues(command, 'nothing is against the rules', (gazetteer) =>
+  const { issues, text } = await findIssues(command, 'no rule is violated', (gazetteer) =>
     gazetteer.validate(),
   )
   terminal.answer(text, { ok: issues.length === 0, issues })
@@ -230,7 +230,7 @@ function writeStatus(summary: GazetteerSummary, hint: Hint): string {
   ]
   const state =
     revision === ''
-      ? `an import was broken off, and nothing is found yet; do it again: ${hint('gazetteer', 'import')}`
+      ? `an import was interrupted, so no places are found yet; import again with: ${hint('gazetteer', 'import')}`
       : `revision: ${revision}`
   return [counts.join(', '), state, ...sources.map(writeCredit)].join('\n')
 }

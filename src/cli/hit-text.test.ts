@@ -249,7 +249,7 @@ describe('score', () => {
       '      0.3750    wait                wait, waits; 1 in head, 3 in body; 1,200 chunks in all',
       '      0.0625    field               field; 1 in body; 1 chunk in all',
       '      0.0625    neighbouring words',
-      '       25.0%  of the text stands in links, for which its words count less',
+      '       25.0%  of the text is link text, whose words count less',
       '      0.0200  the next best hits of the same page',
     ])
   })

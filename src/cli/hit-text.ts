@@ -280,9 +280,9 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
       ? `${figure(wordScore)}  words: not among the best; found by meaning`
       : `${figure(wordScore)}  words:`,
     ...rows.map(({ score: part, what, why }) => `${figure(part)}    ${what.padEnd(width)}  ${why}`.trimEnd()),
-    ...(linkShare === 0 ? [] : [`${percent(linkShare)}  of the text stands in links, for which its words count less`]),
+    ...(linkShare === 0 ? [] : [`${percent(linkShare)}  of the text is link text, whose words count less`]),
     ...(definition === 0 ? [] : [`${figure(definition)}  the text defines the name`]),
-    ...(prior === 1 ? [] : [`${percent(prior)}  of the score counts: a changelog, an index or the like`]),
+    ...(prior === 1 ? [] : [`${percent(prior)}  of the score is kept, because the page is a changelog, an index or similar`]),
     ...(support === 0 ? [] : [`${figure(support)}  the next best hits of the same page`]),
   ].map(printableLine)
 }
@@ -294,7 +294,7 @@ function isSemanticOnly({ words, wordScore, similarity }: HitExplanation): boole
 
 /** `place 2 instead of 7, and its score` */
 function writeRankChange({ place, placeBefore }: RerankerRank): string {
-  return place === placeBefore ? `place ${place}, as before` : `place ${place} instead of ${placeBefore}, and its score`
+  return place === placeBefore ? `place ${place}, unchanged` : `place ${place} instead of ${placeBefore}`
 }
 
 /** `2 in head, 5 in body` */

@@ -22,9 +22,9 @@ The file is JSON:
                "section_path": "install/linux", "content_type": "prose",
                "last_updated": "2026-02-20T10:30:00Z", "language": "en"}, …]}
 The outer source_url names the source, that of a chunk its page. section_path holds slugs of headings, content_type is
-prose or code, language may be left out. With one fault nothing is imported; otherwise the file takes the place of what
-was imported for the same source_url and version before. At most ${IMPORT_LIMITS.chunks} chunks of ${IMPORT_LIMITS.chunkChars} characters, ${writeBytes(IMPORT_LIMITS.bytes)}.
-One that is broken off while it is written goes on with \`pharos recrawl <source>\`, without the file.
+prose or code, language is optional. If any chunk is invalid, nothing is imported. Otherwise the file replaces the
+earlier import of the same source_url and version. At most ${IMPORT_LIMITS.chunks} chunks of ${IMPORT_LIMITS.chunkChars} characters, ${writeBytes(IMPORT_LIMITS.bytes)}.
+To resume an import that was interrupted while it was stored, run \`pharos recrawl <source>\`; the file is not needed.
 
 Examples:
   $ pharos import chunks.json --name guide --version 2.1
@@ -34,11 +34,11 @@ Examples:
 export function addImport(program: Command, streams: Streams): void {
   const command = program
     .command('import')
-    .description('take chunks into the library that another program has cut')
+    .description('import chunks that another program has made')
     .argument('<file|->', 'a file of chunks, or - for standard input')
     .option('--name <name>', 'what to call it (default: host and path of its source_url)')
     .option('--version <label>', 'version of what it documents')
-    .option('--accept-loss', 'drop pages that are not in the file any more, however many they are')
+    .option('--accept-loss', 'remove pages that are missing from the file, even if they are many')
     .addHelpText('after', FORMAT)
   addLibraryOptions(addEmbedOptions(command)).action(async (path: string, flags: ImportFlags) => {
     const { name: what, bytes } = await readInput(

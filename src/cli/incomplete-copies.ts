@@ -16,6 +16,6 @@ export function writeIncompleteCopies(
   return places.map((place) => {
     const words = [place, shownLibrary(values)].map((word) => shellWord(printableLine(word)))
     const again = ['pharos', 'copy', ...words].join(' ')
-    return `a copy of ${printableLine(place)} has not ended, and nothing of it is seen yet; go on with: ${again}; give it up by the same with --discard`
+    return `a copy of ${printableLine(place)} is incomplete, so its sources are hidden; resume it with: ${again}; or remove it by adding --discard to that command`
   })
 }

@@ -9,7 +9,7 @@ export interface Input {
   readonly bytes: Uint8Array
 }
 
-const READABLE_FILE_ADVICE = 'give a file that this user may read, or the same on standard input'
+const READABLE_FILE_ADVICE = 'give a file that this user may read, or pipe the data to standard input'
 
 /** Reads a file, or standard input if the path is missing or `-`. Reads at most `maxBytes`; `advice` is for an input that is larger. */
 export async function readInput(

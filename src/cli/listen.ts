@@ -112,8 +112,8 @@ async function tryListen(server: Server, port: number, host: string): Promise<No
 
 function listenError(cause: NodeJS.ErrnoException, port: number, host: string): PharosError {
   const problems: Readonly<Record<string, string>> = {
-    EADDRINUSE: `--port ${port}: it is in use`,
-    EACCES: `--port ${port}: this user may not listen at it`,
+    EADDRINUSE: `--port ${port}: the port is in use; choose another one`,
+    EACCES: `--port ${port}: this user may not listen on this port; choose one above 1023`,
     EADDRNOTAVAIL: `--host ${host}: this machine has no such address`,
     ENOTFOUND: `--host ${host}: there is no such host`,
   }

@@ -39,7 +39,7 @@ export function addPack(program: Command, streams: Streams): void {
     .option('-o, --out <dir|zip>', 'where to write it (default: <folder>.llmx-<id>.zip in the current directory)')
     .option('--compact', 'only llm.md, manifest.llm.tsv, chunks and images')
     .option('--split <tokens>', 'cut the pack into parts of at most this many tokens', wholeNumber('--split', 1))
-    .option('--vectors', 'add what each chunk means, so that the pack is searched by meaning too')
+    .option('--vectors', 'add a vector for each chunk, so that the pack can be searched by meaning')
     .addHelpText(
       'after',
       '\nExamples:\n  $ pharos pack ./docs --out docs.zip\n  $ pharos pack guide@2.0 --out guide.zip',
@@ -257,13 +257,13 @@ function reportPack(terminal: Terminal, pack: Pack, chunked: ChunkedFolder, { pl
   if (skipped !== '') terminal.note(`skipped: ${skipped}${more}`)
   const documents = chunked.skipped.filter(({ path, reason }) => reason === 'binary' && isDocumentName(path)).length
   if (documents > 0) {
-    const text = 'a folder is packed as text; `pharos add` reads documents, and a source is packed with them'
-    terminal.note(`not in it: ${countOf(documents, 'document')} such as PDF; ${text}`)
+    const text = 'a pack of a folder holds text files only; to include documents, run `pharos add` and pack that source'
+    terminal.note(`left out: ${countOf(documents, 'document')} such as PDF; ${text}`)
   }
   if (warnings !== '') terminal.note(terminal.noteColors.yellow(`warnings: ${warnings}${more}`))
   const limits = LIMIT_WARNINGS.filter((limit) => pack.warnings.some(({ code }) => code === limit))
   const flags = limits.map((limit) => `--${limit.replaceAll('_', '-')}`)
-  if (flags.length > 0) terminal.note(`something was left out; a higher ${flags.join(' or ')} takes more in`)
+  if (flags.length > 0) terminal.note(`limits left something out; raise ${flags.join(' or ')} to include more`)
   terminal.answer((terminal.isAnswerOnTerminal ? places.map(printableLine) : places).join('\n'), {
     out: places,
     index_id: pack.indexId,

@@ -19,26 +19,26 @@ export function addPlannerOptions(command: Command): Command {
   return command
     .option(
       '--hub-max-pages <count>',
-      'with a plan: most pages from what one hub lists',
+      'for intelligent and history crawls: page limit for each hub',
       wholeNumber('--hub-max-pages', 1),
     )
     .option(
       '--hub-max-days <days>',
-      'with a plan: leave out what is older, by its address',
+      'for intelligent and history crawls: skip pages whose address has an older date',
       wholeNumber('--hub-max-days', 1),
     )
     .option(
       '--int-max-seeds <count>',
-      'with a plan: most addresses that are supposed',
+      'for intelligent and history crawls: limit of guessed addresses',
       wholeNumber('--int-max-seeds', 1),
     )
-    .option('--int-target-hosts <list>', 'plan only for hosts whose names end so; repeatable', collectList)
+    .option('--int-target-hosts <list>', 'plan only for hosts whose names end with this; repeatable', collectList)
     .option(
       '--planner-verbosity <level>',
-      'how much the plan tells of itself, from 0 to 3',
+      'how much the plan logs, from 0 (nothing) to 3 (everything)',
       wholeNumber('--planner-verbosity', 0, 3),
     )
-    .option('--force', 'begin a history crawl although not enough is known of the site')
+    .option('--force', 'start a history crawl even if too little is known about the site')
 }
 
 /** Rejects flags without effect: only some crawl types have a plan, and only `history` uses `--force`. */

@@ -38,12 +38,12 @@ export function addRecrawl(program: Command, streams: Streams): void {
   addRenderOption(addScopeOptions(command), 'kept for later runs')
     .option(
       '--chunks <profile>',
-      `how pages are cut, kept for later runs: ${CHUNK_PROFILES.join(', ')}; those that have not changed only with --full`,
+      `how pages are cut, kept for later runs: ${CHUNK_PROFILES.join(', ')}; unchanged pages are cut again only with --full`,
       oneOf('--chunks', CHUNK_PROFILES),
     )
     .addHelpText(
       'after',
-      '\nFlags of the scope hold for this run only. An interrupted crawl goes on.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss\n  $ pharos recrawl guide --render auto',
+      '\nScope options apply to this run only. An interrupted crawl is resumed.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss\n  $ pharos recrawl guide --render auto',
     )
   addLibraryOptions(addEmbedOptions(addDetachOption(addHeaderOption(addPlannerOptions(command)))), [
     'maxAge',

@@ -17,9 +17,9 @@ interface RemoveFlags extends CommonFlags {
 export function addRemove(program: Command, streams: Streams): void {
   const command = program
     .command('remove')
-    .description('remove a source from the library with all its pages; nothing is asked')
+    .description('remove a source from the library with all its pages, without confirmation')
     .argument('<source>', 'its name, name@version, id or start URL')
-    .option('--force', 'also while it is being crawled, which ends that crawl')
+    .option('--force', 'remove it even while it is being crawled; this stops the crawl')
     .addHelpText('after', '\nExample:\n  $ pharos remove guide@2.0')
   addLibraryOptions(command).action(async (text: string, flags: RemoveFlags) => {
     const terminal = new Terminal(flags, streams)
@@ -29,7 +29,7 @@ export function addRemove(program: Command, streams: Streams): void {
       if (flags.force !== true && (await reportSource(library, source)).isRunning) {
         const anyway = createHint(config)('remove', labelOf(source), '--force')
         const error = new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
-        throw new AdvisedError(error, `wait for it to end, or remove it all the same: \`${anyway}\``)
+        throw new AdvisedError(error, `wait for it to end, or stop the crawl and remove it: \`${anyway}\``)
       }
       const { pages, chunks } = await removeSource(library, source.id)
       terminal.answer(`removed ${printableLabel(source)}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}`, {

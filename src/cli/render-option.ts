@@ -9,8 +9,8 @@ export interface RenderFlags {
 
 /** Adds the flag; `note` describes the default. */
 export function addRenderOption(command: Command, note: string): Command {
-  const what = 'how pages are read: http as they come, auto in a browser where they need one, chromium always in one'
-  return command.option('--render <how>', `${what}, crawl4ai by that service (${note})`, oneOf('--render', RENDERINGS))
+  const what = 'how to read pages: http (no browser), auto (a browser if a page needs one), chromium (always a browser)'
+  return command.option('--render <how>', `${what} or crawl4ai (the Crawl4AI service) (${note})`, oneOf('--render', RENDERINGS))
 }
 
 /** The rendering that was given, as an option; empty if none was. */

@@ -14,7 +14,7 @@ export async function retryUntilReachable<T>(log: Log, signal: AbortSignal, work
       return result
     } catch (error) {
       if (!(error instanceof PharosError) || error.code !== 'LIBRARY_UNREACHABLE') throw error
-      if (tries === 1) log.warn(`${error.message}; tried again every ${RETRY_DELAY_MS / 1000} s`)
+      if (tries === 1) log.warn(`${error.message}; retrying every ${RETRY_DELAY_MS / 1000} s`)
     }
     await systemClock.sleep(RETRY_DELAY_MS, signal)
   }

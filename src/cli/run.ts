@@ -78,7 +78,7 @@ function checkVersion(): void {
 export async function createProgram(args: readonly string[], streams: Streams): Promise<Command> {
   const program = new Command('pharos')
     .usage('<verb> [options]')
-    .description('Turns web sites, folders and repositories into what agents and people can search.')
+    .description('Makes web sites, folders and repositories searchable for agents and people.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)

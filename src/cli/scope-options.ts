@@ -15,7 +15,7 @@ export interface ScopeFlags {
 export function addScopeOptions(command: Command): Command {
   return command
     .option('--allow <glob>', 'crawl only paths that match; repeat it, or use commas', collectList)
-    .option('--block <glob>', 'leave out paths that match, whatever is allowed', collectList)
+    .option('--block <glob>', 'leave out paths that match, even if --allow matches them', collectList)
     .option(
       '--max-depth <links>',
       'follow at most this many links from the start (default: any number)',

@@ -7,7 +7,7 @@ export const EMBEDDER_SETTINGS: readonly SettingName[] = ['embedder', 'embedEndp
 
 /** Adds the options that control embedding. */
 export function addEmbedOptions(command: Command): Command {
-  command.option('--embed', 'fail where what is read cannot be embedded')
+  command.option('--embed', 'fail if the pages cannot be embedded')
   return addSettings(command, ['embed', ...EMBEDDER_SETTINGS])
 }
 

@@ -49,10 +49,10 @@ export function addSearch(program: Command, streams: Streams): void {
     .option('--source <source>', 'only this source of the library; repeatable', collectSource)
     .option('--version <version>', 'exact, range, latest, or * for all versions', nonEmptyText('--version'))
     .option('--path <path>', 'glob or beginning of a path; of a pack one file', nonEmptyText('--path'))
-    .option('--path-prefix <prefix>', 'files of a pack whose path begins so', nonEmptyText('--path-prefix'))
+    .option('--path-prefix <prefix>', 'only files of the pack whose path begins with this', nonEmptyText('--path-prefix'))
     .option('--kind <kind>', `what the text is: ${KINDS.join(', ')}`, oneOf('--kind', KINDS))
     .option('--heading <heading>', 'only below this heading (parts joined by / or >)', nonEmptyText('--heading'))
-    .option('--symbol <prefix>', 'only definitions whose name begins so', nonEmptyText('--symbol'))
+    .option('--symbol <prefix>', 'only definitions whose name begins with this', nonEmptyText('--symbol'))
     .option(
       '--content-type <type>',
       `what most of it is: ${CONTENT_TYPES.join(', ')}`,
@@ -65,16 +65,16 @@ export function addSearch(program: Command, streams: Streams): void {
     )
     .option(
       '--duplicates <way>',
-      `pages that say nearly the same: ${DUPLICATES.join(', ')} (default: ${DUPLICATES[0]})`,
+      `nearly identical pages: ${DUPLICATES.join(', ')} (default: ${DUPLICATES[0]})`,
       oneOf('--duplicates', DUPLICATES),
     )
     .option('--min-score <share>', 'least share of the best score, 0 to 1', fraction('--min-score'))
     .option(
       '--fusion <way>',
-      `how words and meanings become one score: ${FUSIONS.join(', ')}`,
+      `how scores by words and by meaning are combined: ${FUSIONS.join(', ')}`,
       oneOf('--fusion', FUSIONS),
     )
-    .option('--cursor <cursor>', 'go on where an answer ended')
+    .option('--cursor <cursor>', 'continue after an earlier answer')
     .option('--explain', 'show the passages, and where each score comes from')
     .addHelpText(
       'after',

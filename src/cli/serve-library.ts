@@ -91,7 +91,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     if (current === undefined || performance.now() - lookedAt < FILE_CHECK_INTERVAL_MS) return
     lookedAt = performance.now()
     if (readFileIdentity(path) === current.file) return
-    log.warn('the library was taken away or replaced while it was served; what is in its place is used from now on')
+    log.warn('the library file was removed or replaced while the server was running; the server now uses the file at that path')
     const handle = current
     current = undefined
     damage = undefined
@@ -117,7 +117,7 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
   }
   await open().catch((error: unknown) => {
     if (!(error instanceof PharosError) || !TRANSIENT_CODES.has(error.code)) throw error
-    log.warn(`${error.message}; tried again with every request`)
+    log.warn(`${error.message}; retrying with every request`)
   })
   return {
     open,

@@ -150,7 +150,7 @@ async function waitUntilDispatched({ find }: Dispatcher, jobs: readonly SharedJo
 /** Only the server itself can run the crawls of a library file. */
 function refuseWithoutWorkers(values: Config): void {
   if (values.workers > 0 || isPostgres(values.library)) return
-  const problem = `${shownLibrary(values)} is a file, whose crawls no other process can run: --workers 0 is for a library in PostgreSQL`
+  const problem = `${shownLibrary(values)} is a file, and only this server can run its crawls: --workers 0 needs a library in PostgreSQL`
   throw new PharosError('USAGE', { problem })
 }
 
@@ -391,7 +391,7 @@ async function replaceStaleRegistration(
   if (other !== undefined) throw runningError(shownLibrary(values), other)
   removeStaleRegistration(library, stale)
   const release = writeRegistration(library, note)
-  if (release === undefined) throw new Error('another server took its place this very moment')
+  if (release === undefined) throw new Error('another server started at the same time')
   return release
 }
 

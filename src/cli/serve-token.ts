@@ -14,7 +14,7 @@ export function readToken({ token, tokenFile, host }: Pick<Config, 'token' | 'to
     if (origin === 'token' && isLoopback(host)) return null
     const problem =
       origin === 'token'
-        ? `other machines can reach --host ${host}, so a token is demanded: put one of ${MIN_TOKEN_CHARS} characters or more into a file and name it with --token-file, or set PHAROS_TOKEN`
+        ? `other machines can reach --host ${host}, so a token is required: put one of ${MIN_TOKEN_CHARS} characters or more into a file and name it with --token-file, or set PHAROS_TOKEN`
         : `--token-file ${tokenFile}: it is empty`
     throw new PharosError('USAGE', { problem })
   }

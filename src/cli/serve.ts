@@ -64,7 +64,7 @@ export function addServe(program: Command, streams: Streams): void {
           await server.close()
         }
       },
-      () => tell('stopping … (Ctrl-C once more ends it at once)'),
+      () => tell('stopping … (press Ctrl-C again to stop at once)'),
     )
   })
 }
@@ -89,11 +89,11 @@ function writeAddresses(server: OpenServer, { values }: EffectiveConfig, { bold,
     `  dashboard  ${bold(`${origin}/`)}`,
     `  API        ${origin}/docs`,
     `  MCP        ${origin}/mcp${header}`,
-    ...(server.token === null ? [] : [`  token      every request has to carry the one of ${demanded}`]),
+    ...(server.token === null ? [] : [`  token      every request must send the token from ${demanded}`]),
     ...(isOpen
       ? [
           '',
-          'It speaks plain HTTP: whoever is on the way can read along. Put a proxy with TLS before it, or use a tunnel.',
+          'Traffic is not encrypted (plain HTTP). Put a TLS proxy in front of the server, or use a tunnel.',
         ]
       : []),
     '',
@@ -103,10 +103,10 @@ function writeAddresses(server: OpenServer, { values }: EffectiveConfig, { bold,
 
 /** Says what happens to crawls when this server stops, and which processes run them. */
 function writeStopNote({ library, workers }: Config): string {
-  if (!isPostgres(library)) return 'Ctrl-C stops it; crawls that are under way go on when it is started again.'
+  if (!isPostgres(library)) return 'Press Ctrl-C to stop. Running crawls resume at the next start.'
   if (workers > 0)
-    return 'Ctrl-C stops it; crawls that are under way go on with other workers, or when it is started again.'
-  return 'It runs no crawls: `pharos worker` does, and `pharos status` tells who is there. Ctrl-C stops it; crawls go on.'
+    return 'Press Ctrl-C to stop. Running crawls continue on other workers, or at the next start.'
+  return 'This server runs no crawls. Start workers with `pharos worker`; `pharos status` lists them. Press Ctrl-C to stop; crawls continue.'
 }
 
 function addressesRecord({ origin, token }: OpenServer, { values }: EffectiveConfig): Record<string, unknown> {

@@ -11,7 +11,7 @@ import { printableLine, type Streams, Terminal, writeNumber } from './terminal.t
 export function addStats(program: Command, streams: Streams): void {
   const command = program
     .command('stats')
-    .description('tell how large the library is')
+    .description('show the size of the library')
     .addHelpText('after', '\nExample:\n  $ pharos stats --json')
   addLibraryOptions(command).action(async (flags: CommonFlags) => {
     const terminal = new Terminal(flags, streams)
@@ -28,7 +28,7 @@ export function addStats(program: Command, streams: Streams): void {
         `Sources: ${writeNumber(sources)}`,
         `Pages: ${writeNumber(pages)}`,
         `Chunks: ${writeNumber(chunks)}`,
-        `Vectors: ${space === null ? 'none, search goes by words' : writeVectors(space, { embedded, refused, chunks })}`,
+        `Vectors: ${space === null ? 'none, search matches words only' : writeVectors(space, { embedded, refused, chunks })}`,
         `Size: ${writeBytes(bytes)}`,
         `Last change: ${changed}`,
         ...writeIncompleteCopies(arriving, config),

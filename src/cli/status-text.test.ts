@@ -68,7 +68,7 @@ describe('status of a source', () => {
       ],
     })
     expect(writeStatus(about, hint, NOW).split('\n').slice(-3)).toEqual([
-      'Split: 2 files, whose pages are indexed for themselves',
+      'Split: 2 files, whose pages are indexed separately',
       'Skipped: 1 URL left out for other reasons',
       '  - file:///b: not-text',
     ])
@@ -171,9 +171,9 @@ describe('status of a source', () => {
     expect(lines[3]).toBe('Last crawl: 2026-02-20T10:27:00Z (3m ago), add, stopped after 2s: interrupted')
   })
 
-  test('shows a killed crawl without an end', () => {
+  test('shows a killed crawl not finished', () => {
     expect(writeStatus(describeSource({ crawl: CRAWL, isInterrupted: true }), hint, NOW)).toContain(
-      'Last crawl: 2026-02-20T10:29:59Z (just now), add, without an end\n',
+      'Last crawl: 2026-02-20T10:29:59Z (just now), add, not finished\n',
     )
   })
 
@@ -284,7 +284,7 @@ test('the parked hosts and dropped addresses of the last crawl are listed', () =
   const about = describeSource({ crawl: { ...ENDED, summary: createSummary({ parked, overflow: 3 }) } })
   expect(writeStatus(about, hint, NOW).split('\n')).toEqual(
     expect.arrayContaining([
-      'Not asked any more: docs.example, Retry-After 3600',
+      'Host skipped: docs.example, Retry-After 3600',
       'Not recorded: 3 addresses beyond maxAddresses',
     ]),
   )

@@ -125,7 +125,7 @@ function writeWaiting({ waiting }: SourceReport, now: number): string[] {
 function writeUnreached({ crawl }: SourceReport): string[] {
   const { parked = [], overflow = 0 } = crawl?.summary ?? {}
   return [
-    ...parked.map(({ host, detail }) => `Not asked any more: ${printableLine(`${host}, ${detail}`)}`),
+    ...parked.map(({ host, detail }) => `Host skipped: ${printableLine(`${host}, ${detail}`)}`),
     ...(overflow > 0 ? [`Not recorded: ${countOf(overflow, 'address')} beyond maxAddresses`] : []),
   ]
 }
@@ -137,7 +137,7 @@ function writeLastCrawl({ crawl }: SourceReport, now: number): string {
   const ago = writeDuration(Math.floor((now - at) / 60_000) * 60_000)
   const end =
     crawl.summary === null
-      ? 'without an end'
+      ? 'not finished'
       : `${END_WORDS[crawl.summary.end]} ${writeDuration(crawl.summary.elapsedMs)}`
   const problem = crawl.summary?.problem ?? null
   const why = problem === null ? '' : `: ${printableLine(problem)}`
@@ -180,7 +180,7 @@ function countContainers({ reasons }: SourceReport): number {
 
 function writeContainers(report: SourceReport): string[] {
   const count = countContainers(report)
-  return count === 0 ? [] : [`Split: ${countOf(count, 'file')}, whose pages are indexed for themselves`]
+  return count === 0 ? [] : [`Split: ${countOf(count, 'file')}, whose pages are indexed separately`]
 }
 
 function countOthers(report: SourceReport): number {

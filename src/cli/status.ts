@@ -24,7 +24,7 @@ interface StatusFlags extends CommonFlags {
 export function addStatus(program: Command, streams: Streams): void {
   const command = program
     .command('status')
-    .description('tell how far a crawl is, or what the last one came to')
+    .description('show the progress of a crawl, or the result of the last one')
     .argument('[source]', 'its name, name@version, id or start URL; without it all of them')
     .option('--all', 'list every address that failed or was left out')
     .addHelpText('after', '\nExamples:\n  $ pharos status guide --all\n  $ pharos status --json')

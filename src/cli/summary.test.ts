@@ -73,7 +73,7 @@ describe('summary of a crawl', () => {
     [
       'auto',
       2,
-      '2 pages are empty until a browser runs their scripts; it takes Chromium, or a browser named by the setting browser; where there is one, see what it shows',
+      '2 pages are empty until a browser runs their scripts; install Chromium, or name a browser in the setting browser; if there is one, open the address in it to see what it shows',
     ],
     [
       'chromium',
@@ -144,8 +144,8 @@ describe('summary of a crawl', () => {
       incomplete: 'https://docs.example/err could not be read (http-server-error)\x1b',
     })
     expect(write({ summary }).split('\n').slice(0, 2)).toEqual([
-      '30 pages could not be found any more and stay, for they are many',
-      'no page was removed for being absent, because https://docs.example/err could not be read (http-server-error)�',
+      '30 pages no longer found, but kept because they are so many; --accept-loss removes them',
+      'missing pages were kept, because https://docs.example/err could not be read (http-server-error)�',
     ])
   })
 
@@ -159,7 +159,7 @@ describe('summary of a crawl', () => {
       ledger: createCounts({ indexed: 1, unchanged: 1 }),
     })
     expect(write({ summary, pages: 2, chunks: 3 }).split('\n')).toEqual([
-      'nothing was asked of the site: http://127.0.0.1/: address-refused, 127.0.0.1 is not a public address',
+      'no request was sent to the site: http://127.0.0.1/: address-refused, 127.0.0.1 is not a public address',
       'docs: 2 pages, 3 chunks in the library, as before',
     ])
     expect(write({ summary: { ...summary, requests: 1 } })).toContain('this run:')
@@ -227,7 +227,7 @@ describe('summary of a crawl', () => {
     ['https://docs.example/docs', 'https://docs.example/docs/index.html', false],
   ])('reports that a start at %s redirects to %s: %s', (url, startedAt, isTold) => {
     const [first] = write({ source: createSource({ url }), finalStartUrl: startedAt }).split('\n')
-    expect(first === `the start leads to ${startedAt}; that is what was crawled`).toBe(isTold)
+    expect(first === `the start redirects to ${startedAt}; that address was crawled`).toBe(isTold)
   })
 
   test('formats sizes readably', () => {
@@ -240,7 +240,7 @@ describe('summary of a crawl', () => {
       write({ summary: createSummary({ kind: 'refresh', newInRefresh: 1 }) })
         .split('\n')
         .at(-1),
-    ).toBe('1 new address seen and left alone; fetch it with: pharos refresh docs --discover')
+    ).toBe('1 new address found but not fetched; fetch it with: pharos refresh docs --discover')
   })
 
   test('the JSON record has counts at the top level, and they balance', () => {

@@ -34,7 +34,7 @@ export function writeSummary(result: CrawlResult, hint: Hint, colors: Colors): s
   const { source, summary, pages, chunks } = result
   if (hasNothingToRetry(summary)) return `${printableLabel(source)}: nothing to retry`
   const held = `${colors.bold(printableLabel(source))}: ${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')} in the library`
-  if (isRefused(summary)) return `${colors.yellow(writeRefused(summary))}\n${held}, as before`
+  if (isRefused(summary)) return `${colors.yellow(writeRefused(summary))}\n${held}, unchanged`
   const { ledger, indexed, unchanged, elapsedMs } = summary
   const balance = createAddressCounts(ledger)
   const rate = elapsedMs === 0 ? 0 : ((indexed + unchanged) * 1000) / elapsedMs
@@ -74,7 +74,7 @@ function isRefused({ vainReason, requests }: CrawlSummary): boolean {
 }
 
 function writeRefused({ problem }: CrawlSummary): string {
-  return `nothing was asked of the site: ${printableLine(problem ?? '')}`
+  return `no request was sent to the site: ${printableLine(problem ?? '')}`
 }
 
 /** `this run: 12 indexed, 3 removed, 1.2 MB in 14 requests, 4.2s, 3.1 pages/s` */
@@ -98,17 +98,17 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   if (empty > 0) lines.push(writeEmptyPages(empty, source, hint))
   const { pending } = createAddressCounts(ledger)
   for (const gap of listGaps(result)) lines.push(writeGap(source, gap, hint))
-  for (const { host, detail } of summary.parked) lines.push(`${host} was not asked any more: ${printableLine(detail)}`)
+  for (const { host, detail } of summary.parked) lines.push(`${host} was skipped for the rest of the crawl: ${printableLine(detail)}`)
   if (overflow > 0) lines.push(writeOverflow(overflow, ledger.total))
   if (end === 'cancelled') {
     lines.push(`stopped with ${countOf(pending, 'address')} left`)
   }
-  if (withheld > 0) lines.push(`${countOf(withheld, 'page')} could not be found any more and stay, for they are many`)
+  if (withheld > 0) lines.push(`${countOf(withheld, 'page')} no longer found, but kept because they are so many; --accept-loss removes them`)
   if (incomplete !== null && summary.kind === 'recrawl') {
-    lines.push(`no page was removed for being absent, because ${printableLine(incomplete)}`)
+    lines.push(`missing pages were kept, because ${printableLine(incomplete)}`)
   }
   if (isOutsideStart(source.url, finalStartUrl))
-    lines.push(`the start leads to ${printableLine(finalStartUrl)}; that is what was crawled`)
+    lines.push(`the start redirects to ${printableLine(finalStartUrl)}; that address was crawled`)
   return lines
 }
 
@@ -220,7 +220,7 @@ export function writeDetail(detail: string): string {
 }
 
 function writeNewAddresses(count: number, source: Source, hint: Hint): string {
-  const seen = `${countOf(count, 'new address')} seen and left alone; fetch`
+  const seen = `${countOf(count, 'new address')} found but not fetched; fetch`
   return `${seen} ${count === 1 ? 'it' : 'them'} with: ${hint('refresh', labelOf(source), '--discover')}`
 }
 

@@ -25,7 +25,7 @@ export function addSymbols(program: Command, streams: Streams): void {
     .description('list what a page, a source, a pack or one of its files defines')
     .argument('[page]', 'address of a stored page, or path of a file in the pack')
     .option('--source <source>', 'only this source of the library', nonEmptyText('--source'))
-    .option('--prefix <prefix>', 'only names that begin so, whole or after a dot', nonEmptyText('--prefix'))
+    .option('--prefix <prefix>', 'only names that begin with this, or whose part after a dot does', nonEmptyText('--prefix'))
     .option('-n, --limit <count>', 'most definitions to list (default: 100)', wholeNumber('--limit', 1))
     .addHelpText(
       'after',
@@ -69,7 +69,7 @@ async function listStored(
 }
 
 function writeNoDefinitions(prefix: string | undefined): string {
-  if (prefix === undefined) return 'no definitions: nothing here is stated as a signature of its own'
+  if (prefix === undefined) return 'no definitions: no page here states a signature'
   return `no definitions that begin with ${printableLine(prefix)}`
 }
 

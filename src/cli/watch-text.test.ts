@@ -17,7 +17,7 @@ test.each<[Exclude<WatchEvent, { type: 'progress' }>, string, boolean]>([
   ],
   [
     { type: 'caught-up', isFirst: true, summary, folders: 0, polling: { problem: 'it was asked for', everyMs: 5000 } },
-    'docs: 2 read, 1 unchanged, 1 removed; looking at it every 5s, because it was asked for',
+    'docs: 2 read, 1 unchanged, 1 removed; polling it every 5s, because it was asked for',
     false,
   ],
   [{ type: 'indexed', path: 'a\n.md', chunks: 1, cause: 'created' }, 'added a\u{fffd}.md (1 chunk)', false],
@@ -26,17 +26,17 @@ test.each<[Exclude<WatchEvent, { type: 'progress' }>, string, boolean]>([
   [{ type: 'removed', path: 'a.md', cause: 'catch-up' }, 'removed a.md', true],
   [
     { ...failed, cause: 'startup', retryMs: 30_000 },
-    'failed a.pdf: it is damaged, or no file of its format: no end; tried again in 30s',
+    'failed a.pdf: it is damaged, or no file of its format: no end; retry in 30s',
     false,
   ],
   [
     { ...failed, cause: 'retry', retryMs: null },
-    'failed a.pdf: it is damaged, or no file of its format: no end; tried again when it changes',
+    'failed a.pdf: it is damaged, or no file of its format: no end; retry when it changes',
     false,
   ],
   [
     { type: 'withheld', pages: 30, problem: '30 of 40 pages were not found any more' },
-    '30 of 40 pages were not found any more; they stay in the library. If that is right: pharos recrawl docs --accept-loss',
+    '30 of 40 pages were not found any more; they are kept in the library. To remove them: pharos recrawl docs --accept-loss',
     false,
   ],
 ])('%j is written as %j', (event, text, isDetail) => {

@@ -39,7 +39,7 @@ function writeEvent(event: ReportedEvent, source: Source, hint: Hint): string | 
       return `removed ${event.path}`
     case 'failed': {
       const next =
-        event.retryMs === null ? 'tried again when it changes' : `tried again in ${writeDuration(event.retryMs)}`
+        event.retryMs === null ? 'retry when it changes' : `retry in ${writeDuration(event.retryMs)}`
       return `failed ${event.path}: ${describe(event.reason, event.detail)}; ${next}`
     }
     case 'healed':
@@ -48,14 +48,14 @@ function writeEvent(event: ReportedEvent, source: Source, hint: Hint): string | 
         : `${event.path}, which failed before, was read`
     case 'withheld': {
       const accept = hint('recrawl', labelOf(source), '--accept-loss')
-      return `${event.problem ?? 'too many pages are gone'}; they stay in the library. If that is right: ${accept}`
+      return `${event.problem ?? 'too many pages are gone'}; they are kept in the library. To remove them: ${accept}`
     }
     case 'vain':
-      return `${event.problem ?? 'nothing was read'}; what the library holds stays`
+      return `${event.problem ?? 'nothing was read'}; the pages in the library are kept`
     case 'settled':
       return undefined
     case 'away':
-      return `${event.problem}: what the library holds of it stays; waiting for it`
+      return `${event.problem}: its pages in the library are kept; waiting for the folder`
     case 'back':
       return `${printableLabel(source)} is there again`
     case 'waiting':
@@ -75,9 +75,9 @@ function writeCaughtUp(event: Extract<WatchEvent, { type: 'caught-up' }>, source
   const how =
     polling === null
       ? `watching ${countOf(folders, 'folder')}`
-      : `looking at it every ${writeDuration(polling.everyMs)}, because ${polling.problem}`
+      : `polling it every ${writeDuration(polling.everyMs)}, because ${polling.problem}`
   if (isFirst) return `${printableLabel(source)}: ${counts}; ${how}`
-  return `looked at everything: ${counts}${polling === null ? '' : `; ${how}`}`
+  return `checked all files: ${counts}${polling === null ? '' : `; ${how}`}`
 }
 
 function describe(reason: Reason | null, detail: string | null): string {

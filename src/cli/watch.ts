@@ -38,22 +38,22 @@ interface WatchFlags extends CommonFlags {
 export function addWatch(program: Command, streams: Streams): void {
   const command = program
     .command('watch')
-    .description('keep a folder in the library as it is on the disk, until it is stopped')
-    .argument('<folder>', 'a folder; it is taken into the library if it is not there yet')
+    .description('watch a folder and keep its pages in the library up to date, until you stop it')
+    .argument('<folder>', 'the folder; it is added to the library if it is new')
     .option('--name <name>', 'what to call it (default: name of the folder)')
     .option('--version <label>', 'version of what it documents')
     .option('--allow <glob>', 'read only paths that match; repeat it, or use commas', collectList)
-    .option('--block <glob>', 'leave out paths that match, whatever is allowed', collectList)
-    .option('--max-depth <folders>', 'go down at most so many folders', wholeNumber('--max-depth', 0))
+    .option('--block <glob>', 'leave out paths that match, even if --allow matches them', collectList)
+    .option('--max-depth <folders>', 'read at most this many levels of folders', wholeNumber('--max-depth', 0))
     .option(
       '--chunks <profile>',
       `how pages are cut: ${CHUNK_PROFILES.join(', ')} (default: ${DEFAULT_SETTINGS.chunks})`,
       oneOf('--chunks', CHUNK_PROFILES),
     )
-    .option('--poll <duration>', 'look so often instead of being told by the system, as network disks need (10s)')
+    .option('--poll <duration>', 'poll at this interval instead of waiting for change events; network disks need it (10s)')
     .addHelpText(
       'after',
-      '\nBegins with what changed while nobody watched. A file is read when it has been\nleft alone for a second. One that cannot be read keeps its page, is written\ndown (--failures), tried again after 5 s, 30 s, 3 min and 15 min, and whenever\nit changes. Ctrl-C ends it; nothing is lost by that. Ignore files above\nthe folder are obeyed, but not watched: start it again when one has changed.\n\nExamples:\n  $ pharos watch ./docs\n  $ pharos watch ./notes --name notes --json\n  $ pharos watch /mnt/share/handbook --poll 30s',
+      '\nStarts with the changes since the last run. A file is read one second after its\nlast change. If a file cannot be read, its page is kept, the failure is logged\n(--failures), and the file is retried after 5 s, 30 s, 3 min and 15 min, and\nwhenever it changes. Press Ctrl-C to stop; nothing is lost. Ignore files above\nthe folder apply, but are not watched: restart when one of them changes.\n\nExamples:\n  $ pharos watch ./docs\n  $ pharos watch ./notes --name notes --json\n  $ pharos watch /mnt/share/handbook --poll 30s',
     )
   addLibraryOptions(addEmbedOptions(command), ['failures', 'maxFileBytes'])
   command.action(async (folder: string, flags: WatchFlags) => {
@@ -68,7 +68,7 @@ export function addWatch(program: Command, streams: Streams): void {
           await watch({ library, source, terminal, config, signal }, { ...asked, pollMs })
         }),
       () => {
-        if (terminal.isLive) terminal.note('stopping … (Ctrl-C once more ends it at once)')
+        if (terminal.isLive) terminal.note('stopping … (press Ctrl-C again to stop at once)')
       },
     )
   })
@@ -106,7 +106,7 @@ async function findOrAddFolder(library: Library, given: string, flags: WatchFlag
     throw new PharosError('SOURCE_UNREADABLE', { path: given, problem: 'it is a file', advice: 'name a folder' })
   }
   if (url === undefined) {
-    throw new PharosError('URL_INVALID', { url: given, problem: 'it names no folder of this machine' })
+    throw new PharosError('URL_INVALID', { url: given, problem: 'it is not a folder on this machine' })
   }
   const { name, version, allow, block, maxDepth, chunks } = flags
   const scope: Partial<Scope> = withoutUndefined({ allow, block, maxDepth })
@@ -225,7 +225,7 @@ function createLog({ library, source, terminal, config }: WatchContext): (event:
       appendFailure(file, line)
     } catch (error) {
       isBroken = true
-      terminal.notice(printableLine(`${file} cannot be written: ${messageOf(error)}; failures are told here only`))
+      terminal.notice(printableLine(`${file} cannot be written: ${messageOf(error)}; failures are only shown here`))
     }
   }
 }

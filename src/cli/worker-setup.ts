@@ -107,7 +107,7 @@ function createThrottledWarner(log: Log): (message: string) => void {
   return (message) => {
     if (performance.now() - toldAt < WARN_INTERVAL_MS) return
     toldAt = performance.now()
-    log.warn(`the queue of jobs fails, which is tried again: ${message}`)
+    log.warn(`the job queue failed; retrying: ${message}`)
   }
 }
 

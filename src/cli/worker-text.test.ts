@@ -34,7 +34,7 @@ test('warns about queued crawls without a worker, with the command that starts o
 
 test('a source shows its job that is queued or failed before its crawl', () => {
   const report = { source: { id: 'one' }, crawl: null } as Parameters<typeof writeJobLines>[1]
-  expect(writeJobLines([waiting], report)).toEqual(['Job: job-1 waits for its turn'])
+  expect(writeJobLines([waiting], report)).toEqual(['Job: job-1 is queued'])
   const failed = { ...waiting, status: 'failed', crawlId: 'c', problem: 'there is no folder' } as const
   expect(writeJobLines([waiting, failed], report)).toEqual(['Job: job-1 failed: there is no folder'])
   // The result of the crawl is shown anyway.

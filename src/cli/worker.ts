@@ -29,10 +29,10 @@ export function addWorker(program: Command, streams: Streams): void {
       'take crawls, analysis and embedding from the queue of a library in PostgreSQL, beside its other workers',
     )
     .option('--json-logs', 'write the log as JSON, one object a line')
-    .option('--alive-file <path>', 'write this file every few seconds, for a probe that looks how old it is')
+    .option('--alive-file <path>', 'update this file every few seconds, for liveness probes that check its age')
     .addHelpText(
       'after',
-      '\nAny number of workers, on any number of machines, share the work of a library.\nWhat is asked for at `pharos serve`, or with --detach, is taken by one of them;\nwhat one that dies leaves is taken by another. What may be fetched, and how, is\ndecided by the settings of the worker: give all of them the same.\n\nExamples:\n  $ pharos worker --library postgres://pharos@db/pharos\n  $ pharos worker --max-crawls 4 --drain-time 30s',
+      '\nAny number of workers, on any number of machines, share the work of a library.\nEach job from `pharos serve` or --detach goes to one of them. If a worker dies,\nanother one continues its jobs. The settings of a worker decide what it may\nfetch, and how: give all workers the same settings.\n\nExamples:\n  $ pharos worker --library postgres://pharos@db/pharos\n  $ pharos worker --max-crawls 4 --drain-time 30s',
     )
   addLibraryOptions(command, [
     ...WORKER_SETTINGS,
@@ -56,7 +56,7 @@ export function addWorker(program: Command, streams: Streams): void {
     try {
       await interruptible(
         (signal) => runWorker(config, log, terminal, signal),
-        () => tell('takes nothing new, and goes when what runs is over … (Ctrl-C once more ends it at once)'),
+        () => tell('finishing the running jobs, taking no new ones … (press Ctrl-C again to stop at once)'),
       )
     } finally {
       letGo?.()
@@ -91,7 +91,7 @@ async function runWorker(config: EffectiveConfig, log: Log, terminal: Terminal, 
 function refuseLibraryFile(config: EffectiveConfig): void {
   const { library } = config.values
   if (isPostgres(library)) return
-  const problem = `${shownLibrary(config.values)} is a file, whose crawls are run by \`pharos serve\` alone; workers share a library in PostgreSQL`
+  const problem = `${shownLibrary(config.values)} is a file, and only \`pharos serve\` runs its crawls; workers need a library in PostgreSQL`
   const serve = createHint(config)('serve')
   throw new AdvisedError(
     new PharosError('USAGE', { problem }),

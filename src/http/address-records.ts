@@ -114,14 +114,14 @@ export function listAddressEvents({ known, hub, verdict, problems }: AddressDesc
   }
   if (verdict !== null) {
     const { checkedAt: at, origin, state, pattern } = verdict
-    const text = `${origin === 'guessed' ? 'was supposed by a plan' : 'was named by the site'} as a hub of ${pattern}, and is ${state}`
+    const text = `${origin === 'guessed' ? 'was guessed by a plan' : 'was named by the site'} as a hub of ${pattern}, and is ${state}`
     moments.push({ at, event: 'verdict', text, url: null })
   }
   for (const { at, kind, message } of problems) {
     moments.push({
       at,
       event: 'problem',
-      text: `was told as ${kind}${message === null ? '' : `: ${message}`}`,
+      text: `was reported as ${kind}${message === null ? '' : `: ${message}`}`,
       url: null,
     })
   }
@@ -164,7 +164,7 @@ export function describeMissing({ nearest, scopeResults }: UnknownAddress): {
   readonly nearest: string
 } {
   const reasons = scopeResults.map(({ source, explanation: { refusal } }) => {
-    const why = refusal === null ? 'nothing that was read leads to it' : REASON_WORDS[refusal.reason]
+    const why = refusal === null ? 'no crawled page links to it' : REASON_WORDS[refusal.reason]
     return `${labelOf(source)} has not seen it, ${why}`
   })
   return {

@@ -255,7 +255,7 @@ async function answerFailure(
     const next = encodeURIComponent(request.url.slice(new URL(request.url).origin.length))
     return new Response(null, { status: 303, headers: { location: `/login?next=${next}` } })
   }
-  const { code, advice = 'Try again. If it stays so, the log of the server tells more under this id.' } = body
+  const { code, advice = 'Try again. If the problem persists, look in the server log under this id.' } = body
   const page =
     status === 404
       ? renderNotFound(path)

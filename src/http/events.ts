@@ -266,7 +266,7 @@ function writeStart(dispatcher: Dispatcher, filter: FeedFilter, isBroken: boolea
   const place = `id: ${feed.epoch}-${feed.last}\n`
   const hello = filter.logs ? writeEvent('log', { stream: 'server', line: '[server] connected', jobId: null }) : ''
   const missed = isBroken
-    ? writeNotice('what happened since the stream broke off is not known here any more', null)
+    ? writeNotice('events since the connection was lost are no longer available', null)
     : ''
   return `${place}${hello === '' ? ': connected\n\n' : hello}${missed}${writeCurrentState(dispatcher, filter)}`
 }

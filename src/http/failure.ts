@@ -101,7 +101,7 @@ function unavailableError(error: unknown): PharosError {
 /** Clients see only messages about damage, because other messages may contain a path of this machine. */
 function unusableError({ details: { state, problem = '', advice = '' } }: PharosError): PharosError {
   const library = 'of this server'
-  const told = { problem: 'it cannot be opened', advice: 'the log of the server tells under this id what is wrong' }
+  const told = { problem: 'it cannot be opened', advice: 'the server log has the details under this id' }
   return new PharosError('LIBRARY_UNUSABLE', { library, ...(state === 'damaged' ? { problem, advice } : told) })
 }
 

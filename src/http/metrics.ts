@@ -75,7 +75,7 @@ export function createMetrics(
       const waiting = jobs.filter(({ status }) => status === 'queued')
       return [
         ...writeJobs(running, totals),
-        ...gauge('pharos_jobs_waiting', 'Crawls that wait for room, or for a worker.', waiting.length),
+        ...gauge('pharos_jobs_waiting', 'Crawls that are queued.', waiting.length),
         ...gauge('http_event_streams', 'Event streams that are open.', streams),
         ...(library === null ? [] : writeLibrary(library)),
         ...(workers === null ? [] : writeWorkers(workers)),
@@ -158,14 +158,14 @@ function writeWorkers(workers: readonly WorkerRecord[]): string[] {
     ...gauge('pharos_workers', 'Workers that share the work of the library.', there.length),
     ...gauge(
       'pharos_workers_lost',
-      'Workers that went without a word, in the last minute.',
+      'Workers that stopped reporting in the last minute.',
       workers.length - there.length,
     ),
     ...each('gauge', 'pharos_worker_slots', 'Crawls that a worker runs at once.', ({ slots }) => slots),
     ...each('gauge', 'pharos_worker_jobs', 'Crawls that a worker runs.', ({ jobs }) => jobs.length),
     ...each('gauge', 'pharos_worker_host_leases', 'Hosts that a worker holds.', ({ leases }) => leases),
     ...each('counter', 'pharos_worker_visits_total', 'Visits of a worker.', ({ visits }) => visits),
-    ...each('counter', 'pharos_worker_bytes_total', 'Bytes that a worker was answered.', ({ bytes }) => bytes),
+    ...each('counter', 'pharos_worker_bytes_total', 'Bytes that a worker received.', ({ bytes }) => bytes),
     ...each(
       'gauge',
       'pharos_worker_visits_per_second',
@@ -180,14 +180,14 @@ function writeJobs(running: readonly JobView[], totals: Readonly<Record<Counter,
   return [
     ...gauge('crawler_running', 'Crawls that run.', running.length),
     ...gauge('crawler_paused', 'Crawls that are paused.', running.filter(({ paused }) => paused).length),
-    ...counter('crawler_requests_total', 'Visits that came to an end.', totals.requests),
+    ...counter('crawler_requests_total', 'Visits that have finished.', totals.requests),
     ...counter('crawler_downloads_total', 'Answers with a body.', totals.downloads),
     ...counter('crawler_articles_found_total', 'Addresses that were found and admitted.', totals.found),
     ...counter('crawler_articles_saved_total', 'Pages that were stored.', totals.saved),
     ...counter('crawler_errors_total', 'Visits that failed.', totals.errors),
     ...gauge(
       'crawler_queue_size',
-      'Addresses that wait.',
+      'Addresses in the queue.',
       sum(({ progress }) => progress?.queueSize ?? 0),
     ),
     ...gauge(
@@ -207,7 +207,7 @@ function writeJobs(running: readonly JobView[], totals: Readonly<Record<Counter,
     ),
     ...gauge(
       'crawler_cache_hit_ratio',
-      'Share of visits that were answered by what is stored.',
+      'Share of visits that were answered from the cache.',
       running.length === 0 ? 0 : sum(({ rates }) => rates.cacheHitRatio) / running.length,
     ),
     ...gauge(

@@ -47,7 +47,7 @@ export function describeRoutes(routes: readonly Route[], version: string, settin
     info: {
       title: 'Pharos',
       version,
-      description: 'Crawls sites into a library, tells how that goes, and answers questions from it.',
+      description: 'Crawls sites into a library, reports progress, and searches the library.',
     },
     tags: [...new Set(routes.map(({ group }) => group))].map((name) => ({ name })),
     // A token is required only when the owner has set one.

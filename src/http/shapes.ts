@@ -16,20 +16,20 @@ export const failureShape: z.ZodType = z.object({
 })
 
 const FAILURES: Readonly<Record<number, string>> = {
-  400: 'Something that was given makes no sense.',
+  400: 'The request is invalid.',
   401: 'The token is missing or wrong.',
-  403: 'A page of another site asked.',
-  404: 'There is no such thing.',
-  405: 'It cannot be asked in that way.',
-  409: 'Something else is in the way.',
+  403: 'The request came from a page of another site.',
+  404: 'Not found.',
+  405: 'The route does not support this method.',
+  409: 'Conflict with the current state, such as a running crawl.',
   413: 'The body is too large.',
   414: 'The address is too long.',
   415: 'The body is no JSON.',
-  421: 'The server is not known under that name.',
-  422: 'What was named cannot be used.',
-  429: 'There are as many as there may be.',
-  500: 'Something went wrong here; the log tells more under the id.',
-  502: 'Something could not be fetched.',
+  421: 'The server does not accept this host name.',
+  422: 'The named source, file or address cannot be used.',
+  429: 'A limit is reached; try again later.',
+  500: 'Unexpected error; the server log has the details under the id.',
+  502: 'A page or service could not be fetched.',
   503: 'The library, or the server, cannot do that at the moment.',
 }
 
@@ -109,7 +109,7 @@ export const sourceShape: z.ZodType = z.looseObject({
   meaning: z
     .number()
     .nullable()
-    .describe('The share of its chunks that search by meaning finds, from 0 to 1; null where none can be found so.'),
+    .describe('Share of its chunks that search by meaning can find, from 0 to 1; null without search by meaning.'),
   balance: z.record(z.string(), count),
   reasons: z.record(z.string(), count),
   createdAt: z.string(),
@@ -133,7 +133,7 @@ export const sourceShape: z.ZodType = z.looseObject({
       scope: z.object({ reach: z.string(), allow: z.array(z.string()) }),
     })
     .nullable()
-    .describe('The scope that the source probably needs, where its own leaves only a few pages; null where that fits.'),
+    .describe('A wider scope that the source probably needs, because its own admits only a few pages; null if its own fits.'),
 })
 
 /** An address of the ledger. */

@@ -212,7 +212,7 @@ function explainFetchError(error: GitError, url: string, proxy: OpenProxy | unde
   }
   if (/could not read Username|Authentication failed|returned error: 40[13]/i.test(message)) {
     const advice = `name a variable that holds a token with gitTokens, as ${host}=VARIABLE`
-    return new GitError(`${host} does not give it to everybody: ${advice}`, { cause: error })
+    return new GitError(`${host} requires authentication: ${advice}`, { cause: error })
   }
   return error
 }

@@ -412,7 +412,7 @@ describe('a remote repository', () => {
     await expect(openAt(url)).rejects.toMatchObject({
       code: 'SOURCE_UNREADABLE',
       details: {
-        problem: `${host} does not give it to everybody: name a variable that holds a token with gitTokens, as ${host}=VARIABLE`,
+        problem: `${host} requires authentication: name a variable that holds a token with gitTokens, as ${host}=VARIABLE`,
       },
     })
     // The token of a host applies to its default port only.

@@ -19,7 +19,7 @@ test('retries a busy download up to four times', async () => {
 })
 
 test.each([
-  ['nothing is there', new DownloadError('missing', 'gone')],
+  ['does not exist', new DownloadError('missing', 'gone')],
   ['it would be long', busy(31_000)],
   ['something else is wrong', new TypeError('x')],
 ])('does not retry when %s', async (_, error) => {

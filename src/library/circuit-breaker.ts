@@ -16,7 +16,7 @@ export class CircuitOpenError extends Error {
   readonly retryInMs: number
 
   constructor(retryInMs: number) {
-    super(`not asked: it failed again and again and is left alone for ${Math.ceil(retryInMs / 1000)} s`)
+    super(`skipped after repeated failures; next request in ${Math.ceil(retryInMs / 1000)} s`)
     this.retryInMs = retryInMs
   }
 }

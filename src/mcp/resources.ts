@@ -52,7 +52,7 @@ export function addResources(server: McpServer, shared: SharedState): void {
   server.registerResource(
     'crawl',
     new ResourceTemplate('docs://crawls/{id}', { list: undefined }),
-    { title: 'A crawl', description: 'How far one crawl is, or what it came to.', mimeType },
+    { title: 'A crawl', description: 'Progress or result of one crawl.', mimeType },
     (uri, variables) => answer(uri, () => readCrawl(shared, variableOf(variables, 'id'))),
   )
   const { packs } = shared

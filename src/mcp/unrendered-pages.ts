@@ -7,7 +7,7 @@ export function writeUnrendered(count: number, { settings }: Source, isReadOnly:
   const [are, their, them] = count === 1 ? ['is', 'its', 'it'] : ['are', 'their', 'them']
   const { render } = settings
   const has = render === 'http' ? '' : ` (read with render ${render})`
-  const next = isReadOnly || render !== 'http' ? '' : `; recrawl_source with render auto reads ${them} in one`
+  const next = isReadOnly || render !== 'http' ? '' : `; recrawl_source with render auto reads ${them} in a browser`
   return `${countOf(count, 'page')} ${are} empty until ${their} scripts have run${has}${next}`
 }
 

@@ -240,7 +240,7 @@ const ODD_FILES: Readonly<Record<string, string | Uint8Array>> = {
   'names/back`tick`.md': '# Ticks\n\n`a`\n',
   'names/100%25 & <b>#1?.txt': 'signs that addresses use',
   'names/-dash.js': 'function dash(it) {\n  return it\n}\n',
-  'names/no ending': 'A file without an ending.\n',
+  'names/no ending': 'A file not finisheding.\n',
   'names/UPPER.MD': '# UPPER\n\nletters\n',
   'names/.hidden': 'hidden words\n',
   'names/__proto__.js': 'export function proto() {\n  return {}\n}\n',

@@ -263,7 +263,7 @@ test('an analysis is started by a button and watched until it ends', async () =>
       summary: { pages: 3000 },
     })
     await page.clock.runFor(5000)
-    await status.getByText('This run is over').waitFor()
+    await status.getByText('This run has ended').waitFor()
     await page.locator('[data-run] .pill-good').getByText('completed').waitFor()
     await page.goto(`${origin}/analysis/ssr`)
     await status.getByText('Live').waitFor()

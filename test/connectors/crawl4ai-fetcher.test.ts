@@ -295,7 +295,7 @@ describe('a failing service', () => {
     const fetcher = await open({ retries: 0 })
     server.setFault(CRAWL, answer(500))
     for (const url of listUrls(5)) await fetcher.fetch({ url })
-    const detail = 'Crawl4AI was not asked: it failed again and again and is left alone for 60 s'
+    const detail = 'Crawl4AI was skipped after repeated failures; next request in 60 s'
     expect(await fetcher.fetch({ url: URL_1 })).toEqual(failed('service-failed', detail, { retryAfterMs: 60_000 }))
     expect(server.count(CRAWL)).toBe(5)
     server.clearFaults()

@@ -512,7 +512,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
     expect(reader.lastFailures).toHaveLength(9)
     expect(reader.lastFailures[5]?.error.message).toBe(
-      'https://example.com/6 could not be read: Crawl4AI was not asked: it failed again and again and is left alone for 60 s',
+      'https://example.com/6 could not be read: Crawl4AI was skipped after repeated failures; next request in 60 s',
     )
   })
 

@@ -153,7 +153,7 @@ describe('embed', () => {
     )
     const { status, stderr } = await pharos(['embed', 'run'], { PHAROS_EMBED_BATCH: '1' })
     expect(status).toBe(3)
-    expect(stderr).toMatch(/^embedded [1-9]\d* of 11 chunks by then, which stays\npharos: .+ no key was sent/)
+    expect(stderr).toMatch(/^embedded [1-9]\d* of 11 chunks before the failure; these are kept\npharos: .+ no key was sent/)
   })
 
   test('add embeds with the service that its flags name, and reports the number', async () => {

@@ -225,7 +225,7 @@ describe('add', () => {
   test.each([
     [
       'add docs-example',
-      /^pharos: docs-example cannot be crawled: it is no address, and there is no folder or file of that name – give an/,
+      /^pharos: docs-example cannot be crawled: it is neither a URL nor an existing file or folder – give an/,
     ],
     ['add ftp://x/', /its scheme is ftp/],
     ['add https://me:pw@docs.example/', /give them with --header instead/],
@@ -298,7 +298,7 @@ describe('add', () => {
     site.pages.set('/start/', new URL('/docs/', site.origin))
     const { code, stdout } = await pharos('add {}/start/ --name moved')
     expect(code).toBe(0)
-    expect(stdout.split('\n')[0]).toBe(`the start leads to ${site.origin}/docs/; that is what was crawled`)
+    expect(stdout.split('\n')[0]).toBe(`the start redirects to ${site.origin}/docs/; that address was crawled`)
     expect((await pharos('explain moved {}/docs/retry')).stdout).not.toContain('refuse')
     expect((await pharos('explain moved {}/start/')).stdout).toContain(
       `Content: held by ${site.origin}/docs/ (indexed)`,
@@ -379,7 +379,7 @@ describe('an existing source', () => {
     const { code, stdout } = await pharos('refresh guide')
     expect(code).toBe(0)
     expect(stdout.trimEnd().split('\n').at(-1)).toBe(
-      '1 new address seen and left alone; fetch it with: pharos refresh guide --discover',
+      '1 new address found but not fetched; fetch it with: pharos refresh guide --discover',
     )
     expect([site.countOf('/docs/new'), site.countOf('/docs/broken')]).toEqual([0, 0])
     await balance()
@@ -457,7 +457,7 @@ describe('an existing source', () => {
   test('explains every address, known or not', async () => {
     const story = async (url: string) => (await pharos(`explain guide ${url}`)).stdout
     expect(await story('{}/docs/install')).toMatch(
-      /^http\S+\nState: indexed, its content was taken in\nFound: as a link on \S+\/docs\/, 1 link/,
+      /^http\S+\nState: indexed, its content was indexed\nFound: as a link on \S+\/docs\/, 1 link/,
     )
     expect(await story('/docs/broken')).toMatch(
       /State: failed \(not-found\).*\nWhy: it was not found\n[\s\S]*Last answer: 404\n/,
@@ -582,16 +582,16 @@ describe('a host that asks to be left alone', () => {
     const parked = await pharos(`${ADD} --concurrency 1 --json`)
     expect(parked.code).toBe(5)
     const [notice, error] = parked.stderr.split('\n')
-    expect(notice).toBe(`${host} is not asked any more in this crawl: Retry-After 3600`)
+    expect(notice).toBe(`${host} is skipped for the rest of this crawl: Retry-After 3600`)
     expect(JSON.parse(error ?? '')).toMatchObject({ error: { code: 'CRAWL_PARKED' } })
     expect(JSON.parse(parked.stdout)).toMatchObject({ end: 'completed', failed: expect.any(Number) })
-    expect((await pharos('status guide')).stdout).toContain(`Not asked any more: ${host}, Retry-After 3600\n`)
+    expect((await pharos('status guide')).stdout).toContain(`Host skipped: ${host}, Retry-After 3600\n`)
     site.requests.length = 0
     const again = await pharos('retry guide')
     expect(again).toMatchObject({ code: 5, stderr: expect.stringContaining('it asked to wait until 20') })
     expect(site.requests).toEqual([])
     expect((await pharos('explain guide /docs/p30')).stdout).toContain(
-      'Why: its host asked to be left alone, or kept failing',
+      'Why: its host kept failing or asked for a long pause',
     )
   })
 })
@@ -663,7 +663,7 @@ describe('a running crawl', () => {
     expect(await pharos('remove guide')).toMatchObject({
       code: 1,
       stderr:
-        'pharos: guide is being crawled by another process – wait for it to end, or remove it all the same: `pharos remove guide --force`\n',
+        'pharos: guide is being crawled by another process – wait for it to end, or stop the crawl and remove it: `pharos remove guide --force`\n',
     })
     expect((await pharos('remove guide --force')).code).toBe(0)
     expect(await ended).toMatchObject({
@@ -689,7 +689,7 @@ describe('a running crawl', () => {
     site.delayMs = 0
     const before = site.requests.length
     const resumed = await pharos('recrawl guide')
-    expect(resumed).toMatchObject({ code: 0, stderr: 'going on with the interrupted crawl of guide\n' })
+    expect(resumed).toMatchObject({ code: 0, stderr: 'resuming the interrupted crawl of guide\n' })
     expect(await balance()).toMatchObject({ pages: 61, pending: 0, failed: 0 })
     expect(site.requests.slice(before).filter(({ path }) => path.startsWith('/docs/p')).length).toBeLessThanOrEqual(
       61 - Number(pages),
@@ -703,7 +703,7 @@ describe('a running crawl', () => {
       code: 2,
       stdout: '',
       stderr: expect.stringContaining(
-        `pharos: guide exists with other settings: go on without them, or \`pharos remove guide --library ${shop.path('library.db')}\` first`,
+        `pharos: guide exists with other settings: leave these options out to resume it, or run \`pharos remove guide --library ${shop.path('library.db')}\` first`,
       ),
     })
     expect(await pharos(`${ADD} --crawl-type basic`)).toMatchObject({ code: 2 })
@@ -731,7 +731,7 @@ describe('a running crawl', () => {
   test.each(SIGNALS)('a crawl stopped by %s resumes with the same add command', async (signal) => {
     await interrupt(`${ADD} --concurrency 4`, 20, signal)
     site.delayMs = 0
-    expect(await pharos(ADD)).toMatchObject({ code: 0, stderr: 'going on with the interrupted crawl of guide\n' })
+    expect(await pharos(ADD)).toMatchObject({ code: 0, stderr: 'resuming the interrupted crawl of guide\n' })
     expect(await balance()).toMatchObject({ pages: 61, pending: 0 })
   })
 })
@@ -766,7 +766,7 @@ test('a terminal gets an immediate answer to Ctrl-C', async () => {
   site.delayMs = 200
   const command = `timeout -s INT 2 '${process.execPath}' '${PROGRAM}' add ${site.origin}/docs/ --name guide --concurrency 1 --allow-private`
   const { stdout } = await shop.shell(`TERM=xterm script -qec "${command}" /dev/null`)
-  expect(stdout).toContain('stopping … (Ctrl-C once more ends it at once)')
+  expect(stdout).toContain('stopping … (press Ctrl-C again to stop at once)')
 })
 
 describe('a library', () => {

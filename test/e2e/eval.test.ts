@@ -89,7 +89,7 @@ describe('eval', () => {
     const { code, stdout, stderr } = await pharos(...args)
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'no vectors took part, so every way to search is by words\n',
+      stderr: 'no vectors were used, so every way to search matches words only\n',
     })
     expect(stdout).toMatch(/\n +now +words +before\.json\n/)
     expect(stdout).toContain('against words: 0 better, 0 worse, 4 the same\n')

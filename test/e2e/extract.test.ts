@@ -122,8 +122,8 @@ describe('extract', () => {
     ],
     [
       'stub.html',
-      'stub.html is no page: it leads elsewhere (refreshes to another address after 0 s: https://example.org/new)',
-      'take the page that it leads to; --json gives its links',
+      'stub.html is no page: it redirects to another address (refreshes to another address after 0 s: https://example.org/new)',
+      'read the page that it redirects to; --json gives its links',
     ],
     [
       'image.html',
@@ -154,7 +154,7 @@ describe('extract', () => {
     expect(code).toBe(3)
     expect(JSON.parse(stdout)).toMatchObject({ type: 'no-page', reason: 'redirect', target: 'https://example.org/new' })
     expect(JSON.parse(stderr)).toMatchObject({
-      error: { code: 'PAGE_REFUSED', advice: 'take the page that it leads to' },
+      error: { code: 'PAGE_REFUSED', advice: 'read the page that it redirects to' },
     })
   })
 

@@ -177,7 +177,7 @@ test('a run that is killed goes on, two at once are refused, and the end is as i
   expect(before.size).toBeLessThan(FILES)
 
   const rest = await runHere('add docs')
-  expect(rest).toMatchObject({ code: 0, stderr: 'going on with the interrupted crawl of docs\n' })
+  expect(rest).toMatchObject({ code: 0, stderr: 'resuming the interrupted crawl of docs\n' })
   const { indexed, unchanged, ...status } = await statusOf('docs')
   expect(status).toMatchObject({ discovered: FILES, pending: 0, pages: FILES })
   expect([indexed, unchanged]).toEqual([FILES - before.size, before.size])

@@ -149,7 +149,7 @@ describe('serve', () => {
     // The server listens on a port, so the address is an object.
     const { port } = busy.address() as AddressInfo
     const refused = await workshop.runInProcess(['serve'], { PORT: String(port) })
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`--port ${port}: it is in use`)])
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`--port ${port}: the port is in use; choose another one`)])
     await new Promise((resolve) => busy.close(resolve))
     const server = await serve([], { PORT: String(port) })
     expect(new URL(server.origin).port).toBe(String(port))
@@ -223,5 +223,5 @@ const PLACES = `Pharos serves HOME/.local/share/pharos/library.db
   API        ORIGIN/docs
   MCP        ORIGIN/mcp
 
-Ctrl-C stops it; crawls that are under way go on when it is started again.
+Press Ctrl-C to stop. Running crawls resume at the next start.
 `

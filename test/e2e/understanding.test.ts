@@ -110,7 +110,7 @@ test('a plan reports its steps when verbosity asks for it, and the summary repor
 
   expect(await shop.run(['analyze', '--library', world])).toMatchObject({ code: 0 })
   const hub = (await pharos(world, 'explain', host, '/world/france')).stdout
-  expect(hub).toMatch(/\nPage: navigation, which mainly leads to others, \d+ % sure\nPlaces: France/)
+  expect(hub).toMatch(/\nPage: navigation, mainly links to other pages, \d+ % sure\nPlaces: France/)
   const missed = (await pharos(world, 'explain', host, '/old')).stdout
   expect(missed).toContain(`Alias: ${site.origin}/world (redirect, 301; something is there)`)
 })

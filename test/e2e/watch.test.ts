@@ -159,7 +159,7 @@ describe('pharos watch', () => {
   test.each([
     [['nowhere'], 'there is nothing at'],
     [['a.md'], 'it is a file'],
-    [['npm:react'], 'it names no folder of this machine'],
+    [['npm:react'], 'it is not a folder on this machine'],
     [['docs', '--poll', '1ms'], '--poll: expected a duration from 1s to 1d'],
     [['docs', '--poll', '30d'], '--poll: expected a duration from 1s to 1d, such as 10s, got "30d"'],
     [['docs', '--block', '/x/**'], 'is in the library with other settings'],

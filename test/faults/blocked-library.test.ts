@@ -154,9 +154,9 @@ test('the command line reports in one line each that it waits, that it continues
   disk.free()
   await expect(ended).resolves.toBe(0)
   expect(notes.join('')).toMatch(
-    /^paused: there is no room left .*; the crawl goes on when there is room, and is given up after 5 minutes$/m,
+    /^paused: there is no room left .*; the crawl resumes when there is free disk space, and stops after 5 minutes$/m,
   )
-  expect(notes.join('')).toMatch(/^going on after \S+$/m)
+  expect(notes.join('')).toMatch(/^resumed after \S+$/m)
   expect(answers.join('')).toContain('pages')
 })
 
@@ -170,7 +170,7 @@ test('the command line gives up when the disk has been full for `fullDiskTime`, 
   vi.stubEnv('PHAROS_FULL_DISK_TIME', '1s')
   fillDuringCrawl(disk)
   await expect(run(['add', `${site.origin}/`, '--library', disk.path, '--allow-private'], streams)).resolves.toBe(1)
-  expect(notes.join('')).toMatch(/the crawl goes on when there is room, and is given up after 1 second$/m)
+  expect(notes.join('')).toMatch(/the crawl goes on when there is free disk space, and stops after 1 second$/m)
   expect(notes.at(-1)).toMatch(
     /^pharos: there is no room left for the library \S+: the disk has been full for 1 second; .* – nothing is lost; go on with: /,
   )
@@ -255,7 +255,7 @@ describe('a library that another process keeps locked', () => {
 })
 
 describe('a library on a disk that can only be read', () => {
-  test('gives a clear error, and continues when it can be written again', async () => {
+  test('gives a clear error, and continues when the library is writable again again', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path)
     await child.waitForEvents('settled', 5)

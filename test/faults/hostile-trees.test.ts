@@ -208,8 +208,8 @@ test('a package whose registry leads elsewhere', async () => {
   const places = {
     'http://169.254.169.254/latest': '169.254.169.254 is not a public address',
     [`http://127.0.0.2:${canary.port}`]: '127.0.0.2 is not a public address',
-    [`file://${shop.path('outside')}`]: 'it is no address of the web',
-    'data:,x': 'it is no address of the web',
+    [`file://${shop.path('outside')}`]: 'it is not a web address (http or https)',
+    'data:,x': 'it is not a web address (http or https)',
   }
   for (const [i, [place, problem]] of Object.entries(places).entries()) {
     registry.publishNpm(`lamp-${i}`, '1.0.0', tarball)

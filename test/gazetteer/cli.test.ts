@@ -53,7 +53,7 @@ test('countries are imported from local files, credited, checked and exported', 
     /^250 countries, 0 regions, 0 cities, 31 other places, [\d,]+ names\nrevision: [\da-f]{16}\n/,
   )
   expect(status.stdout).toContain('ODbL-1.0')
-  expect(await runHere('validate')).toMatchObject({ code: 0, stdout: 'nothing is against the rules\n' })
+  expect(await runHere('validate')).toMatchObject({ code: 0, stdout: 'no rule is violated\n' })
   expect((await runHere('qa')).stdout).toContain('no-city: 250 × countries without any city')
 
   const out = workshop.path('places.ndjson')
@@ -93,7 +93,7 @@ test('an interrupted import reports what is there', async () => {
   setState.run(...state)
   db.close()
   expect(stdout).toMatch(/^250 countries, 0 regions, 1 city, /)
-  expect(stdout).toContain('an import was broken off, and nothing is found yet; do it again: pharos gazetteer import')
+  expect(stdout).toContain('an import was interrupted, so no places are found yet; import again with: pharos gazetteer import')
 })
 
 test('a file without any place is refused with the reason', async () => {

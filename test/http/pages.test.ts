@@ -260,7 +260,7 @@ describe('addresses', () => {
     const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/install`)}`)
     for (const part of [
       'guide@2.0',
-      'its content was taken in',
+      'its content was indexed',
       'as a link, 1 link from the start',
       'Install the thing',
       'in 1 chunk',

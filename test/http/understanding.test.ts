@@ -458,7 +458,7 @@ describe('addresses', () => {
       await refused(server.ask(`/api/urls?${query}`), 400, 'USAGE')
     const body = await show('/urls?classification=article')
     expect(body).toContain(ARTICLE)
-    expect(body).toContain('Signals sure by %')
+    expect(body).toContain('Minimum signal confidence (%)')
     // The page has the same filters as the API, with the same names.
     const counted = async (query: string) => /(\d+) of (\d+) address/.exec(await show(`/urls?${query}`))?.[2]
     const least = 'minCombinedConfidence=75'
@@ -513,7 +513,7 @@ describe('addresses', () => {
     expect(aliases.map(({ classification }) => classification)).toContain('redirect')
     const { sources: old } = await story('/old-france')
     expect(old[0]?.aliases).toMatchObject([{ url: `${site.origin}/world/france`, exists: true, kind: 'nav' }])
-    expect(await show(`/url?url=${encodeURIComponent(`${site.origin}/old-france`)}`)).toContain('which is there')
+    expect(await show(`/url?url=${encodeURIComponent(`${site.origin}/old-france`)}`)).toContain('exists')
   })
 
   test('an address with a tracking parameter shows whether the address without it exists, and its kind', async () => {
@@ -541,7 +541,7 @@ describe('addresses', () => {
     const near = server.ask(`/api/url-details?url=${encodeURIComponent(`${site.origin}/world/frrance`)}`)
     const error = await refused(near, 404, 'PAGE_UNKNOWN')
     expect(error).toContain(`did you mean ${site.origin}/world/france?`)
-    expect(error).toContain('news has not seen it, nothing that was read leads to it')
+    expect(error).toContain('news has not seen it, no crawled page links to it')
     const other = await refused(server.ask('/api/url-details?url=https://elsewhere.example/'), 404, 'PAGE_UNKNOWN')
     expect(other).toContain('it is on another site')
     const body = await show(`/url?url=${encodeURIComponent(`${site.origin}/world/frrance`)}`, 404)

@@ -238,7 +238,7 @@ test('invalid flags are refused before anything is served', async () => {
     'mcp --tools some': /--tools: expected all or ask, got "some"/,
     'mcp --http --port 70000': /--port: expected a whole number from 0 to 65535, got 70000/,
     'mcp --http --port x': /--port: expected a whole number from 0 up, got "x"/,
-    [`mcp --http --port ${port}`]: new RegExp(`--port ${port}: it is in use`),
+    [`mcp --http --port ${port}`]: new RegExp(`--port ${port}: the port is in use; choose another one`),
     'mcp --allow-private=nonsense/99 --http --port x': /expected/,
   }
   for (const [line, message] of Object.entries(refused)) {

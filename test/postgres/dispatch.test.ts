@@ -458,7 +458,7 @@ test('a worker with an embedder embeds new chunks, once for all pending requests
   expect(embedded).toBe(1)
 })
 
-test('a job that was taken nine times without an end fails, unless it is paused', async () => {
+test('a job that was taken nine times not finished fails, unless it is paused', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)

@@ -233,7 +233,7 @@ async function expectSameContent({ address }: Works): Promise<void> {
     expect(sources).toHaveLength(SITES)
     for (const { site, dump } of known) {
       const source = sources.find(({ url }) => url === `${site.origin}/`)
-      if (source === undefined) throw new Error(`nothing is there of ${site.origin}`)
+      if (source === undefined) throw new Error(`does not exist of ${site.origin}`)
       const found = toComparable(await readSourceContent(address, library, source, site.origin), site.origin, false)
       expect(found.pages).toEqual(dump.pages)
       expect(found.rows).toEqual(dump.rows)

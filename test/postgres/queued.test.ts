@@ -27,11 +27,11 @@ test('a detached crawl waits for any worker if there is no server, and status re
   const left = await pharos(address, 'add', `${site.origin}/docs/`, '--name', 'guide', '--detach')
   expect([left.code, left.stdout]).toEqual([
     0,
-    expect.stringMatching(/^the crawl of guide waits for its turn, as job /),
+    expect.stringMatching(/^the crawl of guide is queued, as job /),
   ])
   expect(left.stdout).toContain('watch it with: pharos status guide')
   expect(left.stderr).toBe('no worker is there to run the crawl that waits; start one with: pharos worker\n')
-  expect((await pharos(address, 'status', 'guide')).stdout).toMatch(/^Job: \S+ waits for its turn$/m)
+  expect((await pharos(address, 'status', 'guide')).stdout).toMatch(/^Job: \S+ is queued$/m)
   expect((await pharos(address, 'status')).stdout).toMatch(/^Workers: none\nWaiting: 1 crawl\n/m)
   const again = await pharos(address, 'recrawl', 'guide', '--detach')
   expect(again).toMatchObject({

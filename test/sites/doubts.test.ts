@@ -91,7 +91,7 @@ describe('a noindex page', () => {
     '/b': page('B'),
   }
 
-  test.each(Object.entries(SILENT))('keeps the pages behind it when it answers with %s', async (_name, answer) => {
+  test.each(Object.entries(SILENT))('keeps the pages behind it when the library answers again with %s', async (_name, answer) => {
     const { site, crawl } = await createCrawlFixture(PAGES, LIMITS)
     await crawl()
     site.pages.set('/hub', answer)

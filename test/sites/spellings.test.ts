@@ -118,7 +118,7 @@ describe('two addresses that differ in a slash at the end', () => {
       ['/t/same', 'Without heron'],
       ['/t/same/', 'With warbler'],
     ] as const) {
-      expect(await explain(staged, path)).toContain('State: indexed, its content was taken in')
+      expect(await explain(staged, path)).toContain('State: indexed, its content was indexed')
       const { library, site } = staged
       expect((await findPage(library, { url: `${site.origin}${path}` })).markdown).toContain(title)
     }

@@ -48,7 +48,7 @@ export async function renderAnalyses(c: Context, ports: HttpPorts): Promise<Html
     title: 'Analysis',
     section: 'Analysis',
     ...(offset === 0 ? { live: {} } : {}),
-    body: html`<p class="quiet">A run goes through all stored pages that are new, have changed or were looked at by older rules, and finds out what they are, what they are about and where in the world. <a href="/analysis/latest">Go to the latest one</a></p>
+    body: html`<p class="quiet">A run analyses all stored pages that are new, changed or last analysed by an older version: their kind, topics and places. <a href="/analysis/latest">Go to the latest one</a></p>
 ${writeCounters([
   ['Runs', 'runs', total],
   ['Pages in the last run', 'lastPages', last?.progress.pages ?? 0],
@@ -87,7 +87,7 @@ function writeStartForm(): Html {
     html`<label>${label}<input type="number" name="${name}" min="1" autocomplete="off"></label>`
   return html`<form class="panel start" method="post" action="/analysis/start">
 <button type="submit">Perform Analysis</button>
-<details><summary>Options</summary><div class="filters">${number('pageLimit', 'Most pages')}${number('domainLimit', 'Most hosts')}${number('analysisVersion', 'Version of the rules')}${check('skipPages', 'leave pages alone')}${check('skipDomains', 'leave hosts alone')}${check('dryRun', 'write nothing')}${check('verbose', 'tell more')}</div></details>
+<details><summary>Options</summary><div class="filters">${number('pageLimit', 'Page limit')}${number('domainLimit', 'Host limit')}${number('analysisVersion', 'Version of the rules')}${check('skipPages', 'skip pages')}${check('skipDomains', 'skip hosts')}${check('dryRun', 'dry run, store nothing')}${check('verbose', 'verbose log')}</div></details>
 </form>`
 }
 
@@ -159,8 +159,8 @@ function writeOptions(options: AnalysisRun['options']): string {
     `version ${analysisVersion}`,
     pageLimit === null ? '' : `at most ${countOf(pageLimit, 'page')}`,
     domainLimit === null ? '' : `at most ${countOf(domainLimit, 'host')}`,
-    skipPages ? 'pages left alone' : '',
-    skipDomains ? 'hosts left alone' : '',
+    skipPages ? 'pages skipped' : '',
+    skipDomains ? 'hosts skipped' : '',
     dryRun ? 'dry run' : '',
     verbose ? 'verbose' : '',
   ]
@@ -181,7 +181,7 @@ export async function findLatestRun(ports: HttpPorts): Promise<string> {
 /** `/analysis/:id/ssr`: one run and its events, newest first. While it is active, the script polls for updates. */
 export async function renderRun(c: Context, ports: HttpPorts): Promise<Html> {
   const id = c.req.param('id') ?? ''
-  if (!/^[\w-]{1,100}$/.test(id)) throw new HTTPException(400, { message: 'This is no id of an analysis run.' })
+  if (!/^[\w-]{1,100}$/.test(id)) throw new HTTPException(400, { message: 'This is not the id of an analysis run.' })
   const limit = readLimit(c, 100, 500)
   const found = await withUnderstanding(ports, async ({ analyses }) => {
     const run = await analyses.findRun(id)
@@ -245,11 +245,11 @@ ${writeFacts(
     ['Started', writeMoment(run.startedAt, 'startedAt')],
     ['Ended', writeMoment(run.endedAt, 'endedAt')],
     ['Took', html`<span data-field="took">${writeDuration(durationOf(run, Date.now()))}</span>`],
-    ['Asked for', writeOptions(run.options)],
+    ['Options', writeOptions(run.options)],
   ],
   'pairs',
 )}
-${isIdle ? html`<p>${options.skipPages ? 'Pages were left alone, as it was asked.' : 'Nothing new to analyse: all stored pages were analysed by these rules and places before.'}</p>` : writeProgress(progress)}
+${isIdle ? html`<p>${options.skipPages ? 'Pages were skipped, as requested.' : 'Nothing new to analyse: all stored pages were already analysed with these rules and places.'}</p>` : writeProgress(progress)}
 ${error === null ? html`<p class="bad" data-field="error"></p>` : html`<p class="bad" data-field="error">${writeText(error)}</p>`}
 ${writeFacts([
   ['Places of', typeof revision !== 'string' || revision === '' ? null : html`the gazetteer ${writeText(revision)}`],

@@ -128,7 +128,7 @@ function answerError(error: Error, c: Context, ports: HttpPorts): Response | Pro
 const STORE_FAILURE = {
   message: 'The library cannot be read at the moment.',
   advice:
-    'The server goes on and tries again with each request: reload in a moment. If it stays so, run `pharos doctor` where it runs.',
+    'The server retries with each request: reload in a moment. If the problem persists, run `pharos doctor` on the server.',
 }
 
-const UNEXPECTED_ADVICE = 'Try again. If it stays so, the log of the server tells more under this id.'
+const UNEXPECTED_ADVICE = 'Try again. If the problem persists, look in the server log under this id.'

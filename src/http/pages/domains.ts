@@ -41,7 +41,7 @@ export async function renderDomains(
     body: html`<div class="controls">${writeFilters('/domains', [writeField('Host', 'host', '')])}</div>
 ${writeLegend()}
 ${writeTable({
-  caption: `${countOf(hosts.length, 'host')}, those that were asked last first`,
+  caption: `${countOf(hosts.length, 'host')}, most recently requested first`,
   columns: [
     { label: 'Host', look: 'address' },
     { label: 'Addresses', look: 'number' },
@@ -52,7 +52,7 @@ ${writeTable({
     { label: 'Last asked', look: 'time' },
   ],
   rows: hosts.map((one, i) => hostRow(one, domains[i])),
-  empty: html`<p>No host has been asked yet.</p><p><a href="/">Start a crawl</a></p>`,
+  empty: html`<p>No host has been crawled yet.</p><p><a href="/">Start a crawl</a></p>`,
 })}`,
   })
 }

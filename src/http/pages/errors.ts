@@ -16,7 +16,7 @@ export async function renderErrors(c: Context, addresses: Addresses, since: JobC
     title: 'Errors',
     section: 'Errors',
     live: { news: 'errors', since },
-    body: html`<p class="quiet">Among the last ${writeNumber(rows)} addresses that failed, those that failed alike are together, the most frequent first.</p>
+    body: html`<p class="quiet">The last ${writeNumber(rows)} failed addresses, grouped by host, status and reason, most frequent first.</p>
 ${writeTable({
   caption: `${countOf(count, 'failure')} in ${countOf(groups.length, 'group')}`,
   columns: [

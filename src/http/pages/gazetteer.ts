@@ -89,7 +89,7 @@ const KIND_WORDS: Readonly<Record<PlaceKind, string>> = {
   region: 'Regions',
   city: 'Cities',
   poi: 'Points of interest',
-  supranational: 'Above countries',
+  supranational: 'Supranational',
 }
 
 function writeMentions(
@@ -201,7 +201,7 @@ async function renderList(
       ...(isPlain ? [writeChoice('Kind', 'kind', kind, PLACE_KINDS)] : []),
       writeField('Country', 'cc', cc),
       writeField('Region', 'adm1', adm1),
-      writeField('Inhabitants from', 'minpop', minpop, 'number'),
+      writeField('Minimum population', 'minpop', minpop, 'number'),
       writeChoice('Sorted by', 'sort', sort, SORTS, 'population'),
       writeChoice('Order', 'dir', dir, ['asc', 'desc'], 'usual'),
     ])}${writePlaceNavigation()}</div>
@@ -279,7 +279,7 @@ export async function renderCountry(c: Context, understanding: Understanding, po
 /** `/gazetteer/place/:id`: one place with all its details, and the pages about it. */
 export async function renderPlace(c: Context, understanding: Understanding, ports: HttpPorts): Promise<Html> {
   const text = c.req.param('id') ?? ''
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new HTTPException(400, { message: 'This is no number of a place.' })
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new HTTPException(400, { message: 'This is not the number of a place.' })
   const details = await understanding.gazetteer.findPlace(Number(text))
   if (details === undefined) throw new HTTPException(404, { message: 'There is no place with this number.' })
   const { place, children, childCount } = details
@@ -331,7 +331,7 @@ async function writePlace(
       ],
       ['From', writeText(source)],
       [
-        'Known elsewhere as',
+        'External ids',
         externalIds.length === 0 ? null : writeText(externalIds.map(({ source: of, id }) => `${of} ${id}`).join(', ')),
       ],
     ],

@@ -54,7 +54,7 @@ export async function renderHubs(c: Context, { placeHubs, gazetteer }: Understan
   return renderPage({
     title: 'Hubs',
     section: 'Gazetteer',
-    body: html`<p class="quiet">Pages that mainly lead to what is about a place, and maybe to one topic there. Crawls of the type intelligent look for them, and an <a href="/analysis/ssr">analysis</a> finds them among stored pages.</p>
+    body: html`<p class="quiet">Hubs are pages that mainly link to articles about a place, or about one topic in that place. Crawls of the type intelligent look for them, and an <a href="/analysis/ssr">analysis</a> finds them among stored pages.</p>
 <div class="controls">${writeFilters(PATH, [
       writeField('Host', 'host', host),
       writeField('Place, by name or number', 'place', asked),
@@ -130,7 +130,7 @@ ${writeTable({
   rows: missing.slice(0, MAX_MISSING).map(({ url, placeId, placeSlug, checkedAt }) => ({
     cells: [writeAddress(url), writePlaceName(names, placeId, placeSlug), writeMoment(checkedAt)],
   })),
-  empty: html`<p>None: whatever the site names, or its patterns imply, is there.</p>`,
+  empty: html`<p>None: every hub that the site links to, or that its patterns imply, exists.</p>`,
 })}
 <h2>Patterns</h2>
 ${writeTable({
@@ -195,8 +195,8 @@ const HUB_COLUMNS: readonly Column[] = [
   { label: 'Place', look: 'word' },
   { label: 'Kind', look: 'word' },
   { label: 'Topic', look: 'word' },
-  { label: 'Leads on', look: 'number' },
-  { label: 'To articles', look: 'number' },
+  { label: 'Navigation links', look: 'number' },
+  { label: 'Article links', look: 'number' },
   { label: 'Last seen', look: 'time' },
 ]
 

@@ -253,7 +253,7 @@ function leave() {
 
 function comeBack() {
   clearTimeout(hiding)
-  if (events === undefined) watch('Live again: reload to see what came meanwhile')
+  if (events === undefined) watch('Live again: reload to see what you missed')
 }
 
 // A run that is looked at is asked for until it is over.
@@ -268,7 +268,7 @@ async function poll() {
     if (rowOf(String(event.id), 'events') === null) addRow('events', event, event.id)
   }
   status.dataset.state = 'on'
-  status.textContent = run.status === 'running' ? 'Live' : 'This run is over'
+  status.textContent = run.status === 'running' ? 'Live' : 'This run has ended'
   return run.status === 'running'
 }
 
@@ -296,7 +296,7 @@ async function keepPolling() {
       isOn = await poll()
     } catch {
       status.dataset.state = 'off'
-      status.textContent = 'Not live: it is tried again'
+      status.textContent = 'Not live: retrying'
     }
     if (isOn) await new Promise((resolve) => setTimeout(resolve, pollMs))
   }

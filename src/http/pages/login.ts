@@ -19,12 +19,12 @@ export interface LoginInput {
 export function renderLogin({ next, hasFailed, waitSeconds = 0 }: LoginInput): Html {
   const failure =
     waitSeconds > 0
-      ? `Too many tokens were wrong: try again in ${waitSeconds} s.`
+      ? `Too many wrong tokens: try again in ${waitSeconds} s.`
       : 'That is not the token of this server.'
   return renderPage({
     title: 'Log in',
     body: html`${hasFailed ? html`<div class="panel notice bad" role="alert"><p>${failure}</p></div>` : ''}
-<p>This server asks for its token. Whoever started it has it, in the environment or in the file that <code>tokenFile</code> names.</p>
+<p>This server requires a token. Its operator finds the token in <code>PHAROS_TOKEN</code> or in the file that <code>tokenFile</code> names.</p>
 <form class="stack" method="post">
 <input type="hidden" name="next" value="${next}">
 <label>Token<input type="password" name="token" required autocomplete="current-password" autofocus></label>

@@ -39,7 +39,7 @@ const PROBLEMS: NoteList = {
   title: 'Problems',
   path: '/problems/ssr',
   event: 'problem',
-  intro: 'What crawls expected of a site and did not find, and what got in their way.',
+  intro: 'What crawls expected on a site but did not find, and what obstructed them.',
   empty: 'No problems are known.',
   list: (log, filter) => log.listProblems(filter),
   severityOf,

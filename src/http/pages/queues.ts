@@ -37,7 +37,7 @@ export async function renderQueues(c: Context, log: JobLog): Promise<Html> {
     title: 'Queues',
     section: 'Queues',
     live: {},
-    body: html`<p class="quiet">Every crawl that this server was asked for has a queue, with all that happened to the addresses in it. <a href="/queues/latest">Go to the latest one</a></p>
+    body: html`<p class="quiet">Each crawl of this server has a queue, which records every event of its addresses. <a href="/queues/latest">Go to the latest one</a></p>
 ${writeTable({
   caption: html`${items.length < total ? `The newest ${writeNumber(items.length)} of ${writeNumber(total)}` : countOf(total, 'queue')}`,
   columns: [
@@ -101,7 +101,7 @@ function queueHref(id: string): string {
 /** `/queues/:id/ssr`: the queue events of one job, newest first. */
 export async function renderQueue(c: Context, log: JobLog): Promise<Html> {
   const id = c.req.param('id') ?? ''
-  if (!/^[\w-]{1,100}$/.test(id)) throw new HTTPException(400, { message: 'This is no id of a queue.' })
+  if (!/^[\w-]{1,100}$/.test(id)) throw new HTTPException(400, { message: 'This is not the id of a queue.' })
   const job = await log.find(id)
   if (job === undefined)
     throw new HTTPException(404, { message: 'There is no queue with this id, or its history was trimmed.' })
@@ -191,17 +191,17 @@ function writeJob(job: JobEntry): Html {
 ${writeFacts(
   [
     ['Status', writePill(job.status, 'status')],
-    ['Asked for', writeMoment(job.createdAt)],
+    ['Requested', writeMoment(job.createdAt)],
     ['Started', job.startedAt === null ? null : writeMoment(job.startedAt, 'startedAt')],
     ['Ended', writeMoment(job.endedAt, 'endedAt')],
     ['Process', job.process === null ? null : String(job.process.pid)],
-    ['Started again', job.restarts === 0 ? null : countOf(job.restarts, 'time')],
+    ['Restarted', job.restarts === 0 ? null : countOf(job.restarts, 'time')],
   ],
   'pairs',
 )}
 ${writeFacts([
   ['Id', html`<code>${job.id}</code>`],
-  ['Told', html`<code>${writeText(job.args.join(' '))}</code>`],
+  ['Arguments', html`<code>${writeText(job.args.join(' '))}</code>`],
 ])}</section>
 ${writeCounters([
   ['Visited', 'visited', progress?.visited ?? 0],

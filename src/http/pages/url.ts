@@ -67,7 +67,7 @@ function renderForm(): Html {
   return renderPage({
     title: 'Address',
     section: 'URLs',
-    body: html`<p>Give an address, and this page tells what became of it and why.</p>${writeForm('')}`,
+    body: html`<p>Enter an address to see its state and the reason for it.</p>${writeForm('')}`,
   })
 }
 
@@ -79,7 +79,7 @@ function writeForm(url: string): Html {
 /** The history of the address, oldest first. */
 function writeHistory(story: AddressDescription): Html {
   const moments = listAddressEvents(story)
-  return html`<section class="panel"><h2>Its story</h2><ol class="outline">${moments.map(
+  return html`<section class="panel"><h2>History</h2><ol class="outline">${moments.map(
     ({ at, text, url }) =>
       html`<li>${writeMoment(at)} it ${writeText(text)}${url === null ? '' : html`, see ${writeAddress(url)}`}</li>`,
   )}</ol><p><a href="${writeHref('/api/url-details', { url: story.url })}">All of it as JSON</a></p></section>`
@@ -147,15 +147,15 @@ function describeOther(
   asked: string,
 ): string {
   if (row?.key === asked) return 'another spelling of this one'
-  const state = row === null ? 'which nobody has asked' : STATE_WORDS[row.state]
+  const state = row === null ? 'never requested' : STATE_WORDS[row.state]
   const what = kind === null ? '' : `, of the kind ${kind}`
-  return isThere === null ? state : isThere ? `which is there${what}: ${state}` : `which is not there: ${state}`
+  return isThere === null ? state : isThere ? `exists${what}: ${state}` : `does not exist: ${state}`
 }
 
 /** The hub at this address, with the verdicts and problems of plans and crawls. */
 function writeHub({ hub, verdict, problems }: AddressDescription): Part {
   if (hub === null && verdict === null && problems.length === 0) return ''
-  return html`<section class="panel"><h2>What plans make of it</h2>${writeFacts([
+  return html`<section class="panel"><h2>Findings of crawl plans</h2>${writeFacts([
     [
       'Hub',
       hub === null
@@ -163,7 +163,7 @@ function writeHub({ hub, verdict, problems }: AddressDescription): Part {
         : html`of ${hub.placeId === null ? writeText(hub.placeSlug ?? 'a place') : html`<a class="text" href="${placeHref(hub.placeId)}">${writeText(hub.placeSlug ?? 'a place')}</a>`}${hub.topicLabel === null ? '' : html` and the topic ${writeText(hub.topicLabel)}`}, leads on ${countOf(hub.navLinks, 'time')} and to ${countOf(hub.articleLinks, 'article')}; <a href="${writeHref('/hubs', { host: hub.host })}">hubs of the host</a>`,
     ],
     [
-      'Supposed',
+      'Guessed',
       verdict === null
         ? null
         : html`${writePill(verdict.state)} ${verdict.origin} by the pattern <code>${writeText(verdict.pattern)}</code>, ${writeMoment(verdict.checkedAt)}`,
@@ -262,7 +262,7 @@ ${nearest === null ? '' : html`<p>The page with the most similar address is ${wr
 
 function writeScopeDecision(source: Source, { refusal, url }: Explanation): Html {
   return html`<section class="panel"><h2>${writeText(labelOf(source))}</h2>
-<p>${refusal === null ? 'It has not seen this address. Its scope would let it through; nothing that was read leads to it.' : html`It has not seen this address. ${writeRefusal(refusal)}`}</p>
+<p>${refusal === null ? 'It has not seen this address. Its scope would let it through; no crawled page links to it.' : html`It has not seen this address. ${writeRefusal(refusal)}`}</p>
 <p><a href="${explainHref(source, url)}">The same as JSON</a></p></section>`
 }
 

@@ -61,7 +61,7 @@ export async function renderUrls(c: Context, addresses: Addresses, since: JobCou
     ...(cursor === undefined ? { live: { news: 'visited', since } } : {}),
     body: html`${writeControls(writeUrlFilters(fields, filter), links)}
 ${writeTable({
-  caption: html`${writeNumber(items.length)} of ${count < MAX_COUNTED ? countOf(count, 'address') : `${writeNumber(MAX_COUNTED)} addresses or more`}, those that were asked last first`,
+  caption: html`${writeNumber(items.length)} of ${count < MAX_COUNTED ? countOf(count, 'address') : `${writeNumber(MAX_COUNTED)} addresses or more`}, most recently requested first`,
   columns: [
     { label: 'Address', look: 'address' },
     { label: 'State', look: 'word' },
@@ -129,13 +129,13 @@ function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, f
   return writeFilters(PATH, [
     writeField('Text in the address', 'text', filter.text),
     writeField('Host', 'host', filter.host),
-    html`<label class="check"><input type="checkbox" name="includeSubdomains" value="1"${filter.includeSubdomains === true ? html` checked` : ''}>and hosts below it</label>`,
+    html`<label class="check"><input type="checkbox" name="includeSubdomains" value="1"${filter.includeSubdomains === true ? html` checked` : ''}>include subdomains</label>`,
     writeChoice('State', 'state', filter.state, LEDGER_STATES),
     writeChoice('Why', 'reason', filter.reason, REASONS),
     writeField('Status', 'status', filter.status, 'number'),
     writeChoice('Class', 'classification', filter.classification, PAGE_CLASSES),
-    writeChoice('Signals say', 'combinedHint', filter.combinedHint, PAGE_CLASSES),
-    writeField('Signals sure by %', 'minCombinedConfidence', fields['minCombinedConfidence'], 'number'),
+    writeChoice('Signals suggest', 'combinedHint', filter.combinedHint, PAGE_CLASSES),
+    writeField('Minimum signal confidence (%)', 'minCombinedConfidence', fields['minCombinedConfidence'], 'number'),
     writeField('From', 'from', fields['from'], 'date'),
     writeField('To', 'to', fields['to'], 'date'),
   ])

@@ -33,28 +33,28 @@ const MAX_BODY_BYTES = 512 * 1024
 
 const listQuery = z.object({
   limit: limitField(200, 5000),
-  cursor: textField('Where to go on, as an answer gave it.', 6000),
+  cursor: textField('Cursor from an earlier answer.', 6000),
   dir: wordField(['next', 'prev'], 'Which way to go from the cursor.'),
-  order: wordField(['newest', 'oldest'], 'Which come first.'),
+  order: wordField(['newest', 'oldest'], 'Sort order.'),
   source: textField('Only addresses of the source with this id.', 100),
   host: textField('Only addresses of this host.', 255),
-  includeSubdomains: flagField(false, 'Hosts below that one as well.'),
-  from: timeField('Only what was last asked, or found, no earlier.'),
-  to: timeField('Only what was last asked, or found, no later.'),
+  includeSubdomains: flagField(false, 'Includes subdomains of the host.'),
+  from: timeField('Only addresses last requested, or found, at or after this time.'),
+  to: timeField('Only addresses last requested, or found, at or before this time.'),
   minWordCount: countField(0, 'Only pages with at least so many words.'),
   status: countField(0, 'Only addresses whose last answer had this status.'),
   state: wordField(LEDGER_STATES, 'Only addresses in this state.'),
   reason: wordField(REASONS, 'Only addresses that are in their state for this reason.'),
   q: textField('Part of the address.', 500),
   classification: wordField(PAGE_CLASSES, 'Only pages of this kind.'),
-  combinedHint: wordField(PAGE_CLASSES, 'Only pages for which most single signals of address and content speak.'),
+  combinedHint: wordField(PAGE_CLASSES, 'Only pages that most signals of address and content classify as this kind.'),
   minCombinedConfidence: numberField(
     0,
     100,
-    'Only pages for which at least this share speaks: up to 1, or in percent.',
+    'Minimum share of agreeing signals: 0 to 1, or in percent.',
   ),
   minConfidence: numberField(0, 100, 'Same as minCombinedConfidence.'),
-  details: flagField(false, 'Everything that is known of each.'),
+  details: flagField(false, 'Includes all details of each address.'),
 })
 
 const storyShape = z.looseObject({
@@ -98,7 +98,7 @@ export const addressRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/urls',
     group: GROUP,
-    summary: 'Addresses of all sources, those that were asked last first.',
+    summary: 'Addresses of all sources, most recently requested first.',
     query: listQuery,
     answers: {
       200: {
@@ -143,7 +143,7 @@ export const addressRoutes: readonly Route[] = [
     path: '/api/url-details',
     group: GROUP,
     summary:
-      'The story of one address, in every source that knows it: how it was found, what became of it, what is there.',
+      'The history of one address in every source that knows it: discovery, state and content.',
     query: z.object({ url: requiredTextField('The address.', 4000) }),
     answers: {
       200: {
@@ -211,7 +211,7 @@ export const addressRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/recent-errors',
     group: GROUP,
-    summary: 'Among the last failures, those that failed alike together.',
+    summary: 'The last failures, grouped by host, status and reason.',
     query: z.object({ rows: limitField(500, 5000) }),
     answers: {
       200: { what: 'The most frequent first.', schema: z.object({ rows: z.int(), items: z.array(group) }) },
@@ -237,7 +237,7 @@ export const addressRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/recent-domains',
     group: GROUP,
-    summary: 'The hosts that were asked last.',
+    summary: 'The most recently requested hosts.',
     query: z.object({ limit: limitField(50, 200) }),
     answers: {
       200: { what: 'The hosts.', schema: z.object({ count: z.int(), items: z.array(host) }) },
@@ -260,7 +260,7 @@ export const addressRoutes: readonly Route[] = [
     path: '/api/domain-summary',
     group: GROUP,
     summary: 'What is known of one host.',
-    query: z.object({ host: requiredTextField('Its name, with the port where it has one of its own.', 255) }),
+    query: z.object({ host: requiredTextField('Its name, with the port if it is not the default one.', 255) }),
     answers: {
       200: { what: 'Its addresses by state, and what an analysis run found out about it.', schema: host },
       ...failures(400, 404, 503),

@@ -21,14 +21,14 @@ export const runBody: z.ZodType<RunInput> = z.object({
     .max(1_000_000)
     .optional()
     .describe(
-      'Pages that were analysed by this version or a later one are left alone; that of this program by default.',
+      'Skips pages that were analysed by this version or a later one. Default: the version of this program.',
     ),
-  pageLimit: limit.describe('Most pages that are analysed.'),
-  domainLimit: limit.describe('Most hosts that are looked at.'),
-  skipPages: z.boolean().optional().describe('Leaves the pages alone.'),
-  skipDomains: z.boolean().optional().describe('Leaves the hosts alone.'),
-  dryRun: z.boolean().optional().describe('Writes nothing but the run itself.'),
-  verbose: z.boolean().optional().describe('Notes more of what happens among the events of the run.'),
+  pageLimit: limit.describe('Maximum number of pages to analyse.'),
+  domainLimit: limit.describe('Maximum number of hosts to analyse.'),
+  skipPages: z.boolean().optional().describe('Skips the pages.'),
+  skipDomains: z.boolean().optional().describe('Skips the hosts.'),
+  dryRun: z.boolean().optional().describe('Dry run: stores only the record of the run.'),
+  verbose: z.boolean().optional().describe('Records more events of the run.'),
 })
 
 /** The options given for a run. */
@@ -69,7 +69,7 @@ export const analysisRoutes: readonly Route[] = [
     path: '/api/analysis',
     group: GROUP,
     summary: 'The analysis runs, newest first.',
-    query: z.object({ limit: limitField(50, 200), offset: countField(0, 'So many are passed over.') }),
+    query: z.object({ limit: limitField(50, 200), offset: countField(0, 'Number of runs to skip.') }),
     answers: {
       200: { what: 'The runs.', schema: z.object({ total: count, items: z.array(run) }) },
       ...failures(400, 503),
@@ -120,7 +120,7 @@ export const analysisRoutes: readonly Route[] = [
     body: runBody.optional(),
     answers: {
       202: {
-        what: 'It is under way.',
+        what: 'The run has started.',
         schema: z.object({ runId: z.string(), detailUrl: z.string(), apiUrl: z.string() }),
       },
       ...failures(400, 409, 500, 503),

@@ -15,11 +15,11 @@ import { withJobLog, withJobLogOr, withLibrary } from '../store-access.ts'
 
 const GROUP = 'Crawls'
 const id = z.object({ id: jobId })
-const whichJob = z.object({ jobId: jobId.optional().describe('The job that is meant; needed while several run.') })
+const whichJob = z.object({ jobId: jobId.optional().describe('Id of the job; required while several crawls run.') })
 const stopped = z.object({ stopped: z.boolean(), escalatesInMs: z.int().optional() })
 const paused = z.object({ ok: z.literal(true), paused: z.boolean() })
 
-const VERBS = { stop: 'Stops', pause: 'Pauses', resume: 'Goes on with' } as const
+const VERBS = { stop: 'Stops', pause: 'Pauses', resume: 'Resumes' } as const
 
 /** Routes that start, stop and show crawls. */
 export const crawlRoutes: readonly Route[] = [
@@ -32,7 +32,7 @@ export const crawlRoutes: readonly Route[] = [
     required: ({ defaultStartUrl }) => (defaultStartUrl === null ? ['startUrl'] : []),
     answers: {
       202: {
-        what: 'It is being started; with `queue` it may also wait, and has no process yet.',
+        what: 'The crawl is starting. With `queue` it may be queued instead, and then has no process yet.',
         schema: z.object({
           pid: z.int().nullable(),
           args: z.array(z.string()),
@@ -50,12 +50,12 @@ export const crawlRoutes: readonly Route[] = [
       method: 'post',
       path: `/api/${verb}`,
       group: GROUP,
-      summary: `${VERBS[verb]} the crawl that runs, or the one that is named.`,
+      summary: `${VERBS[verb]} the running crawl, or the one given by jobId.`,
       query: whichJob,
       body: whichJob.optional(),
       answers: {
         ...(verb === 'stop'
-          ? { 200: { what: 'Nothing runs.', schema: stopped }, 202: { what: 'It was asked to.', schema: stopped } }
+          ? { 200: { what: 'No crawl is running.', schema: stopped }, 202: { what: 'It was asked to.', schema: stopped } }
           : { 200: { what: 'Done.', schema: paused } }),
         ...failures(400, 404, 409, 500),
       },
@@ -108,10 +108,10 @@ export const crawlRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/crawl-types',
     group: GROUP,
-    summary: 'The ways to crawl that have a name.',
+    summary: 'The crawl types.',
     answers: {
       200: {
-        what: 'Those of the library, or those that come with the program while it cannot be used.',
+        what: 'The crawl types of the library, or the built-in ones while the library is unavailable.',
         schema: z.object({
           items: z.array(
             z.object({ name: z.string(), description: z.string(), declaration: z.record(z.string(), z.unknown()) }),

@@ -103,7 +103,7 @@ export const gazetteerRoutes: readonly Route[] = [
     params: z.object({ id: placeId }),
     answers: {
       200: {
-        what: 'The place; of those that lie in it the largest 200.',
+        what: 'The place, and the 200 largest places in it.',
         schema: z.looseObject({
           place: placeShape,
           names: z.array(z.looseObject({ name: z.string(), lang: z.string().nullable(), kind: z.string() })),
@@ -158,11 +158,11 @@ export const gazetteerRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/gazetteer/hubs',
     group: GROUP,
-    summary: 'Pages that lead to what is about a place.',
+    summary: 'Hub pages of places.',
     query: z.object({ host: textField('Only those of this host.', 255) }),
     answers: {
       200: {
-        what: `At most ${MAX_HUBS}; /api/hubs leads through all of them.`,
+        what: `At most ${MAX_HUBS}; /api/hubs lists all of them.`,
         schema: z.object({ host: z.string().nullable(), total: count, items: z.array(hubShape) }),
       },
       ...failures(400, 503),

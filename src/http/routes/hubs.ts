@@ -27,7 +27,7 @@ export const hubRoutes: readonly Route[] = [
       kind: wordField(PLACE_KINDS, 'Only those of places of this kind.'),
       topic: textField('Only those of the topic with this slug.', 200),
       limit: limitField(50, 500),
-      offset: countField(0, 'So many are passed over.'),
+      offset: countField(0, 'Number of hubs to skip.'),
     }),
     answers: {
       200: { what: 'The hubs.', schema: z.object({ total: count, items: z.array(hubShape) }) },
@@ -74,7 +74,7 @@ export const hubRoutes: readonly Route[] = [
     query: z.object({ host: requiredTextField('The host.', 255) }),
     answers: {
       200: {
-        what: 'Of what is missing the first 500, and how many there are; zeros for a host of which nothing is known.',
+        what: 'The counts, and the first 500 missing hubs. All counts are 0 for an unknown host.',
         schema: z.object({
           host: z.string(),
           hubs: count,
@@ -133,7 +133,7 @@ export const hubRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/places/mentions',
     group: GROUP,
-    summary: 'Places that pages are about, those of most pages first: what a map is drawn from.',
+    summary: 'Places that pages are about, those with the most pages first: the data of the map.',
     query: z.object({ host: textField('Only pages of this host.', 255), limit: limitField(200, 1000) }),
     answers: {
       200: {
@@ -151,7 +151,7 @@ export const hubRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/milestones/met',
     group: 'History',
-    summary: 'Which milestones of those that are named a host has reached: by a crawl, or by an analysis run.',
+    summary: 'Which of the given milestones a host has reached, by a crawl or an analysis run.',
     query: z.object({
       host: requiredTextField('The host.', 255),
       kinds: requiredTextField('Their kinds, with commas between them: full-understanding,depth2-coverage.', 2000),

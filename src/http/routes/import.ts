@@ -17,11 +17,11 @@ export const importRoutes: readonly Route[] = [
     group: 'Sources',
     summary: 'Imports chunks as they are, all or none; they replace what was imported for the same source_url before.',
     query: z.object({
-      name: textField('What to call it; by default, as before, or after its source_url.', 200),
+      name: textField('Name of the source. Default: its current name, or host and path of source_url.', 200),
       version: textField('The version of what it describes: each is a source of its own.', 200),
-      acceptLoss: flagField(false, 'Removes pages that are not in it any more, however many they are.'),
+      acceptLoss: flagField(false, 'Removes pages that are missing from the import, even if they are many.'),
       embed: optionalFlagField(
-        'Makes its vectors before anything is changed. By default where the library has some of the model that is there, of up to 2,000 chunks.',
+        'Makes the vectors before the import is stored. Default: true if the library has vectors of the current model and the import has at most 2,000 chunks.',
       ),
     }),
     // The import itself validates the body, so that all surfaces report the same errors.
@@ -29,17 +29,17 @@ export const importRoutes: readonly Route[] = [
     maxBodyBytes: IMPORT_LIMITS.bytes,
     answers: {
       200: {
-        what: 'It is imported.',
+        what: 'The import is complete.',
         schema: z.object({
           source: z.looseObject({ id: z.string(), name: z.string() }),
           crawlId: z.string(),
           pages: count.describe('Pages that the source has now.'),
           chunks: count.describe('Chunks that the source has now.'),
           indexed: count.describe('Pages that are new or changed.'),
-          unchanged: count.describe('Pages that are as they were.'),
-          removed: count.describe('Pages that were not in it any more.'),
+          unchanged: count.describe('Pages that have not changed.'),
+          removed: count.describe('Pages removed because the import lacks them.'),
           embedded: z.boolean().describe('Whether its vectors were made before anything was changed.'),
-          notice: z.string().nullable().describe('Why not, where the library has vectors and nobody declined them.'),
+          notice: z.string().nullable().describe('Why no vectors were made first, if the library has vectors and embed is not false.'),
         }),
       },
       ...failures(400, 409, 422, 503),

@@ -13,7 +13,7 @@ export const liveRoutes: readonly Route[] = [
       'Server-sent events: log, progress, cache, queue, problem, milestone, done, jobs, analysis. Goes on after Last-Event-ID.',
     query: z.object({
       logs: flagField(true, 'Whether lines of the log are among them.'),
-      job: textField('Only events of this job, and those that are about none.', 64),
+      job: textField('Only events of this job, and events without a job.', 64),
     }),
     answers: { 200: { what: 'A stream that does not end.', type: 'text/event-stream' }, ...failures(400, 503) },
     run: ({ query, request, peer }, { events }) =>

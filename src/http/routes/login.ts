@@ -7,7 +7,7 @@ import { createRoute, type Route } from '../route.ts'
 import { failures } from '../shapes.ts'
 
 const GROUP = 'Server'
-const next = z.object({ next: textField('Where to go then.') })
+const next = z.object({ next: textField('Path to open after the login.') })
 
 /** Login and logout for browsers when a token is required. */
 export const loginRoutes: readonly Route[] = [
@@ -17,7 +17,7 @@ export const loginRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'A page that asks for the token.',
     query: next,
-    answers: { 200: { what: 'The page.', type: 'text/html' }, 303: { what: 'No token is needed, or it is known.' } },
+    answers: { 200: { what: 'The page.', type: 'text/html' }, 303: { what: 'No token is needed, or the browser is already logged in.' } },
     run({ query, request }, { sessions }) {
       return sessions.isAuthenticated(request)
         ? redirectTo(readNext(query.next))
@@ -31,9 +31,9 @@ export const loginRoutes: readonly Route[] = [
     summary: 'Takes the token once, as the field `token` of a form, and gives a cookie for it.',
     query: next,
     answers: {
-      303: { what: 'It is known now.' },
+      303: { what: 'Logged in; the cookie is set.' },
       401: { what: 'The page again.', type: 'text/html' },
-      429: { what: 'Too many were wrong; the page again.', type: 'text/html' },
+      429: { what: 'Too many wrong tokens; the page again.', type: 'text/html' },
       ...failures(413),
     },
     async run({ query, request, peer }, { sessions }) {
@@ -51,8 +51,8 @@ export const loginRoutes: readonly Route[] = [
     method: 'post',
     path: '/logout',
     group: GROUP,
-    summary: 'Takes the cookie back.',
-    answers: { 303: { what: 'It is not known any more.' } },
+    summary: 'Logs out and clears the cookie.',
+    answers: { 303: { what: 'Logged out.' } },
     run: (_, { sessions }) => redirectTo('/login', sessions.clearCookie()),
   }),
 ]

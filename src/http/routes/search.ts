@@ -65,13 +65,13 @@ export const searchRoutes: readonly Route[] = [
       symbol: textField('Beginning of a name that the passage defines.'),
       contentType: wordField(['prose', 'code'], 'Only what is mostly prose, or mostly code.'),
       language: textField(
-        'Only pages in this language, BCP 47; auto (default) shows of translations the one in the language of the question, any all of them.',
+        'Only pages in this language (BCP 47). auto (default) picks the translation in the language of the question; any returns all translations.',
         50,
       ),
-      duplicates: wordField(DUPLICATES, 'Pages that say nearly the same: one with the others in similar, or each.'),
+      duplicates: wordField(DUPLICATES, 'Nearly identical pages: group returns one and lists the others in similar, show returns each.'),
       minScore: numberField(0, 1, 'Leaves out what scores below this share of the best.'),
       cursor: textField('The cursor of an answer, to go on after it.'),
-      fusion: wordField(FUSIONS, 'How words and meanings become one score.'),
+      fusion: wordField(FUSIONS, 'How scores by words and by meaning are combined.'),
       explain: flagField(false, 'Adds to each passage where its score comes from.'),
     }),
     answers: {
@@ -112,11 +112,11 @@ export const searchRoutes: readonly Route[] = [
     query: z.object({
       source: textField('Id, name (with all its versions), name@version or start URL; the whole library without it.'),
       limit: limitField(DEFAULT_GROUPS, 1000),
-      offset: countField(0, 'Groups before these.'),
+      offset: countField(0, 'Number of groups to skip.'),
     }),
     answers: {
       200: {
-        what: 'Of each group how many pages there are, and which.',
+        what: 'The groups, each with its pages and their number.',
         schema: z.looseObject({
           groups: z.array(z.looseObject({ count: z.int(), pages: z.array(similar) })),
           groupCount: z.int(),

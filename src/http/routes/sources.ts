@@ -38,11 +38,11 @@ const scope = z
     reach: z.enum(REACHES).describe('Below the path of the start, on its host, or on all hosts of its domain.'),
     allow: pattern.describe('Patterns of addresses of which one has to match; none allows all.'),
     block: pattern.describe('Patterns of addresses that are left out.'),
-    maxDepth: most.describe('Links that may lie between the start and a page; null for any number.'),
-    maxPages: z.int().min(1).nullable().describe('Most pages that are stored; null for any number.'),
+    maxDepth: most.describe('Maximum link depth from the start; null for no limit.'),
+    maxPages: z.int().min(1).nullable().describe('Page limit; null for no limit.'),
     useDefaultExcludes: z.boolean().describe('Leaves out what hardly ever is content, such as logins.'),
-    allowQueryUrls: z.boolean().describe('Also takes addresses with a query.'),
-    trapGuards: z.boolean().describe('Leaves out addresses that look as if there were no end of them.'),
+    allowQueryUrls: z.boolean().describe('Keeps tracking and display parameters in addresses.'),
+    trapGuards: z.boolean().describe('Leaves out addresses that look endless, such as calendars.'),
   })
   .partial()
 const label = z.string().min(1).max(200)
@@ -58,7 +58,7 @@ export const sourceRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/sources',
     group: GROUP,
-    summary: 'All sources, with where they stand.',
+    summary: 'All sources with their state.',
     answers: {
       200: { what: 'By name.', schema: z.object({ total: z.int(), items: z.array(sourceShape) }) },
       ...failures(503),
@@ -83,8 +83,8 @@ export const sourceRoutes: readonly Route[] = [
           'Where it starts: an http or https address; or an archive of the web (.zip, .tar, .tar.gz, .tgz, .tar.zst), a repository of git (git+https://…, git@host:…, ….git) or a package (npm:…, pypi:…, crates:…, maven:…, pkg:…).',
         ),
       ref: label.optional().describe('Of a repository: the branch, tag or commit that is read.'),
-      path: z.string().min(1).max(1000).optional().describe('Of what is no site: the folder in it that is read.'),
-      name: label.optional().describe('How it is called; by default, after its address.'),
+      path: z.string().min(1).max(1000).optional().describe('Folder to read, for an archive, repository or package.'),
+      name: label.optional().describe('Name of the source. Default: derived from its address.'),
       version: label.optional().describe('The version of what it describes.'),
       scope: scope.optional().describe('What belongs to it.'),
       crawlType: z
@@ -105,7 +105,7 @@ export const sourceRoutes: readonly Route[] = [
         .describe('Begins a crawl of type history although not enough is known of the site.'),
     }),
     answers: {
-      202: { what: 'It is added, and its crawl waits or runs.', schema: started },
+      202: { what: 'The source is added, and its crawl is queued or running.', schema: started },
       ...failures(400, 404, 409, 422, 429, 503),
     },
     async run({ body }, { ports }) {
@@ -144,10 +144,10 @@ export const sourceRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/sources/:id',
     group: GROUP,
-    summary: 'One source, with its balance and the addresses that a person asks about.',
+    summary: 'One source, with its page counts and its failed, filtered and left-out addresses.',
     params: id,
     query: z.object({ limit: limitField(20, 200) }),
-    answers: { 200: { what: 'Everything there is to say.', schema: sourceShape }, ...failures(400, 404, 503) },
+    answers: { 200: { what: 'The source with all details.', schema: sourceShape }, ...failures(400, 404, 503) },
     run: ({ params, query }, { ports }) =>
       withLibrary(ports, async (library) => {
         const source = await findSource(library, params.id)
@@ -167,12 +167,12 @@ export const sourceRoutes: readonly Route[] = [
     method: 'delete',
     path: '/api/sources/:id',
     group: GROUP,
-    summary: 'Removes a source with everything it has; refused while it is crawled, unless it is forced.',
+    summary: 'Removes a source and all its pages; answers 409 while the source is being crawled, unless force is set.',
     params: id,
     query: z.object({ force: flagField(false, 'Also while it is crawled: that crawl is cancelled first.') }),
     answers: {
       200: {
-        what: 'What went.',
+        what: 'What was removed.',
         schema: z.object({ removed: z.boolean(), pages: z.int(), chunks: z.int(), cancelled: z.int() }),
       },
       ...failures(400, 404, 409, 503),
@@ -196,7 +196,7 @@ export const sourceRoutes: readonly Route[] = [
         chunks: z
           .enum(CHUNK_PROFILES)
           .describe(
-            'How its pages are cut, kept from now on. Those that have not changed are cut anew only with full.',
+            'How pages are cut, in this and later crawls. Unchanged pages are cut again only with full.',
           ),
         planner: plannerSchema.describe(
           'What the plan of an intelligent or history crawl may do; ignored for other types.',
@@ -282,7 +282,7 @@ export const sourceRoutes: readonly Route[] = [
     }),
     answers: {
       200: {
-        what: 'What is recorded, and what the rules say of it now.',
+        what: 'The recorded state, and what the rules decide now.',
         schema: z.looseObject({ url: z.string(), key: z.string(), isKnown: z.boolean(), row: rowShape.nullable() }),
       },
       ...failures(400, 404, 503),

@@ -24,9 +24,9 @@ export const systemRoutes: readonly Route[] = [
     method: 'get',
     path: '/health',
     group: GROUP,
-    summary: 'Whether it runs, and whether a crawl does. Needs no token.',
+    summary: 'Whether the server and a crawl are running. Needs no token.',
     answers: {
-      200: { what: 'It runs.', schema: health.extend({ status: z.literal('ok'), version: z.string() }) },
+      200: { what: 'The server is running.', schema: health.extend({ status: z.literal('ok'), version: z.string() }) },
     },
     run: (_, { ports, externalCrawls }) =>
       reply({ status: 'ok', version: ports.version, ...healthOf(ports.dispatcher.list(), externalCrawls.latest) }),
@@ -35,8 +35,8 @@ export const systemRoutes: readonly Route[] = [
     method: 'get',
     path: '/ready',
     group: GROUP,
-    summary: 'Whether the library can be used, so that requests make sense. Needs no token.',
-    answers: { 200: { what: 'It can.', schema: z.object({ status: z.literal('ready') }) }, ...failures(503) },
+    summary: 'Whether the library is available. Needs no token.',
+    answers: { 200: { what: 'The library is available.', schema: z.object({ status: z.literal('ready') }) }, ...failures(503) },
     async run(_, { ports }) {
       await ports.checked()
       await withLibrary(ports, probe)
@@ -47,7 +47,7 @@ export const systemRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/status',
     group: GROUP,
-    summary: 'The same, with what there is to do and whether the library can be used.',
+    summary: 'The same as /health, with the job counts and whether the library is available.',
     answers: {
       200: {
         what: 'Where it stands.',
@@ -81,10 +81,10 @@ export const systemRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/system-health',
     group: GROUP,
-    summary: 'How large the library is, and how the machine and the process are.',
+    summary: 'Size of the library, free disk space, memory and CPU use.',
     answers: {
       200: {
-        what: 'What cannot be known is null.',
+        what: 'Unknown values are null.',
         schema: z.object({
           dbSizeBytes: z.int().nullable(),
           freeDiskBytes: z.int().nullable(),

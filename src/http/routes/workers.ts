@@ -16,16 +16,16 @@ const worker = z.object({
   isServer: z.boolean().describe('Whether it is a server that runs crawls itself.'),
   state: z
     .enum(['working', 'draining', 'lost'])
-    .describe('draining: it takes nothing new. lost: it gives no sign of life, and what it ran goes on with others.'),
+    .describe('draining: takes no new jobs. lost: stopped reporting; other workers continue its jobs.'),
   slots: count.describe('Crawls that it runs at once.'),
   jobs: z.array(job).describe('Crawls that it runs.'),
-  helps: z.array(job).describe('Crawls that others run, and in which it takes part while it has nothing else to do.'),
-  leases: count.describe('Hosts that its processes hold.'),
+  helps: z.array(job).describe('Crawls of other workers that this worker helps with while it is idle.'),
+  leases: count.describe('Hosts leased by its processes.'),
   visits: count.describe('Visits since it began.'),
   bytes: count,
   visitsPerSec: z.number().describe('Over the last seconds.'),
   startedAt: z.string(),
-  silentMs: count.describe('How long ago it gave a sign of life.'),
+  silentMs: count.describe('Time since its last report, in milliseconds.'),
 })
 
 /** Routes for workers. */
@@ -41,7 +41,7 @@ export const workerRoutes: readonly Route[] = [
         schema: z.object({
           isShared: z.boolean().describe('Whether workers can join.'),
           slots: count.describe('Crawls that all of them together run at once.'),
-          leases: count.describe('Hosts that are held, by whatever process.'),
+          leases: count.describe('Hosts leased by all processes together.'),
           items: z.array(worker),
         }),
       },

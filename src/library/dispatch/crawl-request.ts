@@ -45,7 +45,7 @@ export const plannerSchema: z.ZodType<PlannerOptions> = z
 export const renderSchema: z.ZodType<Rendering> = z
   .enum(RENDERINGS)
   .describe(
-    'How its pages are read: http as they come, auto in a browser where they need one, chromium always in one, crawl4ai by that service. The source keeps it.',
+    'How pages are read: http without a browser, auto with a browser if a page needs one, chromium always with a browser, crawl4ai by the Crawl4AI service. Later crawls of the source keep this value.',
   )
 
 /** Body of `POST /api/crawl`, with the field names of the contract. */
@@ -108,24 +108,24 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
     .enum(REACHES)
     .optional()
     .describe('How far from its start it may go: below its path, on its host, or on all hosts of its domain.'),
-  queue: flag.describe('Waits for its turn where it would be refused with 409 because as many run as may.'),
-  depth: count(0, 1000).describe('Links that may lie between the start and a page; 2 for a site that is new.'),
-  maxPages: count(1, 100_000_000).describe('Most pages that are stored.'),
+  queue: flag.describe('Queues the crawl instead of answering 409 when the crawl limit is reached.'),
+  depth: count(0, 1000).describe('Maximum link depth from the start. Default for a new site: 2.'),
+  maxPages: count(1, 100_000_000).describe('Page limit.'),
   useSitemap: flag.describe('Whether sitemaps are read. Gives way to crawlType.'),
   sitemapOnly: flag.describe('Takes addresses from sitemaps alone. Gives way to crawlType.'),
   concurrency: count(1, 256).describe('Most requests at once; the server may allow fewer.'),
-  maxQueue: count(1, 100_000_000).describe('Taken and ignored: what waits is kept on disk, and needs no limit.'),
+  maxQueue: count(1, 100_000_000).describe('Accepted and ignored: the queue is on disk and has no limit.'),
   requestTimeoutMs: count(1, 600_000).describe('Longest time for one request, in milliseconds.'),
   fastStart: flag.describe('Taken and ignored: every start is fast.'),
   preferCache: flag.describe(
     'true takes stored pages as they are, however old; false asks for every page. Gives way to refetchIfOlderThan.',
   ),
   slow: flag.describe('Leaves at least a second between two requests to a host.'),
-  allowQueryUrls: flag.describe('Also takes addresses with a query.'),
+  allowQueryUrls: flag.describe('Keeps tracking and display parameters in addresses.'),
   pacerJitterMinMs: count(0, 60_000).describe(
-    'Least time that is added at random to the pause between two requests, in milliseconds.',
+    'Minimum jitter added to the pause between two requests, in milliseconds.',
   ),
-  pacerJitterMaxMs: count(0, 60_000).describe('Most time that is added so.'),
+  pacerJitterMaxMs: count(0, 60_000).describe('Maximum jitter added to the pause between two requests, in milliseconds.'),
   dbPath: z
     .string()
     .trim()
@@ -141,9 +141,9 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
   maxAge: freshness.describe('Same as refetchIfOlderThan, which counts where both are given.'),
   refetchArticleIfOlderThan: freshness.describe('The same for articles.'),
   refetchHubIfOlderThan: freshness.describe('The same for pages that mainly lead to others.'),
-  hubMaxPages: count(1, 1_000_000).describe('With a plan: most pages that are taken from what one hub lists.'),
-  hubMaxDays: count(1, 36_500).describe('With a plan: what is older by the date in its address is left out.'),
-  intMaxSeeds: count(1, 100_000).describe('With a plan: most addresses that are supposed and tried.'),
+  hubMaxPages: count(1, 1_000_000).describe('With a plan: page limit for each hub.'),
+  hubMaxDays: count(1, 36_500).describe('With a plan: skips pages whose address has an older date.'),
+  intMaxSeeds: count(1, 100_000).describe('With a plan: limit of guessed addresses.'),
   intTargetHosts: z
     .union([
       z.array(z.string().max(253)).max(1000),
@@ -164,10 +164,10 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
         .max(1000),
     )
     .optional()
-    .describe('Ends of names of hosts that are planned for, as a list or separated by commas; others get no plan.'),
+    .describe('Plans only for hosts whose names end with one of these: a list, or separated by commas.'),
   mode: z.unknown().optional().describe('Taken and ignored.'),
-  plannerVerbosity: count(0, 3).describe('How much the plan tells of itself in the log: 0 nothing, 3 everything.'),
-  force: flag.describe('Begins a crawl of type history although not enough is known of the site.'),
+  plannerVerbosity: count(0, 3).describe('How much the plan logs: 0 nothing, 3 everything.'),
+  force: flag.describe('Starts a history crawl even if too little is known about the site.'),
 })
 
 /** Defaults for fields that a body omits. */

@@ -109,7 +109,7 @@ async function refuseDuringBackoff(library: Library, url: string): Promise<void>
   throw createFetchError(
     url,
     'host-parked',
-    `its host asked to be left alone or failed, and is for ${seconds} more seconds`,
+    `its host failed or asked for a pause; it is paused for ${seconds} more seconds`,
   )
 }
 
@@ -224,7 +224,7 @@ const RENDER_ADVICE = 'it is empty until its scripts have run: read it with --re
 /** Advice for documents that cannot be converted. */
 const DOCUMENT_ADVICE: Readonly<Partial<Record<NoPageReason, string>>> = {
   encrypted: 'save it without a password, and read that with `pharos extract`',
-  damaged: 'open it with the program that it was made with; if that can read it, save it anew',
+  damaged: 'open it in the program that made it, and save it again',
   too_large: 'split it into smaller documents',
 }
 

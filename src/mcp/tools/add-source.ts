@@ -55,7 +55,7 @@ export const addSource: Tool = createTool({
       throw usageError('followRedirects: a crawl always follows redirects, within its scope; leave it out')
     }
     if (args.preserveHashes === true) {
-      throw usageError('preserveHashes: what follows a # is a place in a page, never a page of its own; leave it out')
+      throw usageError('preserveHashes: not supported, because the part after # is a place in a page; leave it out')
     }
     const input: SourceInput = {
       url: args.url,
@@ -100,7 +100,7 @@ async function importChunksArgument(
 ) {
   const stray = Object.keys(args).find((name) => !IMPORT_NAMES.includes(name))
   if (stray !== undefined)
-    throw usageError(`${stray}: it says how something is read, and prechunked is not; leave it out`)
+    throw usageError(`${stray}: a crawl option, which prechunked does not use; leave it out`)
   const opened = await library()
   const { importRequest: importInto } = await import('../../library/operations/import-request.ts')
   const { version, acceptLoss, embed } = args

@@ -50,7 +50,7 @@ export const cancelCrawl: Tool = createTool({
       content: [
         isEnded
           ? `Cancelled the crawl ${job.crawlId} of ${label}.`
-          : `Cancelling the crawl ${job.crawlId} of ${label}: what is under way comes to its end first.`,
+          : `Cancelling the crawl ${job.crawlId} of ${label}: pages being fetched are finished first.`,
       ],
       structured: { crawlId: job.crawlId, source: label, isEnded },
     }

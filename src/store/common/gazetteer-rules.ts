@@ -19,7 +19,7 @@ export const RULES: readonly Check[] = [
   },
   {
     kind: 'no-canonical-name',
-    message: 'places that are shown by a name they do not have',
+    message: 'places whose display name is not among their names',
     query: `SELECT id FROM places WHERE NOT EXISTS
       (SELECT 1 FROM place_names n WHERE n.id = places.canonical_name_id AND n.place_id = places.id)`,
   },
@@ -37,7 +37,7 @@ export const RULES: readonly Check[] = [
   },
   {
     kind: 'off-the-map',
-    message: 'places with coordinates that there are not, or with fewer people than none',
+    message: 'places with invalid coordinates or a negative population',
     query: 'SELECT id FROM places WHERE lat NOT BETWEEN -90 AND 90 OR lng NOT BETWEEN -180 AND 180 OR population < 0',
   },
   {
@@ -59,7 +59,7 @@ export const RULES: readonly Check[] = [
   },
   {
     kind: 'circle',
-    message: 'places that lie in each other',
+    message: 'places that contain each other',
     query: `SELECT a.child FROM place_hierarchy a JOIN place_hierarchy b
       ON b.parent = a.child AND b.child = a.parent AND b.relation = a.relation`,
   },
@@ -95,12 +95,12 @@ export function listSanityChecks({ isSame, countCapitals, feature }: Dialect): r
     },
     {
       kind: 'no-population',
-      message: 'cities whose people nobody has counted',
+      message: 'cities without a population',
       query: `SELECT id FROM places WHERE kind = 'city' AND population IS NULL`,
     },
     {
       kind: 'no-coordinates',
-      message: 'cities and countries that are nowhere on the map',
+      message: 'cities and countries without coordinates',
       query: `SELECT id FROM places WHERE kind IN ('city', 'country') AND (lat IS NULL OR lng IS NULL)`,
     },
     {
@@ -128,7 +128,7 @@ export function listSanityChecks({ isSame, countCapitals, feature }: Dialect): r
     },
     {
       kind: 'orphan',
-      message: 'cities and regions that lie in nothing',
+      message: 'cities and regions without a parent place',
       query: `SELECT id FROM places WHERE kind IN ('city', 'region')
       AND NOT EXISTS (SELECT 1 FROM place_hierarchy h WHERE h.child = places.id)`,
     },
@@ -155,7 +155,7 @@ export function listSanityChecks({ isSame, countCapitals, feature }: Dialect): r
 
 /** The issue for places whose names were normalized by other rules. */
 export function createOutdatedNameIssue(places: readonly number[]): GazetteerIssue {
-  const message = 'places with a name that is compared by another spelling than this program would: import them again'
+  const message = 'places with a name that was normalized by other rules: import them again'
   return { kind: 'outdated-name', severity: 'error', message, ...summarize(places) }
 }
 
@@ -163,7 +163,7 @@ export function createOutdatedNameIssue(places: readonly number[]): GazetteerIss
 export const OUTDATED_INDEX: GazetteerIssue = {
   kind: 'outdated-index',
   severity: 'error',
-  message: 'the names that are looked for are not those of the places: import again',
+  message: 'the name index does not match the places: import again',
   count: 1,
   examples: [],
 }

@@ -16,7 +16,7 @@ test('doctor starts the browser, and explains why a program does not start', asy
     found: 'pages cannot be rendered: /bin/false does not start: it ends at once; correct the setting `browser`',
   })
   const path = locateChromium()
-  const found = `${path}; for root it runs without its sandbox; run Pharos as another user`
+  const found = `${path}; root runs the browser without its sandbox; run Pharos as another user`
   const isRoot = process.getuid?.() === 0
   expect(await checkBrowser(path)).toEqual({
     name: 'browser',
