@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { classifyPage, lookAt, scoreArticle } from '../src/analysis/classify-page.ts'
+import { classifyPage, observePage, scoreArticle } from '../src/analysis/classify-page.ts'
 import { extractPage } from '../src/core/extract/extract-page.ts'
 import { cpuSeconds, option, printTable } from './measure.mjs'
 
@@ -38,7 +38,7 @@ printTable(
   ]),
 )
 
-const views = pages.map(({ page }) => (page === null ? null : lookAt(page).signs))
+const views = pages.map(({ page }) => (page === null ? null : observePage(page).signs))
 const scores = views.map((signs) => (signs === null ? Number.NEGATIVE_INFINITY : scoreArticle(signs)))
 const words = pages.map(({ page }) => page?.wordCount ?? 0)
 console.log('\nArticle against the rest')

@@ -600,7 +600,8 @@ export const SETTINGS: Readonly<Record<SettingName, Setting>> = {
     type: 'url',
     default: '',
     isSecret: true,
-    description: 'fetch through this proxy, http://user:password@host:port; HTTP_PROXY and similar variables are ignored',
+    description:
+      'fetch through this proxy, http://user:password@host:port; HTTP_PROXY and similar variables are ignored',
   },
   host: {
     type: 'text',

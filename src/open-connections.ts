@@ -151,14 +151,14 @@ export function openConnections(parts: ConnectionParts): Connections {
   }
 }
 
-/** Opens things once on first use, until it is closed. */
+/** Opens resources on first use, each once, until it is closed. */
 interface LazyResources {
   /**
    * Returns a function that opens once. A failure is not cached, so that the next call tries again. `forget` drops the result too, once it
    * is no longer useful.
    */
   once<T>(open: (forget: () => void) => Promise<T>): () => Promise<T>
-  /** The same for things that must be closed. */
+  /** The same for resources that must be closed. */
   keep<T extends Closable>(open: () => Promise<T>): () => Promise<T>
   /** Closes everything that `keep` opened; later calls throw. */
   close(): Promise<void>

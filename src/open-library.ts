@@ -36,7 +36,7 @@ import { openSqliteStore } from './store/sqlite/store.ts'
 export interface LibraryOptions extends ConnectionOptions {
   /**
    * Path of the SQLite file, which is created if it does not exist, or address of an existing PostgreSQL database, such as
-   * `postgres://user:password@host:5432/database`. `:memory:` stores nothing.
+   * `postgres://user:password@host:5432/database`. `:memory:` keeps the library in memory only.
    */
   readonly path: string
   /** Private hosts, addresses or networks that may be fetched; `*` allows all. @default none */
@@ -314,7 +314,7 @@ function findImportFolder(path: string): string | undefined {
   return isPostgres(path) || path === ':memory:' ? undefined : `${resolve(path)}.imports`
 }
 
-/** The files of a library, which an indexed folder may contain. */
+/** The files of a library, which are left out if they are in an indexed folder. */
 function listLibraryFiles(path: string): string[] {
   if (isPostgres(path)) return []
   return ['', '-wal', '-shm', '-journal', '.failed.jsonl', '.failed.jsonl.1', '.imports'].map(

@@ -99,7 +99,7 @@ const ONE_OWNER_PACKAGES = [
   'web-tree-sitter',
 ]
 
-/** The environment is read in one place. */
+/** The only files that may read environment variables. */
 const ENVIRONMENT_READERS = ['config.ts']
 
 const VAGUE_NAME = /(?:^|[-.])(?:utils?|helpers?|managers?|services?)$/

@@ -212,7 +212,7 @@ describe('chunks cover the whole file, in order, within the cap and with correct
     ['notes.txt', text],
     ['README.md', markdown],
     ['framed.md', framedMarkdown],
-  ])('%s with overlapping chunks', (path, source) => {
+  ])('overlapping chunks of %s keep every rule', (path, source) => {
     fc.assert(
       fc.property(source, sizes, fc.double({ min: 0, max: 0.5, noNaN: true }), (content, { maxChars }, share) => {
         const overlapChars = Math.floor(maxChars * share)
@@ -231,7 +231,7 @@ describe('chunks cover the whole file, in order, within the cap and with correct
     )
   })
 
-  test('every example of CommonMark', () => {
+  test('the chunks of every CommonMark example keep the rules', () => {
     for (const { markdown: example } of commonmark) {
       checkChunks('example.md', example)
       checkChunks('example.md', example.repeat(LONG ? 20 : 6), { maxChars: 64, targetChars: 40 })
@@ -313,7 +313,7 @@ describe('JSON', () => {
     )
   })
 
-  /** Scalars in their source form. Strings longer than a slice of the cap may be cut, so only their beginning. */
+  /** All scalars of a value, in their source form. */
   function listScalars(value: unknown): string[] {
     if (Array.isArray(value)) return value.flatMap(listScalars)
     if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(listScalars)

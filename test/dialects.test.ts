@@ -47,7 +47,7 @@ describe('Markdown of site generators', () => {
     expect(markdown).toBe(await readFile(expected, 'utf8'))
   })
 
-  test.each(cases)('%s is expected without the syntax of its generator', async (name) => {
+  test.each(cases)('the expected Markdown of %s has no syntax of its generator', async (name) => {
     const lines = (await readFile(casePath(name, 'expected.md'), 'utf8')).split('\n')
     const code = new Set(
       codeRanges(lines).flatMap(([start, end]) => Array.from({ length: end - start }, (_, i) => start + i)),

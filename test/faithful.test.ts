@@ -15,8 +15,8 @@ import {
 
 /*
  * Nothing that a page of documentation shows is lost: words, blocks of code and rows of tables of its main content are
- * all in the Markdown, and next to nothing else is. The pages of the corpus that Sphinx and DocBook made are always
- * looked at. With TEST_LONG so are the pages of seven large sites as Debian packages them.
+ * all in the Markdown, and next to nothing else is. The Sphinx and DocBook pages of the corpus are always checked. TEST_LONG
+ * adds the pages of seven large sites from Debian packages.
  */
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -51,7 +51,7 @@ function compare(html: string, maker: DocGenerator, url: string): string[] {
   return [
     ...(lost.length > 0 ? [`${lost.length} words lost: ${lost.slice(0, 12).join(' ')}`] : []),
     ...(added.length > shown.repeated ? [`${added.length} words added: ${added.slice(0, 12).join(' ')}`] : []),
-    // What the others show as code or in tables is not always told apart by its markup alone.
+    // The markup of the other generators does not always distinguish code and tables from other content.
     ...(maker === 'sphinx' || maker === 'docbook' ? [...lostCode(shown, written), ...lostRows(shown, written)] : []),
     ...(markdown.includes('¶') ? ['a mark of a permalink'] : []),
   ]

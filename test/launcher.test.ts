@@ -261,7 +261,7 @@ describe('the Node that runs the program', () => {
     expect(calls()).toEqual([])
   })
 
-  test('must be new enough after the installation, too, when none was installed', async () => {
+  test('must be new enough after the installation too, if that contains no Node', async () => {
     await start()
     pretendNode('v22.18.0')
     expect(await start()).toEqual({

@@ -19,7 +19,7 @@ export function chooseRepetitions<T>(full: T, usual: T, onPostgres: T): T {
 const databaseByPath = new Map<string, string>()
 
 /**
- * The place of a test's library: its path, or on PostgreSQL a database that stands for this path. Libraries in memory are always separate.
+ * The location of a test's library: its path, or on PostgreSQL the database for that path. Libraries in memory are always separate.
  */
 export async function locateLibrary(path: string): Promise<string> {
   if (!isOnPostgres || isPostgres(path)) return path

@@ -32,14 +32,14 @@ describe('pages of real generators', () => {
     expect(markdown).toBe(await readFile(expected, 'utf8'))
   })
 
-  test('are expected without invisible text and without permalink marks', async () => {
+  test('have no invisible text and no permalink marks in their expected Markdown', async () => {
     for (const name of cases) {
       const expected = await readFile(join(PAGES, name, 'expected.md'), 'utf8')
       expect(expected, name).not.toMatch(/INVISIBLE|¶/)
     }
   })
 
-  test.each(cases)('%s is expected to contain only text of the page', async (name) => {
+  test.each(cases)('the expected Markdown of %s contains only text of the page', async (name) => {
     const vocabulary = vocabularyOf(await readFile(join(PAGES, name, 'input.html'), 'utf8'))
     const { words } = readMarkdown(await readFile(join(PAGES, name, 'expected.md'), 'utf8'))
     expect(words.filter((word) => !vocabulary.has(word) && !isAddedWord(word))).toEqual([])

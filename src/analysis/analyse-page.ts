@@ -14,7 +14,7 @@ import {
 import { detectPlaceHub } from './place-hub.ts'
 import { readSentiment } from './sentiment.ts'
 
-/** A page with fewer words and characters is minimal, unless it is navigation. Some languages have no countable words. */
+/** A page below both limits is minimal, unless it is navigation. Characters count too, because some languages have no countable words. */
 const MINIMAL_WORDS = 20
 const MINIMAL_CHARS = 200
 /** Limit of stored places per page; a page with more is a list. */
@@ -72,7 +72,7 @@ function analyseText(page: Page, text: string, language: string | null): DeepAna
   }
 }
 
-/** Languages without spaces between words, whose words are not counted. */
+/** Languages without spaces between words, for which there are no key phrases. */
 const UNSPACED: ReadonlySet<string> = new Set(['zh', 'ja', 'th', 'lo', 'km', 'my'])
 
 function contextOf(page: Page, section: string | null, language: string | null, given: PageContext): MatchContext {
@@ -85,7 +85,7 @@ function contextOf(page: Page, section: string | null, language: string | null, 
   }
 }
 
-/** Places in title, address and text, each mention once, in this order, so that the limit cuts those of the text. */
+/** Finds the places in title, address and text, in this order, so that the limit cuts those of the text. */
 function findPlaces(page: Page, text: string, places: PlaceMatcher, context: MatchContext): FoundPlace[] {
   const found: FoundPlace[] = []
   const add = (matches: readonly PlaceMatch[], source: FoundPlace['source']) => {

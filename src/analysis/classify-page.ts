@@ -40,7 +40,7 @@ export function observePage(page: Page): PageObservation {
 }
 
 /**
- * A page without any sign has the score `start`; each sign adds its weight. The weights come from a logistic regression over pages of each
+ * A page without any sign has the score `bias`; each sign adds its weight. The weights come from a logistic regression over pages of each
  * kind, rounded. Some were added by hand for cases that the collection lacks: a front page is not an article, whatever it claims. `npm run
  * bench classify` fits them again on parts of a collection.
  */
@@ -95,11 +95,11 @@ function createScore({ bias, ...weights }: Weights): (signs: Signs) => number {
   }
 }
 
-/** Score of an article; a page is one when it is positive. */
+/** Scores a page as an article. It is an article if the score is positive. */
 export const scoreArticle: (signs: Signs) => number = createScore(ARTICLE_WEIGHTS)
 const scoreNav = createScore(NAV_WEIGHTS)
 
-/** The class that two scores give, and their distance to the next class. */
+/** The class that follows from two scores, and how far the scores are from giving another class. */
 function decide(article: number, nav: number): { readonly kind: PageClass; readonly margin: number } {
   if (article > 0) return { kind: 'article', margin: article }
   if (nav > 0) return { kind: 'nav', margin: Math.min(nav, -article) }
@@ -159,7 +159,7 @@ function isOnHost(url: string, bare: string): boolean {
   return after === undefined || after === '/' || after === '?' || after === '#'
 }
 
-/** The votes of single signals, one each. */
+/** Combines the votes of single signals. Each signal has one vote. */
 function combineVotes(url: UrlSignals, content: ContentSignals): Classification['combined'] {
   const { linkDensity, a, p, wordCount } = content
   const isArticleUrlLike = url.hasDatePath || url.hasArticleWords

@@ -24,7 +24,7 @@ export interface Signs {
   readonly teasers: number
   readonly teaserShare: number
   readonly fewWords: number
-  /** Links within the site: whether there are any, and whether they lead to articles. */
+  /** Links within the site: how many there are, and how many of them lead to articles. */
   readonly leadsOn: number
   readonly leadsToArticles: number
 }

@@ -4,8 +4,8 @@ import { isStopWord } from '../core/text/stop-words.ts'
 export type StopWordTest = (word: string) => boolean
 
 /**
- * The stop words of a language. For a language without a list, words that are short or very frequent in the text: `counts` has the number
- * of each, out of `total`.
+ * Creates the test for stop words of a language. For a language without a list, stop words are those that are short or very frequent in the
+ * text: `counts` has the occurrences of each word, and `total` is their sum.
  */
 export function createStopWordTest(
   language: string | null,

@@ -75,7 +75,7 @@ describe('key phrases', () => {
     expect(phrases.length).toBeGreaterThan(0)
   })
 
-  test('finds no phrases in scripts without spaces, or in a few words', () => {
+  test('finds no phrases in scripts without spaces, or in a text of a few words', () => {
     expect(phrasesOf('政府星期一决定新规定从明年开始实施。'.repeat(20), '', 'zh')).toEqual([])
     expect(phrasesOf('tidal mill tidal mill tidal mill')).toEqual([])
   })
@@ -89,7 +89,7 @@ describe('key phrases', () => {
     expect(phrases.join(' ')).not.toMatch(/밝혔다|발표했다/)
   })
 
-  test('takes bounded time, however long the text is', () => {
+  test('finds the phrases of a very long text', () => {
     expect(phrasesOf(`${ENGLISH} `.repeat(2000))).toContain('tidal mill')
   })
 })

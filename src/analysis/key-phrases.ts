@@ -16,7 +16,7 @@ export interface PhraseContext {
   readonly language: string | null
 }
 
-/** Limits of phrases per text, and of those with several words when single words score well too. */
+/** Maximum number of phrases per text, and of phrases with several words that are chosen before single words. */
 const MAX_PHRASES = 10
 const MAX_MULTI_WORD = 8
 /** Number of words that are analysed; the topic of a text is clear by that point. */
@@ -88,8 +88,9 @@ function createLexicon(language: string | null): Lexicon {
 /** A word of a text. */
 interface Word {
   readonly form: WordForm
-  /** Whether punctuation that ends a phrase precedes it, and punctuation that ends a sentence. */
+  /** Whether no phrase continues into this word: punctuation or a Korean particle precedes it. */
   readonly isCut: boolean
+  /** Whether it begins a sentence. */
   readonly isFirst: boolean
 }
 
@@ -128,7 +129,7 @@ function readWords(text: string, lexicon: Lexicon): Word[] {
   return words
 }
 
-/** Search splits Korean into character pairs, but it is written with spaces. */
+/** Counts Korean as letters, because it is written with spaces. Search splits it into character pairs. */
 function phraseKindAt(text: string, i: number): number {
   const kind = kindAt(text, i)
   if (kind !== PAIRED) return kind
@@ -139,7 +140,7 @@ function phraseKindAt(text: string, i: number): number {
 const FIRST_HANGUL = 0xac00
 const LAST_HANGUL = 0xd7a3
 
-/** Single hyphens and apostrophes are part of a word. */
+/** A single hyphen or apostrophe inside a word is part of it. */
 function endOfWord(text: string, from: number): number {
   let i = from
   for (;;) {
@@ -200,7 +201,7 @@ function withoutPossessive(text: string): string {
   return text.replace(/['’]s?$/, '')
 }
 
-/** A word without the English endings that do not change it. */
+/** A word without its possessive ending, and in English without its plural ending. */
 function lemmaOf(word: string, language: string | null): string {
   const owner = withoutPossessive(word)
   if (language !== 'en' || owner.length <= 3 || !owner.endsWith('s')) return owner
@@ -224,7 +225,7 @@ const HAS_LETTER = /\p{L}/u
 
 /** Something that may be a phrase. */
 interface Candidate {
-  /** Ids of its words. */
+  /** Ids of the lemmas of its words, without connectors. */
   readonly parts: readonly number[]
   readonly surface: string
   readonly frequency: number
@@ -258,7 +259,7 @@ interface NGram {
   count: number
 }
 
-/** Counts runs under a number made from their word ids, because most occur once and are dropped. */
+/** Counts runs of two or three words. The key is a number instead of a text, because most runs occur once and are dropped. */
 function listNGrams(words: readonly Word[], { lemmas }: Lexicon): Candidate[] {
   const stretches = new Map<number, NGram>()
   const radix = lemmas.size + 2
@@ -321,7 +322,10 @@ function rank(candidates: readonly Candidate[]): Candidate[] {
   return candidates.toSorted((a, b) => b.score - a.score || a.first - b.first)
 }
 
-/** Adds the best candidates to the chosen ones, except parts of another phrase and phrases that only add a word to one. */
+/**
+ * Adds the best candidates to the chosen ones. Leaves out a candidate that contains a chosen phrase or is contained in one, and a candidate
+ * that mostly occurs inside a longer phrase.
+ */
 function chooseDistinct(ranked: readonly Candidate[], chosen: readonly Candidate[], most: number): Candidate[] {
   const all = [...chosen]
   const longer = ranked.filter(({ parts }) => parts.length > 2)
@@ -333,7 +337,7 @@ function chooseDistinct(ranked: readonly Candidate[], chosen: readonly Candidate
   return all
 }
 
-/** Share of a phrase's occurrences inside a longer phrase from which it counts as a part of that. */
+/** A phrase counts as part of a longer one if at least this share of its occurrences is inside the longer one. */
 const PART_SHARE = 0.6
 
 function absorbs(longer: Candidate, one: Candidate): boolean {

@@ -92,7 +92,7 @@ function endOfRun(text: string, from: number, end: number, unit: number): number
   return i
 }
 
-/** Offset after the run of backticks that closes a code span of the same length; -1 when the line has none. */
+/** Offset after the run of `length` backticks that closes a code span; -1 when the line has none. */
 function closeOfSpan(text: string, from: number, end: number, length: number): number {
   for (let i = from; i < end; ) {
     if (text.charCodeAt(i) !== BACKTICK) {

@@ -43,7 +43,7 @@ export function createCoherenceScores(index: NameIndex): CoherenceScores {
       if (kind === KIND_REGION) {
         return inCountry + 2 * beside + ofSiblings.scoreOf(columns.countries[place] ?? 0, own, 2)
       }
-      // A region contains many villages that share the name of a city elsewhere.
+      // Small places count less, because a region has many villages that share the name of a city elsewhere.
       const weight = (columns.populations[place] ?? 0) >= 15_000 ? 1 : 0.4
       return weight * (inCountry + ofDivisions.scoreOf(keyOf(place), own, 3.5)) + 0.25 * beside
     },

@@ -37,7 +37,7 @@ export function countryScoresOf(context: MatchContext, isCountry: (code: number)
   return scores
 }
 
-/** The ISO 3166 code of a country. */
+/** The ISO 3166 code for a country code in any case. `uk` means `GB`. */
 export function countryOfCode(code: string): string {
   const upper = code.toUpperCase()
   return upper === 'UK' ? 'GB' : upper

@@ -28,11 +28,11 @@ export interface Reading {
 export interface Draft {
   readonly mention: Mention
   readonly reading: Reading
-  /** Index in the reading; -1 when the mention is not a place. */
+  /** Index in the reading; -1 until a place is chosen. */
   choice: number
   score: number
   margin: number
-  /** Whether it is the first of a pair such as `Paris, Texas`; `consumed` marks the second. */
+  /** Whether it is the first of a pair such as `Paris, Texas`. `isConsumed` marks the second. */
   isPaired: boolean
   isConsumed: boolean
   support: number
@@ -47,7 +47,7 @@ export interface Draft {
 
 /** How a text uses capital letters. */
 export interface Casing {
-  /** It has no capitals, or only capitals, so they carry no information. */
+  /** The text has no capitals, or only capitals, so that they carry no information. */
   readonly isSingleCase: boolean
   /** Nearly every word is capitalised, as in headlines, so capitals carry little information. */
   readonly isHeadline: boolean

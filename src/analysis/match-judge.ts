@@ -18,7 +18,7 @@ import {
 import * as lists from './match-words.ts'
 import { NAME_DERIVED, NAME_KIND_MASK, NAME_MAIN } from './name-index.ts'
 
-/** Decides whether a mention is a place at all. */
+/** Computes how much evidence there is that a mention is a place at all (`support`), and how much it needs (`neededSupport`). */
 export function judgeMention(given: TextContext, drafts: readonly Draft[], at: number, regard: CoherenceScores): void {
   const { index, tokens, casing, language, countryScores } = given
   const draft = drafts[at] as Draft
@@ -74,7 +74,7 @@ export function judgeMention(given: TextContext, drafts: readonly Draft[], at: n
   if (isPressTitle(tokens, mention)) draft.support -= 9
 }
 
-/** Context score from which a country is well supported. */
+/** Score from other places and the context of the page from which a candidate is well supported. */
 const WELL_SUPPORTED_SCORE = 0.7
 
 /** `Panama hats`, `Guinea pigs`: things named after a place. */
@@ -106,7 +106,7 @@ function hasCityBeside({ index, tokens }: TextContext, drafts: readonly Draft[],
   )
 }
 
-/** Number of words around a name that are searched for kitchen words. */
+/** Number of words before and after a name that are searched for kitchen words. */
 const KITCHEN_REACH = 14
 
 /** `Turkey was served with cranberry sauce`: where capitals carry no information, the surrounding words decide. */
@@ -178,13 +178,13 @@ interface Neighbours {
   readonly isRiver: boolean
   /** A capitalised word is next to it. */
   readonly isPartOfName: boolean
-  /** It is a river or lake with the name, or a building that is more likely named after a person. */
+  /** The name is that of a river or lake, or of a building that is more likely named after a person. */
   readonly isOtherPlace: boolean
   readonly isBuilding: boolean
   readonly isStreet: boolean
   /** `New England` is not England. */
   readonly isNew: boolean
-  /** Score of a word before it that precedes places. */
+  /** Score of the word before it, if that word usually precedes places. Negative for an ordinary word at the start of a sentence. */
   readonly preposition: number
 }
 
@@ -239,7 +239,7 @@ function neighboursOf(tokens: readonly Token[], drafts: readonly Draft[], at: nu
   }
 }
 
-/** Detects words before and after that make a name a person's. */
+/** Detects from the words before and after a name whether it is that of a person. */
 function detectPerson(
   tokens: readonly Token[],
   draft: Draft,
@@ -333,7 +333,7 @@ function isPressTitle(tokens: readonly Token[], mention: Mention): boolean {
   )
 }
 
-/** Limit of a list of demonyms that is scanned, so that a text of nothing else takes linear time. */
+/** Maximum number of demonyms of a list that are scanned, so that a text of demonyms alone takes linear time. */
 const MAX_LIST_LENGTH = 8
 
 /** `French President` and `the French` are about France; `in French` and `French fries` are not. */
@@ -359,7 +359,7 @@ function isDemonym(draft: Draft | undefined): boolean {
   return draft !== undefined && ((draft.reading.names[draft.choice] ?? 0) & NAME_KIND_MASK) === NAME_DEMONYM
 }
 
-/** Rejects later mentions of a name that was a person's once, unless a strong preposition makes it a place. */
+/** Rejects all mentions of a name that is a person's anywhere in the text, unless a strong preposition makes the mention a place. */
 export function rejectNamesakes(tokens: readonly Token[], drafts: readonly Draft[]): void {
   const persons = new Set<string>()
   for (const { isPerson, mention } of drafts) if (isPerson) persons.add(tokens[mention.first]?.word ?? '')

@@ -54,7 +54,7 @@ const MAX_WORDS = 10
 /** Maximum number of characters of a name in scripts without spaces. */
 const MAX_RUN_UNITS = 24
 
-/** Finds everything in a text that matches a name, longest first, without overlaps. Takes linear time. */
+/** Finds the names in a text. At each position the longest name wins, and mentions do not overlap. Takes linear time. */
 export function findMentions(
   index: NameIndex,
   text: string,
@@ -106,7 +106,7 @@ function createSearch(
   const hash: NameHash = { high: 0, low: 0 }
   const canStart = (token: Token): boolean => isFlat || token.letterCase !== CASE_LOWER
 
-  /** The longest name that starts at a token, whose word may have lost a prefix. */
+  /** The longest name that starts at a token. `word` is the word of the token, possibly without its prefix. */
   function longest(at: number, word: string): { key: number; next: number; units: number } | undefined {
     const most = Math.min(MAX_WORDS, maxLengthByPrefix[prefixSlot(word, 0, word.length, WORD_SALT)] ?? 0)
     if (most === 0) return undefined
@@ -266,7 +266,9 @@ function createSearch(
     return best
   }
 
-  /** `抵达莫斯科`: a name that starts inside another wins when it is longer, or as long and better known. */
+  /**
+   * `抵达莫斯科`: whether a name that starts inside this one wins. It must be longer and not much less known, or as long and better known.
+   */
   function isShadowing(run: Run, from: number, window: Window): boolean {
     for (let inner = from + 1; inner < from + window.units && inner + 2 <= run.word.length; inner++) {
       const other = windowAt(run, inner)

@@ -77,7 +77,7 @@ function bestWithin(index: NameIndex, inner: Draft, outer: Draft, isList: boolea
   return best
 }
 
-/** `Austin, TX` */
+/** `Austin, TX`: the likeliest city of the name in the division with this code; -1 when there is none. */
 function bestOfDivision(index: NameIndex, draft: Draft, code: string): number {
   const { columns, head } = index
   let best = -1

@@ -2,7 +2,7 @@ import type { NameIndex } from './match-index.ts'
 import { NAME_DERIVED, NAME_MAIN, packCountry } from './name-index.ts'
 import { NAME_KINDS, PLACE_KINDS } from './place.ts'
 
-/** Indexes of the kinds in the columns of an index. */
+/** The numbers that stand for kinds of places and kinds of names in a name index. */
 export const KIND_COUNTRY: number = PLACE_KINDS.indexOf('country')
 export const KIND_REGION: number = PLACE_KINDS.indexOf('region')
 export const KIND_CITY: number = PLACE_KINDS.indexOf('city')
@@ -10,7 +10,10 @@ export const KIND_AREA: number = PLACE_KINDS.indexOf('supranational')
 export const NAME_ABBREV: number = NAME_KINDS.indexOf('abbrev')
 export const NAME_DEMONYM: number = NAME_KINDS.indexOf('demonym')
 
-/** Prior score of a place for a name, before any context: half the logarithm of its population, plus the kind of place and name. */
+/**
+ * Prior score of a place for a name, before any context: half the decimal logarithm of its population, plus bonuses for its kind, for a
+ * capital and for a main name, minus a penalty for a shortened name.
+ */
 export function priorOf(index: NameIndex, place: number, name: number): number {
   const { columns } = index
   const kind = columns.kinds[place]
@@ -20,13 +23,14 @@ export function priorOf(index: NameIndex, place: number, name: number): number {
   else if (kind === KIND_AREA) score += 4
   if (columns.capitals[place] === 1) score += 1
   if ((name & NAME_MAIN) !== 0) score += 0.5
-  // `Frankfurt (Oder)` is less often called by a part of its name than its namesakes, but `Washington, D.C.` nearly always.
+  // A shortened name seldom means the place it was derived from: `Frankfurt` seldom means `Frankfurt (Oder)`. Capitals are an exception:
+  // `Washington` nearly always means `Washington, D.C.`
   const isShortened = (name & NAME_DERIVED) !== 0
   if (isShortened) score -= (name & NAME_MAIN) !== 0 && columns.capitals[place] === 1 ? 0.2 : 0.5
   return score
 }
 
-/** Evidence from the kind or population of a place that it is meant at all. */
+/** How strongly the kind of a place, its population and its being a capital suggest that it is meant. */
 export function sizeSupport(index: NameIndex, place: number): number {
   const kind = index.columns.kinds[place]
   if (kind === KIND_COUNTRY || kind === KIND_AREA) return 4
@@ -47,8 +51,9 @@ export function isNorthAmerican(index: NameIndex, place: number): boolean {
 }
 
 /**
- * Index of the city to use instead of the best candidate, if that is a region with the same name as a city in it. The name alone rarely
- * means the region.
+ * If the best candidate is a region, returns the index of the largest candidate city in it with 100,000 inhabitants or more, because the
+ * name alone rarely means the region. Returns `best` if there is none. A city whose main name is another must also be large compared with
+ * the region.
  */
 export function preferCity(
   index: NameIndex,

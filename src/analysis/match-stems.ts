@@ -43,7 +43,7 @@ const ARMENIAN: Inflection = {
 /** Languages in Latin script that inflect place names. */
 const INFLECTING_LANGUAGES = new Set(['pl', 'cs', 'sk', 'hr', 'sl', 'bs', 'sr', 'lt', 'lv'])
 
-/** Keys under which the inflected words of a normalized name are found; none for an uninflected name. */
+/** Keys under which the inflected forms of a normalized name are found; none for a name that is not inflected. */
 export function inflectedStems(normalized: string): readonly string[] {
   const words = normalized.split(' ')
   const inflection = inflectionOf(words[0] ?? '', undefined)

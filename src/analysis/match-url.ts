@@ -313,7 +313,7 @@ function resolveMentions(index: NameIndex, url: string, pieces: readonly PathMen
   return matches
 }
 
-/** Whether a later piece may be a city of this region: then it is a step of a chain, not a city itself. */
+/** Whether a later piece may be a city of this region. Then the region itself is meant, and not a city of the same name. */
 function hasLaterCity(
   index: NameIndex,
   pieces: readonly PathMention[],

@@ -1,6 +1,6 @@
 import { normalizeName } from './place.ts'
 
-/** Splits a list of words. */
+/** Splits a list of words and normalizes each. */
 function words(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/).map(normalizeName))
 }
@@ -111,12 +111,12 @@ export const DIVISION_NOUNS: ReadonlySet<string> = words(
   'state province oblast prefecture region governorate voivodeship',
 )
 
-/** Capitalised nouns after a name that make it a river, a street or a valley, which may be anywhere. */
+/** Capitalised nouns after a name that make it a river, a lake or a valley, which may be anywhere. */
 export const FEATURE_NOUNS: ReadonlySet<string> = words(`
   river creek brook bay sea ocean lake canyon hole falls valley mountain mountains hills peak pass county
 `)
 
-/** The same for streets, which are also named after countries. */
+/** Capitalised nouns after a name that make it a street. Streets are also named after countries. */
 export const STREET_NOUNS: ReadonlySet<string> = words(
   'street st avenue ave road rd boulevard blvd drive lane highway parkway terrace crescent',
 )
@@ -126,7 +126,7 @@ export const BUILDING_NOUNS: ReadonlySet<string> = words(
   'university college school academy hospital clinic institute foundation library museum memorial prize award',
 )
 
-/** The same before a name. */
+/** Capitalised words before a name that make it a lake, a mountain, a fort and the like, which may be anywhere. */
 export const FEATURES_BEFORE: ReadonlySet<string> = words('lake mount fort cape rio camp point river')
 
 /** Words before a name that make it another place: `New England`. */
@@ -264,12 +264,12 @@ export const FUNCTION_WORDS: ReadonlySet<string> = words(`
   i w z na do sie nie to jest ze jak o po za od dla przez przy czy tak juz co ale
 `)
 
-/** Two- and three-letter words that are countries whenever they are in capitals. */
+/** Abbreviations that always mean a country or the European Union when they are in capitals. */
 export const SAFE_ABBREVIATIONS: ReadonlySet<string> = words(
   'us usa uk uae eu drc prc ussr сша оаэ рф кнр кндр фрг ηπα',
 )
 
-/** Words that are common in lower case and are also place names; as a place they need more evidence than a capital. */
+/** Words that are common in lower case and are also place names; as a place they need more evidence than a capital letter. */
 export const COMMON_WORDS: ReadonlySet<string> = words(`
   ado advance agar aix aka alliance along alpha alter amber angel angle angles anno anon antique apache apple
   apples apt arc arch are area arena arenas aroma arrow art ash ask assumption autumn awe bacon bad badger bag

@@ -23,11 +23,11 @@ test('paragraphs are prose when they are long and not mostly links', () => {
   })
 })
 
-test('lines of one paragraph count as one, list items as several', () => {
+test('the lines of a paragraph count as one paragraph, and each list item counts as one', () => {
   expect(measure('one', 'and the same', '', '- a', '- b').paragraphs).toBe(3)
 })
 
-test('a paragraph that starts with a link is a teaser, and so is a short one after it', () => {
+test('a line that starts with a link is a teaser, and a short paragraph after it is not prose', () => {
   expect(measure('## [A](a)', '', LONG, '', '- [B](b)', '- text [C](c)')).toMatchObject({
     teasers: 2,
     proseParagraphs: 0,

@@ -91,7 +91,7 @@ export interface IndexColumns {
 
 const HEADER_WORDS = 8
 
-/** Offsets of all columns after the head; each is a multiple of eight. */
+/** Creates views of all columns after the head, and returns where they end. Each column starts at a multiple of eight bytes. */
 export function columnsOf(
   buffer: ArrayBuffer,
   from: number,
@@ -310,7 +310,7 @@ class IndexBuilder {
     return starts
   }
 
-  /** Sources have the population of cities only; regions and countries without one get the sum of their cities. */
+  /** Gives regions and countries without a population the sum of their cities. */
   #sumPopulations(): void {
     const countries = this.#countries.values()
     const divisions = this.#divisions.values()
@@ -405,7 +405,7 @@ function parseName(name: string): NameForm {
   }
 }
 
-/** The length limit matches that of words in texts. */
+/** Plain Latin words. Their length limit is below that of the tokenizer, so that the tokenizer would give the same words. */
 const PLAIN_WORDS = /^[A-Za-z0-9]{1,40}(?: [A-Za-z0-9]{1,40})*$/
 
 /** Rank of a name among names of the same place with the same normal form; the highest is kept. */
@@ -452,7 +452,10 @@ const DIVISION_BEFORE = new RegExp(
   'iu',
 )
 
-/** Variants of a name: without its article, `St` for `Saint`, without the word for the kind of place. */
+/**
+ * Variants of a name: without its article, without an addition in brackets or after a comma, without the word for the kind of place, and
+ * with `St` for `Saint`.
+ */
 function derivedNames(kind: PlaceKind, name: string): readonly string[] {
   const derived: string[] = []
   const article = /^the (.{4,})$/iu.exec(name)?.[1]

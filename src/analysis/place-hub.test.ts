@@ -104,14 +104,14 @@ describe('detectPlaceHub on hubs', () => {
     expect(hubOf(read(path))).toMatchObject({ placeSlug: place, topicSlug: topic })
   })
 
-  test('a hub is about the last place in its address', () => {
+  test('a hub is about a later place in its address if the title names it', () => {
     expect(hubOf(read('/france/lyon', { title: 'News from Lyon' }))).toMatchObject({
       placeSlug: 'lyon',
       topicSlug: 'france',
     })
   })
 
-  test("a hub's topic is the section of its page when both match", () => {
+  test("a hub's topic is the section of its page if the address has the same topic or none", () => {
     const head = '<meta property="article:section" content="World news">'
     expect(hubOf(read('/world-news/france', { head }))).toMatchObject({
       topicKind: 'section',
@@ -142,7 +142,7 @@ describe('detectPlaceHub on hubs', () => {
     expect(hubOf(read('/us/springfield', { title: 'Springfield' }))?.placeId).toBe(16)
   })
 
-  test('a name of a person or thing is a hub when address and heading show that it is about the place', () => {
+  test('a page named like a person or thing is a hub if address and heading show that the place is meant', () => {
     expect(hubOf(read('/world/jordan', { title: 'Jordan' }))?.placeId).toBe(12)
     expect(hubOf(read('/topics/turkey', { title: 'Turkey: latest news' }))?.placeId).toBe(10)
     expect(hubOf(read('/china', { title: 'China' }))?.placeId).toBe(11)
@@ -152,7 +152,7 @@ describe('detectPlaceHub on hubs', () => {
 })
 
 describe('detectPlaceHub on other pages', () => {
-  test('a place outside the gazetteer is not a hub', () => {
+  test('a page about a place that the gazetteer lacks is not a hub', () => {
     expect(hubOf(read('/world/atlantis', { title: 'Atlantis' }))).toBeNull()
   })
 
@@ -163,7 +163,7 @@ describe('detectPlaceHub on other pages', () => {
     expect(hubOf(read('/world/france', { body }))).toBeNull()
   })
 
-  test('a word that is also a town is not a hub', () => {
+  test('a page about a topic whose word is also a town is not a hub', () => {
     expect(hubOf(read('/reading', { title: 'Reading' }))).toBeNull()
     expect(hubOf(read('/topics/gaming', { title: 'Gaming' }))).toBeNull()
   })
@@ -183,20 +183,20 @@ describe('detectPlaceHub on other pages', () => {
     expect(hubOf(read(path, { title }))).toBeNull()
   })
 
-  test('a town that the page does not name is not a hub', () => {
+  test('a page whose title does not name the town or region is not a hub', () => {
     expect(hubOf(read('/team/lyon', { title: 'Our players' }))).toBeNull()
     expect(hubOf(read('/world/normandy', { title: 'The landing' }))).toBeNull()
     expect(hubOf(read('/world/normandy', { title: 'Normandy' }))?.placeKind).toBe('region')
   })
 
-  test('a language is not a hub', () => {
+  test('a path segment for a language does not make a page a hub', () => {
     const page = read('/fr/', { title: 'Accueil' })
     expect(hubOf({ ...page, language: 'fr' })).toBeNull()
     expect(hubOf({ ...page, language: null })).toBeNull()
     expect(hubOf(read('/fr/shop/shoes'))).toBeNull()
   })
 
-  test('an unknown country code is not a hub, nor is a place early in the path', () => {
+  test('a page with an unknown country code is not a hub, nor is one with a place early in the path', () => {
     expect(hubOf(read('/c/zz/'))).toBeNull()
     expect(hubOf(read('/france/shop/shoes'))).toBeNull()
   })

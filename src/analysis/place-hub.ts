@@ -9,8 +9,8 @@ import type { PlaceHub } from './page-analysis.ts'
 import { normalizeName, slugOf } from './place.ts'
 
 /**
- * Detects the place hub that a page is, under the address of its first page; null when it is not a hub, or when the gazetteer does not have
- * the place.
+ * Returns the place hub that a page is, with the address of its first page. Returns null if the page is not a hub, or if the gazetteer does
+ * not have the place.
  */
 export function detectPlaceHub(
   page: Page,

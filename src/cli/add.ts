@@ -85,7 +85,8 @@ export function addAdd(program: Command, streams: Streams): void {
     const given = isOwnFolder ? typed : withScheme(typed)
     const tree = parseTreeUrl(given)
     if (isOwnFolder) refuseFlags(command, SITE_FLAGS, `${given} is on this machine`)
-    else if (tree !== undefined) refuseFlags(command, CRAWL_FLAGS, `${hasCredentials(tree) ? 'this' : given} is not a web site`)
+    else if (tree !== undefined)
+      refuseFlags(command, CRAWL_FLAGS, `${hasCredentials(tree) ? 'this' : given} is not a web site`)
     else if (!URL.canParse(given)) {
       const problem = 'it is neither a URL nor an existing file or folder'
       throw new PharosError('URL_INVALID', { url: given, problem })
@@ -130,7 +131,9 @@ export function addAdd(program: Command, streams: Streams): void {
         throw new PharosError('USAGE', { problem })
       }
       if (found === 'failed')
-        crawling.terminal.note(`${printableLabel(source)} was added before, but never crawled successfully: starting over`)
+        crawling.terminal.note(
+          `${printableLabel(source)} was added before, but never crawled successfully: starting over`,
+        )
       const input = { kind, headers, ...plannerOf(flags), ...options }
       await crawlInForeground(crawling, source, input).catch(async (error: unknown) => {
         const { store } = crawling.library

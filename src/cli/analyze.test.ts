@@ -34,7 +34,7 @@ async function analyze(args: readonly string[], hear: (text: string) => void = (
   return { code, ...written }
 }
 
-test('a run can be tried dry, interrupted with Ctrl-C and resumed, after which nothing is left to do', async () => {
+test('a run can be a dry run, be interrupted with Ctrl-C and be resumed; after that nothing is left to do', async () => {
   const dry = await analyze(['--dry-run', '--json'])
   expect(dry).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(dry.stdout)).toMatchObject({

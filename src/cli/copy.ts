@@ -103,7 +103,7 @@ function writeRepeatCommand({ from, to }: Configs, { add, config }: CopyFlags): 
   return ['pharos', 'copy', ...words.map((word) => shellWord(printableLine(word)))].join(' ')
 }
 
-/** Whether a library exists. Opening it would create one. */
+/** Whether a library exists. The check does not open it, because that would create a missing library. */
 async function hasLibrary({ values }: EffectiveConfig): Promise<boolean> {
   if (!isPostgres(values.library)) return existsSync(values.library)
   const { openInspector } = await import('../store/postgres/inspect.ts')
@@ -146,11 +146,10 @@ async function copyInForeground({ from, to, flags, terminal, signal }: CopyConte
   const places = { from: from.store.location, to: to.store.location }
   const elapsedMs = Math.round(performance.now() - began)
   const { running, openJobs, skipped } = result
-  if (running > 0) terminal.note(`${countOf(running, 'crawl')} not finished yet; resume with pharos recrawl in the copy`)
+  if (running > 0)
+    terminal.note(`${countOf(running, 'crawl')} not finished yet; resume with pharos recrawl in the copy`)
   if (openJobs > 0) {
-    terminal.note(
-      `${countOf(openJobs, 'job')} not finished yet and not continued in the copy; start again there`,
-    )
+    terminal.note(`${countOf(openJobs, 'job')} not finished yet and not continued in the copy; start again there`)
   }
   for (const { group, problem } of skipped) {
     if (problem !== null) terminal.notice(printableLine(`left out: ${GROUP_NAMES[group]}: ${problem}`))
@@ -185,7 +184,7 @@ const GROUP_NAMES: Readonly<Record<CopyGroup, string>> = {
   vectors: 'vectors',
 }
 
-/** `copying: 12,000 of 40,000 rows, 8,200/s, chunks` */
+/** `copying: 12,000 of 40,000 rows, 8,200/s, now: chunks` */
 function writeProgress({ step, label, done, total }: CopyProgress, perSecond: number): string {
   if (step === 'indexing') return 'indexing'
   return `${step}: ${writeNumber(done)} of ${countOf(total, 'row')}, ${writeRate(perSecond)}/s, now: ${label}`
@@ -203,7 +202,9 @@ function writeCopied(result: CopyResult, { from, to }: { from: string; to: strin
   return [
     outcome,
     `verified: ${countOf(pages ?? 0, 'page')} and ${countOf(chunks ?? 0, 'chunk')} by their content hashes, all ${countOf(rows, 'row')} of ${countOf(verified.length, 'table')} and ${countOf(sources, 'source')} one by one`,
-    ...(other === 0 ? [] : [`${countOf(other, 'text')} with a hash that differs from the recorded one, in the original too`]),
+    ...(other === 0
+      ? []
+      : [`${countOf(other, 'text')} with a hash that differs from the recorded one, in the original too`]),
   ].join('\n')
 }
 

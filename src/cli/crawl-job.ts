@@ -98,11 +98,7 @@ export function addJobOptions(command: Command): Command {
     .option('--refetch-if-older-than <time>', 'the same as --max-age', freshness('--refetch-if-older-than'))
     .option('--refetch-article-if-older-than <time>', 'of articles', freshness('--refetch-article-if-older-than'))
     .option('--refetch-hub-if-older-than <time>', 'of hubs', freshness('--refetch-hub-if-older-than'))
-    .option(
-      '--max-queue <count>',
-      'no effect: the queue is on disk and has no limit',
-      count('--max-queue', 1),
-    )
+    .option('--max-queue <count>', 'no effect: the queue is on disk and has no limit', count('--max-queue', 1))
     .option('--request-timeout-ms <ms>', 'time for an answer', count('--request-timeout-ms', 1))
     .option('--rate-limit-ms <ms>', 'least pause between two requests to a host', count('--rate-limit-ms'))
     .option('--pacer-jitter-min-ms <ms>', 'least jitter of a pause', count('--pacer-jitter-min-ms'))

@@ -12,7 +12,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.xml': 'application/xml; charset=utf-8',
 }
 
-/** Redirects. */
 const REDIRECTS: Readonly<Record<string, string>> = { '/guide/getting-started': '/guide/install' }
 
 /** Serves the sample site on the loopback interface. */

@@ -117,7 +117,7 @@ interface DemoCrawl {
 async function crawlSite(origin: string, site: string, signal: AbortSignal): Promise<DemoCrawl> {
   const server = { origin, token: null }
   const order = { url: `${site}/`, name: 'lanternfish' }
-  // The format of the response is ours.
+  // The server is part of this program, so the type of its response is known.
   const { jobId } = (await askServer(server, '/api/sources', order)) as { jobId: string }
   const until = performance.now() + CRAWL_TIMEOUT_MS
   for (;;) {
@@ -150,7 +150,7 @@ async function searchAll(origin: string): Promise<readonly DemoSearch[]> {
   return Promise.all(
     QUESTIONS.map(async (query) => {
       const path = `/api/search?limit=1&q=${encodeURIComponent(query)}`
-      // The format of the response is ours.
+      // The server is part of this program, so the type of its response is known.
       const { passages } = (await askServer({ origin, token: null }, path)) as { passages: readonly DemoHit[] }
       const [hit] = passages.map(({ title, url, headingPath }) => ({ title, url, headingPath }))
       return { query, hit: hit ?? null }

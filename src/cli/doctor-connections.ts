@@ -128,7 +128,7 @@ async function checkBrowser({ browser }: Config): Promise<Check> {
     : started
 }
 
-/** Only starting it shows whether the file is a browser. */
+/** Starts the browser, because only that shows whether the file is one. */
 async function tryBrowser(executablePath: string): Promise<string> {
   const { openChromiumRenderer } = await import('../fetch/chromium-renderer.ts')
   const renderer = await openChromiumRenderer({ executablePath, userAgent: `Pharos/${VERSION}` })

@@ -119,7 +119,7 @@ export function writeSkipped({ skipped, problem }: EmbedProgress): string {
   return `${countOf(skipped, 'chunk')} could not be embedded, found by words alone${first}`
 }
 
-/** Note about chunks that earlier runs excluded. */
+/** Note about chunks that earlier runs could not embed. */
 function writeRefused(refused: number, hint: Hint): string {
   const again = hint('embed', 'run', '--retry-refused')
   return `${countOf(refused, 'chunk')} could not be embedded before, and found by words alone; try again with: ${again}`
@@ -178,7 +178,9 @@ export async function embedInForeground(
     const { embedded, chunks } = last
     if (!signal.aborted && embedded > (first ?? 0)) {
       terminal.clear()
-      terminal.note(`embedded ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')} before the failure; these are kept`)
+      terminal.note(
+        `embedded ${writeNumber(embedded)} of ${countOf(chunks, 'chunk')} before the failure; these are kept`,
+      )
     }
     if (!signal.aborted) throw error
     const command = hint('embed', 'run', ...sources.map(labelOf))

@@ -11,7 +11,7 @@ export interface EvalReport {
   readonly baselines: readonly EvalBaseline[]
   /** Metrics below their required minimum. */
   readonly missed: readonly MissedMinimum[]
-  /** Lists every query. */
+  /** Whether every query is listed. */
   readonly isVerbose: boolean
 }
 

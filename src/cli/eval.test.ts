@@ -44,7 +44,11 @@ const REFUSALS: readonly (readonly [args: string, code: number, message: string]
   ['binary.tsv', 3, 'it is not UTF-8'],
   ['nowhere.tsv', 3, 'there is no file at'],
   ['.', 3, 'it is a folder'],
-  ['queries.tsv --save queries.tsv', 1, 'queries.tsv: the file exists and is not a saved run – choose another place with --save'],
+  [
+    'queries.tsv --save queries.tsv',
+    1,
+    'queries.tsv: the file exists and is not a saved run – choose another place with --save',
+  ],
   ['queries.tsv --save .', 3, 'it is a folder'],
   ['queries.tsv --baseline queries.tsv', 3, 'queries.tsv cannot be read: it is not a run saved by eval'],
   ['queries.tsv --baseline newer.json', 3, 'newer.json cannot be read: it is not a run saved by eval'],

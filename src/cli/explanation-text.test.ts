@@ -102,7 +102,7 @@ test('does not claim that an unlinked page is gone from its server', () => {
   expect(explain({ row: createRow({ state: 'gone', reason: 'not-found' }) })).toContain('confirmed as removed')
 })
 
-test('does not call a container file left out', () => {
+test('does not say that a container file is left out', () => {
   const text = explain({ row: createRow({ state: 'skipped', reason: 'container', pattern: null }) })
   expect(text).toContain('its pages are indexed separately')
   expect(text).not.toContain('left out')
@@ -169,12 +169,12 @@ test('shows the decision of the current scope only if it differs from the record
   expect(explain({ row: same, refusal: { reason: 'blocked', pattern: '/a', target: null } })).not.toContain('Now:')
 })
 
-test('removes control characters', () => {
+test('replaces control characters', () => {
   const row = createRow({ state: 'failed', detail: '\x1b[2J\n', pattern: '\x07', foundOn: 'https://x/\u202e' })
   expect(explain({ url: 'https://x/\x1b', row }).match(/(?!\n)[\p{Cc}\u202e]/gu)).toBeNull()
 })
 
-test('the JSON record has every field', () => {
+test('the JSON record has the row, and why the last crawl refused or failed', () => {
   const row = createRow({ state: 'indexed', checkedAt: NOW })
   const url = 'https://docs.example/a'
   const known = {
@@ -214,7 +214,7 @@ test('shows why the last crawl could not start', () => {
   expect(explain({ row })).not.toContain('Last crawl')
 })
 
-test('says that an address may be one that exceeded the address limit', () => {
+test('says that an unknown address may be missing because the last crawl was incomplete or reached the address limit', () => {
   expect(explain({ incomplete: 'the sitemaps list more addresses than are read' })).toContain(
     'The scope would let it through: the last crawl did not see everything: the sitemaps list more addresses than are read',
   )

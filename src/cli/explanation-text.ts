@@ -40,7 +40,9 @@ export function writeExplanation(
   const stripped = isStripped ? [`Known without its ${without} as ${row?.url ?? explanation.key}`] : []
   const known = aliases.map((alias) => `Alias: ${writeAlias(alias, url)}`)
   const changed =
-    row !== null && isOutdated(row, refusal) ? [`Now: ${writeScopeDecision(refusal, 'it is waiting in the queue')}`] : []
+    row !== null && isOutdated(row, refusal)
+      ? [`Now: ${writeScopeDecision(refusal, 'it is waiting in the queue')}`]
+      : []
   const held = explanation.heldUntil
   const waits = held !== null && isOpen(row) ? [`Waits: its host is paused until ${writeTime(held)}`] : []
   const { robotsReadAt } = explanation

@@ -159,16 +159,14 @@ export async function crawlInForeground(crawling: CrawlContext, known: Source, i
   const startedAt = await findStartUrl(library, source)
   const result: CrawlResult = { source, summary, finalStartUrl: startedAt, failures, ...content }
   const failure = findFailure(crawling, result, pausedBy, hint)
-  // Without any page the error says everything.
+  // If the start failed and there are no pages, the error alone is the result.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {
     const text = terminal.isQuiet ? writeShortSummary(result) : writeSummary(result, hint, terminal.answerColors)
     terminal.answer(text, summaryRecord(result))
   }
   if (failure !== undefined) throw failure
   if (terminal.isAnswerOnTerminal && !crawling.isIdentified && !isTree(source)) {
-    terminal.note(
-      terminal.noteColors.dim('set contactUrl so that sites can see who crawls them and how to reach you'),
-    )
+    terminal.note(terminal.noteColors.dim('set contactUrl so that sites can see who crawls them and how to reach you'))
   }
   if (terminal.isAnswerOnTerminal && content.pages > 0) {
     const command = `${hint('search', '…', '--source', labelOf(source))}`
@@ -201,7 +199,8 @@ export async function embedAfterCrawl(crawling: CrawlContext, source: Source): P
 
 /** Says how a source can be searched after its chunks were embedded. */
 function writeSearchable(outcome: EmbedProgress): string {
-  if (outcome.refused === outcome.chunks) return 'searchable by words only: the embedding model does not support the language of these pages'
+  if (outcome.refused === outcome.chunks)
+    return 'searchable by words only: the embedding model does not support the language of these pages'
   return `searchable by words and by meaning (${writePercent(shareOf(outcome))})`
 }
 

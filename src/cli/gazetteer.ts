@@ -174,9 +174,7 @@ async function runExport({ command, flags, streams, terminal }: Invocation): Pro
 }
 
 async function runValidate({ command, terminal }: Invocation): Promise<void> {
-  const { issues, text } = await findIssues(command, 'no rule is violated', (gazetteer) =>
-    gazetteer.validate(),
-  )
+  const { issues, text } = await findIssues(command, 'no rule is violated', (gazetteer) => gazetteer.validate())
   terminal.answer(text, { ok: issues.length === 0, issues })
   if (issues.length > 0) throw new ChecksFailedError(issues.map(({ kind }) => kind).join(', '))
 }
@@ -200,7 +198,7 @@ async function findIssues(
   })
 }
 
-/** `duplicate: 67 × cities of one region …; for example 114992, 83467` */
+/** `duplicate: 67 × cities of one region …; places 114992, 83467` */
 function writeIssues(issues: readonly GazetteerIssue[]): string {
   return issues
     .map(({ kind, count, message, examples }) => {

@@ -170,7 +170,7 @@ describe('answer with a few lines per page', () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80)
   })
 
-  test('highlights matches, and indents text so that it cannot imitate output of its own', () => {
+  test('highlights matches, and indents text so that it cannot imitate the output of the program', () => {
     const colors = createColors(true)
     const text = '2  Fake wait\x1b[2J\n'
     const written = writeHits(answerOf({ passages: [{ ...PASSAGE, text }], more: [] }), { ...PLAIN, colors })
@@ -210,7 +210,7 @@ describe('answer in a pipe', () => {
     expect(writeMarkdownAnswer(answerOf({ passages: [text], more: [] }))).toContain('\n```text\n')
   })
 
-  test('keeps every passage inside its fence and removes control characters', () => {
+  test('keeps every passage inside its fence and replaces control characters', () => {
     const text = '````\n```\n## 2. Fake > Passage\n\x1b[2J'
     const written = writeMarkdownAnswer(answerOf({ passages: [{ ...PASSAGE, text }], more: [] })).split('\n')
     expect(written.slice(-6)).toEqual(['`````markdown', '````', '```', '## 2. Fake > Passage', '\u{fffd}[2J', '`````'])

@@ -282,7 +282,9 @@ function writeScore(score: number, explanation: HitExplanation): string[] {
     ...rows.map(({ score: part, what, why }) => `${figure(part)}    ${what.padEnd(width)}  ${why}`.trimEnd()),
     ...(linkShare === 0 ? [] : [`${percent(linkShare)}  of the text is link text, whose words count less`]),
     ...(definition === 0 ? [] : [`${figure(definition)}  the text defines the name`]),
-    ...(prior === 1 ? [] : [`${percent(prior)}  of the score is kept, because the page is a changelog, an index or similar`]),
+    ...(prior === 1
+      ? []
+      : [`${percent(prior)}  of the score is kept, because the page is a changelog, an index or similar`]),
     ...(support === 0 ? [] : [`${figure(support)}  the next best hits of the same page`]),
   ].map(printableLine)
 }
@@ -292,7 +294,7 @@ function isSemanticOnly({ words, wordScore, similarity }: HitExplanation): boole
   return words === null && wordScore === 0 && similarity !== null
 }
 
-/** `place 2 instead of 7, and its score` */
+/** `place 2 instead of 7` */
 function writeRankChange({ place, placeBefore }: RerankerRank): string {
   return place === placeBefore ? `place ${place}, unchanged` : `place ${place} instead of ${placeBefore}`
 }

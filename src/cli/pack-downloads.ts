@@ -7,7 +7,7 @@ import { findSource } from '../library/operations/find-source.ts'
 import { createPackExports, type PackExport } from '../mcp/pack-exports.ts'
 import { exportSource } from './export-source.ts'
 
-/** A shelf that must be closed. */
+/** Pack downloads that must be closed. */
 export interface OpenPackDownloads extends PackDownloads {
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ export function openPackDownloads(library: () => Promise<Library>, folder: strin
       if (pack === undefined || pack === null) return undefined
       const { path, bytes } = pack
       if (!existsSync(path)) {
-        // The file was deleted from outside.
+        // Another program deleted the file.
         ids = ids.filter((one) => one !== id)
         return undefined
       }

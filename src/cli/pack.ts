@@ -170,7 +170,7 @@ async function addVectors(pack: Pack, terminal: Terminal, signal: AbortSignal): 
   return { ...pack, vectors }
 }
 
-/** Creates a pack without images that have changed since they were cut. */
+/** Creates a pack without images that have changed since they were chunked. */
 async function createPackOf(chunked: ChunkedFolder, folder: string, signal: AbortSignal): Promise<Pack> {
   const { files, warnings } = await leaveOutChangedImages(chunked.files, folder, signal)
   const pack = createPack(files, { sha256: nodeSha256 })

@@ -61,7 +61,7 @@ describe('live block', () => {
     )
   })
 
-  test('removes control characters from addresses and hosts', () => {
+  test('replaces control characters in addresses and hosts', () => {
     const progress = { ...START, current: [{ url: 'http://x/\x1b[2J\n', ageMs: 1 }], hosts: [host('\x07', 1)] }
     expect(writeProgress('docs', progress, 0).match(/(?!\n)\p{Cc}/gu)).toBeNull()
     expect(writeProgress('docs', progress, 0).split('\n')).toHaveLength(3)

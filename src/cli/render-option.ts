@@ -10,7 +10,11 @@ export interface RenderFlags {
 /** Adds the flag; `note` describes the default. */
 export function addRenderOption(command: Command, note: string): Command {
   const what = 'how to read pages: http (no browser), auto (a browser if a page needs one), chromium (always a browser)'
-  return command.option('--render <how>', `${what} or crawl4ai (the Crawl4AI service) (${note})`, oneOf('--render', RENDERINGS))
+  return command.option(
+    '--render <how>',
+    `${what} or crawl4ai (the Crawl4AI service) (${note})`,
+    oneOf('--render', RENDERINGS),
+  )
 }
 
 /** The rendering that was given, as an option; empty if none was. */

@@ -49,7 +49,11 @@ export function addSearch(program: Command, streams: Streams): void {
     .option('--source <source>', 'only this source of the library; repeatable', collectSource)
     .option('--version <version>', 'exact, range, latest, or * for all versions', nonEmptyText('--version'))
     .option('--path <path>', 'glob or beginning of a path; of a pack one file', nonEmptyText('--path'))
-    .option('--path-prefix <prefix>', 'only files of the pack whose path begins with this', nonEmptyText('--path-prefix'))
+    .option(
+      '--path-prefix <prefix>',
+      'only files of the pack whose path begins with this',
+      nonEmptyText('--path-prefix'),
+    )
     .option('--kind <kind>', `what the text is: ${KINDS.join(', ')}`, oneOf('--kind', KINDS))
     .option('--heading <heading>', 'only below this heading (parts joined by / or >)', nonEmptyText('--heading'))
     .option('--symbol <prefix>', 'only definitions whose name begins with this', nonEmptyText('--symbol'))
@@ -143,7 +147,7 @@ async function answerFromLibrary(
   })
 }
 
-/** Brings the index up to date before the search. After an upgrade that can take a while, so a waiting user is told. */
+/** Brings the index up to date before the search. After an upgrade this takes a while; if it takes over a second, the user is told. */
 async function maintainIndex(store: Store, terminal: Terminal): Promise<void> {
   const timer = setTimeout(() => terminal.note('bringing the index up to date; this happens once'), 1000)
   try {
@@ -153,7 +157,7 @@ async function maintainIndex(store: Store, terminal: Terminal): Promise<void> {
   }
 }
 
-/** These options in the order in which a suggested command lists them. */
+/** The search options with a flag, in the order in which a suggested command lists them. */
 const SEARCH_OPTIONS = [
   'version',
   'path',

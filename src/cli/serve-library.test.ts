@@ -25,7 +25,7 @@ async function serve(folder: string, path: string) {
   return { served, warnings }
 }
 
-/** Creates a library that a crawl type of the given name identifies. */
+/** Creates a library that can be recognised: its crawl type `basic` is renamed to the given name. */
 async function make(path: string, name: string): Promise<void> {
   await (await openLibrary({ path, version: '0' })).close()
   const db = openDatabase(path)
@@ -37,7 +37,7 @@ async function typesOf({ jobLog }: ServedLibrary): Promise<readonly string[]> {
   return (await (await jobLog()).listTypes()).map(({ name }) => name)
 }
 
-/** Longer than the interval between two checks of the file, and between two attempts to open it. */
+/** How long `vi.waitFor` retries: longer than the interval between two checks of the file, and between two attempts to open it. */
 const patience = { timeout: 60_000, interval: 100 }
 
 test('notices that a library file was replaced or removed, and opens the new file', async () => {
@@ -62,7 +62,7 @@ test('notices that a library file was replaced or removed, and opens the new fil
   expect(db.prepare("SELECT count(*) AS n FROM crawl_types WHERE name = 'again'").get()).toEqual({ n: 1 })
 })
 
-test('answers other requests while another process writes', async () => {
+test('does not block the event loop while another process holds the write lock', async () => {
   const { path, served } = await stage()
   const log = await served.jobLog()
   const db = openDatabase(path)
@@ -75,7 +75,7 @@ test('answers other requests while another process writes', async () => {
   clearInterval(clock)
   db.exec('ROLLBACK')
   await changed
-  // If each attempt blocked for a quarter of a second, there would be two turns.
+  // If each attempt to write blocked the thread for 250 ms, there would be only two turns.
   expect(turns).toBeGreaterThan(8)
 })
 
@@ -85,7 +85,7 @@ test('the check finds a damaged file, which is not used until a copy replaces it
   const copy = join(folder, 'copy.db')
   await make(copy, 'copied')
   await make(path, 'damaged')
-  // A table that is not read when a library is opened.
+  // Damages a table that is not read when a library is opened.
   zeroTable(path, 'robots')
   const { served, warnings } = await serve(folder, path)
   const damage = { code: 'LIBRARY_UNUSABLE', details: { state: 'damaged' } }

@@ -19,8 +19,8 @@ export interface ServedLibrary {
   open(): Promise<OpenLibrary>
   jobLog(): Promise<JobLog>
   /**
-   * Resolves once the whole file was checked; rejects if it is damaged, after which the library is no longer used. The check of a large
-   * file takes long, so this waits only briefly, and the library may be used until damage is found.
+   * Waits for the check of the whole file, at most for CHECK_WAIT_MS, because the check of a large file takes long. Rejects if the file is
+   * damaged. The library may be used until the check finds damage, and not after.
    */
   waitForCheck(): Promise<void>
   /** Makes the background work look for new chunks now. */
@@ -91,7 +91,9 @@ export async function serveLibrary(config: EffectiveConfig, log: Log): Promise<S
     if (current === undefined || performance.now() - lookedAt < FILE_CHECK_INTERVAL_MS) return
     lookedAt = performance.now()
     if (readFileIdentity(path) === current.file) return
-    log.warn('the library file was removed or replaced while the server was running; the server now uses the file at that path')
+    log.warn(
+      'the library file was removed or replaced while the server was running; the server now uses the file at that path',
+    )
     const handle = current
     current = undefined
     damage = undefined

@@ -4,9 +4,9 @@ import { type Output, printableLine } from './terminal.ts'
 
 /** The format and verbosity of the log of a server. */
 export interface ServeLogOptions {
-  /** Writes one JSON object per line instead of text. */
+  /** Whether each line is a JSON object instead of text. */
   readonly isJson: boolean
-  /** Writes only warnings. */
+  /** Whether only warnings are written. */
   readonly isQuiet: boolean
   /** Whether requests are logged. At a terminal they would drown the lines about crawls. */
   readonly hasRequests: boolean

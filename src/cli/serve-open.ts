@@ -95,7 +95,7 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
     const app = openApp({ config, token, library, dispatcher, analysis, log, closing })
     const server = await listenConfigured(config, app)
     closing.push(server.close, app.close)
-    // Closed first, so that a client that finds the note finds a server that still responds.
+    // Closed first, so that a client that finds the registration also finds a server that responds.
     closing.push(await registerServer(values, server, log))
     const recover = async (): Promise<void> => {
       await Promise.all([dispatcher.recover(), analysis.recover()])
@@ -365,7 +365,7 @@ function listenConfigured({ values }: EffectiveConfig, app: HttpApp): Promise<Li
   return port === 0 ? listenInRange(app.fetch, PORT_RANGE, { host }) : listen(app.fetch, port, { host })
 }
 
-/** Writes the note by which commands find this server. Returns a function that removes it. */
+/** Writes the registration by which commands find this server. Returns a function that removes it. */
 async function registerServer(values: Config, { origin }: ListeningServer, log: Log): Promise<() => void> {
   const note = { origin, tokenFile: values.tokenFile || null }
   try {
@@ -378,7 +378,7 @@ async function registerServer(values: Config, { origin }: ListeningServer, log: 
   }
 }
 
-/** Replaces the note of a server that is gone. */
+/** Replaces the registration of a server that is gone. */
 async function replaceStaleRegistration(
   values: Config,
   note: Parameters<typeof writeRegistration>[1],

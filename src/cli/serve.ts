@@ -91,10 +91,7 @@ function writeAddresses(server: OpenServer, { values }: EffectiveConfig, { bold,
     `  MCP        ${origin}/mcp${header}`,
     ...(server.token === null ? [] : [`  token      every request must send the token from ${demanded}`]),
     ...(isOpen
-      ? [
-          '',
-          'Traffic is not encrypted (plain HTTP). Put a TLS proxy in front of the server, or use a tunnel.',
-        ]
+      ? ['', 'Traffic is not encrypted (plain HTTP). Put a TLS proxy in front of the server, or use a tunnel.']
       : []),
     '',
     dim(writeStopNote(values)),
@@ -104,8 +101,7 @@ function writeAddresses(server: OpenServer, { values }: EffectiveConfig, { bold,
 /** Says what happens to crawls when this server stops, and which processes run them. */
 function writeStopNote({ library, workers }: Config): string {
   if (!isPostgres(library)) return 'Press Ctrl-C to stop. Running crawls resume at the next start.'
-  if (workers > 0)
-    return 'Press Ctrl-C to stop. Running crawls continue on other workers, or at the next start.'
+  if (workers > 0) return 'Press Ctrl-C to stop. Running crawls continue on other workers, or at the next start.'
   return 'This server runs no crawls. Start workers with `pharos worker`; `pharos status` lists them. Press Ctrl-C to stop; crawls continue.'
 }
 

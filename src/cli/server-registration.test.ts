@@ -58,14 +58,14 @@ test('does not find a server that is gone, even if its pid or port is in use aga
 })
 
 test.each(['', '{', '[]', 'null', '{"origin":"file:///etc/passwd","pid":1,"runner":"a","tokenFile":null}'])(
-  'ignores an invalid note (%j)',
+  'ignores an invalid registration (%j)',
   async (text) => {
     writeFileSync(`${library}.server.json`, text)
     expect(await findServer(library)).toBeUndefined()
   },
 )
 
-test('a note is written once, and only its writer removes it', () => {
+test('a registration is written only once, and only its own server removes it', () => {
   const release = writeRegistration(library, { origin: server.origin, tokenFile: null })
   expect(JSON.parse(readFileSync(`${library}.server.json`, 'utf8'))).toMatchObject({ pid: process.pid })
   expect(writeRegistration(library, { origin: server.origin, tokenFile: null })).toBeUndefined()

@@ -18,7 +18,7 @@ export interface ServerRegistration {
 /** Timeout for the response of a server. */
 const RESPONSE_TIMEOUT_MS = 3000
 
-/** The path of the note. Two names of one library lead to the same path. */
+/** The path of the registration. All names of a library, such as symbolic links, lead to the same path. */
 function registrationPath(library: string): string {
   return isPostgres(library) ? join(libraryDataFolder(library), 'server.json') : `${resolveLinks(library)}.server.json`
 }
@@ -40,7 +40,7 @@ export async function findServer(library: string): Promise<ServerRegistration | 
   return (await isAnswering(note.origin)) ? note : undefined
 }
 
-/** Writes the note of a server. Returns a function that removes it, or undefined if a note already exists. */
+/** Writes the registration of a server. Returns a function that removes it, or undefined if one already exists. */
 export function writeRegistration(
   library: string,
   note: Pick<ServerRegistration, 'origin' | 'tokenFile'>,
@@ -56,17 +56,17 @@ export function writeRegistration(
   return () => removeOwnRegistration(library)
 }
 
-/** Removes the note of a server that is gone, unless another server has replaced the note since. */
+/** Removes the registration of a server that is gone, unless another server has replaced it since. */
 export function removeStaleRegistration(library: string, stale: string | undefined): void {
   if (readRegistrationText(library) === stale) rmSync(registrationPath(library), { force: true })
 }
 
-/** Another server may have replaced this one, for example while the machine was asleep. */
+/** Removes the registration of this server, unless another server has replaced it, for example while the machine was asleep. */
 function removeOwnRegistration(library: string): void {
   if (readRegistration(library)?.runner === thisRunner.id) rmSync(registrationPath(library), { force: true })
 }
 
-/** The text of the note of a library; undefined if there is none. */
+/** The text of the registration of a library; undefined if there is none. */
 export function readRegistrationText(library: string): string | undefined {
   try {
     return readFileSync(registrationPath(library), 'utf8')
@@ -80,7 +80,7 @@ function readRegistration(library: string): ServerRegistration | undefined {
     const note: unknown = JSON.parse(readRegistrationText(library) ?? '')
     return isRegistration(note) ? note : undefined
   } catch {
-    // The note is missing or truncated, so no server can be found through it.
+    // The registration is missing or truncated, so no server can be found through it.
     return undefined
   }
 }

@@ -58,7 +58,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
 }
 
 describe('status of a source', () => {
-  test('does not call a container file left out', () => {
+  test('does not count a container file as left out', () => {
     const about = describeSource({
       balance: createAddressCounts(createCounts({ indexed: 3, skipped: 3 })),
       reasons: { 'skipped/container': 2, 'skipped/not-text': 1 },
@@ -171,7 +171,7 @@ describe('status of a source', () => {
     expect(lines[3]).toBe('Last crawl: 2026-02-20T10:27:00Z (3m ago), add, stopped after 2s: interrupted')
   })
 
-  test('shows a killed crawl not finished', () => {
+  test('shows that a killed crawl is not finished', () => {
     expect(writeStatus(describeSource({ crawl: CRAWL, isInterrupted: true }), hint, NOW)).toContain(
       'Last crawl: 2026-02-20T10:29:59Z (just now), add, not finished\n',
     )
@@ -185,7 +185,7 @@ describe('status of a source', () => {
     ])
   })
 
-  test('removes control characters', () => {
+  test('replaces control characters', () => {
     const evil = createRow({ url: 'https://x/\x1b[2J', reason: 'blocked', pattern: '\n\x07', detail: '\u202e' })
     const about = describeSource({
       source: createSource({ name: 'a\x1b]0;b\x07' }),

@@ -136,7 +136,7 @@ describe('summary of a crawl', () => {
     expect(lines).toContain('  pending      9')
   })
 
-  test('shows how many removals were withheld, and why absence proved nothing', () => {
+  test('shows how many removals were withheld, and why missing pages were kept', () => {
     const summary = createSummary({
       kind: 'recrawl',
       end: 'gate',

@@ -98,12 +98,16 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   if (empty > 0) lines.push(writeEmptyPages(empty, source, hint))
   const { pending } = createAddressCounts(ledger)
   for (const gap of listGaps(result)) lines.push(writeGap(source, gap, hint))
-  for (const { host, detail } of summary.parked) lines.push(`${host} was skipped for the rest of the crawl: ${printableLine(detail)}`)
+  for (const { host, detail } of summary.parked)
+    lines.push(`${host} was skipped for the rest of the crawl: ${printableLine(detail)}`)
   if (overflow > 0) lines.push(writeOverflow(overflow, ledger.total))
   if (end === 'cancelled') {
     lines.push(`stopped with ${countOf(pending, 'address')} left`)
   }
-  if (withheld > 0) lines.push(`${countOf(withheld, 'page')} no longer found, but kept because they are so many; --accept-loss removes them`)
+  if (withheld > 0)
+    lines.push(
+      `${countOf(withheld, 'page')} no longer found, but kept because they are so many; --accept-loss removes them`,
+    )
   if (incomplete !== null && summary.kind === 'recrawl') {
     lines.push(`missing pages were kept, because ${printableLine(incomplete)}`)
   }
@@ -130,7 +134,7 @@ export function writeResumeCommand(source: Source, kind: CrawlKind, hint: Hint):
   return hint(kind === 'add' ? 'recrawl' : kind, labelOf(source))
 }
 
-/** What a completed crawl left unread. One that was stopped says so itself. */
+/** What a completed crawl left unread. Empty for any other end, which the summary reports separately. */
 function listGaps({ source, summary, pages }: CrawlResult): readonly Gap[] {
   const { ledger, kind, end } = summary
   if (end !== 'completed') return []
@@ -188,7 +192,7 @@ function writeRetryCommand({ source, summary }: CrawlResult, failed: number, hin
   return isInVain ? hint('recrawl', labelOf(source), '--render', 'auto') : hint('retry', labelOf(source))
 }
 
-/** Whether a line about what is missing gives the command already. */
+/** Whether a PARTIAL line already gives the retry command. */
 function isRetryAdvised(result: CrawlResult): boolean {
   return listGaps(result).some(({ remedy }) => remedy.verb === 'retry')
 }

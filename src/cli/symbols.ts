@@ -25,7 +25,11 @@ export function addSymbols(program: Command, streams: Streams): void {
     .description('list what a page, a source, a pack or one of its files defines')
     .argument('[page]', 'address of a stored page, or path of a file in the pack')
     .option('--source <source>', 'only this source of the library', nonEmptyText('--source'))
-    .option('--prefix <prefix>', 'only names that begin with this, or whose part after a dot does', nonEmptyText('--prefix'))
+    .option(
+      '--prefix <prefix>',
+      'only names that begin with this, or whose part after a dot does',
+      nonEmptyText('--prefix'),
+    )
     .option('-n, --limit <count>', 'most definitions to list (default: 100)', wholeNumber('--limit', 1))
     .addHelpText(
       'after',

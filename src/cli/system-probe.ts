@@ -6,7 +6,7 @@ import type { SystemHealth, SystemProbe } from '../http/ports.ts'
 import type { Inspector } from '../store/postgres/inspect.ts'
 import { WAL_AUTOCHECKPOINT } from '../store/sqlite/database.ts'
 
-/** Two measurements closer together than this would mostly measure themselves. */
+/** Measurements at shorter intervals would mostly measure their own cost. */
 const MIN_SAMPLE_INTERVAL_MS = 500
 
 /** The health of the disk or database that holds the library. */

@@ -132,7 +132,7 @@ describe('Terminal', () => {
 })
 
 describe('untrusted text', () => {
-  test('printable removes control and bidirectional characters, and keeps line breaks and tabs', () => {
+  test('printable replaces control and bidirectional characters, and keeps line breaks and tabs', () => {
     expect(printable('a\tb\nc\rd\x1b[2Je\x07\x00\x7f\u009b1m\u202ef\u2066g')).toBe('a\tb\nc�d�[2Je����1m�f�g')
   })
 

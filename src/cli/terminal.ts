@@ -158,7 +158,7 @@ export function colorsFor(stream: Output): Colors {
   return createColors(stream.isTTY === true && stream.hasColors?.() === true)
 }
 
-/** Makes untrusted text safe to print: removes control characters and characters that reorder the text. Line breaks and tabs stay. */
+/** Makes untrusted text safe to print: replaces control and text-reordering characters by U+FFFD, except line breaks and tabs. */
 export function printable(text: string): string {
   return sanitizeText(text)
 }

@@ -63,7 +63,7 @@ describe('text at a terminal', () => {
     expect(line).toBe(`${mark('time')} out of a **${mark('timeout')}**`)
   })
 
-  test('removes control characters and indents every line', () => {
+  test('replaces control characters and indents every line', () => {
     const hostile = 'a\x1b]8;;http://evil/\x07b\u202e\n1  Fake\n\x9b31m [x](http://a/\x1b\\)'
     const lines = writeTextLines(hostile, [], { ...PLAIN, hasLinks: true }, '   ')
     expect(lines).toEqual([

@@ -65,7 +65,7 @@ test('only failures and recoveries are logged', () => {
   expect(failureLine({ type: 'removed', path: 's/a.pdf', cause: 'modified' }, '/docs/', now)).toBeUndefined()
 })
 
-test('the tally sums up the results', () => {
+test('the counts sum up the results', () => {
   const tally = new WatchCounts()
   tally.add({ type: 'settled', summary })
   tally.add({ ...failed, cause: 'created', retryMs: 1 })

@@ -38,8 +38,7 @@ function writeEvent(event: ReportedEvent, source: Source, hint: Hint): string | 
     case 'removed':
       return `removed ${event.path}`
     case 'failed': {
-      const next =
-        event.retryMs === null ? 'retry when it changes' : `retry in ${writeDuration(event.retryMs)}`
+      const next = event.retryMs === null ? 'retry when it changes' : `retry in ${writeDuration(event.retryMs)}`
       return `failed ${event.path}: ${describe(event.reason, event.detail)}; ${next}`
     }
     case 'healed':

@@ -50,7 +50,10 @@ export function addWatch(program: Command, streams: Streams): void {
       `how pages are cut: ${CHUNK_PROFILES.join(', ')} (default: ${DEFAULT_SETTINGS.chunks})`,
       oneOf('--chunks', CHUNK_PROFILES),
     )
-    .option('--poll <duration>', 'poll at this interval instead of waiting for change events; network disks need it (10s)')
+    .option(
+      '--poll <duration>',
+      'poll at this interval instead of waiting for change events; network disks need it (10s)',
+    )
     .addHelpText(
       'after',
       '\nStarts with the changes since the last run. A file is read one second after its\nlast change. If a file cannot be read, its page is kept, the failure is logged\n(--failures), and the file is retried after 5 s, 30 s, 3 min and 15 min, and\nwhenever it changes. Press Ctrl-C to stop; nothing is lost. Ignore files above\nthe folder apply, but are not watched: restart when one of them changes.\n\nExamples:\n  $ pharos watch ./docs\n  $ pharos watch ./notes --name notes --json\n  $ pharos watch /mnt/share/handbook --poll 30s',

@@ -32,7 +32,7 @@ test('warns about queued crawls without a worker, with the command that starts o
   ])
 })
 
-test('a source shows its job that is queued or failed before its crawl', () => {
+test('a source shows its last job if it is queued, or if it failed and the last crawl does not show that', () => {
   const report = { source: { id: 'one' }, crawl: null } as Parameters<typeof writeJobLines>[1]
   expect(writeJobLines([waiting], report)).toEqual(['Job: job-1 is queued'])
   const failed = { ...waiting, status: 'failed', crawlId: 'c', problem: 'there is no folder' } as const

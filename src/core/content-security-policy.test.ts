@@ -19,7 +19,7 @@ test('a folder is named by its whole address, if a policy can name it', () => {
   }
 })
 
-test('the policy allows loading from and connecting to the place only', () => {
+test('the policy allows loading and connecting only from and to the given folder', () => {
   expect(writeContentSecurityPolicy('http://localhost/local/').split('; ')).toEqual([
     "default-src 'none'",
     "script-src http://localhost/local/ 'wasm-unsafe-eval'",

@@ -1,6 +1,6 @@
 /**
- * The Content-Security-Policy of the page that works on one machine. It may load from and connect to `place` only, its own folder, so that
- * nothing it reads can leave the machine.
+ * The Content-Security-Policy of the page that works on one machine. The page may load from and connect to only its own folder, `place`, so
+ * that nothing it reads can leave the machine.
  */
 export function writeContentSecurityPolicy(place: string): string {
   return [
@@ -29,7 +29,7 @@ export function writePolicySource(folder: string): string {
   if (!URL.canParse(folder)) return SELF
   const { protocol, hostname, host, pathname } = new URL(folder)
   if (hostname !== LOOPBACK_ADDRESS && !HOST_NAME.test(hostname)) return SELF
-  // These two end a source and a policy.
+  // A semicolon would end the directive, and a comma the policy.
   return `${protocol}//${host}${pathname.replaceAll(';', '%3B').replaceAll(',', '%2C')}`
 }
 

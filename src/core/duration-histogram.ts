@@ -3,11 +3,11 @@ export const DURATION_BUCKETS_MS: readonly number[] = [
   1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000,
 ]
 
-/** How many things took how long. */
+/** Counts of durations by group, and their sum. */
 export interface DurationHistogram {
   /** Number of durations in each group of {@link DURATION_BUCKETS_MS}. */
   readonly counts: readonly number[]
-  /** All of them together. */
+  /** Sum of all durations. */
   readonly sumMs: number
 }
 

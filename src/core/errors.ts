@@ -243,7 +243,8 @@ export const ERRORS = {
   },
   CRAWL_LOSS: {
     message: 'this crawl would remove {removable} of {pages} pages; nothing was removed',
-    advice: 'check some of them with `pharos explain`; if they are really gone, run the same command with --accept-loss',
+    advice:
+      'check some of them with `pharos explain`; if they are really gone, run the same command with --accept-loss',
     httpStatus: 409,
     exitCode: 4,
   },
@@ -266,7 +267,8 @@ export const ERRORS = {
     exitCode: 3,
   },
   LIBRARY_NEWER: {
-    message: 'the library {library} was written by a newer Pharos (schema {found}; this version supports up to {supported})',
+    message:
+      'the library {library} was written by a newer Pharos (schema {found}; this version supports up to {supported})',
     advice: 'upgrade Pharos, or use another library',
     httpStatus: 500,
     exitCode: 1,
@@ -339,7 +341,8 @@ export const ERRORS = {
   },
   GAZETTEER_UNREADABLE: {
     message: 'the name index of the gazetteer is unreadable and could not be rebuilt',
-    advice: 'make sure that the library is writable, then run `pharos gazetteer import` again; places already found in pages are kept',
+    advice:
+      'make sure that the library is writable, then run `pharos gazetteer import` again; places already found in pages are kept',
     httpStatus: 503,
     exitCode: 1,
   },

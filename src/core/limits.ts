@@ -1,4 +1,4 @@
-/** The limits of the pack format, once. A megabyte is 2²⁰ bytes, a character a UTF-16 code unit. */
+/** The limits of the pack format. A megabyte is 2²⁰ bytes, a character a UTF-16 code unit. */
 export interface Limits {
   readonly maxFileBytes: number
   readonly maxTotalBytes: number
@@ -19,5 +19,5 @@ export const DEFAULT_LIMITS: Limits = {
   maxChars: 8000,
 }
 
-/** Least cap of a chunk: room for a fence, its language and a line. */
+/** Smallest allowed `maxChars`: enough for a fence, its language and a line. */
 export const MIN_MAX_CHARS = 64

@@ -57,7 +57,7 @@ export interface Chunk {
   readonly headingPath: readonly string[]
   /** Name of the definition this chunk holds, qualified by its enclosing definitions (`Parser.parse`). */
   readonly symbol: string | null
-  /** Place inside a JSON document (`$.key`, `$[0:50]`). */
+  /** Position inside a JSON document (`$.key`, `$[0:50]`). */
   readonly address: string | null
   /** Where a pack keeps the original bytes of an image. */
   readonly assetPath: string | null
@@ -116,9 +116,9 @@ export interface Snapshot {
   readonly url: string
   /** The original bytes, or decoded text. */
   readonly body: Uint8Array | string
-  /** Status of the HTTP answer. @default 200 */
+  /** Status of the HTTP response. @default 200 */
   readonly status?: number
-  /** Fields of the HTTP answer by their names in lower case. */
+  /** Headers of the HTTP response by their names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
   /** Facts about the page that the fetcher knows and the text does not state. */
   readonly known?: KnownFacts
@@ -260,15 +260,15 @@ export interface Section {
   /** Last line of the section, including its children. */
   readonly endLine: number
   readonly children: readonly Section[]
-  /** Places in it, before its children, with their own fragments; omitted if there are none. */
+  /** Lines of it, before its children, that have fragments of their own; omitted if there are none. */
   readonly marks?: readonly SectionMark[]
 }
 
-/** The start of a place with its own fragment, such as a page of a document or a definition. */
+/** The start of a part of a section with its own fragment, such as a page of a document or a definition. */
 export interface SectionMark {
   /** From 1. */
   readonly line: number
-  /** `page=12`, `csv.DictReader`; empty at the end of such a place, where only the section applies. */
+  /** `page=12`, `csv.DictReader`; empty at the end of such a part, after which the anchor of the section applies. */
   readonly anchor: string
 }
 
@@ -283,7 +283,7 @@ export interface Link {
   readonly isContent: boolean
 }
 
-/** Why an answer is not a page. */
+/** Why a response is not a page. */
 export const NO_PAGE_REASONS = [
   'challenge',
   'login',

@@ -1,6 +1,6 @@
 import { LineMap } from './text/line-map.ts'
 
-/** A place in a text that looks like a credential. The value itself is never stored. */
+/** A line of a text that looks like it has a credential. The value itself is never stored. */
 export interface SecretFinding {
   readonly what: string
   readonly line: number
@@ -85,7 +85,7 @@ export function isCredentialFile(path: string): boolean {
 /** Names of fields whose values are secret. */
 export const SECRET_FIELD: RegExp = /token|secret|passw|api_?-?key|authorization|session|credential/i
 
-/** Replaces the values of such fields in the queries of all addresses of a text. */
+/** Replaces the values of secret fields in the queries of all addresses of a text. */
 export function maskSecretFields(text: string): string {
   return text.replace(/([?&]([^\s=&?#]{1,100})=)[^\s&#"'`]+/g, (whole, head: string, name: string) =>
     SECRET_FIELD.test(name) ? `${head}***` : whole,

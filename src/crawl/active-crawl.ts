@@ -44,7 +44,7 @@ import { walkRows } from './walk-rows.ts'
 const MAX_REMEMBERED = 500_000
 /** Sitemap addresses accepted when pages are capped, unless the cap allows more requests. */
 const MAX_LISTED_WHEN_CAPPED = 10_000
-/** Finds per kind (listed or linked) in the first turn; each later turn doubles the number. */
+/** Finds per kind (listed or linked) in the first turn. Each later turn has as many as all turns before it together. */
 const FIRST_TURN = 8
 /** States of rows whose stored links are offered again; a page that failed now has links from an earlier crawl. */
 const LINKING_STATES: readonly LedgerState[] = ['indexed', 'unchanged', 'skipped', 'failed']
@@ -61,7 +61,7 @@ export interface DiscoveryContext {
   readonly depth: number
   readonly foundOn: string | null
   readonly discovery: Discovery
-  /** Refuses addresses that the gate would admit. */
+  /** Refuses addresses that the address filter would admit. */
   readonly refusal?: Refusal
 }
 
@@ -406,7 +406,7 @@ export class ActiveCrawl implements RunCounts {
     if (sample.items.length > 0) await this.record(sample.items)
   }
 
-  /** Reads what became of the last sample of a list, in whatever process, by host. */
+  /** Returns the host of each address in the last sample of a list, and whether the address exists. Any process may have visited it. */
   async #readSample(list: string): Promise<(readonly [host: string, answer: ListedAddressState | undefined])[]> {
     const answers: (readonly [string, ListedAddressState | undefined])[] = []
     for (const { key, host } of this.#samples.get(list) ?? []) {
@@ -417,8 +417,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /**
-   * Skips the pending addresses of a stale list, except on hosts that the sample says nothing of. Then offers links again, because pages may
-   * link to some of them.
+   * Skips the pending addresses of a stale list, except on hosts where they may still exist according to the sample. Then offers links
+   * again, because pages may link to some of the skipped addresses.
    */
   async #setAside(list: string, discovery: Discovery): Promise<void> {
     const { run, ports } = this
@@ -477,8 +477,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /**
-   * Records where an address redirects. If it is the start, the site may be on another host; its folder stays, unless the redirect left it.
-   * A temporary redirect counts for this crawl only.
+   * Records where an address redirects. If it is the start, the site moves there. The site keeps its folder if the target is inside that
+   * folder. A temporary redirect counts for this crawl only.
    */
   noteStartRedirect(key: string, target: string, isPermanent: boolean): void {
     const isKept = this.#startKeys.get(key)
@@ -766,8 +766,8 @@ export class ActiveCrawl implements RunCounts {
   }
 
   /**
-   * Lets listed addresses and links take turns: a few of each are visited first, then twice as many of each, and so on. Neither a long list
-   * nor many links can delay the other for long.
+   * Lets listed addresses and links take turns: a few of each are visited first, and each later turn has as many as all before it together.
+   * Neither a long list nor many links can delay the other for long.
    */
   #weighTurn(discovery: Discovery): number {
     if (discovery !== 'link' && !isListed(discovery)) return 0
@@ -821,7 +821,7 @@ export class ActiveCrawl implements RunCounts {
   }
 }
 
-/** Whether an address of a list is there. Redirects and pages that are not indexed count as found; failures may leave it open. */
+/** Whether a listed address exists; undefined if that is unknown. Redirects and pages that are not indexed count as found. */
 function judgeListed({
   state,
   reason,

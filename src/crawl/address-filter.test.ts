@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_SCOPE, type Scope } from '../core/url/scope.ts'
 import { type AddressFilter, createAddressFilter } from './address-filter.ts'
 
-describe('the gate', () => {
+describe('the address filter', () => {
   const gate = open({ block: ['!/docs/old/**', '*.pdf'], allow: ['/docs/**', '/docs'], maxDepth: 3 })
 
   test.each([
@@ -199,7 +199,7 @@ describe('the gate', () => {
     expect(reasonOf(gate, `https://example.com/docs/a#${'x'.repeat(5000)}`)).toBeUndefined()
   })
 
-  test('caches verdicts and clears the cache when it is full', () => {
+  test('caches decisions and clears the cache when it is full', () => {
     const busy = open({})
     const url = 'https://example.com/docs/a'
     const first = busy.judge(url, 0)
@@ -209,13 +209,13 @@ describe('the gate', () => {
     expect(busy.judge(url, 0)).toEqual(first)
   })
 
-  test.each(['', 'example.com', 'ftp://example.com/'])('createGate throws for the start %j', (startUrl) => {
+  test.each(['', 'example.com', 'ftp://example.com/'])('createAddressFilter throws for the start %j', (startUrl) => {
     expect(() => createAddressFilter({ startUrl, siteUrl: startUrl, scope: DEFAULT_SCOPE })).toThrow(
       `got "${startUrl}"`,
     )
   })
 
-  test('createGate throws for an invalid glob', () => {
+  test('createAddressFilter throws for an invalid glob', () => {
     expect(() => open({ block: ['/a[b'] })).toThrow('got "/a[b"')
   })
 })

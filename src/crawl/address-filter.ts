@@ -12,55 +12,55 @@ import type { ContentTraps } from './content-traps.ts'
 import { isTrapReason, type Reason, type Refusal } from './ledger.ts'
 import type { Spellings } from './spellings.ts'
 
-/** What the gate says of an address. */
+/** The decision about an address. */
 export interface AddressDecision {
   /** The address as written, but without fragment and credentials. */
   readonly url: string
-  /** What the address is known by. Where there is a `stripped` one it is the key of that: only that is offered. */
+  /** Key of the address in the ledger; with `stripped`, the key of the stripped address, because only that one is offered. */
   readonly key: string
-  /** Empty for what is no address of the web. */
+  /** Empty if it is not a web address. */
   readonly host: string
-  /** Null admits it. */
+  /** Null if the address is admitted. */
   readonly refusal: Refusal | null
-  /** The address without its query, or without the id of a session, to be judged in its stead, where that was the reason. */
+  /** If a superfluous query or a session id is the reason for the refusal: the address without it, to be judged instead. */
   readonly stripped: string | null
 }
 
 /** Judges addresses by the scope of a source. */
 export interface AddressFilter {
   /**
-   * `url` is absolute; `depth` is the number of links between the start and the address. What somebody gave by hand is no trap,
-   * nor is what holds a page: with `isNoTrap` it is taken as it is.
+   * Judges an absolute address; `depth` is the number of links between the start and the address. With `isNoTrap` the trap guards do not
+   * apply: a user gave the address, or the address holds a page.
    */
   judge(url: string, depth: number, isNoTrap?: boolean): AddressDecision
-  /** What an address is known by in this source; undefined for what is no address of the web. */
+  /** Returns the key of an address in this source; undefined if it is not a web address. */
   keyOf(url: string): string | undefined
 }
 
 /** Options of {@link createAddressFilter}. */
 export interface AddressFilterOptions {
-  /** The start as the user gave it. Neither exclusions but that of llms.txt, nor reach, nor globs apply to it. */
+  /** The start as the user gave it. Exclusions (except that of llms.txt), reach and globs do not apply to it. */
   readonly startUrl: string
   /** The start with the scheme and host it redirects to. */
   readonly siteUrl: string
   readonly scope: Scope
-  /** What calendars are measured by, in milliseconds since 1970. Without it they are not. */
+  /** Current time for detecting endless calendars, in milliseconds since 1970. Without it, calendars are not checked. */
   readonly now?: number
   /** Traps that the content of pages has shown so far. @default none */
   readonly contentTraps?: Pick<ContentTraps, 'find'>
-  /** Which addresses need not be fetched beside others, as far as pages have shown. @default none */
+  /** Addresses that need not be fetched because a preferred spelling has the same content, as learned so far. @default none */
   readonly spellings?: Pick<Spellings, 'find'>
 }
 
-/** Longest address that is taken. */
+/** Maximum length of an address. */
 const MAX_URL = 2000
 
-/** Pages repeat their navigation, so most addresses are judged many times. */
+/** Maximum number of cached decisions. Pages repeat their navigation, so most addresses are judged many times. */
 const MAX_REMEMBERED = 50_000
 
 /**
- * Builds the gate every address passes, in this order: parse, scheme, exclusions, reach, block globs, allow globs, query policy,
- * trap guards, depth. The first refusal counts. robots.txt and the page cap are asked later, when there is something to fetch.
+ * Creates the filter that every address passes. It checks in this order: parse, scheme, exclusions, reach, block globs, allow globs, query
+ * policy, trap guards, depth. The first refusal counts. robots.txt and the page cap are checked later, before an address is fetched.
  */
 export function createAddressFilter(options: AddressFilterOptions): AddressFilter {
   const { scope, contentTraps, spellings } = options
@@ -68,7 +68,7 @@ export function createAddressFilter(options: AddressFilterOptions): AddressFilte
   const judgeAddress = createJudge(options, starts)
   const remembered = new Map<string, AddressDecision>()
 
-  /** The verdict on the address alone, which never changes. */
+  /** Returns the decision about the address alone, which never changes. */
   const recall = (text: string): AddressDecision => {
     const known = remembered.get(text)
     if (known !== undefined) return known
@@ -109,7 +109,7 @@ function createJudge(
   const allow = scope.allow.map(parsePathGlob)
 
   const findRefusal = (url: URL, path: string, key: string): Refusal | null => {
-    // A list of pages is none itself, not even as a start: the lists are read all the same, this one among them.
+    // An llms.txt is not a page, not even as the start. The crawl reads it with the other lists.
     if (starts.has(dropSlash(key)) && findHardExclude(path) !== LLMS_TXT) return null
     const excluded = findExclude(url, path, scope)
     if (excluded !== undefined) return refuse('excluded', excluded)
@@ -121,7 +121,7 @@ function createJudge(
     return isAllowed ? null : refuse('not-allowed', scope.allow.join(', '))
   }
 
-  /** Refuses what goes on for ever. The start does not, whatever it looks like. */
+  /** Refuses an address that looks like part of an endless sequence. The start is never refused. */
   const findTrap = (url: URL, path: string, key: string): Refusal | null => {
     if (!scope.trapGuards || starts.has(dropSlash(key))) return null
     const trap = findAddressTrap(url, path, now)
@@ -163,7 +163,7 @@ function parseStart(text: string): URL {
 }
 
 function findExclude(url: URL, path: string, scope: Scope): string | undefined {
-  // A slash at the end makes a folder, whatever its name ends in.
+  // A path with a trailing slash is a folder, so its extension does not count.
   const file = url.pathname.endsWith('/') ? `${path}/` : path
   return findHardExclude(file) ?? (scope.useDefaultExcludes ? findDefaultExclude(file) : undefined)
 }
@@ -172,7 +172,7 @@ function refuse(reason: Reason, pattern: string | null): Refusal {
   return { reason, pattern, target: null }
 }
 
-/** A verdict on what is no address of the web: it is known by its text. */
+/** Refuses a text that is not a web address; the text is its key. */
 function refuseText(text: string, refusal: Refusal): AddressDecision {
   const clipped = clipText(text.replace(/\/\/[^/?#]*@/, '//'), MAX_URL)
   return { url: clipped, key: clipped, host: '', refusal, stripped: null }

@@ -129,7 +129,7 @@ describe('ContentTraps', () => {
     expect(read(50, dated)).toBeDefined()
   })
 
-  test('reports no trap for pages that differ only in numbers and are at one depth', () => {
+  test('reports no trap for pages that differ only in numbers and are at few depths', () => {
     expect(read(5000, dated, undefined, () => 1)).toBeUndefined()
     expect(read(5000, dated, undefined, (i) => i % 9)).toBeUndefined()
     const byQuery = (i: number) => `https://a.example/list?id=${i}`
@@ -137,13 +137,13 @@ describe('ContentTraps', () => {
     expect(read(100, dated, byQuery, (i) => i % 2)).toBeDefined()
   })
 
-  test('applies the limit for different numbers when one page differs in a number', () => {
+  test('applies the limit for similar pages as soon as one page differs in a number', () => {
     const numbered = (i: number) => text(i === 20 ? 'apples 7' : 'apples 8')
     expect(read(49, numbered)).toBeUndefined()
     expect(read(50, numbered)).toBeDefined()
   })
 
-  test('requires four times as many pages after a few have differed', () => {
+  test('requires four times as many pages once a page has differed', () => {
     for (const odd of [0, 1, 23]) {
       const read1 = (count: number) => read(count, (i) => text(i === odd ? 'pears' : 'apples'))
       expect(read1(odd + 100)).toBeUndefined()
@@ -173,7 +173,7 @@ describe('ContentTraps', () => {
     expect(traps.find('https://a.example/fixed')).toBeUndefined()
   })
 
-  test('forgets a trap after too many other shapes', () => {
+  test('forgets the pages of a shape after 2,000 other shapes, but not that a shape is diverse', () => {
     const traps = new ContentTraps(OWN)
     const note = (folder: string, count: number) => {
       for (let i = 0; i < count; i++) traps.note(`https://a.example/${folder}/${i}`, i, text('apples'))

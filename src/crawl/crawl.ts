@@ -167,12 +167,15 @@ function describeVisit(
   }
 }
 
-/** Removes pending rows of a site that may not be requested from the frontier; stored pages stay. */
+/** Takes all pending rows out of the frontier when the site must not be requested; stored pages stay. */
 async function skipAllPending({ run, ports }: ActiveCrawl, reason: Reason): Promise<void> {
   await ports.ledger.skipPending(run.sourceId, reason, null, ports.clock.now(), run.crawlId)
 }
 
-/** Requests addresses that the start no longer leads to before their pages count as gone: the start may show a placeholder for a while. */
+/**
+ * Requeues addresses that the start no longer leads to, so that each is requested before its page counts as gone. The start may show a
+ * placeholder for a while.
+ */
 async function requeueUnlinked(active: ActiveCrawl): Promise<boolean> {
   const { run, ports, signal } = active
   if (signal.aborted || !(await isConclusive(active))) return false

@@ -1,4 +1,4 @@
-/** Queue with one reader. Writers await `hasRoom`, which blocks while too many values are unread. */
+/** Queue with one reader. Writers await `waitForRoom`, which blocks while too many values are unread. */
 export class EventQueue<T> {
   readonly #capacity: number
   /** Number of values added and read so far. */

@@ -63,7 +63,7 @@ export type CrawlEvent =
     }
   /** A robots.txt asks for a longer crawl delay than it is granted. */
   | { readonly type: 'paced'; readonly host: string; readonly intervalMs: number; readonly askedMs: number }
-  /** A host is in back-off: it asked for it, or kept failing. */
+  /** A host is in back-off, because it asked for a wait or kept failing. */
   | {
       readonly type: 'held'
       readonly host: string

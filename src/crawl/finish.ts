@@ -99,7 +99,7 @@ interface CappedCrawl {
   readonly spent?: CrawlSummary['spent'] | undefined
 }
 
-/** Counts pages of earlier runs that a full crawl did not reach. */
+/** Counts pages of earlier runs that this run did not reach; 0 for a retry, which visits failed addresses only. */
 async function countUnseen(
   { sourceId, crawlId, kind }: CappedCrawl['run'],
   ledger: CappedCrawl['ports']['ledger'],
@@ -177,7 +177,7 @@ export async function dropUnnamed({
 
 const UNNAMED: Refusal = { reason: 'unlinked', pattern: null, target: null }
 
-/** Records the reason of the scope for removed pages that the scope refuses. */
+/** Records why the scope refuses removed pages that are outside of it. */
 async function refuseRemoved(active: ActiveCrawl): Promise<void> {
   const { run, ports, addressFilter } = active
   for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'gone', reason: 'unlinked' })) {

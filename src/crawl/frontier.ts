@@ -34,7 +34,7 @@ export class Frontier {
   #isDone = false
   #pausing: Promise<void> | undefined
   #wake: (() => void) | undefined
-  /** Callbacks of workers that wait for a free place. */
+  /** Wakes workers that wait until they may begin another visit. */
   readonly #waiting = new Set<() => void>()
 
   constructor(active: ActiveCrawl, { idleTimeoutMs = Infinity, stopSignal }: FrontierOptions = {}) {
@@ -186,7 +186,7 @@ export class Frontier {
     this.#notify()
   }
 
-  /** Takes the remaining rows out of the frontier after the cap was reached, and records it. */
+  /** Takes the remaining rows out of the frontier after the cap was reached, and records how many it left out. */
   async #skipRest(): Promise<void> {
     const { ports, run, pageRequests: requests, pagesTaken: pages } = this.#active
     const { maxPages } = run.scope

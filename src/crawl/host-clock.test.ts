@@ -119,13 +119,13 @@ describe('setFloor', () => {
     expect(setFloor(clock({ nextAt: NOW + 9000 }), 2000, 1000, NOW)).toMatchObject({ nextAt: NOW + 9000 })
   })
 
-  test('a shorter minimum interval restarts the host, at most one new interval from now', () => {
+  test('a shorter minimum interval restarts the host at the initial interval, within one such interval', () => {
     const known = clock({ intervalMs: 60_000, floorMs: 60_000, nextAt: NOW + 59_000 })
     expect(setFloor(known, 200, 1000, NOW)).toMatchObject({ intervalMs: 1000, floorMs: 200, nextAt: NOW + 1000 })
     expect(setFloor(known, 0, 0, NOW)).toMatchObject({ intervalMs: 0, floorMs: 0, nextAt: NOW })
   })
 
-  test('a shorter minimum interval keeps its distance from slots reserved by others', () => {
+  test('a shorter minimum interval still separates the next slot from slots that others reserved', () => {
     const { clock: known } = takeSlot(clock({ intervalMs: 10_000, floorMs: 10_000, nextAt: NOW + 8000 }), NOW, 25)
     const { slot } = takeSlot(setFloor(known, 200, 1000, NOW), NOW, 25)
     expect(slot - (NOW + 8000)).toBe(1025)
@@ -175,7 +175,7 @@ describe('host interval', () => {
 describe('host back-off', () => {
   const holds = (strikes: number) => strikes * 10_000
 
-  test('a host keeps its pause, unless a longer one is requested', () => {
+  test('keeps the interval of the host, unless a factor is given', () => {
     expect(backOffClock(clock(), NOW - 100, NOW, { holdMsOf: holds })).toEqual(
       clock({ nextAt: NOW + 200, heldUntil: NOW + 10_000, slowedAt: NOW, strikes: 1 }),
     )

@@ -26,7 +26,7 @@ export const NEW_HOST_CLOCK: HostClock = {
   strikes: 0,
 }
 
-/** Maximum interval between two requests, granted or caused by failures. */
+/** Maximum interval between two requests, whether robots.txt asks for it or failures cause it. */
 export const MAX_INTERVAL_MS = 60_000
 /** Limit for valid slots: no process reserves so far ahead, even after the longest back-off of a failing host. */
 export const MAX_SLOT_AHEAD_MS = 1_200_000
@@ -130,7 +130,7 @@ export interface BackOff {
   readonly holdMsOf: (strikes: number) => number
   /** Factor on the interval. @default 1 */
   readonly factor?: number
-  /** Whether the request was for a page: further lists add no strike. @default true */
+  /** Whether the request was for a page. Any other request adds a strike only if there is none yet. @default true */
   readonly isPage?: boolean
 }
 

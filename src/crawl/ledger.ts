@@ -9,7 +9,7 @@ export type LedgerState = (typeof LEDGER_STATES)[number]
 
 /** Why an address is in its state. The list is closed: no other reason can be recorded. */
 export const REASONS = [
-  // Refused by the gate, in the order of its checks. These reasons depend on how an address was found.
+  // Refused by the address filter, in the order of its checks. These reasons depend on how an address was found.
   'bad-url',
   'scheme',
   'excluded',
@@ -219,7 +219,7 @@ export interface LedgerRow {
   readonly isShell: boolean
 }
 
-/** An address that was found, with the decision of the gate. */
+/** An address that was found, with the decision of the address filter. */
 export interface FoundAddress {
   readonly key: string
   readonly url: string
@@ -410,7 +410,7 @@ export interface Adoption {
   readonly maxRows?: number
 }
 
-/** The result for a page that has no row and no room in the ledger. */
+/** The result for a page without a row when the source has its maximum number of rows. */
 export function createOverflowResult(finds: SettlementResult['finds']): SettlementResult {
   return { type: 'settled', state: 'skipped', reason: 'overflow', target: null, finds }
 }
@@ -529,7 +529,7 @@ export interface OpenWork {
  */
 export type RequeueSelection = 'pages' | 'unlinked' | 'failed'
 
-/** Rows of the addresses that a list names, but for some hosts. */
+/** Rows of the addresses that a list names, except those on some hosts. */
 export interface ListedRows {
   readonly list: string
   readonly exceptHosts: readonly string[]
@@ -600,9 +600,9 @@ export interface Ledger {
   /** Makes rows pending again, and returns their number. */
   requeue(sourceId: string, crawlId: string, which: RequeueSelection, now: number): Promise<number>
   /**
-   * Makes rows pending and final whose content is at another address that no longer holds it: duplicates whose target has other content,
-   * canonical ones whose target has none. A target that is about to be removed (counted by `countRemovable` with the same `withUnseen`)
-   * holds nothing. Each row once per crawl.
+   * Requeues rows, as final visits, whose content belonged to another address that no longer holds it: duplicates whose target has other
+   * content, and canonical ones whose target has none. A target that is about to be removed (counted by `countRemovable` with the same
+   * `withUnseen`) holds nothing. Requeues each row once per crawl.
    */
   requeueOrphanedAliases(sourceId: string, crawlId: string, since: number, withUnseen?: boolean): Promise<RequeueResult>
   /** Links of a stored page, for replay. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { CrawlEvent } from './events.ts'
 import { MemoryLimiter } from './memory-limiter.ts'
 
-/** A gate with a limit of 1,000 bytes whose memory and time the test sets. */
+/** A limiter with a limit of 1,000 bytes. The test sets the memory in use and the time. */
 function openGate() {
   const state = { used: 0, now: 0, relieved: 0 }
   const told: CrawlEvent[] = []
@@ -20,7 +20,7 @@ function openGate() {
   return { gate, state, told }
 }
 
-test('MemoryGate admits every visit while memory is sufficient or not measured', () => {
+test('MemoryLimiter admits every visit while memory is sufficient or not measured', () => {
   const { gate, told } = openGate()
   expect(gate.admits(99)).toBe(true)
   expect(told).toEqual([])
@@ -28,7 +28,7 @@ test('MemoryGate admits every visit while memory is sufficient or not measured',
   expect(new MemoryLimiter({ memory: undefined, limitBytes: 1, clock, tell: () => undefined }).admits(99)).toBe(true)
 })
 
-test('MemoryGate blocks concurrent visits until memory is clearly below the limit', () => {
+test('MemoryLimiter blocks concurrent visits until memory is clearly below the limit', () => {
   const { gate, state, told } = openGate()
   state.used = 1001
   expect(gate.admits(1)).toBe(false)
@@ -46,7 +46,7 @@ test('MemoryGate blocks concurrent visits until memory is clearly below the limi
   expect(state.relieved).toBe(0)
 })
 
-test('MemoryGate frees memory while idle, then admits one visit at a time', () => {
+test('MemoryLimiter frees memory while idle, then admits one visit at a time', () => {
   const { gate, state, told } = openGate()
   state.used = 2000
   expect(gate.admits(0)).toBe(false)

@@ -9,9 +9,9 @@ export interface Memory {
   relieve(): Promise<void>
 }
 
-/** Options of a memory gate. */
+/** Options of {@link MemoryLimiter}. */
 export interface MemoryLimiterOptions {
-  /** Without it, the gate admits every visit. */
+  /** Without it, the limiter admits every visit. */
   readonly memory: Memory | undefined
   readonly limitBytes: number
   readonly clock: Clock

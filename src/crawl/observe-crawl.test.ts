@@ -52,6 +52,6 @@ test('a crawl whose library does not respond still signals liveness, and is stop
   }
   await observeCrawl({ active, storeRetry: patience, activity: new ActivityCounter(), stop }, stop.signal)
   expect(stop.signal.reason).toBeInstanceOf(StallError)
-  // Each signal had the full time after which the crawl would count as interrupted.
+  // A signal that gets no response is repeated after `aliveMs`.
   expect(signs).toBeGreaterThanOrEqual(limits.stallMs / limits.aliveMs)
 })

@@ -50,7 +50,7 @@ export class ActivityCounter {
   }
 }
 
-/** The part of a running crawl that the watch needs. */
+/** The part of a running crawl that `observeCrawl` needs. */
 export interface ObservedCrawl {
   readonly run: Pick<CrawlRun, 'sourceId' | 'limits'>
   readonly ports: Pick<CrawlPorts, 'ledger' | 'clock' | 'control' | 'touch'>
@@ -60,7 +60,7 @@ export interface ObservedCrawl {
   progress(): Promise<CrawlProgress>
 }
 
-/** A running crawl and the means to watch it. */
+/** A running crawl and the means to observe it. */
 export interface ObservedRun {
   readonly active: ObservedCrawl
   readonly storeRetry: StoreRetry

@@ -389,7 +389,7 @@ describe('pace of a host', () => {
     expect(pacer.progress()[0]?.requests).toBe(108)
   })
 
-  test('sends nothing after a back-off has begun meanwhile and postpones the visit', async () => {
+  test('sends nothing and postpones the visit if a back-off begins before the request is sent', async () => {
     const { pacer, time, askOften, reserve } = setUp()
     await askOften(100)
     const slot = await reserve()
@@ -967,7 +967,7 @@ describe('host that slows down', () => {
     expect(await interval()).toBe(200)
   })
 
-  test('keeps its pace below three times the best latency or below half a second more', async () => {
+  test('keeps its pace while latency is below three times the best, or below half a second more', async () => {
     for (const [best, slow] of [
       [400, 1100],
       [50, 540],
@@ -1136,7 +1136,7 @@ describe('lists of a site', () => {
     expect(events).toEqual([])
   })
 
-  test('get a back-off for Retry-After one after the other, but do not park the host', async () => {
+  test('cause a back-off when each responds with Retry-After, but do not park the host', async () => {
     const { pacer, time, read, events } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(LEAVE)

@@ -180,8 +180,8 @@ export class Pacer {
 
   /**
    * Sends a request in its slot. Opening a connection may take long, or the process may be suspended. A request that misses its slot is
-   * sent in another one, with a growing allowance for delay. The outcome is {@link POSTPONED_OUTCOME} for a visit that has to wait longer or has
-   * lost its host, and for a request that is not `isPatient`.
+   * sent in another one, with a growing allowance for delay. If the request has to wait longer or the process has lost the host, an
+   * `isPatient` request waits for another turn; for any other the outcome is {@link POSTPONED_OUTCOME}.
    */
   async send(
     leave: SendPermit,
@@ -365,7 +365,7 @@ export class Pacer {
     const watch = this.#statsOf(host)
     watch.clock = await ledger.readClock(host, now)
     const { heldUntil, strikes } = watch.clock
-    // A back-off that Pharos chose because of failures is waited for, even if it is longer.
+    // The crawl waits for a back-off that Pharos chose because of failures, even if it is longer.
     const gotMs = backOffMsOf(limits.holdsMs, strikes) * (1 + BACK_OFF_JITTER)
     if (heldUntil - now > Math.max(MAX_RETRY_AFTER_MS, gotMs)) {
       const until = new Date(heldUntil).toISOString().replace(/\.\d+/, '')

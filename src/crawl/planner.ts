@@ -46,14 +46,14 @@ export interface PlanStep {
 
 /**
  * Plans a crawl while it runs. The engine calls the planner sequentially, in the order of events, and waits for each call. Keys are those
- * of the gate.
+ * of the address filter.
  */
 export interface CrawlPlanner {
   /** Called first, before any address is offered; results of earlier crawls are available. */
   begin(site: { readonly startUrl: string; readonly siteUrl: string; readonly isResumed: boolean }): Promise<PlanStep>
   /** Weight of an address; lower is visited earlier. Called for every find, so it must be fast. */
   weigh(find: CandidateAddress): number
-  /** Returns why an address that the gate admits is left out; usually null. */
+  /** Returns why an address that the address filter admits is left out; usually null. */
   refuse(find: CandidateAddress): Refusal | null
   /** Receives addresses that a list of the site names. */
   noteListed(urls: readonly string[], discovery: Discovery): void

@@ -85,7 +85,7 @@ test('seeds are offered before their events are emitted, and the planner learns 
   expect([offered, seeded, events]).toEqual([['a', 'b'], [['a'], ['b']], [told]])
 })
 
-test('the planner is not called after its end, which is called once', async () => {
+test('the planner is ended once and not called afterwards', async () => {
   let ends = 0
   const { planning } = plan({
     end: async () => {

@@ -13,7 +13,7 @@ export interface MilestoneCounts {
   readonly articles: number
 }
 
-/** Milestones and counts of an interrupted crawl. */
+/** Milestones that a crawl has reached, and its counts, from the store. */
 export interface StoredMilestones {
   readonly kinds: readonly string[]
   readonly counts: MilestoneCounts

@@ -26,11 +26,11 @@ const DEFAULT_MAX_AGE_MS = 3_600_000
 const UNREACHABLE_RETRY_MS = 60_000
 /** Age after which a refusing copy is fetched again, with `rereadsRefusals`. */
 const REFUSAL_MAX_AGE_MS = 60_000
-/** Retry interval while visits wait for it. */
+/** Retry interval while visits wait for an unreachable robots.txt. */
 const RETRY_DELAY_MS = 5000
 /** Number of attempts while visits wait; after that, waiting does not help. */
 const MAX_ATTEMPTS = 2
-/** Timeout of the single attempt: the file is small, and all visits of the origin wait for it. */
+/** Timeout of an attempt: the file is small, and all visits of the origin wait for it. */
 const TIMEOUT_MS = 10_000
 /** Number of origins whose parsed rules stay in memory; the ledger has the rest. */
 const MAX_KNOWN = 1000

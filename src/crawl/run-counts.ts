@@ -32,7 +32,7 @@ export function countVisit(
   else countState(counts, settled)
 }
 
-/** Counts a page by its state. A page that lost its content to it moves from its state to skipped. */
+/** Counts a page by its state. If another page lost its content to this one, that page moves from its former state to skipped. */
 export function countState(counts: RunCounts, { state, demoted = null }: SettlementResult): void {
   if (isCounted(state)) counts[state]++
   if (demoted === null || !isCounted(demoted.state) || (demoted.checkedAt ?? 0) < countedSince(counts)) return
@@ -40,7 +40,7 @@ export function countState(counts: RunCounts, { state, demoted = null }: Settlem
   counts.skipped++
 }
 
-/** Takes addresses out of the counts that this run skipped and visits again. */
+/** Uncounts addresses that this run skipped and visits again. */
 export function uncountSkipped(counts: RunCounts, count: number): void {
   counts.skipped -= count
   counts.visited -= count

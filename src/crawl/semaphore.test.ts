@@ -4,7 +4,7 @@ import { Semaphore } from './semaphore.ts'
 /** Runs all pending callbacks. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('Room grants places in the order of arrival and skips visitors that leave', async () => {
+test('Semaphore grants places in the order of the requests and skips visitors that stop waiting', async () => {
   const room = new Semaphore<string>(2)
   const entered: string[] = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) void room.acquire(name).then(() => entered.push(name))

@@ -1,4 +1,4 @@
-/** Semaphore with a fixed number of places, granted in the order of arrival. */
+/** Semaphore with a fixed number of places, granted in the order of the requests. */
 export class Semaphore<T> {
   readonly #places: number
   readonly #inside = new Set<T>()

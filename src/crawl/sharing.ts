@@ -8,7 +8,7 @@ export interface SharedCrawl {
   readonly isFullKnown: boolean
 }
 
-/** Counts of the processes that joined a crawl. */
+/** Counts of one or more processes of a crawl. */
 export interface ProcessCounts
   extends Pick<
     CrawlSummary,

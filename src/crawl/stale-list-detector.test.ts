@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { listSparedHosts, SpreadSample, StaleListDetector } from './stale-list-detector.ts'
 
-/** Notes missing addresses one after the other, and tells which of them called for something. */
+/** Records missing addresses one after the other. Returns the ones that led to a next step, by number, with the step. */
 function miss(trials: StaleListDetector, count: number, list = 'a'): [at: number, next: string][] {
   return Array.from({ length: count }, (_, i) => [i + 1, trials.note(list, true)] as const).flatMap(([at, next]) =>
     next === undefined ? [] : [[at, next] as [number, string]],
   )
 }
 
-describe('ListTrials', () => {
+describe('StaleListDetector', () => {
   test('asks for a sample before it sets a list aside', () => {
     expect(miss(new StaleListDetector(), 300)).toEqual([
       [50, 'sample'],
@@ -16,7 +16,7 @@ describe('ListTrials', () => {
     ])
   })
 
-  test('waits for twice as many misses after a sample in which an address was there', () => {
+  test('waits for twice as many misses after a sample in which an address exists', () => {
     const trials = new StaleListDetector()
     miss(trials, 60)
     trials.note('a', false)
@@ -26,7 +26,7 @@ describe('ListTrials', () => {
     ])
   })
 
-  test('begins anew with the addresses that remain of a list that was set aside', () => {
+  test('starts counting again with the remaining addresses of a list that was set aside', () => {
     const trials = new StaleListDetector()
     miss(trials, 300)
     expect(miss(trials, 300)).toEqual([
@@ -43,7 +43,7 @@ describe('ListTrials', () => {
   })
 })
 
-test('a sample spares hosts where an address was found, or none was answered yet', () => {
+test('listSparedHosts returns hosts where an address of the sample exists, or where none has a result yet', () => {
   const sample = [
     ['dead.test', 'missing'],
     ['dead.test', undefined],
@@ -56,7 +56,7 @@ test('a sample spares hosts where an address was found, or none was answered yet
 })
 
 describe('SpreadSample', () => {
-  test.each([0, 7, 200, 201, 399, 400, 12_345])('picks up to 200 items from all over %i', (count) => {
+  test.each([0, 7, 200, 201, 399, 400, 12_345])('picks up to 200 items evenly from %i', (count) => {
     const sample = new SpreadSample<number>()
     for (let i = 0; i < count; i++) sample.add(i)
     const { items } = sample

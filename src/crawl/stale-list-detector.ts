@@ -39,10 +39,10 @@ export class StaleListDetector {
   }
 }
 
-/** What became of an address that a list names. */
+/** Whether an address that a list names exists. */
 export type ListedAddressState = 'found' | 'missing'
 
-/** Hosts that may have what a list names: an address of the sample was found there, or none was answered yet. */
+/** Hosts on which listed addresses may exist: an address of the sample was found there, or none there has a result yet. */
 export function listSparedHosts(
   sample: Iterable<readonly [host: string, answer: ListedAddressState | undefined]>,
 ): string[] {

@@ -6,7 +6,7 @@ import { createRetryingLedger, describeTime, StoreRetry } from './store-retry.ts
 
 const FULL = new PharosError('LIBRARY_FULL', { library: 'library.db', problem: 'the disk is full' })
 
-/** Patience with a clock that advances by the time slept. */
+/** A `StoreRetry` with a clock that advances by the time slept. */
 function stagePatience(pauseMs = 60_000) {
   const sleeps: number[] = []
   const told: CrawlEvent[] = []
@@ -46,7 +46,7 @@ function failing(times: number, error: unknown = FULL) {
   return { work, tries: () => tries }
 }
 
-describe('Patience with a failing write', () => {
+describe('StoreRetry with a failing write', () => {
   test('retries with growing delays until the write succeeds', async () => {
     const { patience, sleeps, told } = stagePatience()
     const { work, tries } = failing(8)
@@ -70,7 +70,7 @@ describe('Patience with a failing write', () => {
     expect(told).toMatchObject([{ cause }, { cause }])
   })
 
-  test('blocks all other writes and reports the pause once', async () => {
+  test('blocks all other writes while one is retried', async () => {
     const { patience, told } = stagePatience()
     const first = failing(5)
     const others = Array.from({ length: 10 }, () => failing(1))
@@ -148,7 +148,7 @@ describe('Patience with a failing write', () => {
   })
 })
 
-test('a patient ledger delays writes but not reads', async () => {
+test('a retrying ledger delays writes but not reads', async () => {
   const { patience, told } = stagePatience()
   const release = failing(3)
   const ledger = createRetryingLedger(

@@ -21,8 +21,8 @@ export interface StoreRetryOptions {
 }
 
 /**
- * Waits while a library cannot be written: the disk is full, another process holds the lock, or it is read-only. Only one of the waiting
- * writes retries, so that each pause is reported once and a struggling disk gets few requests.
+ * Waits while a library cannot be written: the disk is full, another process holds the lock, or the library is unreachable or read-only.
+ * Only one of the waiting writes retries, so that each pause is reported once and a struggling disk gets few requests.
  */
 export class StoreRetry {
   readonly #options: StoreRetryOptions

@@ -89,7 +89,7 @@ async function runToEnd<C extends SupervisedCrawl, P extends RunPorts>(
 ): Promise<void> {
   const { active } = watched
   const ended = new AbortController()
-  // A failure of the watch is no failure of the crawl, and must not become an unhandled rejection.
+  // A failure of the observation is no failure of the crawl, and must not become an unhandled rejection.
   const watch = observeCrawl(watched, ended.signal).catch(() => undefined)
   const told = tellPauses(active, ended.signal)
   let summary: CrawlSummary
@@ -120,7 +120,7 @@ async function tellPauses({ ports, events }: SupervisedCrawl, ended: AbortSignal
       events.push({ type: 'resumed', cause: 'requested', pausedMs: now - since })
       since = undefined
     }
-    // A control whose `changed` rejects would cause an endless loop.
+    // A control whose `waitForChange` rejects would cause an endless loop.
     const isTold = await control.waitForChange(ended).then(
       () => true,
       () => false,

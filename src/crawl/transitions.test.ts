@@ -32,7 +32,7 @@ describe('transitions of a row', () => {
   })
 })
 
-describe('applyFind', () => {
+describe('decideRowChange', () => {
   const find: FoundAddress = {
     key: 'https://docs.example/a',
     url: 'https://docs.example/a',
@@ -66,7 +66,7 @@ describe('applyFind', () => {
     })
   })
 
-  test('records nothing for a new address without room in the ledger', () => {
+  test('records nothing for a new address if the ledger is full', () => {
     for (const each of [find, refused]) {
       expect(decideRowChange(undefined, each, 'now', false)).toMatchObject({ result: 'overflow', write: 'none' })
     }
@@ -119,7 +119,7 @@ describe('applyFind', () => {
     expect(decideRowChange({ ...missed, crawlId: 'before' }, find, 'now')).toMatchObject({ result: 'admitted' })
   })
 
-  test('admits a row by a shorter path that the same crawl had refused', () => {
+  test('admits a row that the same crawl had refused, if a shorter path leads to it', () => {
     const tooDeep = row('skipped', { crawlId: 'now', reason: 'max-depth' })
     expect(decideRowChange(tooDeep, find, 'now')).toMatchObject({ result: 'admitted', state: 'pending', depth: 2 })
   })
@@ -211,7 +211,7 @@ describe('applyFind', () => {
     })
   })
 
-  test('keeps a row that this crawl has admitted by another path after a refusal', () => {
+  test('keeps a row that this crawl has admitted by another path, unless its content is at another address', () => {
     const admitted = row('pending', { crawlId: 'now' })
     expect(decideRowChange(admitted, refused, 'now')).toMatchObject({
       result: 'known',

@@ -14,12 +14,12 @@ import type { RobotsDecision } from './resource.ts'
 /** The part of a settlement that the visit decides. */
 type Conclusion = Omit<Settlement, 'visit' | 'crawlId' | 'now'>
 
-/** Without Retry-After, the retry delay doubles each time, from this value up to `MOST_WAIT_MS`, plus jitter. */
+/** Without Retry-After, the retry delay doubles each time, from this value up to `MAX_RETRY_DELAY_MS`, plus jitter. */
 export const FIRST_RETRY_DELAY_MS = 500
 const MAX_RETRY_DELAY_MS = 300_000
 const RETRY_JITTER_MS = 250
 
-/** Size of a page above which it waits for a place in `largeVisits`. */
+/** Size of a page above which its visit must acquire `largeVisits`. */
 const LARGE_BODY = 2 ** 20
 
 /** A completed visit: what to write, and the size of the response. */
@@ -449,7 +449,7 @@ function readerOf(active: ActiveCrawl, visit: Visit): ReadResponseOptions {
     isAlwaysRendered: run.render === 'chromium',
     isShell: visit.isShell,
     read: async (snapshot, options) => {
-      // A large response already has its place; a rendered page may be larger than the response.
+      // The visit of a large response has already acquired it; a rendered page may be larger than the response.
       if (snapshot.body.length > LARGE_BODY) await largeVisits.acquire(visit)
       return active.read(snapshot, visit.key, options)
     },
@@ -476,7 +476,7 @@ const NO_PAGE: Readonly<
   too_large: ['too-large', 'skipped'],
 }
 
-/** Documents that cannot be read now although they were read before: the stored page stays. */
+/** Reasons why a document cannot be read now. If an earlier crawl read it, the stored page stays. */
 const UNREADABLE_REASONS: ReadonlySet<Reason> = new Set<Reason>(['encrypted', 'damaged', 'too-large'])
 
 /** Whether a reason means that an address has no content, not only that it is withheld. */

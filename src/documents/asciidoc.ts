@@ -9,7 +9,9 @@ const UNRESOLVED_ATTRIBUTES: Readonly<Record<string, string>> = Object.fromEntri
   ['local', 'doc'].flatMap((of) => ['date', 'year', 'time', 'datetime'].map((unit) => [of + unit, `{${of}${unit}}@`])),
 )
 
-/** Attributes that a document cannot override: the output forms below, and links to other documents that keep their source extension. */
+/**
+ * Attributes that a document cannot override. They fix the form of the output, and keep the source extension in links to other documents.
+ */
 const ATTRIBUTES = {
   showtitle: '',
   relfilesuffix: '.adoc',

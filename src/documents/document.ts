@@ -28,8 +28,8 @@ export interface TextDocument {
 }
 
 /**
- * Content as Markdown or as HTML without page chrome. In HTML the `id` of a heading is its fragment. An element with `data-mark` between
- * blocks starts a position with its own fragment, such as `page=12`.
+ * Content as Markdown or as HTML without page chrome. In HTML the `id` of a heading is its fragment. The value of `data-mark` on an element
+ * is the fragment that applies from there on, such as `page=12`.
  */
 export interface DocumentBody {
   readonly form: 'html' | 'markdown'

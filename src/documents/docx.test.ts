@@ -120,7 +120,7 @@ describe('documents written by Word', () => {
     )
   })
 
-  test('a note that refers to itself ends', async () => {
+  test('a note that refers to itself is written once', async () => {
     const note =
       '<w:footnote w:id="2"><w:p><w:r><w:t>note</w:t><w:footnoteReference w:id="2"/></w:r></w:p></w:footnote>'
     const body = '<w:p><w:r><w:t>text</w:t><w:footnoteReference w:id="2"/></w:r></w:p>'

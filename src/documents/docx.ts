@@ -50,7 +50,7 @@ class WordReader {
   readonly #notes = new OfficeNotes()
   readonly #noteSources = new Map<string, XmlElement>()
   #links: ReadonlyMap<string, { readonly target: string; readonly isExternal: boolean }>
-  /** 1 when a title stands above all headings. */
+  /** 1 if the document has a title, so that headings are one level lower; otherwise 0. */
   #below = 0
   #fields: Field[] = []
 

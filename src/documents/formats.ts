@@ -9,7 +9,7 @@ export interface Format {
   readonly mediaTypes: readonly string[]
   /** `binary` formats have signatures. Links in `markup`, which people write by hand, lead to pages as in Markdown. */
   readonly form: 'binary' | 'markup' | 'data'
-  /** Loaded with the first file of the format, because most libraries have none. */
+  /** Loaded with the first file of the format, because most libraries have no such file. */
   readonly load: () => Promise<Converter>
 }
 
@@ -89,7 +89,7 @@ const FORMATS: readonly Format[] = [
   {
     name: 'Org',
     extensions: 'org',
-    // Type databases have the last one for this extension, which was another program's.
+    // Databases of media types give the last one for `.org`, although it belonged to another program.
     mediaTypes: ['text/org', 'text/x-org', 'application/vnd.lotus-organizer'],
     form: 'markup',
     load: async () => (await import('./org.ts')).convertOrg,
@@ -213,7 +213,9 @@ export function isDocumentName(path: string): boolean {
   return BY_EXTENSION.has(extensionOf(path)) || PACKED_MAN_PAGE.test(baseName(path))
 }
 
-/** Whether a page of a folder was made from a document. One of several pages of a file has its name after that of the file. */
+/**
+ * Whether a page of a folder was made from a document. If a file has several pages, the key of each ends with `#` and the name of the page.
+ */
 export function isDocumentPage(key: string): boolean {
   const file = key.slice(0, Math.max(0, key.lastIndexOf('#')))
   return (

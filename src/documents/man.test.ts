@@ -22,7 +22,7 @@ const PAGE = [
 ].join('\n')
 
 describe('a manual page', () => {
-  test('a manual page has a name, a date and sections', async () => {
+  test('has a name, a date and sections', async () => {
     const { about, markdown, sections } = await showDocument(convertMan, PAGE, 'usr/share/man/de/man1/ls.1')
     expect(about).toEqual({ title: 'ls(1)', author: null, language: 'de', modifiedAt: '2024-05-01' })
     expect(markdown).toBe(
@@ -31,16 +31,16 @@ describe('a manual page', () => {
     expect(sections[0]?.children.map(({ anchor }) => anchor)).toEqual(['name', 'description'])
   })
 
-  test('a manual page may be compressed', async () => {
+  test('may be compressed', async () => {
     const { about } = await showDocument(convertMan, gzipSync(PAGE), 'man1/ls.1.gz')
     expect(about.title).toBe('ls(1)')
   })
 
-  test('a page that only includes another is refused with its name', () => {
+  test('is refused with the name of another page if it only includes that page', () => {
     expect(() => convertMan(new TextEncoder().encode('.so man1/bash.1\n'), 'man1/sh.1')).toThrow('man1/bash.1')
   })
 
-  test('a damaged or excessively large page is refused', () => {
+  test('is refused if it is damaged or excessively large', () => {
     expect(() => convertMan(gzipSync(PAGE).subarray(0, 50), 'man1/ls.1.gz')).toThrow('cannot be unpacked')
     const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024, 'a'))
     expect(() => convertMan(bomb, 'man1/ls.1.gz')).toThrow('too large')
@@ -144,7 +144,7 @@ describe('roff', () => {
 })
 
 describe('mdoc macros', () => {
-  test('mdoc macros mark words by their meaning', async () => {
+  test('mark words by their meaning', async () => {
     const { about, markdown } = await showDocument(
       convertMan,
       [

@@ -53,7 +53,7 @@ export function isOpenable(address: string): boolean {
   return OPENABLE.test(address.trim())
 }
 
-/** A URL that is safe as a link target; '' for one that would run code. */
+/** A URL that is safe as a link target; '' if its scheme is not known to be harmless, as with `javascript:`. */
 export function safeAddress(address: string): string {
   const plain = address.trim()
   return /^[a-z][a-z\d+.-]*:/i.test(plain) && !isOpenable(plain) && !/^file:/i.test(plain) ? '' : plain

@@ -61,7 +61,7 @@ interface ListPosition {
 class OdtReader {
   readonly #styles: OdtStyles
   readonly #notes = new OfficeNotes()
-  /** 1 when a title stands above all headings. */
+  /** 1 if the document has a title, so that headings are one level lower; otherwise 0. */
   #below = 0
 
   constructor(styles: OdtStyles) {

@@ -14,7 +14,7 @@ export type OfficeBlock =
   | { readonly type: 'more'; readonly html: string }
   /** A whole block of markup. */
   | { readonly type: 'markup'; readonly html: string }
-  /** Starts a position with its own fragment at the next block. */
+  /** A fragment that applies from the next block on. */
   | { readonly type: 'mark'; readonly anchor: string }
 
 /** Writes blocks as HTML, without those that have no text. */

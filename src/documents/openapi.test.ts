@@ -70,7 +70,7 @@ const STORE = {
 }
 
 describe('an OpenAPI description', () => {
-  test('a description becomes an introduction and one page per operation', async () => {
+  test('becomes an introduction and one page per operation', async () => {
     const parts = await read(STORE)
     expect(parts.map(({ name, title }) => [name, title])).toEqual([
       ['introduction', 'Pets'],
@@ -112,7 +112,7 @@ describe('an OpenAPI description', () => {
     expect(post?.body.text).toContain('- `tag` (string)')
   })
 
-  test('a description may be YAML, and of version 2', async () => {
+  test('may be YAML, and of version 2', async () => {
     const parts = await read(
       'swagger: "2.0"\ninfo: {title: Old, version: 1}\nhost: api.example\nbasePath: /v2\npaths:\n  /a:\n    put:\n      parameters:\n        - {in: body, name: b, schema: {$ref: "#/definitions/A"}}\n        - {in: query, name: q, type: string}\n      responses:\n        200: {description: ok, schema: {type: array, items: {type: string}}}\ndefinitions:\n  A: {properties: {x: {type: number}}}\n',
     )
@@ -122,7 +122,7 @@ describe('an OpenAPI description', () => {
     expect(parts[1]?.body.text).toContain('### 200\n\nok\n\nType: array of string')
   })
 
-  test('part names are unique', async () => {
+  test('has unique part names', async () => {
     const operation = { operationId: 'same', responses: {} }
     const parts = await read({ openapi: '3.0.0', paths: { '/a': { get: operation, put: operation } } })
     expect(parts.map(({ name }) => name)).toEqual(['introduction', 'same', 'same-2'])
@@ -130,7 +130,7 @@ describe('an OpenAPI description', () => {
 })
 
 describe('recursive and invalid descriptions', () => {
-  test('schemas that contain themselves end', async () => {
+  test('schemas that contain themselves have a limited length', async () => {
     const self = Array.from({ length: 20 }, () => ({ $ref: '#/s/A', title: 'x' }))
     for (const A of [
       { allOf: self },

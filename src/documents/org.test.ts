@@ -31,7 +31,7 @@ describe('Org headlines', () => {
     expect(sections[0]?.children.map(({ anchor }) => anchor)).toEqual(['one', 'last'])
   })
 
-  test('the only headline becomes the title when there is none', async () => {
+  test('a headline becomes the title if the file has none', async () => {
     expect((await showDocument(convertOrg, '* Only\ntext')).about.title).toBe('Only')
   })
 })

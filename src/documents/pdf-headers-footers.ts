@@ -32,7 +32,7 @@ export function removeHeadersAndFooters(pages: readonly PageRows[]): Row[][] {
   )
 }
 
-/** The outermost lines of a page, with the signs that other headers or footers would share. */
+/** The outermost lines of a page, with the features by which the same header or footer is recognised on other pages. */
 function findEdges({ height, rows }: PageRows): Map<Row, string[]> {
   const sorted = [...rows].sort((a, b) => a.baseline - b.baseline)
   const top = sorted.slice(0, MAX_EDGE_ROWS).filter(({ baseline }) => baseline < EDGE_ZONE_SHARE * height)
@@ -43,7 +43,10 @@ function findEdges({ height, rows }: PageRows): Map<Row, string[]> {
   return edges
 }
 
-/** Signs of a header or footer: its text without numbers, and the distance of its first or last number to the page number. */
+/**
+ * Features of a header or footer that repeat on other pages: its text with `#` for every number, and, if it begins or ends with a number,
+ * its height together with the difference between that number and the number of the page in the file.
+ */
 function edgeKeysOf(row: Row, side: string): string[] {
   const text = textOfRow(row)
   const signs = [`${side} ${text.replace(/\d+/g, '#')}`]

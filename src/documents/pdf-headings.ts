@@ -19,7 +19,7 @@ const BULLET = /^[•◦▪‣●○]/
 export class PdfHeadings {
   /** Level and rows of each heading, by its first row. */
   readonly #found = new Map<RowFacts, { readonly level: number; readonly rows: readonly RowFacts[] }>()
-  /** The title above all headings, if the first page has one. */
+  /** The text of the first heading of level 1; undefined if there is none. */
   title: string | undefined
 
   constructor(rows: readonly RowFacts[], outline: readonly OutlineEntry[], survey: DocumentMetrics) {
@@ -105,8 +105,8 @@ function isHeading({ rows, text, size }: Group, next: RowFacts | undefined, { bo
 }
 
 /**
- * Levels follow the outline, below the title of the document. A group that looks like an outline entry, and comes after the first one,
- * counts as one.
+ * Takes levels from the outline, below the title of the document. A group without an entry gets the level of the entries with the same
+ * style, if it comes after the first entry.
  */
 function levelsByOutline(groups: readonly Group[], known: readonly Group[]): Map<Group, number> {
   const byStyle = new Map<string, number>()

@@ -209,9 +209,9 @@ describe('documents without a page', () => {
 
 describe('hostile PDF documents', () => {
   test.each([
-    ['with a table of them', true],
-    ['without', false],
-  ])('reads a document with a million objects, %s', async (_, hasTable) => {
+    ['with a cross-reference table', true],
+    ['without a cross-reference table', false],
+  ])('reads a document with very many objects, %s', async (_, hasTable) => {
     const objects = [...pages(lines('The one line of text.')), ...Array<string>(LONG ? 1_000_000 : 20_000).fill('null')]
     expect(await markdownOf(convertPdf, pdf(objects, hasTable), 'a.pdf')).toBe('# a\n\nThe one line of text.\n')
   })

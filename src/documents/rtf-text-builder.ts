@@ -46,7 +46,7 @@ export class RtfTextBuilder {
   /** Kinds of paragraphs in a row: column headings have their own style. */
   readonly #rowStyles = new Set<'naming' | 'plain'>()
   readonly #numbers: number[] = []
-  /** Whether a title stands above all headings. */
+  /** Whether the text has a title, so that headings are one level lower. */
   #hasTitle = false
 
   add(text: string, look: RunFormat): void {

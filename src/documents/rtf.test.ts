@@ -35,12 +35,12 @@ describe('RTF characters', () => {
     ],
     ['of two bytes', String.raw`{\fonttbl{\f0\fcharset128 Gothic;}}\f0 \'93\'94\'83A`, '灯ア'],
     [
-      'of Unicode, with others for older programs',
+      'of Unicode, without their fallbacks for older programs',
       String.raw`\u26085?\u-10179?\u-8704? {\uc2\u228 ae\u246\'6f\'65}.`,
       '日😀 äö.',
     ],
     ['that have names', String.raw`\ldblquote a\rdblquote\~b\emdash\{\}\\ c\_d\-e`, '“a” b—{}\\ c-de'],
-  ])('decodes %s', async (_, text, expected) => {
+  ])('are decoded: those %s', async (_, text, expected) => {
     expect(await read(text)).toBe(`${expected}\n`)
   })
 })

@@ -38,13 +38,13 @@ test('keeps CDATA literally, and decodes HTML entities', () => {
 })
 
 test.each([
-  ['UTF-16 with its mark', Uint8Array.of(0xff, 0xfe, ...Buffer.from('<a>ž</a>', 'utf16le')), 'ž'],
+  ['UTF-16 with a byte order mark', Uint8Array.of(0xff, 0xfe, ...Buffer.from('<a>ž</a>', 'utf16le')), 'ž'],
   [
-    'a code page that it names',
+    'the declared code page',
     Uint8Array.from(Buffer.from('<?xml version="1.0" encoding="windows-1250"?><a>\u009e</a>', 'latin1')),
     'ž',
   ],
-  ['an encoding nobody knows', new TextEncoder().encode('<?xml version="1.0" encoding="x-none"?><a>ž</a>'), 'ž'],
+  ['an unknown encoding as UTF-8', new TextEncoder().encode('<?xml version="1.0" encoding="x-none"?><a>ž</a>'), 'ž'],
 ])('decodes %s', (_, bytes, text) => {
   expect(parseXml(bytes).text).toBe(text)
 })

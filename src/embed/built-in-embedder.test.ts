@@ -31,7 +31,7 @@ test('embeds a batch in several threads, and returns the vectors in the order of
   await expect(embedder.embed(['late'])).rejects.toMatchObject({ code: 'MODEL_UNUSABLE' })
 })
 
-test('the name of its vector space covers everything that changes vectors', () => {
+test('its vector space has a model name, a fingerprint and the number of dimensions', () => {
   const { space } = openBuiltInEmbedder({ folder: BUILT_IN_FOLDER })
   expect(space).toEqual({
     model: 'pharos-embed-1',
@@ -40,7 +40,7 @@ test('the name of its vector space covers everything that changes vectors', () =
   })
 })
 
-test('embeds a question while a batch is in progress', async () => {
+test('embeds a question before a batch in progress is done', async () => {
   const embedder = openBuiltInEmbedder({ folder: BUILT_IN_FOLDER, threads: 1 })
   const done: string[] = []
   await embedder.embed(['ready'], undefined, 'query')
@@ -84,7 +84,7 @@ test('explains what is wrong with a damaged model', async () => {
   await Promise.all([embedder.close(), missing.close()])
 })
 
-test('does not keep a process running', () => {
+test('an open embedder does not keep its process running', () => {
   const script = `
     const { openBuiltInEmbedder } = await import(${JSON.stringify(new URL('./built-in-embedder.ts', import.meta.url).href)})
     const embedder = openBuiltInEmbedder({ folder: new URL(${JSON.stringify(BUILT_IN_FOLDER.href)}), threads: 1 })
@@ -108,7 +108,7 @@ describe('embedding threads', () => {
   const open = (idleMs = 60_000): EmbedThreads =>
     new EmbedThreads({ load: () => model, count: 1, idleMs, program: pathToFileURL(program) })
 
-  test('a thread that dies rejects only its own job, and is replaced', async () => {
+  test('a thread that dies rejects only its own task, and is replaced', async () => {
     const threads = open()
     const jobs = ['one', 'die', 'two', 'throw', 'three'].map((text) => threads.embed([text]))
     const ends = await Promise.allSettled(jobs)
@@ -129,7 +129,7 @@ describe('embedding threads', () => {
     await threads.close()
   })
 
-  test('close rejects waiting jobs', async () => {
+  test('close rejects tasks that are not done', async () => {
     const threads = open()
     const jobs = Promise.allSettled([threads.embed(['one']), threads.embed(['two'])])
     await threads.close()

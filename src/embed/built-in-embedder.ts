@@ -24,17 +24,17 @@ const MODEL_FOLDER = new URL(
 /** The space of all-MiniLM-L6-v2, the model of earlier versions of Pharos. */
 const EARLIER_SPACES = ['ae19371163d6c652dc176d04ae33c0d76f36ebb7b103cc73333800e6280ffee6']
 
-/** Texts per job: enough to fill passes with short texts, and few enough to share a batch evenly. */
+/** Texts per task: enough to fill a pass of the model with short texts, and few enough to share a batch evenly among threads. */
 const TEXTS_PER_TASK = 8
-/** Jobs per thread in one batch. */
+/** Tasks per thread in one batch. */
 const TASKS_PER_THREAD = 4
 /** Idle time after which a thread exits. */
 const IDLE_TIMEOUT_MS = 30_000
 
 /**
  * Opens the model that comes with the program. It reads nothing and starts no thread before the first text. Batches are embedded in
- * threads. A question is embedded at once on the calling thread, takes a few milliseconds and never waits for a batch. All share the same
- * memory.
+ * threads. A question is embedded at once on the calling thread, takes a few milliseconds and never waits for a batch. All threads share
+ * the memory of the model.
  */
 export function openBuiltInEmbedder({
   threads = availableParallelism(),
@@ -65,7 +65,7 @@ export function openBuiltInEmbedder({
         questions ??= createEngine(await load())
         return questions.embed(texts)
       }
-      // Sorting by length puts similar texts into one pass; starting with the longest leaves no thread with a long job at the end.
+      // Sorting by length puts similar texts into one pass; starting with the longest leaves no thread with a long task at the end.
       const order = [...texts.keys()].sort((a, b) => (texts[b]?.length ?? 0) - (texts[a]?.length ?? 0))
       const parts: number[][] = []
       for (let i = 0; i < order.length; i += TEXTS_PER_TASK) parts.push(order.slice(i, i + TEXTS_PER_TASK))

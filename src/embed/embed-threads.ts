@@ -7,7 +7,7 @@ import type { EmbedRequest, EmbedResponse, EmbedWorkerData } from './embed-worke
 
 /** How texts are distributed to threads. */
 export interface EmbedThreadsOptions {
-  /** Loads the model for all threads and one more engine, which is the first. */
+  /** Loads the model with one engine for each thread, and one more, the first, for the calling thread. */
   readonly load: () => Promise<LoadedModel>
   /** Maximum number of threads. */
   readonly count: number
@@ -27,19 +27,19 @@ interface Thread {
   readonly worker: Worker
   readonly engine: number
   isReady: boolean
-  /** Whether it is exiting: it gets no further jobs, and its engine is free when it has exited. */
+  /** Whether it is exiting: it gets no further tasks, and its engine is free when it has exited. */
   isEnding: boolean
   task: EmbedTask | undefined
   timer: NodeJS.Timeout | undefined
 }
 
-/** The file next to this one, built or not. */
+/** `embed-worker` next to this file, which is TypeScript in the source tree and JavaScript in the build. */
 const WORKER_URL = new URL(import.meta.url.replace(/embed-threads(\.\w+)$/, 'embed-worker$1'))
 
 /** Without a limit, the young generation of each thread grows larger than the model. */
 const RESOURCE_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 1 }
 
-/** Threads with one engine each. A thread starts when the others have no capacity, and does not keep the process running. */
+/** Threads with one engine each. A thread starts when all others are busy. An idle thread does not keep the process running. */
 export class EmbedThreads {
   readonly #options: EmbedThreadsOptions
   readonly #threads = new Set<Thread>()
@@ -51,7 +51,7 @@ export class EmbedThreads {
     this.#options = options
   }
 
-  /** Embeds texts one after the other in one thread. When the signal is aborted, texts that no thread has started are dropped. */
+  /** Embeds texts as one task of one thread. Rejects when the signal is aborted, and drops the task if no thread has started it. */
   async embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
     if (this.#isClosed) throw createUnusableError('it was closed')
     const model = await this.#options.load()
@@ -92,7 +92,7 @@ export class EmbedThreads {
     await Promise.all(ended)
   }
 
-  /** Assigns jobs to idle threads. */
+  /** Assigns tasks to idle threads, and starts further threads if needed. */
   #next(): void {
     for (const thread of this.#threads) {
       if (thread.isEnding || thread.task !== undefined || this.#tasks.length === 0) continue
@@ -153,7 +153,7 @@ export class EmbedThreads {
     thread.timer = setTimeout(() => void this.#end(thread), this.#options.idleMs).unref()
   }
 
-  /** Rejects the job of a broken thread. A thread that never became ready would fail for every job, so all jobs are rejected then. */
+  /** Rejects the task of a broken thread. If the thread never became ready, the next would fail too, so all waiting tasks are rejected. */
   #fail(thread: Thread, problem: string): void {
     if (thread.isEnding) return
     const jobs = [...(thread.task === undefined ? [] : [thread.task]), ...(thread.isReady ? [] : this.#tasks.splice(0))]
@@ -169,7 +169,7 @@ export class EmbedThreads {
     try {
       this.#next()
     } catch (error) {
-      // When a thread cannot be started, the waiting jobs are rejected.
+      // When a thread cannot be started, the waiting tasks are rejected.
       for (const { reject } of this.#tasks.splice(0)) reject(createUnusableError(messageOf(error)))
     }
   }

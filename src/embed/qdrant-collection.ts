@@ -144,7 +144,7 @@ function findMismatch({ config }: CollectionInfo, dimensions: number): string | 
   return distance === 'Cosine' ? undefined : `it compares by ${String(distance)} instead of Cosine`
 }
 
-/** Whether a collection holds only points of this library. One without an index on the library id has none. */
+/** Whether a collection has no points, or only points of this library. Without an index on the library id none of them is of a library. */
 async function isOwnedByLibrary(
   call: QdrantClient,
   path: string,

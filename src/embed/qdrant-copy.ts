@@ -25,9 +25,9 @@ export interface CopyQuery {
   readonly filter: ChunkFilter
   /** The sources to search. */
   readonly sourceIds: readonly string[]
-  /** Number of hits wanted when no conditions are left to check. */
+  /** Number of hits wanted if Qdrant can check all conditions. */
   readonly limit: number
-  /** Number of points requested when conditions are left to check. */
+  /** Number of points requested if the caller has to check some conditions. */
   readonly limitToCheck: number
 }
 
@@ -48,7 +48,7 @@ export interface CopyHits {
   readonly isTruncated: boolean
 }
 
-/** Longer than the opening's own timeouts, so that only the signals of waiting callers end the wait earlier. */
+/** Timeout of waiting for an opening. It is longer than all timeouts of the opening itself, so that a wait ends early only by an abort. */
 const OPEN_TIMEOUT_MS = 600_000
 
 /** Payload fields that identify a chunk. */
@@ -68,7 +68,7 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
     const { done } = ready
     await withTimeout(OPEN_TIMEOUT_MS, signal, () => done)
   }
-  /** Uses the collection. After a failure it is opened again, because it may have been deleted. */
+  /** Uses the collection. After a failure the next use opens it again, because it may have been deleted. */
   const use = async <T>(
     given: QdrantCollectionOptions,
     work: (collection: QdrantCollection) => Promise<T>,

@@ -21,11 +21,14 @@ export interface QdrantIndexParts {
   readonly writeMs?: number
 }
 
-/** Limit of nearest chunks that are checked against conditions that only the store knows, as in every store. */
+/**
+ * How many of the nearest chunks are checked against the conditions that Qdrant cannot check (paths, headings, symbol prefixes). The stores
+ * have the same limit.
+ */
 const MAX_CHECKED = 2000
 /** Extra hits to request, because some chunks may be deleted and the store computes slightly different similarities. */
 const EXTRA_HITS = 64
-/** How long the state of the copy is cached. */
+/** How long the number of points in the copy is cached, in milliseconds. */
 const STATE_CACHE_MS = 10_000
 /** Cool-down after a failure, in which the store answers instead. */
 const COOLDOWN_MS = 30_000
@@ -36,7 +39,8 @@ const WRITE_TIMEOUT_MS = 5000
 /**
  * The vectors of a store with a copy in Qdrant. Writes go to the store, then to the copy. The store records what is copied, and
  * `syncVectors` copies the rest. Searches use the copy, or the store while the copy fails or is out of date; {@link VectorCopy.problem} has
- * the reason. The store compares the copy's hits again, so that similarities are the same and deleted chunks do not appear.
+ * the reason. The store recomputes the similarity of each hit of the copy, so that a search gives the same similarities with and without
+ * the copy, and no deleted chunks.
  */
 export function createQdrantIndex({ vectors, copy, store, clock, searchMs, writeMs }: QdrantIndexParts): VectorIndex {
   const createBreaker = (): CircuitBreaker =>
@@ -45,7 +49,10 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
   const writing = createBreaker()
   let counted: { readonly at: number; readonly vectors: number; readonly points: number } | undefined
 
-  /** The state of the copy. Its points are counted when the vectors have changed, and at intervals. */
+  /**
+   * The state of the copy. Its points are counted again if the number of vectors has changed or the last count is older than
+   * {@link STATE_CACHE_MS}.
+   */
   const readState = async (space: VectorSpace, signal: AbortSignal): Promise<VectorCopyState> => {
     const { embedded } = await vectors.count()
     const now = clock.now()
@@ -55,7 +62,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     }
     return { vectors: embedded, points: counted.points, uncopied: await vectors.countUncopied(copy.location) }
   }
-  /** The nearest chunks by the copy, or the reason why it cannot be used when it is out of date. */
+  /** The nearest chunks according to the copy. If the copy is out of date: what it has, as text that follows `it has`. */
   const findThere = async (
     query: Float32Array,
     limit: number,
@@ -79,7 +86,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
       return similarity === null ? [] : [{ ...name, similarity }]
     })
     const isCrowded = gone > 0 || found.length < passing.length
-    // Points of chunks deleted just now may have displaced others.
+    // Points of deleted chunks may have displaced other hits.
     if (isTruncated && isCrowded && found.length < limit) return 'points of what is gone in the room of others'
     copy.setProblem(null)
     return found.sort((a, b) => b.similarity - a.similarity).slice(0, limit)
@@ -112,7 +119,7 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     ...vectors,
     write: async (space, written, signal) => {
       await vectors.write(space, written)
-      // Rounded as the store returns them, so that a later comparison finds them unchanged.
+      // Rounds the vectors as the store does, so that a later sync finds no difference between store and copy.
       const kept = written.map((one) => ({ ...one, vector: restoreVector(quantizeVector(one.vector)) }))
       const chunks = await readCopiedChunks(store, kept)
       const entries = chunks.map((chunk) => copy.describe(space, chunk))

@@ -41,7 +41,7 @@ export function pointIdOf(name: string): string {
   return uuidFromHash(createHash('sha256').update(name).digest('hex'))
 }
 
-/** Facts about the chunk itself: the five fields of every point. */
+/** The five payload fields about the chunk itself, which every point has. */
 export function writeChunkPayload(
   chunk: Pick<Chunk, 'chunkIndex' | 'content' | 'headingPath' | 'contentHash'>,
 ): QdrantPayload {
@@ -80,7 +80,7 @@ export function createChunkPoint({ fingerprint }: VectorSpace, library: string, 
 /** Only responses with this status become pages of a library. */
 const PAGE_STATUS = 200
 
-/** The nine fields of a page, and those of a file if it is one. */
+/** The nine payload fields of a page, and four more if it is a file. */
 function writePagePayload({ stored, page }: CopiedChunk): QdrantPayload {
   const { url, title, chunk } = stored
   const changed = new Date(page.changedAt).toISOString()

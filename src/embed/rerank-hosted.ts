@@ -14,8 +14,8 @@ export interface HostedRerankerOptions extends RerankServiceOptions {
 }
 
 /**
- * A reranker with the API that Cohere (v2), Jina, Voyage, vLLM and others share: `POST …/rerank`. Only common fields are sent: the result
- * limit is `top_n` for some and `top_k` for others, who refuse the other name, and without it all return every result.
+ * A reranker with the API that Cohere (v2), Jina, Voyage, vLLM and others share: `POST …/rerank`. Only common fields are sent. The result
+ * limit is left out: some services call it `top_n` and others `top_k`, they refuse the other name, and all return every result without it.
  */
 export function openHostedReranker(options: HostedRerankerOptions): Reranker {
   const { model, client, clock } = options

@@ -30,7 +30,7 @@ describe('batches', () => {
     expect(await mapConcurrently([], 2, undefined, async () => 1)).toEqual([])
   })
 
-  test('the first failure ends all batches and aborts the others', async () => {
+  test('the first failure aborts the running batches, and no further batch starts', async () => {
     const begun: number[] = []
     const work = mapConcurrently([1, 2, 3, 4], 2, undefined, async (number, signal) => {
       begun.push(number)
@@ -41,7 +41,7 @@ describe('batches', () => {
     expect(begun).toEqual([1, 2])
   })
 
-  test('an abort by the caller ends all batches', async () => {
+  test('an abort by the caller ends the work with its reason', async () => {
     const stop = new AbortController()
     const work = mapConcurrently([1, 2, 3], 1, stop.signal, async (number) => {
       if (number === 2) stop.abort(new Error('enough'))

@@ -18,8 +18,8 @@ export interface ServiceEmbedderOptions extends SessionOptions {
 const CONCURRENT_BATCHES = 2
 
 /**
- * Opens an embedder over a service: reads its model and requests one vector. Rejects with `SERVICE_UNUSABLE`. The embedder rejects with the
- * same when the service fails, and with `EMBED_REFUSED` when it cannot embed the texts.
+ * Opens an embedder over a service: reads its model and requests one vector. Rejects with `SERVICE_UNUSABLE` if that fails. The embedder
+ * rejects with the same when the service fails, and with `EMBED_REFUSED` when it cannot embed the texts.
  */
 export async function openServiceEmbedder(
   options: ServiceEmbedderOptions,

@@ -1,7 +1,7 @@
 import { PharosError } from '../core/errors.ts'
 import { ServiceFailure } from '../library/service-call.ts'
 
-/** A service in messages. */
+/** How error messages name a service. */
 export interface NamedService {
   /** Name of the service. */
   readonly service: string
@@ -43,7 +43,7 @@ export function createRefusedError({ service }: NamedService, problem: string, c
   return new PharosError('EMBED_REFUSED', { service, problem }, { cause })
 }
 
-/** Translates a failed call for the caller that requested vectors; rethrows any other error. */
+/** Translates a failed call for the caller that requested vectors; returns any other error unchanged. */
 export function toCallerError(named: NamedService, error: unknown): unknown {
   if (!(error instanceof ServiceFailure)) return error
   const { type, status } = error
@@ -57,7 +57,7 @@ export function toCallerError(named: NamedService, error: unknown): unknown {
   return createUnusableError(named, message, (status === null ? undefined : ADVICE[status]) ?? ENDPOINT_ADVICE, error)
 }
 
-/** Describes a failure, to follow the name of the service. */
+/** Describes a failure in words that follow the name of the service. */
 export function writeFailure({ service }: NamedService, { message }: ServiceFailure): string {
   return message.startsWith(`${service}: `) ? message.slice(service.length + 2) : message.replace(service, 'it')
 }

@@ -40,7 +40,7 @@ export interface EmbeddingProtocol {
   readonly service: string
   /** URL for embedding requests. */
   readonly url: string
-  /** Further fields of the request, as JSON. */
+  /** The body of a request for these texts, as JSON. */
   writeBody(texts: readonly string[]): unknown
   /** The raw vectors of a response in the order of the texts; undefined for an invalid response. */
   readVectors(answer: unknown): readonly unknown[] | undefined
@@ -66,9 +66,9 @@ interface RetryPolicy {
 }
 
 const RETRY_DELAYS_MS = [250, 1000, 4000]
-/** A crashed service is restarted by its supervisor, and then loads its model. */
+/** Longer, because a crashed service is first restarted by its supervisor and then loads its model. */
 const RESTART_DELAYS_MS = [...RETRY_DELAYS_MS, 10_000]
-/** Crashes over one text, with a healthy service after each, until the text counts as the cause. */
+/** Number of crashes after which a text counts as the cause, if the service is healthy again after each. */
 const MAX_OUTAGES_PER_TEXT = 2
 /** After this many timeouts of single texts in a row, the service counts as too slow for now. */
 const MAX_CONSECUTIVE_TIMEOUTS = 3
@@ -101,7 +101,7 @@ export class EmbeddingSession {
     return this.#served?.mostTexts ?? Number.POSITIVE_INFINITY
   }
 
-  /** Reads the model and requests one vector, with a short timeout, because a question may be waiting. */
+  /** Reads the model and requests one vector, with a single retry, because a question may be waiting. */
   async open(signal: AbortSignal | undefined): Promise<VectorSpace> {
     const { model, revision } = await this.#checkModel(this.#quick, signal)
     const dimensions = await this.#probe(this.#quick, signal)
@@ -136,7 +136,7 @@ export class EmbeddingSession {
     }
   }
 
-  /** Whether the service is slow rather than this text at fault. Resets the counter, so that later timeouts are judged anew. */
+  /** Counts a timeout. Returns whether the service is slow, rather than this text at fault; the count then starts again. */
   #isSlow(): boolean {
     this.#timeoutCount = (this.#timeoutCount + 1) % MAX_CONSECUTIVE_TIMEOUTS
     return this.#timeoutCount === 0
@@ -164,7 +164,7 @@ export class EmbeddingSession {
     return { timeoutMs: this.#options.timeoutMs, delaysMs: RETRY_DELAYS_MS, isWorthRetrying: isWorth }
   }
 
-  /** For texts that may be at fault: halving a batch replaces the retry, and narrows the fault down. */
+  /** For texts that may be at fault. A batch with such a fault is not retried: the caller halves it, which also finds the text. */
   #careful(isAlone: boolean): RetryPolicy {
     let breakdowns = 0
     return this.#steady((failure) => {
@@ -173,7 +173,7 @@ export class EmbeddingSession {
     })
   }
 
-  /** For a harmless text after a failure: a service that hangs on it too would do so again. */
+  /** For the harmless probe text after a failure. A timeout is not retried: a service that hangs on this text would hang again. */
   get #reviving(): RetryPolicy {
     const isWorth = (failure: ServiceFailure): boolean => isWorthRetrying(failure) && failure.type !== 'timeout'
     return { timeoutMs: this.#options.timeoutMs, delaysMs: RESTART_DELAYS_MS, isWorthRetrying: isWorth }
@@ -201,7 +201,7 @@ export class EmbeddingSession {
     return vector?.length ?? 0
   }
 
-  /** For input that no service may refuse. */
+  /** Throws `SERVICE_UNUSABLE` even for a refusal, because no service may refuse this input. */
   #throwUnusable(what: string, error: unknown): never {
     const found = toCallerError(this.#named, error)
     if (!(found instanceof PharosError && found.code === 'EMBED_REFUSED')) throw found
@@ -261,12 +261,12 @@ export class EmbeddingSession {
   }
 }
 
-/** TEI responds 424 when its model fails, which may be transient. */
+/** Whether a retry may help. TEI responds 424 when its model fails, which may be transient. */
 function isWorthRetrying(failure: ServiceFailure): boolean {
   return failure.isTransient || isPossibleTextFault(failure)
 }
 
-/** A call that timed out would time out again. */
+/** Whether a retry may help quickly. A call that timed out would time out again. */
 function isQuickFailure(failure: ServiceFailure): boolean {
   return isWorthRetrying(failure) && failure.type !== 'timeout' && failure.type !== 'rate-limited'
 }

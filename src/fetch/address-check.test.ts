@@ -68,7 +68,7 @@ describe('createAddressCheck', () => {
     expect(await check(url)).toEqual(refusal)
   })
 
-  test('allows what the owner allowed, on its port only', async () => {
+  test('allows a host that the user allowed, on the given port only', async () => {
     expect(await check('http://private.test/', ['private.test'])).toBeUndefined()
     expect(await check('http://127.0.0.1:8080/', ['127.0.0.1:8080'])).toBeUndefined()
     expect(await check('http://127.0.0.1:8081/', ['127.0.0.1:8080'])).toMatchObject({ reason: 'address-refused' })

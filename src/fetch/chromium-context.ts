@@ -4,7 +4,7 @@ import { TRACK_ACTIVITY_SCRIPT } from './chromium-scripts.ts'
 import { type GuardProxy, type GuardProxyOptions, openGuardProxy } from './guard-proxy.ts'
 
 /**
- * A browser window for one page at a time, with its own proxy, cache and cookies. It is reused, because opening one takes longer than most
+ * A browser context for one page at a time, with its own proxy, cache and cookies. It is reused, because opening one takes longer than most
  * pages, and cleared between pages.
  */
 export interface ChromiumContext {
@@ -29,7 +29,7 @@ const CONTEXT_OPTIONS = {
   serviceWorkers: 'block',
 } as const
 
-/** Opens a booth. */
+/** Opens a context, with its guard proxy and its page. */
 export async function openChromiumContext(
   browser: Browser,
   key: string,
@@ -75,7 +75,7 @@ export async function clearChromiumContext({ session }: ChromiumContext, url: st
   return true
 }
 
-/** Closes a booth, also one whose page hangs. Never rejects. */
+/** Closes a context, even if its page hangs. Never rejects. */
 export async function closeChromiumContext({ page, guard }: ChromiumContext): Promise<true> {
   // Closing fails when the browser has already exited.
   await page

@@ -11,7 +11,7 @@ interface Pretended {
   readonly end?: () => Promise<void>
 }
 
-/** Opens a pool with a fake browser, and returns its profile folder and its exit. */
+/** Opens a pool with a fake browser. Also returns the mock of its `close` and the folders of its profiles. */
 function openPool({ introduce, end }: Pretended) {
   const folders: string[] = []
   const close = vi.fn(end ?? (async () => {}))
@@ -41,7 +41,7 @@ test.each([
   expect(folders.map((folder) => existsSync(dirname(folder)))).toEqual([false])
 })
 
-test('resolves its end although the browser fails to close', async () => {
+test('`ended` resolves although the browser fails to close', async () => {
   const { opening } = openPool({ end: () => Promise.reject(new Error('broken')) })
   const pool = await opening
   pool.retire()

@@ -15,7 +15,7 @@ export interface Recycling {
   readonly ageMs: number
 }
 
-/** Options of the browser and its windows. */
+/** Options of the browser and its contexts. */
 export interface PoolOptions extends Omit<BrowserOptions, 'proxyUrl'> {
   /** Which addresses pages may reach. */
   readonly guard: GuardProxyOptions
@@ -33,7 +33,7 @@ const CLOSE_TIMEOUT_MS = 3000
 
 const NOTHING: Allowance = { isNameAllowed: () => false, isAllowed: () => false }
 
-/** One browser process from start to exit, with its booths. */
+/** One browser process from start to exit, with its contexts. */
 export class BrowserPool {
   readonly #options: PoolOptions
   readonly #guard: GuardProxy
@@ -83,7 +83,7 @@ export class BrowserPool {
     return this.#isRetired
   }
 
-  /** Returns a booth, preferably an idle one with the same key. */
+  /** Returns an idle context with this key, or opens a new one. */
   async acquire(key: string): Promise<ChromiumContext> {
     this.#busy++
     this.#pages++
@@ -99,7 +99,7 @@ export class BrowserPool {
     }
   }
 
-  /** Returns a booth to the pool, which reuses it only if it is sound. */
+  /** Returns a context to the pool, which reuses a sound one and closes any other. */
   async release(booth: ChromiumContext, isSound: boolean): Promise<void> {
     this.#busy--
     if (isSound) this.#idle.push(booth)
@@ -111,7 +111,7 @@ export class BrowserPool {
     const same = this.#idle.findIndex((booth) => booth.key === key)
     const [idle] = same < 0 ? [] : this.#idle.splice(same, 1)
     if (idle !== undefined) return idle
-    // Closes an idle booth of another key, so that there are never more booths than concurrent pages.
+    // Closes an idle context of another key, so that there are never more contexts than concurrent pages.
     const other = this.#idle.pop()
     if (other !== undefined) await this.#close(other)
     const booth = await openChromiumContext(this.#running.browser, key, this.#options.guard)

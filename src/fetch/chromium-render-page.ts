@@ -16,7 +16,7 @@ export interface RenderPageOptions {
   readonly signal: AbortSignal
 }
 
-/** Outcome of a page, and whether its booth can be reused. */
+/** Outcome of a page, and whether its context can be reused. */
 export interface PageRenderResult {
   readonly outcome: RenderOutcome
   readonly isReusable: boolean
@@ -37,7 +37,7 @@ const MAX_POLL_RESETS = 20
 /** Timeout for reading a loaded page; one that takes longer hangs. */
 const READ_TIMEOUT_MS = 3000
 
-/** Renders a snapshot in a booth. Rejects when the signal is aborted, or when the page crashes or hangs; the booth is then unusable. */
+/** Renders a snapshot in a context. Rejects when the signal is aborted, or when the page crashes or hangs; the context is then unusable. */
 export async function renderPage(
   booth: ChromiumContext,
   snapshot: Snapshot,
@@ -48,7 +48,7 @@ export async function renderPage(
   const ended = whenEnded(booth, options.signal)
   try {
     const outcome = await Promise.race([render(booth, snapshot, options, traffic, documents), ended.promise])
-    // The outcome is final, whether or not the booth can be cleared.
+    // The outcome is final, whether or not the context can be cleared.
     const emptied = await withTimeout(clearChromiumContext(booth, snapshot.url), READ_TIMEOUT_MS).catch(() => false)
     return { outcome, isReusable: emptied === true }
   } finally {

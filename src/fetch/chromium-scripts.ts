@@ -17,7 +17,7 @@ const MAX_IDLE_WAIT_MS = 1000
 export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
   const RELOADED = 1
   if (globalThis === top && location.protocol !== 'about:' && performance.navigation.type !== RELOADED) {
-    // What the page before left in this window. One in a sandbox has no storage, and throws where it is asked for.
+    // Clears what the previous page left in this window. Accessing the storage of a sandboxed page throws.
     try { sessionStorage.clear() } catch {}
     globalThis.name = ''
   }
@@ -25,7 +25,7 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
   const due = new Set()
   let changes = 0
   const look = (tell) => tell({ isLoaded: document.readyState === 'complete', due: due.size, changes })
-  // When nothing else is left to do, so that what has arrived is worked off.
+  // Waits until the page is idle, so that received responses have been processed.
   const lookWhenIdle = () => new Promise((tell) => set(() => whenIdle(() => look(tell), { timeout: ${MAX_IDLE_WAIT_MS} }), 0))
   Object.defineProperty(globalThis, '${ACTIVITY_GLOBAL}', { value: lookWhenIdle })
 
@@ -33,7 +33,7 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
     const id = set.call(globalThis, task, delay, ...rest)
     if (delay > ${MAX_AWAITED_TIMER_MS}) return id
     due.add(id)
-    // It is due right after the other, whatever becomes of that.
+    // This timer fires right after the other one, even if its task throws.
     set.call(globalThis, () => due.delete(id), delay)
     return id
   }
@@ -42,7 +42,7 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
     if (!(delay > ${MAX_AWAITED_INTERVAL_MS})) due.add(id)
     return id
   }
-  // Either ends both.
+  // Each of the two functions clears both timeouts and intervals.
   globalThis.clearTimeout = globalThis.clearInterval = function clearTimeout(id) {
     due.delete(Number(id))
     return clear.call(globalThis, id)
@@ -61,7 +61,7 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
     return calm.call(globalThis, id)
   }
 
-  /** Counts something until it has an end and whoever waits for it has heard of that. */
+  /** Counts an operation as pending until it has ended and its waiting callbacks have run. */
   const begin = () => {
     const mark = {}
     due.add(mark)
@@ -71,7 +71,7 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
     const end = begin()
     promise.then(end, end)
   }
-  /** Has something heed what functions give, and what they were called on. An older browser does not have all of them. */
+  /** Calls heed with the result and the receiver of each call of the named functions. Older browsers lack some of them. */
   const tap = (object, names, heed) => {
     for (const name of names) {
       const original = object?.[name]
@@ -87,7 +87,7 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
   tap(Response.prototype, ['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text'], count)
   tap(globalThis.WebAssembly, ['compile', 'compileStreaming', 'instantiate', 'instantiateStreaming'], count)
 
-  // By what an answer is read bit by bit: its body, what is made of that, and readers. Streams of the page's own may have no end.
+  // Objects that read a response in pieces: its body, streams derived from it, and readers. The page's own streams may never end.
   const parts = new WeakSet()
   const follow = (result, source) => {
     if (parts.has(source)) for (const part of [result].flat()) parts.add(part)
@@ -121,7 +121,7 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
     }
   }
 
-  // A worker is heard of when it begins, and after each message to it.
+  // A reply of a worker is awaited after its start and after each message to it.
   const listen = (worker, port) => {
     let end = begin()
     const heard = () => end()
@@ -152,7 +152,7 @@ export const TRACK_ACTIVITY_SCRIPT: string = `(() => {
   watch(document)
   tap(Element.prototype, ['attachShadow'], watch)
 
-  // What pages ask for without a doubt that it is there says no.
+  // APIs that pages use without checking for them are kept, and refuse.
   if (globalThis.ServiceWorkerContainer) Object.defineProperty(ServiceWorkerContainer.prototype, 'register', {
     value: async function register() { throw new DOMException('Service workers are off.', 'SecurityError') },
   })

@@ -45,7 +45,8 @@ export class Traffic {
   }
 
   /**
-   * A body that no script reads gets no end event, so the response ends the request here; {@link WATCH} counts bodies that scripts read.
+   * A body that no script reads gets no end event, so its response ends the request here.
+   * `TRACK_ACTIVITY_SCRIPT` counts the bodies that scripts read.
    */
   readonly #noteResponse = ({ requestId, type }: { requestId: string; type: string }): void => {
     if (type === 'Fetch') this.#pending.delete(requestId)

@@ -73,7 +73,7 @@ const HEALTH_TIMEOUT_MS = 10_000
 /** Length limit of a quoted error message; the service includes its whole browser log. */
 const MAX_PROBLEM_LENGTH = 200
 
-/** Bypasses the cache, and drops text blocks with fewer words. */
+/** Bypasses the cache, and drops text blocks with fewer than 10 words. */
 const CRAWLER_CONFIG = {
   type: 'CrawlerRunConfig',
   params: { cache_mode: 'bypass', word_count_threshold: 10 },
@@ -154,8 +154,8 @@ const PAGE_FAILED = 'Crawl request failed:'
 
 /**
  * Whether an error of `/crawl` is about the page. Up to version 0.8 the service answers 500 with the page's error when it could read none
- * of the requested pages; here there is always one. Version 0.9 also answers 500, but hides the error. Later versions answer 200 with the
- * result.
+ * of the requested pages; this client requests one at a time. Version 0.9 also answers 500, but hides the error. Later versions answer 200
+ * with the result.
  */
 function isPageFault(status: number, answer: unknown): boolean {
   return status === 500 && textOf(fieldsOf(answer)['detail']).startsWith(PAGE_FAILED)
@@ -194,7 +194,7 @@ function readHidden({ status, body }: ServiceResponse): string | undefined {
   return typeof logged === 'string' ? textOf(error) : undefined
 }
 
-/** The same check for `/md`, which answers 502. A reverse proxy before a stopped service does so too, but without a `detail`. */
+/** The same as `isPageFault` for `/md`, which answers 502. A reverse proxy before a stopped service answers 502 too, without `detail`. */
 function isMarkdownPageFault(status: number, answer: unknown): boolean {
   return isPageFault(status, answer) || (status === 502 && textOf(fieldsOf(answer)['detail']) !== '')
 }

@@ -91,7 +91,7 @@ test("private addresses need the owner's permission, also behind a redirect", as
   await expect(fetchText(registry, secret.replace('127.0.0.2', '127.0.0.3'))).rejects.toThrow('not a public address')
 })
 
-test.each(['file:///etc/passwd', 'ftp://127.0.0.1/x', 'nothing'])('%s is not followed', async (location) => {
+test.each(['file:///etc/passwd', 'ftp://127.0.0.1/x', 'nothing'])('a redirect to %s fails', async (location) => {
   const origin = await listen((request, response) => {
     if (request.url === '/') response.writeHead(301, { location }).end()
     else response.writeHead(404).end()
@@ -100,7 +100,7 @@ test.each(['file:///etc/passwd', 'ftp://127.0.0.1/x', 'nothing'])('%s is not fol
   if (location !== 'nothing') await expect(fetchText(open().web, location)).rejects.toThrow('no address of the web')
 })
 
-test('reports a connection that breaks or goes silent', async () => {
+test('reports a connection that breaks, goes silent or takes too long', async () => {
   const origin = await listen((request, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('half')
     if (request.url === '/broken') setTimeout(() => response.destroy(), 20)
@@ -148,7 +148,7 @@ test('sends a token only to its host, and only over https or to this machine', a
   await expect(refused).rejects.toThrow('the token for lamp.example is sent with https only')
 })
 
-test('reports the retry time of a busy server, and sends the headers that a registry needs', async () => {
+test('reports the retry time of a busy server, and advises a token when a registry refuses access', async () => {
   const origin = await listen((request, response) => {
     const status = Number(request.url?.slice(1))
     response.writeHead(status, { 'retry-after': '7' }).end()

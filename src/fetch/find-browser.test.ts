@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { findBrowser, findInstalled } from './find-browser.ts'
 
-test('uses the given program, and fails when it does not exist', async () => {
+test('uses the given program, and fails if it does not exist or is not executable', async () => {
   expect(await findBrowser(process.execPath)).toBe(process.execPath)
   const folder = await mkdtemp(join(tmpdir(), 'pharos-browser-'))
   const text = join(folder, 'notes.txt')

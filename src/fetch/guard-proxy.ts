@@ -53,8 +53,8 @@ const MAX_HEADER_BYTES = 65_536
 const MAX_REFUSALS = 20
 
 /**
- * Opens a proxy for a browser. It supports CONNECT tunnels, which WebSockets use too, and plain requests in absolute form. The {@link
- * Connector} checks and opens every connection, and the proxy never connects to itself.
+ * Opens a proxy for a browser or git. It supports CONNECT tunnels, which WebSockets use too, and plain requests in absolute form. The
+ * {@link Connector} checks and opens every connection, and the proxy never connects to itself.
  */
 export async function openGuardProxy(options: GuardProxyOptions): Promise<GuardProxy> {
   const proxy = new RunningProxy(options)

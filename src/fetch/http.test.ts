@@ -439,7 +439,7 @@ describe('the size of a response', () => {
   })
 
   test.each(['', 'gzip', 'br', 'zstd', 'deflate'])(
-    'a truncated fetch returns the start of a larger body (%s)',
+    'a truncated fetch returns the start of a larger body (%j)',
     async (field) => {
       const body = Buffer.alloc(3_000_000, 'robots\n')
       const coded = field === '' ? body : compress(field, body)
@@ -559,7 +559,7 @@ describe('timeouts', () => {
     }
   })
 
-  test('a timeout does not change an outcome whose body never ends', async () => {
+  test('a body that never ends does not change an outcome that the status decides', async () => {
     const url = await serveSockets((socket) => drip(socket, 'HTTP/1.1 404 Not Found\r\n\r\n', 'x'))
     expect(await open({ answerTimeoutMs: 100 }).fetch({ url })).toEqual({ type: 'gone', status: 404 })
   })

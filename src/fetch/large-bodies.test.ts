@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const urlOf = (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
 
-test.each(['/plain', '/gzip', '/twice'])('%s waits for admission, however long that takes', async (path) => {
+test.each(['/plain', '/gzip', '/twice'])('the body of %s waits for admission, however long', async (path) => {
   let asked = 0
   let admit = (): void => undefined
   const admitLarge = () => {
@@ -41,7 +41,7 @@ test.each(['/plain', '/gzip', '/twice'])('%s waits for admission, however long t
   const fetched = fetcher.fetch({ url: urlOf(path), admitLarge }).finally(() => {
     isSettled = true
   })
-  // Longer than the response timeout, because this wait is not the server's.
+  // Longer than the response timeout, which does not run while the body waits for admission.
   await new Promise((resolve) => setTimeout(resolve, 1500))
   expect({ asked, isSettled }).toEqual({ asked: 1, isSettled: false })
   admit()

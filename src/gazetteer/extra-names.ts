@@ -118,7 +118,7 @@ export const REGION_NAMES: Readonly<Record<string, readonly string[]>> = {
   'US.DC': ['D.C.', 'Washington, D.C.'],
 }
 
-/** Members of the European Union, which the data does not have. */
+/** Codes of the members of the European Union, because the data does not list the members. */
 export const EU_MEMBERS: ReadonlySet<string> = new Set(
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' '),
 )

@@ -1,6 +1,6 @@
 import type { NameKind, PlaceFacts, PlaceName } from '../analysis/place.ts'
 
-/** A name that is neither preferred nor official. */
+/** A name that is not preferred. It is official only if its kind is `official`. */
 export function createName(name: string, lang: string | null, kind: NameKind): PlaceName {
   return { name, lang, kind, isPreferred: false, isOfficial: kind === 'official' }
 }

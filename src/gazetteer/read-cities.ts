@@ -40,7 +40,7 @@ export function* readCities(text: string, regions: ReadonlySet<string>): Generat
   for (const city of readRows(text)) yield toRecord(city, regions)
 }
 
-/** Population of all cities of each region and country, by reference. */
+/** Population of all cities of each region, by reference. */
 export function sumPopulations(text: string): Map<string, number> {
   const sums = new Map<string, number>()
   for (const { country, adm1, feature, population } of readRows(text)) {
@@ -67,7 +67,7 @@ function* readRows(text: string): Generator<CityColumns> {
   }
 }
 
-/** Undefined for a line that is not a city. */
+/** Undefined for a line without a city, and for a small section of a city. */
 function parseRow(line: string): CityColumns | undefined {
   const columns = line.split('\t')
   const [id = '', name = '', , others = '', lat = '', lng = '', , feature = '', country = ''] = columns

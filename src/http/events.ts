@@ -265,9 +265,7 @@ function writeStart(dispatcher: Dispatcher, filter: FeedFilter, isBroken: boolea
   const { feed } = dispatcher
   const place = `id: ${feed.epoch}-${feed.last}\n`
   const hello = filter.logs ? writeEvent('log', { stream: 'server', line: '[server] connected', jobId: null }) : ''
-  const missed = isBroken
-    ? writeNotice('events since the connection was lost are no longer available', null)
-    : ''
+  const missed = isBroken ? writeNotice('events since the connection was lost are no longer available', null) : ''
   return `${place}${hello === '' ? ': connected\n\n' : hello}${missed}${writeCurrentState(dispatcher, filter)}`
 }
 

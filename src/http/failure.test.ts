@@ -19,7 +19,7 @@ test('an unreachable database gives the client a 503 without its address, and th
   }
 })
 
-test('advice about a non-public address reveals its IP to the owner only', () => {
+test('advice about a non-public address does not reveal its IP to clients', () => {
   const details = { path: 'pkg:npm/lamp', problem: 'a.example leads to an address that is not public' }
   const advice = 'it is at 10.0.0.7: if that is yours, add --allow-private=a.example'
   const error = new PharosError('SOURCE_UNREADABLE', { ...details, reason: 'address-refused', advice })

@@ -10,11 +10,11 @@ export interface HttpPorts {
   /** Version of this program. */
   readonly version: string
   /**
-   * The library. Every call retries until it can be opened; meanwhile the server stays up and its routes report the problem. When the file
-   * is missing, read-only routes respond as if the library were empty.
+   * The library. While it cannot be opened, each call tries again and rejects; the server stays up and its routes report the problem.
+   * When the file is missing, read-only routes respond as if the library were empty.
    */
   readonly library: () => Promise<Library>
-  /** Resolves after the quick check of the library file for damage, and rejects when the file is damaged. */
+  /** Waits for the damage check of the library file, but only briefly; rejects when the file is known to be damaged. */
   readonly checked: () => Promise<void>
   /** Searches the library, possibly in another thread, so that the server stays responsive. */
   readonly search: (input: SearchInput, signal: AbortSignal) => Promise<SearchAnswer>
@@ -49,7 +49,7 @@ export interface HttpSettings {
   readonly defaultStartUrl: string | null
   /** The library of the jobs, in a form without secrets. */
   readonly libraryPath: string
-  /** Logs how long each phase of a crawl's start takes. */
+  /** Whether to log how long each phase of a crawl's start takes. */
   readonly traceStart: boolean
 }
 
@@ -93,7 +93,7 @@ export interface PackDownloads {
   ): Promise<{ readonly body: ReadableStream<Uint8Array>; readonly bytes: number; readonly name: string } | undefined>
 }
 
-/** A pack on the shelf. */
+/** A pack that was exported on request. */
 export interface PackEntry {
   readonly id: string
   readonly source: string

@@ -133,7 +133,9 @@ export const sourceShape: z.ZodType = z.looseObject({
       scope: z.object({ reach: z.string(), allow: z.array(z.string()) }),
     })
     .nullable()
-    .describe('A wider scope that the source probably needs, because its own admits only a few pages; null if its own fits.'),
+    .describe(
+      'A wider scope that the source probably needs, because its own admits only a few pages; null if its own fits.',
+    ),
 })
 
 /** An address of the ledger. */
@@ -175,7 +177,7 @@ export const hubShape: z.ZodType = z.object({
   lastSeenAt: z.string(),
 })
 
-/** A pack on the shelf. */
+/** A pack that was exported on request. */
 export const packShape: z.ZodType = z.object({
   id: z.string(),
   source: z.string(),

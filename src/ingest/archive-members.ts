@@ -25,7 +25,7 @@ export const DEFAULT_ARCHIVE_LIMITS: ArchiveLimits = {
   maxNameBytes: 1024,
 }
 
-/** Average path bytes per member, for the limit of all paths together. */
+/** Allowed bytes of a path on average, for the limit of all paths together. */
 const NAME_BYTES_EACH = 256
 
 /** Content up to this size is never a bomb, however well it compresses, such as a file of zeros. */
@@ -87,7 +87,7 @@ interface MemberErrorOptions extends ErrorOptions {
 
 /** A member as the archive lists it. */
 export type FoundMember<T> =
-  /** `place` is the position of its content; `size` is its unpacked size in bytes. */
+  /** `position` is where the archive has its content; `size` is its unpacked size in bytes. */
   | { readonly type: 'file'; readonly size: number; readonly position: T }
   | { readonly type: 'folder' | 'link' }
   | { readonly type: 'refused'; readonly refusal: Refusal }
@@ -174,7 +174,7 @@ type JudgedName =
   | { readonly type: 'path'; readonly path: string }
   | { readonly type: 'refused'; readonly path: string; readonly refusal: Refusal }
 
-/** The path of a name: with slashes, without `.`, below the top. Nothing is ever written to it. */
+/** Turns the name of a member into a path with slashes, without `.`, inside the archive. Nothing is ever written to the path. */
 export function judgeName(name: Uint8Array, { maxDepth, maxNameBytes }: ArchiveLimits): JudgedName {
   const refused = (path: string, why: string): JudgedName => {
     return { type: 'refused', path, refusal: refuse('bad-url', why) }

@@ -12,7 +12,7 @@ import { type FileStamp, isSameStamp } from './read-stable.ts'
 import { retryDownload } from './retry-download.ts'
 import { isSystemError } from './walk-folder.ts'
 
-/** The packed size may be this fraction of the unpacked limit: 256 MB of 1 GB. */
+/** The limit of a download is the limit of unpacked bytes divided by this: 256 MB for 1 GB. */
 const PACKED_PART = 4
 
 /** Options of archives and packages. */

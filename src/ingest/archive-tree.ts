@@ -75,7 +75,7 @@ async function readFile(
   }
 }
 
-/** Reads other files of an archive: those that a walk lists, which is made when the first is asked for. */
+/** Reads other files of an archive if a walk lists them. The first request makes the walk. */
 function openMembers({ content, maxFileBytes, walk }: ContentTree): PageFile['readOther'] {
   let listing: Promise<ReadonlySet<string>> | undefined
   const list = async (): Promise<ReadonlySet<string>> => {

@@ -16,7 +16,7 @@ export interface FailureLine {
 /** Size from which the log is rotated, replacing the previous rotated file. */
 const MAX_LOG_BYTES = 2 ** 20
 
-/** Appends a line to a log of failures, which never takes more than two files of this many bytes. */
+/** Appends a line to a log of failures, which takes at most two files of `mostBytes` each. */
 export function appendFailure(file: string, line: FailureLine, mostBytes: number = MAX_LOG_BYTES): void {
   const text = `${JSON.stringify(line)}\n`
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0

@@ -98,9 +98,9 @@ describe('a second run', () => {
     ['cut off in the first line', (bytes: Buffer) => bytes.subarray(0, 20), 3],
     ['empty', () => Buffer.alloc(0), 3],
     ['binary', () => Buffer.from([0, 255, 10, 0, 254]), 3],
-    ['JSON of another shape', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('null\n{}\n[1]\n')]), 0],
+    ['followed by other JSON', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('null\n{}\n[1]\n')]), 0],
     ['changed in one letter of a text', (bytes: Buffer) => Buffer.from(bytes.toString().replace('Two.', 'Too.')), 1],
-  ])('a cache that is %s is ignored', async (_, damage, readAgain) => {
+  ])('the damaged part of a cache that is %s is ignored', async (_, damage, readAgain) => {
     const file = cacheFile()
     fs.writeFileSync(file, damage(fs.readFileSync(file)))
     expect(await run()).toEqual({ read: readAgain, cut: readAgain, files: ALL })

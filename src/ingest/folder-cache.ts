@@ -90,10 +90,7 @@ function digestOf(json: string): string {
   return nodeSha256(json).slice(0, DIGEST_LENGTH)
 }
 
-/**
- * Splits lines at `
- * ` only; `node:readline` would also split at U+2028, which JSON does not escape.
- */
+/** Splits lines at `\n` only; `node:readline` would also split at U+2028, which JSON does not escape. */
 async function* readLines(file: string): AsyncGenerator<string, void, void> {
   let pieces: Buffer[] = []
   // Without an encoding the stream yields buffers.

@@ -198,7 +198,7 @@ describe('an archive with very many members', () => {
   })
 })
 
-/** A zip archive of two members that declares another number. */
+/** A zip archive of two members that declares the given number of members. */
 function tellingOf(count: number): Buffer {
   const zip = writeZip(['a.md', 'b.md'].map((name) => ({ name, content: '# A\n' })))
   zip.writeUInt16LE(count, zip.length - 12)
@@ -356,10 +356,10 @@ describe('a zip archive', () => {
   })
 
   test.each([
-    ['a name', 30, 'its header and the directory of the archive differ'],
-    ['a method', 8, 'its header and the directory of the archive differ'],
-    ['a mark', 0, 'its header and the directory of the archive differ'],
-    ['a checksum', 14, 'its header and the directory of the archive differ'],
+    ['name', 30, 'its header and the directory of the archive differ'],
+    ['compression method', 8, 'its header and the directory of the archive differ'],
+    ['signature', 0, 'its header and the directory of the archive differ'],
+    ['checksum', 14, 'its header and the directory of the archive differ'],
     ['content', 36, 'its content is damaged'],
   ])('refuses a member whose %s differs from the directory', async (_what, at, detail) => {
     const zip = writeZip([{ name: 'a.md', content: '# A\n\nsome content\n' }])

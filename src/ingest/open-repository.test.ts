@@ -221,10 +221,10 @@ describe('a local repository', () => {
   })
 
   test.each([
-    ['a program that watches its files', ['status', '--short']],
+    ['a file system monitor', ['status', '--short']],
     ['a hook', ['update-ref', 'refs/heads/other', 'HEAD']],
-    ['a way to connect', ['ls-remote', 'ext::./evil.sh']],
-    ['a program that knows passwords', ['credential-evil']],
+    ['a transport program', ['ls-remote', 'ext::./evil.sh']],
+    ['a credential helper', ['credential-evil']],
   ])('does not run %s of the repository', async (_what, args) => {
     const repository = createRepository(FILES)
     const trace = join(createTempFolder(), 'trace')
@@ -372,7 +372,7 @@ describe('a remote repository', () => {
     expect(folders.map((folder) => fs.existsSync(folder))).toEqual([false, true, false])
   })
 
-  test('supports SHA-1 and SHA-256 repositories', async () => {
+  test('supports a repository with SHA-256 hashes', async () => {
     repository.git('init', '--quiet', '--object-format=sha256', 'large')
     fs.writeFileSync(join(repository.folder, 'large/a.md'), '# Large\n')
     repository.git('-C', 'large', 'add', 'a.md')

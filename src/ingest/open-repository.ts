@@ -116,7 +116,7 @@ async function openCommit(
 ): Promise<OpenCommit & Pick<OpenTree, 'folderId'>> {
   if (place.protocol !== 'file') {
     const fetched = await fetchCommit(place, ref, { ...options, maxFetchBytes: maxArchiveBytes, signal })
-    // The place is the repository's address, wherever it is fetched from.
+    // A remote repository is identified by its address alone, so this identity never changes.
     return { ...fetched, folderId: 'repository' }
   }
   // A local repository is read in place. Nothing is written to it.
@@ -127,7 +127,7 @@ async function openCommit(
   return { git, commit, isPartial: false, folderId: `${dev}:${ino}`, close: () => Promise.resolve() }
 }
 
-/** The newest names come first, because they are the likeliest in a local repository. */
+/** Lists branches and tags for an error message, newest first: it names only some, and a recent one is most likely meant. */
 const LIST_REFS_ARGS = ['for-each-ref', '--sort=-creatordate', '--format=%(refname)', 'refs/heads', 'refs/tags']
 
 async function findLocalCommit(git: OpenCommit['git'], ref: string): Promise<string> {
@@ -165,7 +165,7 @@ async function listContent(
 ): Promise<ArchiveContent> {
   const list = new MemberList<string>({ ...DEFAULT_ARCHIVE_LIMITS, maxEntries: maxFiles })
   const below = folder === '' ? [] : [folder]
-  // The listing includes folders, because empty ones take as long and must count towards the limit.
+  // `-t` lists folders too, so that they count towards the limit: very many empty ones take as long as that many files.
   const args = ['ls-tree', '-r', '-t', '-z', ...(isPartial ? [] : ['-l']), '--full-tree', commit, '--', ...below]
   for await (const line of split(streamGit(args, { ...git, signal }), 0)) {
     const { mode, object, size, name } = readEntry(line)

@@ -93,7 +93,7 @@ describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s'
     expect(found()).toEqual([name.split('/')[0]])
   })
 
-  test.each(CHANGES)('leaves out an image that %s since it was chunked, with a warning', async (_, change) => {
+  test.each(CHANGES)('leaves out an image that %s after it was chunked, with a warning', async (_, change) => {
     const { files } = await chunkFolder(root)
     change()
     const kept = await leaveOutChangedImages(files, root)
@@ -105,7 +105,7 @@ describe.each(['out.zip', 'out', 'new/folders/out.zip', 'out.ZIP'])('writing %s'
     expect(readPack(join(temp, name)).files.map(({ path }) => path)).toEqual(['a.md'])
   })
 
-  test.each(CHANGES)('stops when an image %s that the pack refers to', async (_, change) => {
+  test.each(CHANGES)('stops when an image of the pack %s', async (_, change) => {
     const made = await pack()
     change()
     const refused = writePack(made, { out: join(temp, name), root })
@@ -128,7 +128,7 @@ describe('several packs', () => {
     expect(found()).toEqual(['1.zip', '3.zip', 'parts'])
   })
 
-  test('writes none when one of the places holds something else', async () => {
+  test('writes none when one of the targets holds something else', async () => {
     write({ '3.zip': 'mine' })
     const made = await pack()
     const packs = ['1.zip', 'parts/2', '3.zip'].map((name) => ({ pack: made, out: join(temp, name) }))
@@ -153,7 +153,7 @@ describe('several packs', () => {
   })
 })
 
-describe('a place with other content', () => {
+describe('a target with other content', () => {
   test.each([
     ['photos.zip', 'PK\x03\x04 someone else’s archive', 'there is a file that is not a pack'],
     ['notes', 'a text', 'there is a file; a pack needs a folder, or a name that ends in .zip'],
@@ -174,7 +174,7 @@ describe('a place with other content', () => {
     expect(fs.readdirSync(join(temp, name))).toEqual(['mine.txt'])
   })
 
-  test('refuses a file that only has the name of a pack', async () => {
+  test('refuses a folder that only has the name of a pack', async () => {
     write({ 'docs.llmx-0123abcd/thesis.txt': 'mine' })
     const out = join(temp, 'docs.llmx-0123abcd')
     await expect(writePack(await pack(), { out, root })).rejects.toMatchObject({ code: 'OUTPUT_REFUSED' })
@@ -200,7 +200,7 @@ describe('a place with other content', () => {
     expect(fs.existsSync(join(temp, 'out/part-1'))).toBe(false)
   })
 
-  test('writes to an empty folder', async () => {
+  test('writes to an empty file or folder', async () => {
     write({ 'out.zip': '' })
     fs.mkdirSync(join(temp, 'out'))
     for (const name of ['out.zip', 'out']) await writePack(await pack(), { out: join(temp, name), root })

@@ -37,8 +37,8 @@ export function writePack(pack: Pack, { out, ...options }: PackTarget): Promise<
 }
 
 /**
- * Writes packs to temporary paths and then moves all of them into place, so that a place always holds either its old content or the whole
- * new pack. When one of the places holds something that is not a pack, none is written. Returns the number of bytes written.
+ * Writes packs to temporary paths and then moves all of them to their targets, so that a target always holds either its old content or the
+ * whole new pack. If one of the targets holds something that is not a pack, none is written. Returns the number of bytes written.
  */
 export async function writePacks(
   packs: readonly { readonly pack: Pack; readonly out: string }[],
@@ -53,7 +53,7 @@ export async function writePacks(
         const place = resolveOutput(out)
         mkdirSync(dirname(place), { recursive: true })
         clearLeftovers(place)
-        // Clearing leftovers may have restored a pack, so the place is checked again.
+        // Clearing leftovers may have restored a pack, so the target is checked again.
         checkOutput(place, out)
         const temporary = join(dirname(place), `.${basename(place)}.pharos-${HOST}-${process.pid}-${written++}`)
         moves.push({ temporary, place, out })
@@ -73,7 +73,7 @@ let written = 0
 /** Identifies this host among others that see the same folder; a digest, so that it always fits into a file name. */
 const HOST = nodeSha256(hostname()).slice(0, 8)
 
-/** Refuses a place that holds something other than a pack. Writes nothing. */
+/** Throws if a target holds something other than a pack. Writes nothing. */
 export function checkPackPath(out: string): void {
   try {
     checkOutput(resolveOutput(out), out)
@@ -98,7 +98,7 @@ function isZip(out: string): boolean {
   return out.toLowerCase().endsWith('.zip')
 }
 
-/** A link is written through, not replaced. */
+/** Resolves a link, so that its target is replaced and the link stays. */
 function resolveOutput(out: string): string {
   return existsSync(out) ? realpathSync(out) : resolve(out)
 }
@@ -144,7 +144,7 @@ function isPackArchive(path: string, { size }: Stats): boolean {
 const ZIP_HEADER_BYTES = 30
 const FIRST_ENTRY = 'llm.md'
 
-/** Deletes what a killed run left beside this place, and restores a pack that it was about to replace. */
+/** Deletes what a killed run left beside a target, and restores a pack that it was about to replace. */
 function clearLeftovers(out: string): void {
   for (const name of readdirSync(dirname(out))) {
     const [, place, host, pid, isOld] = TEMP_OUTPUT_NAME.exec(name) ?? []

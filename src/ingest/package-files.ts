@@ -64,7 +64,7 @@ const PROSE = new Set('md markdown mdx rst adoc asciidoc org'.split(' '))
 /** Further extensions in documentation folders. */
 const DOC_EXTENSIONS = new Set('txt html htm ipynb'.split(' '))
 const DOC_FOLDER = /(?:^|\/)(?:docs?|documentation|guides?|examples?|manual)\//i
-/** Names without an extension, or with one of prose. */
+/** Names of prose files without an extension, or with `.txt`. */
 const PROSE_NAME =
   /^(?:readme|changelog|changes|history|news|releases?|migrat\w+|upgrad\w+|usage|tutorial|faq)\b[^/]*$/i
 /** Files about the project rather than its function. */

@@ -22,28 +22,28 @@ import { nodeSha256 } from './sha256.ts'
 
 /** How files become pages. */
 export interface FilePageOptions {
-  /** Reads Markdown and HTML, as it does those of the web. */
+  /** Reads Markdown and HTML files like web pages. */
   readonly readPage: PageReader
-  /** Reads what is neither: PDF, office files, notebooks and the like. */
+  /** Reads other documents: PDF, office files, notebooks and others. */
   readonly readDocument: DocumentReader
-  /** Opens the grammars, when the first file of code is read. */
+  /** Opens the grammars. Called when the first code file is read. */
   readonly openGrammars: () => Promise<Grammars>
 }
 
-/** A file of a source, or one of the pages that it holds. */
+/** A file of a source, or one of its pages. */
 export interface PageFile extends TreeFile {
   readonly bytes: Uint8Array
   /** SHA-256 of the bytes. */
   readonly version: string
-  /** Where a reader opens it. */
+  /** Address at which a user opens it. */
   readonly url: string
-  /** How it is cut. */
+  /** Chunk sizes. */
   readonly profile: ChunkProfile
-  /** Reads another file of the same tree; undefined for one that is not there or not for readers. */
+  /** Reads another file of the same tree; undefined if it does not exist or the tree leaves it out. */
   readonly readOther: (path: string) => Promise<Uint8Array | undefined>
 }
 
-/** The pages of a file, or the reason why it has none. */
+/** Result of reading a file: a page, the names of its pages, or the reason why it has none. */
 export type FilePage =
   | {
       readonly type: 'page'
@@ -53,7 +53,7 @@ export type FilePage =
       readonly isFinal: boolean
     }
   | { readonly type: 'container'; readonly parts: readonly string[]; readonly detail: string | null }
-  /** The page of several that was asked for is not in it. */
+  /** The file does not have the requested page. */
   | { readonly type: 'missing' }
   | {
       readonly type: 'no-page'
@@ -63,22 +63,22 @@ export type FilePage =
     }
   | { readonly type: 'failed'; readonly reason: 'page-defect'; readonly detail: string }
 
-/** Makes pages of files; holds the grammars until it is closed. */
+/** Turns files into pages. Keeps the grammars open until it is closed. */
 export interface FilePages {
   read(file: PageFile): Promise<FilePage>
-  /** One page of several that a file holds, as long as that is kept; undefined where the file has to be read. */
+  /** Returns the page of a file from the cache of documents; undefined if the file must be read. */
   recall(file: Omit<PageFile, 'bytes' | 'readOther'>): Promise<FilePage | undefined>
-  /** Cuts a text by the rules of its kind. */
+  /** Cuts a text into chunks by the rules of its kind. */
   cut(path: string, text: string, sizes: ChunkSizes): Promise<ChunkedFile>
-  /** Lets go of what was kept of documents. */
+  /** Clears the cache of documents. */
   clearCache(): void
   close(): Promise<void>
 }
 
-/** As many as the page of a web site may be cut into. */
+/** Maximum number of chunks of a file, the same as for a web page. */
 const MAX_CHUNKS = 25_000
 
-/** Opens what makes pages of files. */
+/** Opens the reader that turns files into pages. */
 export function openFilePages({ readPage, readDocument, openGrammars }: FilePageOptions): FilePages {
   const readings = new Map<string, Promise<DocumentReading>>()
   const readOnce = cacheReadings(readDocument, readings)
@@ -102,7 +102,7 @@ export function openFilePages({ readPage, readDocument, openGrammars }: FilePage
         if (media !== undefined) return await readMarkup(file, media, readPage)
         return readLines(file, await prepareGrammars(file.path))
       } catch (error) {
-        // A file that brings its reader down must not bring the others down.
+        // A file that crashes its reader must not stop the reading of other files.
         const detail = error instanceof PageDefect ? `the file ${error.message}` : 'could not be read'
         return { type: 'failed', reason: 'page-defect', detail }
       }
@@ -123,16 +123,16 @@ export function openFilePages({ readPage, readDocument, openGrammars }: FilePage
   }
 }
 
-/** Kinds of files that are read like pages of the web. */
+/** Media types of the kinds of files that are read like web pages. */
 const MEDIA: Readonly<Partial<Record<Kind, string>>> = { markdown: 'text/markdown', html: 'text/html' }
 
 /**
- * Links to other files stay as they are written, and are resolved when they are shown: the address of a file may name a commit or version,
- * which is another after each change, and the file is the same.
+ * Relative links stay as written, and are resolved when they are shown. The address of a file may contain a commit or version, which
+ * changes although the file stays the same.
  */
 const FILE_SNAPSHOT_OPTIONS = { relativeLinks: 'kept', isFile: true } as const
 
-/** Markdown and HTML: what a reader would see of it. Nobody has to be asked whether it may be indexed, and no link is followed. */
+/** Reads Markdown or HTML as a page. Robots rules do not apply to files, and links are not followed. */
 async function readMarkup(
   { path, bytes, url, profile, readOther }: PageFile,
   media: string,
@@ -141,13 +141,13 @@ async function readMarkup(
   const includes = media === 'text/html' ? {} : await readIncludedFiles(path, bytes, readOther)
   const snapshot = { url, body: bytes, headers: { 'content-type': media }, includes, ...FILE_SNAPSHOT_OPTIONS }
   const page = toPage(path, await readPage(snapshot, path, { chunks: profile }))
-  // What it takes in may change while the file itself stays the same.
+  // Included files may change while the file itself stays the same.
   return page.type === 'page' && Object.keys(includes).length > 0 ? { ...page, isFinal: false } : page
 }
 
 const MAX_INCLUDED = 500_000
 
-/** The files that Markdown takes in: text of the same tree that holds no credential. */
+/** Reads the files that a Markdown file includes: text files of the same tree without credentials. */
 function readIncludedFiles(
   path: string,
   bytes: Uint8Array,
@@ -172,10 +172,10 @@ function toPage(path: string, { extraction, record }: PageReading): FilePage {
   return { type: 'page', record: { ...record, page, links: [] }, detail: null, isFinal: true }
 }
 
-/** Documents that are kept for a moment: the pages of one are asked for one after the other, several documents at a time. */
+/** Maximum number of cached documents. The pages of a document are requested one after the other, for several documents at a time. */
 const MAX_CACHED_READINGS = 8
 
-/** Reads a document once for all pages that it holds. */
+/** Reads a document once for all its pages. */
 function cacheReadings(
   readDocument: DocumentReader,
   readings: Map<string, Promise<DocumentReading>>,
@@ -188,7 +188,8 @@ function cacheReadings(
       known ?? readDocument({ url, body: bytes, headers: {}, ...FILE_SNAPSHOT_OPTIONS }, path, { chunks: profile })
     readings.delete(name)
     readings.set(name, reading)
-    // Whoever failed once may not the next time, unless it is the document's fault: each page of it would take as long to fail.
+    // A failure is not cached, because the next attempt may succeed. A defect of the document itself is cached: otherwise each of its pages
+    // would take as long to fail.
     reading.catch((error: unknown) => {
       if (!(error instanceof PageDefect) && readings.get(name) === reading) readings.delete(name)
     })
@@ -202,7 +203,7 @@ function nameOf({ url, version, profile }: Omit<PageFile, 'bytes' | 'readOther'>
   return JSON.stringify([url, version, profile])
 }
 
-/** What is asked for of a document: the page that it is, the list of those that it holds, or one of these. */
+/** Returns what was requested of a document: its only page, the list of its pages, or one of them. */
 function choosePart({ path, part }: TreeFile, reading: DocumentReading): FilePage {
   if (reading.type === 'refused') return noPage(reading.reason, null, reading.detail)
   if (reading.type === 'page') return part === null ? toPage(path, reading) : { type: 'missing' }
@@ -217,7 +218,7 @@ const NO_PAGE: Readonly<Record<NoPageReason, Reason>> = {
   login: 'login',
   soft_404: 'soft-404',
   needs_rendering: 'needs-rendering',
-  // A file has no address of its own that could take the place of this one.
+  // The target of a redirect is not read in place of the file.
   redirect: 'empty',
   empty: 'empty',
   not_text: 'not-text',
@@ -227,8 +228,8 @@ const NO_PAGE: Readonly<Record<NoPageReason, Reason>> = {
 }
 
 /**
- * Code, data and plain text: line by line as it stands in the file, so that its line numbers are those of the file. Only characters
- * that nobody sees are left out: they hide words from readers and from search, and no line ends with one.
+ * Reads code, data or plain text unchanged, so that line numbers are those of the file. Only invisible characters are removed: they hide
+ * words from users and from search, and none of them ends a line.
  */
 function readLines({ path, bytes, url, profile }: PageFile, options: { readonly grammars?: Grammars }): FilePage {
   const decoded = decodeText(bytes)
@@ -247,24 +248,24 @@ function readLines({ path, bytes, url, profile }: PageFile, options: { readonly 
   if (secret !== undefined) return noPage('secret', secret)
   const page = withPageSignature(createPage(url, titleOf(path), text, hiddenChars), PROSE.has(extensionOf(path)))
   const [warning] = chunked.warnings
-  // A parser that failed may have done so because of other files.
+  // A parser may have failed because of other files.
   const isFinal = !chunked.warnings.some(({ code }) => code === 'parser')
   const record = { page, chunks: chunked.chunks, links: [] }
   const detail = warning?.message ?? (isUtf ? null : 'is not UTF-8; read in the encoding that it most likely has')
   return { type: 'page', record, detail, isFinal }
 }
 
-/** No text has these characters, and bytes that are none soon give one. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Characters that no text contains. Bytes that are not text soon decode to one of them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
 const NO_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]/
 
-/** Text in one of the encodings that came before UTF-8; undefined for what is no text. */
+/** Decodes text in an encoding older than UTF-8; undefined if the bytes are not text. */
 function decodeOther(bytes: Uint8Array): string | undefined {
   const text = isBinary(bytes) ? '\0' : decodePlain(bytes, '')
   return NO_TEXT.test(text) ? undefined : text
 }
 
-/** What is written for people has one of these at the end of its name, or none, as README. */
+/** Extensions of prose; empty for names such as README. */
 const PROSE = new Set(['', 'txt'])
 
 function titleOf(path: string): string {
@@ -292,7 +293,7 @@ function createPage(url: string, title: string, markdown: string, hiddenChars: n
   }
 }
 
-/** What looks like a password in code is mostly an example or a test; in these files it is one. */
+/** Extensions of settings and data. A likely password in code is mostly an example or a test; in these files it is real. */
 const SETTINGS = new Set(
   `env ini cfg conf cnf config properties toml yaml yml json jsonl xml csv log plist tfvars tfstate npmrc netrc pgpass
   pem key`.split(/\s+/),
@@ -300,8 +301,8 @@ const SETTINGS = new Set(
 const DOUBTFUL = /looks like a (?:password|bearer token|JSON web token|authorization)/
 
 /**
- * Why a file is left out because of a credential, in words that do not hold it: an unmistakable one anywhere, a doubtful one in a
- * file of settings or data. Documents explain such things, and are never left out for it.
+ * Returns why a file is left out because of a credential, without the credential itself. A certain one counts in every file, a doubtful
+ * one only in settings and data. Markdown, HTML and documents are not checked, because they explain credentials.
  */
 function findLeak(path: string, found: readonly string[]): string | undefined {
   const isSettings = SETTINGS.has(extensionOf(path)) || /^\.env\b/.test(baseName(path))

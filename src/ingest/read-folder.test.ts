@@ -78,7 +78,7 @@ test('lists the files to read, and the others with their reasons', async () => {
 })
 
 describe('a file that was read before', () => {
-  test('a file is not read again while its stamp is the same, and not changed while its bytes are', async () => {
+  test('a file with the same stamp is not read again, and one with the same bytes counts as unchanged', async () => {
     write({ 'a.md': '# A\n\na\n' })
     const first = await (await open()).read({ path: 'a.md', part: null }, UNKNOWN)
     expect(first).toMatchObject({ type: 'page', bytes: 7, version: nodeSha256('# A\n\na\n') })
@@ -107,7 +107,7 @@ describe('a file that was read before', () => {
 })
 
 describe('a file that does not exist', () => {
-  test('a file is missing while its folder exists, and unknown once the folder is replaced', async () => {
+  test('a file is missing while its folder exists; without that folder the source is not found', async () => {
     write({ 'docs/a.md': 'a', 'docs/b': 'b' })
     const folder = await open(join(root, 'docs'))
     expect(await folder.read({ path: 'x.md', part: null }, UNKNOWN)).toEqual({ type: 'missing' })
@@ -142,10 +142,10 @@ test('links are not followed, and pipes are not opened', async () => {
   })
 })
 
-describe('files that Markdown takes in', () => {
+describe('files that Markdown includes', () => {
   const markdownOf = (reading: FileReading) => (reading.type === 'page' ? reading.record.page.markdown : reading.type)
 
-  test('are read from the same folder, and the page again in each run', async () => {
+  test('are read from the same folder, and the page that includes them is read again in each run', async () => {
     write({
       'docs/en/a.md': '# A\n\n--8<-- "part.md"\n\n{* ../../src/a.py *}\n',
       'docs/en/part.md': '!!! tip\n    Dry.\n',
@@ -157,7 +157,7 @@ describe('files that Markdown takes in', () => {
     expect(reading).toMatchObject(UNKNOWN)
   })
 
-  test('are left out where they are outside, ignored, links or credentials', async () => {
+  test('are left out if they are outside the folder, ignored, links, or contain credentials', async () => {
     const key = `AKIA${'Q7RT2MXZ5WBN3KVP'}`
     write({
       'in/.gitignore': 'private\n',
@@ -176,14 +176,14 @@ describe('files that Markdown takes in', () => {
     )
   })
 
-  test('are not looked for beside a single file', async () => {
+  test('are not read if the source is a single file', async () => {
     write({ 'a.md': '# A\n\n<<< b.js\n', 'b.js': 'hidden' })
     const file = await open(join(root, 'a.md'))
     expect(markdownOf(await file.read({ path: 'a.md', part: null }, UNKNOWN))).toBe('# A\n\n`b.js`\n')
   })
 })
 
-test('a file that is called MDX is read as such', async () => {
+test('a file with the extension .mdx is read as MDX', async () => {
   write({ 'a.mdx': "import X from './x'\n\n# A\n\n<Note>Mind {x}.</Note>\n" })
   const folder = await open()
   expect(await folder.read({ path: 'a.mdx', part: null }, UNKNOWN)).toMatchObject({
@@ -191,7 +191,7 @@ test('a file that is called MDX is read as such', async () => {
   })
 })
 
-test('a credential leaves a file out where it is likely one, and is never repeated', async () => {
+test('a file with a likely credential is left out, and the credential is never repeated', async () => {
   const key = `AKIA${'Q7RT2MXZ5WBN3KVP'}`
   const password = 'password: "correct-horse-battery"\n'
   write({
@@ -236,7 +236,7 @@ test('an unreadable file fails, and does not count as deleted', () => {
   fs.chmodSync(join(root, 'closed'), 0)
   fs.chmodSync(root, 0o755)
   const program = `
-    const { openTreeReader } = await import(${JSON.stringify(join(import.meta.dirname, 'trees.ts'))})
+    const { openTreeReader } = await import(${JSON.stringify(join(import.meta.dirname, 'tree-reader.ts'))})
     const readPage = async () => ({ extraction: { type: 'no-page', reason: 'empty', detail: '', target: null }, record: null })
     const folder = await openTreeReader({ readPage, maxFileBytes: 1000 }).open(${JSON.stringify(pathToFileURL(root).href)})
     const entries = await Array.fromAsync(folder.walk(new AbortController().signal))

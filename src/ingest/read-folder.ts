@@ -73,14 +73,14 @@ export async function openFolder(
     async read(file, known) {
       try {
         const readOther = (other: string) =>
-          // A single file is no tree: nothing beside it was asked for.
+          // If the source is a single file, the files beside it do not belong to it.
           isFolder ? readListed(path, other, maxFileBytes, options) : Promise.resolve(undefined)
         return await readFile({ root, url, ...file, profile, maxFileBytes, openedAt, seen, readOther }, known, pages)
       } catch (error) {
         if (!isSystemError(error)) throw error
         const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
         if (!isMissing) return { type: 'failed', reason: 'unreadable', detail: `cannot be read (${error.code})` }
-        // A removed disk takes all its files along, which proves nothing about any of them.
+        // All files of a removed disk are missing, which does not prove that they were deleted.
         const isThere = isFolder ? await isSameFolder(path, facts) : await canList(dirname(path))
         if (!isThere) throw new PharosError('SOURCE_NOT_FOUND', { path }, { cause: error })
         return { type: 'missing' }
@@ -136,7 +136,7 @@ async function canList(folder: string): Promise<boolean> {
 /** The tree entry of a walk entry; undefined when there is none. */
 export function describeEntry(entry: WalkEntry): TreeEntry | undefined {
   switch (entry.type) {
-    // An ignore file whose rules apply up to a size limit is also a file like others.
+    // An ignore file that is too large for all its rules to apply is also listed as a file.
     case 'half-obeyed':
       return undefined
     case 'file': {
@@ -222,7 +222,7 @@ async function readFile(file: FileToRead, known: KnownFile, pages: FilePages): P
   return { ...readingOf(read, now, bytes.length), detail }
 }
 
-/** Another file of a folder, if a walk through the folder would list it; undefined for any other. No link is followed. */
+/** Reads another file of a folder; undefined if a walk through the folder would not list it. Follows no links. */
 async function readListed(
   root: string,
   path: string,

@@ -6,7 +6,7 @@ function busy(retryAfterMs: number): DownloadError {
   return new DownloadError('busy', 'busy', { retryAfterMs })
 }
 
-test('retries a busy download up to four times', async () => {
+test('tries a busy download up to four times', async () => {
   let tries = 0
   const step = (good: number, error: Error) => async () => {
     if (++tries < good) throw error
@@ -19,9 +19,9 @@ test('retries a busy download up to four times', async () => {
 })
 
 test.each([
-  ['does not exist', new DownloadError('missing', 'gone')],
-  ['it would be long', busy(31_000)],
-  ['something else is wrong', new TypeError('x')],
+  ['the file does not exist', new DownloadError('missing', 'gone')],
+  ['the wait would be longer than 30 s', busy(31_000)],
+  ['the error is not a DownloadError', new TypeError('x')],
 ])('does not retry when %s', async (_, error) => {
   let tries = 0
   const failing = retryDownload(async () => {

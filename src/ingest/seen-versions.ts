@@ -30,7 +30,7 @@ export class SeenVersions {
   }
 }
 
-/** One page of a file that was read just now; undefined when it must be read. */
+/** One page of a file that was read just now; undefined when the file must be read. */
 export async function recallPart(
   file: Omit<PageFile, 'bytes' | 'version' | 'readOther'>,
   now: KnownFile | undefined,

@@ -99,7 +99,7 @@ describe('ignore files', () => {
     expect(skipped).toEqual({ 'b.txt': 'ignored', 'c.md': 'ignored' })
   })
 
-  test('links and pipes are ignored as ignore files, without blocking', async () => {
+  test('an ignore file that is a link or a pipe is not applied, and does not block', async () => {
     write({ 'rules.txt': '*.md\n', 'a.md': 'a', 'sub/b.md': 'a' })
     fs.symlinkSync('rules.txt', join(root, '.gitignore'))
     execFileSync('mkfifo', [join(root, 'sub/.gitignore')])
@@ -311,7 +311,7 @@ test('unreadable entries are skipped with a warning, and their siblings are read
   write({ 'open.md': 'a', 'closed.md': 'a', 'closed/in.md': 'a', 'half/in.md': 'a' })
   fs.chmodSync(join(root, 'closed.md'), 0)
   fs.chmodSync(join(root, 'closed'), 0)
-  // Its names can be listed, but its files not opened.
+  // Its names can be listed, but its files cannot be opened.
   fs.chmodSync(join(root, 'half'), 0o444)
   fs.chmodSync(root, 0o755)
   const result = asNobody(`

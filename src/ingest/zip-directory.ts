@@ -30,7 +30,7 @@ import {
   UNSUSPICIOUS_BYTES,
 } from './archive-members.ts'
 
-/** Limit of directory bytes per member, beyond its name; more would be comments. */
+/** Allowed directory bytes per member on average, including its name; more would be comments. */
 const DIRECTORY_BYTES_EACH = 256
 
 const inflate = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(inflateRaw)

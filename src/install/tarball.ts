@@ -23,7 +23,7 @@ export async function extractTarball(file: string, targetOf: (path: string) => s
     if (!Number.isSafeInteger(size)) throw new Error(`${file} is damaged`)
     const padding = (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES
     const type = readText(header, 156, 1)
-    // A pax record before a file has its path when that is long (POSIX.1-2001).
+    // A pax record before a file has the path of the file if that is too long for the header (POSIX.1-2001).
     if (type === 'x') {
       longPath = /\d+ path=(.*)\n/.exec((await bytes.read(size)).toString('utf8'))?.[1]
       await bytes.read(padding)

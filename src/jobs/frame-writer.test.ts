@@ -166,7 +166,7 @@ test.each(WORDS)('%s is dropped as %s', (reason, word) => {
   expect(queue[0]?.alias).toBe(word === 'query-skip' ? START : null)
 })
 
-test('an address passes through the queue', () => {
+test('each step of an address through the queue is reported', () => {
   const url = `${START}a`
   const frames = write([
     [0, { type: 'enqueued', url, depth: 1, discovery: 'sitemap' }],

@@ -79,7 +79,7 @@ test('the body of a large page is transferred, that of a small one is not', asyn
   expect(small.body.length).toBeGreaterThan(0)
   expect(large.body.length).toBe(0)
   await reader.endIdleProcess()
-  // The reader can be used again after `rest`.
+  // The reader can be used again after `endIdleProcess`.
   expect((await reader.readPage(snapshotOf('<p>word</p>'.repeat(1000)), 'key')).extraction.type).toBe('page')
   await reader.close()
 })

@@ -39,7 +39,7 @@ export async function readDocument(
 
 type PageExtraction = Extract<Extraction, { type: 'page' }>
 
-/** A page of Markdown with components, whose headings get anchors like those of Markdown. */
+/** Adds anchors to the headings of a page, like those of Markdown. */
 function withAnchors(extraction: PageExtraction): PageExtraction {
   const { page } = extraction
   return { ...extraction, page: { ...page, sections: withHeadingAnchors(page.sections) } }

@@ -15,7 +15,7 @@ const OPTIONS = {
 
 const SPACE: VectorSpace = { model: 'small', fingerprint: 's'.repeat(64), dimensions: 4 }
 
-/** Stages a library with two chunks and an embedder that works while `isUp` and is reopened until it succeeds. */
+/** Stages a library with two chunks, and an embedder that can be opened and used while `isUp`. */
 async function stage() {
   const store = createMemoryStore()
   await addSourceTo(store, 'docs')
@@ -38,7 +38,7 @@ async function stage() {
     clock,
     newId: () => 'a run',
     embedsNew: true,
-    wantsVectors: true,
+    hasEmbeddingService: true,
     openEmbedder: async () => {
       state.opened++
       if (!state.isUp) throw new Error('no answer')
@@ -170,7 +170,12 @@ describe('keepEmbedding', () => {
 
   test('skips a source without vectors, or one being crawled, with the built-in model', async () => {
     const { store, library, stop, add, pass, run, alarm, countEmbedded } = await stage()
-    const builtIn = { ...library, wantsVectors: false, limits: { aliveMs: 60_000 }, runner: { isGone: () => false } }
+    const builtIn = {
+      ...library,
+      hasEmbeddingService: false,
+      limits: { aliveMs: 60_000 },
+      runner: { isGone: () => false },
+    }
     const running = run(builtIn as unknown as Library)
     await pass(120_000)
     expect(await countEmbedded()).toBe(0)
@@ -216,7 +221,7 @@ describe('keepEmbedding with a vector copy', () => {
     return { ...staged, place, end }
   }
 
-  test('syncs the copy even while embedding fails, and then leaves it alone', async () => {
+  test('syncs the copy even while embedding fails, and does not list it again once it is in sync', async () => {
     const { told, place, pass, end, state } = await stageCopy()
     state.isUp = false
     place.places.clear()

@@ -149,7 +149,7 @@ describe('CircuitBreaker', () => {
     expect(await succeed()).toBe('made')
   })
 
-  test('is not kept open by calls in flight when it opened', async () => {
+  test('is not kept open by late failures of calls that began before it opened', async () => {
     const late = Promise.withResolvers<never>()
     const under = breaker.run(() => late.promise).catch(() => {})
     await failTimes(5)
@@ -169,7 +169,7 @@ describe('CircuitBreaker', () => {
     expect(breaker.state).toBe('closed')
   })
 
-  test('is not closed by calls in flight when it opened', async () => {
+  test('is not closed by late successes of calls that began before it opened', async () => {
     const late = Promise.withResolvers<string>()
     const under = breaker.run(() => late.promise)
     await failTimes(5)

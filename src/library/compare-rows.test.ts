@@ -63,7 +63,7 @@ describe('compareRows', () => {
 describe('rows', () => {
   const tableOf = (name: string) => COPY_TABLES.find((table) => table.name === name) ?? TABLE
 
-  test('shiftRows changes ids and reverses it; 0 and null stay', () => {
+  test('shiftRows shifts ids and can reverse that; 0 and null stay', () => {
     const table = tableOf('crawl_ids')
     const rows: CopyRow[] = [
       [5, 'a', 2],
@@ -85,11 +85,11 @@ describe('rows', () => {
     expect(isSameRow([null], [0])).toBe(false)
   })
 
-  test('withoutNul replaces NUL characters', () => {
+  test('replaceNul replaces NUL characters', () => {
     expect(replaceNul([['a\0b', 1, null]])).toEqual([['a\u{fffd}b', 1, null]])
   })
 
-  test('atRest resets leases, open jobs and running analyses', () => {
+  test('resetRunningRows resets leases, open jobs and running analyses', () => {
     const settled = (name: string, given: Readonly<Record<string, Cell>>) => {
       const table = tableOf(name)
       const [row = []] = resetRunningRows(table, [table.columns.map((column) => given[column.name] ?? null)])
@@ -114,7 +114,7 @@ describe('rows', () => {
     })
   })
 
-  test('withoutNumber removes only ids that merely define the order', () => {
+  test('withoutIdColumn removes only ids that merely define the order', () => {
     expect(withoutIdColumn(tableOf('crawl_jobs')).columns.map(({ name }) => name)).not.toContain('number')
     expect(withoutIdColumn(tableOf('ledger'))).toEqual(tableOf('ledger'))
   })

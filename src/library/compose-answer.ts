@@ -92,7 +92,7 @@ const BLOCK_CHARS = 8
 /** Length in characters of the line that shows why a page is mentioned. */
 const LINE_CHARS = 120
 
-/** A page with hits, of which parts have been read. */
+/** A page with hits, and the parts of it that have been read. */
 interface OpenPage {
   readonly parts: OpenPart[]
   /** Lines already shown, in this answer or an earlier one. */
@@ -438,8 +438,8 @@ function tokensOf(line: string): number {
 }
 
 /**
- * Lists mentions, best first. Those within the token budget get a line that shows why, while room remains; an answer without passages shows
- * at least one.
+ * Lists mentions, best first. Those within the token budget get a line that shows why they match, as far as tokens are left. An answer
+ * without passages shows at least one mention.
  */
 function fitMentions(hits: readonly GroupedHit[], room: number, isAlone: boolean, origins: HitSources): FittedMentions {
   const more = hits.map((hit) => createMention(hit, origins))

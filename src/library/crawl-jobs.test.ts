@@ -110,7 +110,7 @@ test('cancel waits briefly, and close waits for the end', async () => {
   await expect(jobs.start(source, { kind: 'add' })).rejects.toMatchObject({ code: 'INTERRUPTED' })
 })
 
-test('an ended job is forgotten after its time, a running one is not', async () => {
+test('an ended job is forgotten after the retention time, a running one is not', async () => {
   const { library, source } = await stageSlow(2, 300)
   let ahead = 0
   const later: Library = { ...library, clock: { ...library.clock, now: () => library.clock.now() + ahead } }

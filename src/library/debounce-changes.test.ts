@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { ANY_PATH, ChangeDebouncer, DEBOUNCE_LIMITS } from './debounce-changes.ts'
 
-const ALONE = { ...DEBOUNCE_LIMITS, togetherMs: 0 }
-const LIMITS = { ...ALONE, mostPaths: 3, mostEvents: 20 }
+const ALONE = { ...DEBOUNCE_LIMITS, batchWindowMs: 0 }
+const LIMITS = { ...ALONE, maxPaths: 3, maxEvents: 20 }
 
-describe('ChangeGatherer', () => {
+describe('ChangeDebouncer', () => {
   test('a path is ready one second after its last change, independently of others', () => {
     const changes = new ChangeDebouncer(ALONE)
     expect(changes.nextAt()).toBe(null)
@@ -19,7 +19,7 @@ describe('ChangeGatherer', () => {
     expect(changes.nextAt()).toBe(null)
   })
 
-  test('paths with continuous changes are taken at intervals', () => {
+  test('a path with continuous changes is ready after 30 seconds at the latest', () => {
     const changes = new ChangeDebouncer(ALONE)
     const taken: number[] = []
     for (let now = 0; now <= 70_000; now += 500) {

@@ -29,8 +29,8 @@ export interface Downloads {
    */
   readonly resolve: (host: string, port: number) => Promise<readonly string[]>
   /**
-   * Opens a local proxy for an external program that reaches only that host, through the owner's proxy if one is configured. It ends with
-   * this process, which ends the program's transfers. The caller must close it.
+   * Opens a local proxy for an external program. It reaches only the target host, through the owner's proxy if one is configured. It ends
+   * with this process, which ends the program's transfers. The caller must close it.
    */
   readonly openProxy: (way: ProxyTarget) => Promise<OpenProxy>
   close(): Promise<void>

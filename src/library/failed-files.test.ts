@@ -16,7 +16,7 @@ describe('FailedFiles', () => {
     expect(files.fail('a.pdf', 500, 'second')).toEqual({ retries: 0, retryAt: 510, stamp: 'second' })
   })
 
-  test('heal forgets a file once', () => {
+  test('remove returns the entry of a failed file once', () => {
     const files = new FailedFiles([10])
     files.fail('a.pdf', 0, null)
     files.fail('b.pdf', 5, null)

@@ -7,8 +7,8 @@ import { keysOf } from './tree.ts'
 const ROWS_AT_ONCE = 1000
 
 /**
- * Lists keys that a source may store an address under, likeliest first. Registry pages of package files do not reveal their paths, so these
- * are searched among the stored addresses.
+ * Lists keys that a source may store an address under, likeliest first. The web address of a file in a package does not reveal its path, so
+ * it is looked up among the stored addresses.
  */
 export async function findKeys(library: Library, source: Source, text: string): Promise<string[]> {
   const keys = keysOf(library, source, text)

@@ -33,8 +33,8 @@ export interface GroupedHit extends RankedHit {
 /** Groups pages that are nearly identical or translations of each other. */
 export interface HitGroups {
   /**
-   * Adds hits that rank below earlier ones, and returns those on pages to show. If a new page replaces an earlier one, `withdraw` must take
-   * back the earlier one, given its source and key.
+   * Adds hits that rank below earlier ones, and returns those on pages to show. If a new page is to replace an earlier one, `withdraw` gets
+   * the page key of the earlier one and returns false if an answer already shows that page.
    */
   add(hits: readonly RankedHit[], withdraw?: (page: string) => boolean): Promise<readonly GroupedHit[]>
   /** Notices about pages left out of an answer. Parameters are named as in the API. */
@@ -50,7 +50,7 @@ class HitPage implements ComparablePage {
   readonly sourceId: string
   readonly name: string
   readonly url: string
-  /** Whether likeness data exists; a page without it is never grouped. */
+  /** Whether the page has a signature; a page without one is never grouped. */
   readonly isKnown: boolean
   /** Language tag as declared. */
   readonly tag: string | null
@@ -170,7 +170,7 @@ export function createHitGroups(store: Store, origins: HitSources, asked: Groupi
   }
 }
 
-/** Reads the likeness of pages; each page starts as a group of its own. */
+/** Reads the signatures of pages; each page starts as a group of its own. */
 async function describePages(
   store: Store,
   found: ReadonlyMap<string, readonly RankedHit[]>,
@@ -215,7 +215,7 @@ function findKinship(a: HitPage, b: HitPage, kinships: RelationOptions): PageRel
   return kinship === 'copy' && !answerSame(a, b) ? undefined : kinship
 }
 
-/** Whether two sources have the same short text. A fingerprint of few words is unreliable, so the texts are compared. */
+/** Whether two short pages of different sources have the same text. A fingerprint of few words is unreliable, so the texts are compared. */
 function isSameShort(a: HitPage, b: HitPage): boolean {
   if (a.sourceId === b.sourceId || a.language !== b.language || a.bits?.isShort !== true || b.bits?.isShort !== true) {
     return false

@@ -6,11 +6,11 @@ export interface HitSources {
   sourceOf(id: string): Source | undefined
   /** Whether two sources are versions of the same name. */
   areVersions(a: string, b: string): boolean
-  /** Whether the first source is preferred to the second. */
+  /** Whether both are versions of one name and the first is preferred: the complete one, or else the newer one. */
   isNewer(a: string, b: string): boolean
 }
 
-/** Creates the origins of a search; `incomplete` lists ids of sources that are not preferred for being newer. */
+/** Creates the facts about the sources of a search; `incomplete` has the ids of sources that are not preferred even if they are newer. */
 export function createHitSources(sources: readonly Source[], incomplete: ReadonlySet<string>): HitSources {
   const byId = new Map(sources.map((source) => [source.id, source]))
   const areVersions = (a: string, b: string) => a !== b && byId.get(a)?.name === byId.get(b)?.name

@@ -96,7 +96,7 @@ describe('createImportedPage', () => {
     expect(pageOf(given('No heading.', { sourceUrl: 'https://docs.example/' })).page.title).toBe('docs.example')
   })
 
-  test('gives chunks ids by text, and headings as in the page or as slugs', () => {
+  test('derives the ids of chunks from their texts, and takes headings from the page or else from the slugs', () => {
     const { chunks } = record
     expect(chunks.map(({ headingPath }) => headingPath)).toEqual([
       [],

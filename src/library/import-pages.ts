@@ -21,11 +21,11 @@ import { importKey } from './tree.ts'
 export interface ImportedPage {
   /** Key of the page in the ledger. */
   readonly key: string
-  /** Address that opens the page for a reader. */
+  /** Address at which a user can open the page. */
   readonly url: string
   /** Chunks in the order given. */
   readonly chunks: readonly GivenChunk[]
-  /** Identifies the state of the page. */
+  /** Hash that changes with the address, the chunks or the page format. */
   readonly version: string
 }
 
@@ -144,7 +144,7 @@ function listParts(sectionPath: string): string[] {
     .slice(0, MAX_HEADING_DEPTH)
 }
 
-/** Removes blank lines around a chunk, because one separates chunks anyway. */
+/** Removes blank lines around a chunk, because a blank line separates chunks anyway. */
 function trimLines(lines: readonly string[]): readonly string[] {
   const first = lines.findIndex((line) => line.trim() !== '')
   return lines.slice(first, lines.findLastIndex((line) => line.trim() !== '') + 1)

@@ -19,7 +19,7 @@ export interface Jobs {
   close(): Promise<void>
 }
 
-/** A crawl job in this process. */
+/** A crawl in the background. */
 export interface Job {
   readonly crawlId: string
   readonly sourceId: string
@@ -31,7 +31,7 @@ export interface Job {
   readonly error: string | null
 }
 
-/** Progress of a crawl, during and after it, with the same meaning. */
+/** Progress of a crawl. Its fields mean the same during the crawl and after it. */
 export interface JobProgress {
   /** Pages that are new or were read again. */
   readonly pagesCrawled: number

@@ -7,8 +7,7 @@ export { LEDGER_STATES, type LedgerRow, type LedgerState, REASONS, type Reason }
 export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'bad-url': 'it cannot be read as an address',
   scheme: 'it is not a web address (http or https)',
-  excluded:
-    'files of this kind are never indexed: images, style sheets, symbolic links, tool folders, nested archives',
+  excluded: 'files of this kind are never indexed: images, style sheets, symbolic links, tool folders, nested archives',
   ignored: 'an ignore file names it, or the folder it is in',
   'off-site': 'it is on another site',
   'out-of-scope': 'it is on the same site, but outside the part that is crawled',

@@ -18,7 +18,7 @@ export interface LibraryView {
   readLast(table: CopyTable): Promise<CopyRow | undefined>
 }
 
-/** How an arriving library is placed beside existing data. */
+/** How the rows of the origin fit beside the existing rows of the target. */
 export interface CopyPlan {
   /** Display location of the origin; the only trace once the origin no longer exists. */
   readonly place: string
@@ -46,12 +46,12 @@ export interface CopySession {
   readonly plan: CopyPlan
   readonly beganAt: number
   readonly endedAt: number | null
-  /** The process that works on the arrival, or did last, and its last heartbeat. */
+  /** The process that works on the copy, or did last, and its last heartbeat. */
   readonly holder: string
   readonly touchedAt: number
 }
 
-/** Input for starting or resuming an arrival. */
+/** Input for starting or resuming a session. */
 export interface CopySessionRequest {
   readonly origin: string
   /** Display location of the origin. */
@@ -66,7 +66,7 @@ export interface CopySessionRequest {
   readonly sources: readonly CopyRow[]
 }
 
-/** A new arrival. */
+/** Input for a new session. */
 export interface NewCopySession extends CopySessionRequest, Pick<CopyPlan, 'isAlone' | 'skipped'> {}
 
 /** Changes to apply to a table. */
@@ -78,25 +78,25 @@ export interface RowChanges {
 
 /** Receives the data of another library. Its sources stay hidden, and are not crawled, until {@link CopySessions.end}. */
 export interface CopySessions {
-  /** Finds the arrival of an origin. */
+  /** Finds the session of an origin. */
   find(origin: string): Promise<CopySession | undefined>
-  /** Lists unfinished arrivals, oldest first. */
+  /** Lists unfinished sessions, oldest first. */
   listOpen(): Promise<CopySession[]>
   /**
-   * Starts an arrival: reserves free ids and writes hidden sources. An ended arrival of the same origin is forgotten; an unfinished one
+   * Starts a session: reserves free ids and writes hidden sources. An ended session of the same origin is forgotten; an unfinished one
    * throws `COPY_RUNNING`.
    */
   begin(arrival: NewCopySession): Promise<CopySession>
   /**
-   * Resumes an arrival, whichever process had it. New rows of the origin get ids too; returns undefined if other rows have taken those ids.
+   * Resumes a session, whichever process had it. New rows of the origin get ids too; returns undefined if other rows have taken those ids.
    * Sources removed from the origin are removed here.
    */
   resume(request: CopySessionRequest): Promise<CopySession | undefined>
-  /** Abandons an arrival and removes its own rows; rows that libraries share stay. */
+  /** Abandons a session and removes its own rows; rows that libraries share stay. */
   discard(origin: string): Promise<void>
-  /** Writes rows with target ids in one transaction. Returns false and writes nothing if another process has taken the arrival over. */
+  /** Writes rows with target ids in one transaction. Returns false and writes nothing if another process has taken the session over. */
   write(claim: CopySessionClaim, table: CopyTable, changes: RowChanges): Promise<boolean>
-  /** Sends a heartbeat; returns false if another process has taken the arrival over. */
+  /** Sends a heartbeat; returns false if another process has taken the session over. */
   touch(claim: CopySessionClaim): Promise<boolean>
   /** Makes all sources visible at once. Throws `SOURCE_EXISTS` if a name has been taken meanwhile. Returns false as `write` does. */
   end(claim: CopySessionClaim, sources: readonly CopyRow[]): Promise<boolean>

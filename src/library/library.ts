@@ -32,7 +32,7 @@ export interface Library {
   readonly clock: Clock
   readonly kindOf: PageKindReader
   readonly sha256: Sha256
-  /** Number from 0 up to 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
   /** A new UUID. */
   readonly newId: () => string

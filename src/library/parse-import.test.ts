@@ -74,7 +74,7 @@ describe('parseImport faults', () => {
     [{ language: 'english' }, 'chunks[1].language: received "english", give a BCP 47 tag such as en or pt-BR'],
     [{ language: 'e' }, 'chunks[1].language: received "e", give'],
     [{ author: 'me' }, 'chunks[1].author: unknown field, leave it out'],
-  ])('names the place, the received value and advice for %j', (fields, problem) => {
+  ])('names the field, the received value and advice for %j', (fields, problem) => {
     expect(problemOf(importOf({ ...CHUNK, text: 'Before.' }, { ...CHUNK, ...fields }))).toContain(problem)
   })
 

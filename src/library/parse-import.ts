@@ -105,7 +105,7 @@ const importSchema = z.strictObject({ source_url: address, chunks: z.array(z.unk
 /** Field names of a chunk. */
 export const CHUNK_FIELDS: readonly string[] = Object.keys(chunkSchema.shape)
 
-/** JSON schema of an import, for documentation; validation happens only here. */
+/** JSON schema of an import, for documentation. Only this file validates imports. */
 export const IMPORT_SHAPE: Readonly<Record<string, unknown>> = writeShape(
   z.strictObject({
     source_url: address.describe('What the chunks belong to. They replace what was imported for it before.'),
@@ -118,7 +118,7 @@ function writeShape(schema: z.ZodType): Record<string, unknown> {
   return shape
 }
 
-/** Parses an import from JSON text; throws `IMPORT_INVALID` for the whole of it. `what` names it in the message. */
+/** Parses an import from JSON text. Throws `IMPORT_INVALID` if any part of it is invalid; `what` names the import in the message. */
 export function parseImportText(bytes: Uint8Array, what = 'it'): ChunkImport {
   let value: unknown
   try {
@@ -130,7 +130,7 @@ export function parseImportText(bytes: Uint8Array, what = 'it'): ChunkImport {
   return parseImport(value, what)
 }
 
-/** Validates an import; throws `IMPORT_INVALID` with the places of the first faults. */
+/** Validates an import; throws `IMPORT_INVALID` with a list of the first faults. */
 export function parseImport(value: unknown, what = 'it'): ChunkImport {
   return runToEnd(checkImport(value, what))
 }
@@ -138,7 +138,7 @@ export function parseImport(value: unknown, what = 'it'): ChunkImport {
 /** Number of chunks validated before yielding to other work. */
 const CHUNKS_PER_YIELD = 200
 
-/** Validates an import in turns, for a server with other requests. */
+/** Validates an import and yields regularly, so that a server can handle other requests meanwhile. */
 export function* checkImport(value: unknown, what = 'it'): CooperativeTask<ChunkImport> {
   const faults = new Faults(what)
   const around = importSchema.safeParse(value, { reportInput: true })

@@ -13,7 +13,7 @@ const WAIT_MS = 40
 /** Stages a library with the given embedder, and counts how often it is opened. */
 async function stage(
   open: () => Promise<Embedder>,
-  { waitMs = WAIT_MS, isEmbedded = true, wantsVectors = false } = {},
+  { waitMs = WAIT_MS, isEmbedded = true, hasEmbeddingService = false } = {},
 ) {
   const store = createMemoryStore()
   const { vectors } = store
@@ -27,7 +27,7 @@ async function stage(
   const library = {
     vectors,
     clock,
-    wantsVectors,
+    hasEmbeddingService,
     openEmbedder: () => {
       asked.opened++
       return open()
@@ -49,13 +49,13 @@ const working: Embedder = {
 
 const late = 'the model cannot be used: it gave no answer within 0.04 s; answered by words alone'
 
-test('findMeaning embeds a question with the use `query`', async () => {
+test('findQueryEmbedding embeds a question with the use `query`', async () => {
   const { find } = await stage(async () => working)
   expect(await find()).toMatchObject({ meaning: { vector: Float32Array.of(0.6, 0.8) }, notices: [] })
   expect(uses).toEqual(['query'])
 })
 
-test('findMeaning tries an embedder that hangs on opening twice, then pauses', async () => {
+test('findQueryEmbedding pauses after an embedder hung twice while it was opened', async () => {
   let isHanging = true
   const { find, clock, asked } = await stage(() =>
     isHanging ? new Promise(() => undefined) : Promise.resolve(working),
@@ -69,7 +69,7 @@ test('findMeaning tries an embedder that hangs on opening twice, then pauses', a
   expect(await find()).toMatchObject({ notices: [], meaning: {} })
 })
 
-test('findMeaning retries an embedder that fails fast every time', async () => {
+test('findQueryEmbedding asks an embedder that fails fast again for every question', async () => {
   const { find, asked } = await stage(() => Promise.reject(new Error('refused')))
   for (let i = 1; i <= 4; i++) {
     expect((await find())?.notices).toEqual(['the model cannot be used: refused; answered by words alone'])
@@ -77,7 +77,7 @@ test('findMeaning retries an embedder that fails fast every time', async () => {
   }
 })
 
-test('findMeaning rejects on abort, and other questions still ask the embedder', async () => {
+test('findQueryEmbedding rejects on abort, and other questions still ask the embedder', async () => {
   const { find, asked } = await stage(() => new Promise(() => undefined), { waitMs: 60_000 })
   for (let i = 1; i <= 3; i++) {
     const gone = new AbortController()
@@ -88,7 +88,7 @@ test('findMeaning rejects on abort, and other questions still ask the embedder',
   }
 })
 
-test('findMeaning opens no embedder while nothing is embedded', async () => {
+test('findQueryEmbedding opens no embedder while nothing is embedded', async () => {
   const { find, asked } = await stage(async () => working, { isEmbedded: false })
   expect(await find()).toEqual({
     notices: ['no chunk has a vector yet (pharos embed run makes them); answered by words alone'],
@@ -96,7 +96,7 @@ test('findMeaning opens no embedder while nothing is embedded', async () => {
   expect(asked.opened).toBe(0)
 })
 
-test('findMeaning reports a different model, and asks a service again because it may have its old model back', async () => {
+test('findQueryEmbedding reports a different model, and asks a service again because it may have its old model back', async () => {
   let texts = 0
   const other: Embedder = {
     ...working,
@@ -113,11 +113,11 @@ test('findMeaning reports a different model, and asks a service again because it
   })
   expect(await (await stage(async () => other)).find()).toEqual(told('built in'))
   expect(texts).toBe(0)
-  expect(await (await stage(async () => other, { wantsVectors: true })).find()).toEqual(told('configured'))
+  expect(await (await stage(async () => other, { hasEmbeddingService: true })).find()).toEqual(told('configured'))
   expect(texts).toBe(1)
 })
 
-test('findMeaning names a failing service once', async () => {
+test('findQueryEmbedding names a failing service once', async () => {
   const details = { service: 'TEI', url: 'http://a.test', problem: 'it answered 503', advice: '' }
   const { find } = await stage(() => Promise.reject(new PharosError('SERVICE_UNUSABLE', details)))
   expect((await find())?.notices).toEqual([

@@ -22,7 +22,7 @@ export interface QueryEmbeddingResult {
 /** Timeout for the vector of a question, including the opening of the model: an answer by words is better than none. */
 const EMBED_TIMEOUT_MS = 2000
 
-/** Faster failures than this share of the timeout do not trip the circuit breaker. */
+/** Failures faster than this share of the timeout do not trip the circuit breaker. */
 const QUICK_SHARE = 1 / 8
 
 /** After this many slow failures the circuit breaker opens, so that not every question waits for the timeout. */
@@ -98,7 +98,7 @@ async function embedQuery(
   return vector
 }
 
-/** Notice that words answer alone. */
+/** Writes the notice that something cannot be used and the answer uses words alone. */
 export function describeUnusable(what: string, error: unknown): string {
   return `${what} cannot be used: ${problemOf(error)}; answered by words alone`
 }

@@ -13,7 +13,7 @@ import type { ChunkFilter, Store, StoredChunk, StoreMatch } from './store.ts'
 import type { NearChunk, NumberedChunkRef, VectorIndex } from './vectors.ts'
 import { TimeoutError, withTimeout } from './with-timeout.ts'
 
-/** A hit with the score that counts. */
+/** A hit with its final score. */
 export interface RankedHit
   extends StoredChunk,
     Pick<StoreMatch, 'number' | 'score' | 'terms' | 'linkShare' | 'text'>,
@@ -337,7 +337,7 @@ async function findNearest(
   return { near, missing: problem === null ? [] : [elsewhere] }
 }
 
-/** Name of a hit whose id is read lazily, only if the number is not enough. */
+/** Reference to the chunk of a hit. Its id is read lazily, only if the number is not enough. */
 function toNumberedRef({ sourceId, number, chunk }: RankedHit): NumberedChunkRef {
   return {
     sourceId,

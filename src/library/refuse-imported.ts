@@ -6,7 +6,7 @@ import type { ChunkImport } from './parse-import.ts'
 import { labelOf, type Source } from './source.ts'
 
 /**
- * Returns the stored import of an interrupted import, which can resume; other kinds of crawls throw `CRAWL_UNFINISHED` meanwhile. A
+ * Returns the stored chunks of an interrupted import, so that it can resume; a refresh or retry throws `CRAWL_UNFINISHED` meanwhile. A
  * completed import throws `SOURCE_IMPORTED`, because only its sender can send it again. Undefined for sources that are not imported.
  */
 export async function findImport(

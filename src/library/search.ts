@@ -116,7 +116,7 @@ export interface HitExplanation {
   readonly linkShare: number
   /** Bonus for a text that defines the name in the question. */
   readonly definition: number
-  /** Factor for the kind of page: changelogs, indexes and similar pages count less. */
+  /** Factor for the kind of page and its source: changelogs, indexes, and sources other than those that the question names, count less. */
   readonly prior: number
   /** Bonus from up to three further hits on the same page. */
   readonly support: number
@@ -213,13 +213,13 @@ export interface AvailableVersions {
 
 /** A condition that excluded everything, and what would match without it. */
 export interface Widening {
-  /** The filter as named in {@link SearchInput}; `query` for words without a match. */
+  /** The filter as named in {@link SearchInput}. */
   readonly filter: WideningFilter
   /** Value of the filter. */
   readonly value: string
   /** Number of pages that match without it, up to a limit. */
   readonly pages: number
-  /** Alternatives: the nearest names of sources, or the versions that exist. */
+  /** Values of the filter that would match instead. */
   readonly instead: readonly string[]
 }
 

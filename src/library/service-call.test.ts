@@ -110,7 +110,7 @@ describe('callService', () => {
     ['too-large', false],
     ['not-allowed', false],
     ['bad-answer', false],
-  ] as const)('maps the missing response %s to a failure', async (problem, isTransient) => {
+  ] as const)('maps a missing response (%s) to a failure of that type', async (problem, isTransient) => {
     const error = await fail(new ServiceError(problem, 'no luck'))
     expect(error).toMatchObject({ type: problem, status: null, isTransient, message: 'Thing: no luck' })
   })
@@ -125,11 +125,11 @@ describe('callService', () => {
     ['FastAPI', '{"detail":"Not Found"}', 'Not Found'],
     ['pydantic', '{"detail":[{"msg":"Field required","loc":["body","urls"]}]}', 'Field required'],
     ['Qdrant', '{"status":{"error":"Wrong input"},"time":0}', 'Wrong input'],
-    ['text on lines', 'a\n  b\u0007c', 'a b c'],
+    ['text on several lines', 'a\n  b\u0007c', 'a b c'],
     ['a JSON text', '"told"', 'told'],
     ['JSON without a message', '{"code":7}', '{"code":7}'],
     ['a long text', 'x'.repeat(300), `${'x'.repeat(200)}…`],
-  ])('repeats the message of %s', async (_, body, told) => {
+  ])('repeats the message in the response: %s', async (_, body, told) => {
     expect((await fail({ status: 400, body })).message).toBe(`Thing answered 400: ${told}`)
   })
 
@@ -145,10 +145,10 @@ describe('callService retries', () => {
       retries: 3,
       isRefusal,
     })
-    expect(outcome).toMatchObject({ error: { type: 'refused', status: 500, told: 'your fault' } })
+    expect(outcome).toMatchObject({ error: { type: 'refused', status: 500, serviceMessage: 'your fault' } })
     expect(requests).toHaveLength(1)
     const other = await call([{ status: 500, body: 'ours' }], { isRefusal: () => false })
-    expect(other.outcome).toMatchObject({ error: { type: 'server-error', told: 'ours' } })
+    expect(other.outcome).toMatchObject({ error: { type: 'server-error', serviceMessage: 'ours' } })
   })
 
   test('retries the given number of times, repeating the last delay', async () => {
@@ -207,7 +207,7 @@ describe('callService retries', () => {
     expect(pauses).toEqual([1000, 2000, 4000])
   })
 
-  test('waits for more than a minute if the configured delay does', async () => {
+  test('waits longer than a minute if the configured delay is longer', async () => {
     const { pauses } = await call([{ status: 503 }, { status: 503, headers: { 'retry-after': '60' } }, {}], {
       retries: 2,
       delaysMs: [90_000],

@@ -156,7 +156,7 @@ export interface PageRef {
   readonly page?: number | undefined
 }
 
-/** A page with its likeness data. */
+/** A page with its signature. */
 export interface PageWithSignature extends PageRef, PageSignature {
   readonly url: string
   readonly title: string
@@ -254,15 +254,15 @@ export interface Store extends Ledger {
   readPageText(sourceId: string, key: string): Promise<PageText | undefined>
   /** Reads the part of a page around the chunk at an index, without reading the rest. */
   readExcerpt(sourceId: string, key: string, place: number): Promise<PageExcerpt | undefined>
-  /** Reads the likeness of pages, in order; undefined for pages stored before it was computed. */
+  /** Reads the signatures of pages, in order; undefined for pages stored before signatures existed. */
   readPageSignatures(places: readonly PageRef[]): Promise<(PageSignature | undefined)[]>
   /**
-   * Computes the likeness of pages that lack it, such as those stored by an older program, in batches so that other processes can read and
-   * write meanwhile. `describe` adds it to a page. Returns the number of pages; ends early on abort, or if the library cannot be written
-   * for a while.
+   * Computes the signatures of pages that lack one, such as those stored by an older program, in batches so that other processes can read
+   * and write meanwhile. `describe` adds the signature to a page. Returns the number of pages; ends early on abort, or if the library
+   * cannot be written for a while.
    */
   fillPageSignatures(describe: (page: Page) => Page, signal?: AbortSignal): Promise<number>
-  /** Iterates over pages with likeness data, in key order. */
+  /** Iterates over pages that have a signature, in key order. */
   listPageSignatures(sourceId: string): AsyncIterable<PageWithSignature>
   /** Finds the keys of pages whose text contains `text`, ASCII case-insensitively, in key order. */
   findPages(sourceId: string, text: string): Promise<string[]>

@@ -86,6 +86,6 @@ test.each([
   ['file:///a/b', 'file:///a/b/c', false],
   ['https://a.example/', 'https://a.example/', false],
   ['file:///100%/', 'file:///100%', true],
-])('isSamePlace(%s, %s) is %s', (a, b, isSame) => {
+])('isSamePath(%s, %s) is %s', (a, b, isSame) => {
   expect(isSamePath(a, b)).toBe(isSame)
 })

@@ -65,15 +65,15 @@ export interface TreeFacts {
 
 /** An open tree. */
 export interface OpenTree extends TreeFacts {
-  /** Identity of the folder, which differs for another folder in the same place, such as after mounting a disk. */
+  /** Identity of the folder, which differs for another folder at the same path, such as after mounting a disk. */
   readonly folderId: string
   /** How its files were found. @default folder */
   readonly discovery?: Discovery
-  /** Returns the address that opens a file for a reader. */
+  /** Returns the address at which a user can open a file. */
   addressOf(path: string): string
   /**
-   * Walks all entries by relative path; a skipped folder is reported without its content. With a focus, only entries in it, if the tree
-   * supports that.
+   * Walks all entries by relative path; a skipped folder is reported without its content. With a focus, it walks only the entries in that,
+   * if the tree supports it.
    */
   walk(signal: AbortSignal, focus?: PathSelection): AsyncIterable<TreeEntry>
   /** Reads a file, or one page of it, unless it is unchanged. Rejects if the tree itself no longer exists. */
@@ -99,7 +99,7 @@ export interface TreeWatch {
   readonly polling: { readonly problem: string; readonly everyMs: number } | null
   /**
    * Walks the folder or a part of it, and watches every folder on the way. Rejects with `SOURCE_NOT_FOUND` if the folder no longer exists
-   * or another one is in its place.
+   * or another one is at its path.
    */
   walk(focus: PathSelection | undefined, signal: AbortSignal): AsyncIterable<TreeEntry>
   /** Reads a stamp that changes with every change of a file; null if the file is missing or cannot be inspected. */
@@ -156,7 +156,7 @@ export function isTree({ url }: Pick<Source, 'url'>): boolean {
   return treeKindOf(url) !== undefined
 }
 
-/** Returns the address of a file in a tree without addresses of its own. A source that is a single file has only that. */
+/** Returns the address of a file in a tree whose files have no web addresses. A source that is a single file has only its own address. */
 export function writeFileUrl(source: string, path: string): string {
   const kind = treeKindOf(source)
   // Imported pages have their addresses as keys.
@@ -245,7 +245,7 @@ export function keysOf({ trees }: Pick<Library, 'trees'>, source: Source, text: 
   return [...new Set([...parts, ...keys])]
 }
 
-/** Returns the fragment of an address; a text without a scheme has it in its path. */
+/** Returns the fragment of an address; empty for a text without a scheme, where `#` is part of the path. */
 function readFragment(text: string): string {
   const hash = URL.parse(text)?.hash ?? ''
   return hash === '' ? '' : decodePath(hash.slice(1))

@@ -68,7 +68,7 @@ export interface VectorCopyState {
   readonly uncopied: number
 }
 
-/** Whether the copy is in sync. Both conditions are needed, because stale entries could make up the number of missing ones. */
+/** Whether the copy is in sync. Both conditions are needed, because stale entries can hide missing ones in the count. */
 export function isInSync({ vectors, points, uncopied }: VectorCopyState): boolean {
   return uncopied === 0 && points === vectors
 }

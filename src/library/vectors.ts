@@ -7,8 +7,8 @@ export type { VectorSpace }
 export type EmbedUse = 'text' | 'query'
 
 /**
- * Turns texts into vectors of length 1. Rejects with `SERVICE_UNUSABLE` if the service is at fault regardless of the input. Any other
- * failure may be caused by a text; `EMBED_REFUSED` is, unless its cause is a timeout. Smaller batches isolate the text at fault.
+ * Turns texts into vectors of length 1. Rejects with `SERVICE_UNUSABLE` if the service is at fault regardless of the input. A text may
+ * cause any other failure, and causes `EMBED_REFUSED` unless that is due to a timeout. Smaller batches isolate the text at fault.
  */
 export interface Embedder {
   readonly space: VectorSpace
@@ -18,7 +18,7 @@ export interface Embedder {
   readonly language?: string
   /** Preferred batch size. */
   readonly batchSize?: number
-  /** @param use `text` where it is not given */
+  /** @param use `text` by default */
   embed(texts: readonly string[], signal?: AbortSignal, use?: EmbedUse): Promise<Float32Array[]>
   close(): Promise<void>
 }
@@ -81,7 +81,7 @@ export interface VectorIndex {
     vectors: readonly (ChunkRef & { readonly vector: Float32Array })[],
     signal?: AbortSignal,
   ): Promise<void>
-  /** Excludes chunks from the missing ones of a space, because each is itself at fault. A refusal is removed with its chunk or space. */
+  /** Excludes chunks that the model cannot embed from the missing ones of a space. A refusal is removed with its chunk or space. */
   refuse(space: VectorSpace, chunks: readonly RefusedChunk[]): Promise<void>
   /** Lists refused chunks, at most `limit`, in a stable order of the store. */
   listRefused(limit: number, sourceIds?: readonly string[]): Promise<RefusedChunk[]>

@@ -7,7 +7,7 @@ export interface WakeableSleep {
   sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** Creates an alarm that a single loop sleeps on. */
+/** Creates a wakeable sleep for a single loop. */
 export function createWakeableSleep(): WakeableSleep {
   let isRung = false
   let wake = (): void => undefined

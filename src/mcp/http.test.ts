@@ -5,7 +5,7 @@ import { createHttpHandler } from './http.ts'
 const FIELDS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', host: 'localhost' }
 const MINUTE = 60_000
 
-/** A handler with a fixed clock, and its clients. */
+/** A handler with a clock that only `pass` advances, and requests of its clients. */
 function stage() {
   let now = 0
   let ids = 0
@@ -42,7 +42,7 @@ function stage() {
   }
 }
 
-test('a client that opens sessions without end leaves room for others', async () => {
+test('a client that opens too many sessions is refused, and other clients can still open sessions', async () => {
   const { open, speak, pass, close } = stage()
   for (let i = 0; i < 64; i++) expect(await open('greedy')).toBe(200)
   expect(await open('greedy')).toBe(429)
@@ -67,7 +67,7 @@ test('sessions that are opened at the same moment stay within the limits', async
   await close()
 })
 
-test('a session gives way to a new one only when it was silent and nothing listens to it', async () => {
+test('a session is evicted for a new one only if it is idle and has no open stream', async () => {
   const { ask, open: openAs, speak, pass, close } = stage()
   let opened = 0
   const open = () => openAs(`client ${opened++ % 8}`)

@@ -28,10 +28,11 @@ export interface HttpOptions {
   readonly path?: string
 }
 
-/** Maximum number and idle time of sessions, which clients of the 2025 protocol may leave open. */
+/** Maximum number of sessions, which clients of the 2025 protocol may leave open. */
 const MAX_SESSIONS = 256
 /** Maximum number of sessions per client, so that a client that never closes sessions leaves room for others. */
 const MAX_CLIENT_SESSIONS = 64
+/** Idle time after which a session is closed when the next one is opened. */
 const IDLE_TIMEOUT_MS = 30 * 60_000
 /** At the session limit, only sessions idle for this long make way for new ones. */
 const MIN_EVICTION_IDLE_MS = 5 * 60_000
@@ -66,7 +67,10 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
   const countOf = (client: string): number =>
     [...sessions.values(), ...opening].filter((session) => session.client === client).length
   const countAll = (): number => sessions.size + opening.size
-  /** Evicts idle sessions for a new client. When the client is at its own limit, only its own sessions are evicted. */
+  /**
+   * Closes idle sessions before a new one is opened. At the limit of all sessions a shorter idle time is enough. At the limit of the client
+   * it is enough for sessions of that client only.
+   */
   const forgetIdle = async (client: string): Promise<void> => {
     for (const [id, { usedAt, streams, client: owner }] of [...sessions]) {
       const isFull = countOf(client) >= MAX_CLIENT_SESSIONS ? owner === client : countAll() >= MAX_SESSIONS

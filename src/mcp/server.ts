@@ -46,7 +46,7 @@ export function createMcp(ports: McpPorts): Mcp {
   }
 }
 
-/** Whether the client reads the instructions: when it connects, or with this method when it uses HTTP without sessions. */
+/** Whether the client reads the instructions: when it connects, or, over HTTP without sessions, with the method `server/discover`. */
 function needsInstructions(request: McpRequest | undefined): boolean {
   const method = request?.requestInfo?.headers.get('mcp-method') ?? 'server/discover'
   return method === 'server/discover'

@@ -28,7 +28,7 @@ export function createSharedState(ports: McpPorts): SharedState {
 
   const open = async (): Promise<ClosableLibrary> => {
     const library = await ports.openLibrary()
-    // Every search that lacks the result reports failures of background work, so they are ignored here.
+    // Failures of background work are ignored here, because every search that lacks its result reports them.
     background = ports.startBackground?.(library, stop.signal).catch(() => undefined)
     return library
   }

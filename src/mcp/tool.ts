@@ -100,7 +100,7 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
   }
 }
 
-/** Annotations that differ from the protocol defaults: a writing tool is destructive, and every tool is open-world. */
+/** Writes only annotations that differ from the protocol defaults, by which a writing tool is destructive and every tool is open-world. */
 function writeAnnotations({ isReadOnly, isDestructive, isIdempotent, isOpenWorld }: ToolEffects): ToolAnnotations {
   return {
     ...(isReadOnly === true ? { readOnlyHint: true } : {}),
@@ -111,8 +111,8 @@ function writeAnnotations({ isReadOnly, isDestructive, isIdempotent, isOpenWorld
 }
 
 /**
- * A schema that lists this JSON schema but accepts every value. The server itself reports invalid arguments, in the form of all errors. The
- * compiler and the clients check responses. The list is cached, because over HTTP every request has its own server.
+ * A schema that lists this JSON schema but accepts every value. The server itself reports invalid arguments, in the same form as other
+ * errors. The compiler and the clients check responses. The list is cached, because over HTTP every request has its own server.
  */
 function createUncheckedSchema(list: () => Record<string, unknown>): StandardSchemaWithJSON<unknown, unknown> {
   let listed: Record<string, unknown> | undefined

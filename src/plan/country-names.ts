@@ -31,7 +31,7 @@ export function createCountryNames(places: PlannerGazetteer): CountryNames {
   for (const country of all) add(toLookupKey(country.name), country)
   for (const country of all) for (const slug of country.slugs) add(toLookupKey(slug), country)
   const languages = all.length === 0 ? [] : LANGUAGES.map(spellingsOf)
-  // Unfolded letters give the same words.
+  // Spellings with unfolded letters need no entries, because lookups fold them into the same keys.
   for (const { write } of languages.flatMap(({ folded }) => folded)) {
     for (const country of all) add(write(country)?.replaceAll('-', '') ?? '', country)
   }

@@ -9,7 +9,7 @@ import type { PlannerSetup, VisitedRow } from './planner-setup.ts'
 const ORIGIN = 'https://news.example'
 const START = `${ORIGIN}/`
 
-/** A memory for the duration of a test. */
+/** A plan memory that lasts for one test. */
 function createMemory(): PlanMemory & { readonly verdicts: Map<string, HubVerdict>; readonly reached: Set<string> } {
   const verdicts = new Map<string, HubVerdict>()
   const reached = new Set<string>()
@@ -99,7 +99,7 @@ const hub = (path: string, more: readonly string[] = []) => [
 describe('region hubs', () => {
   const listed = ['texas', 'ohio', 'georgia', 'utah'].map((slug) => `/us/${slug}`)
 
-  test('the regions of a country are guessed like countries and reported as missing like them', async () => {
+  test('the regions of a country are guessed, and missing ones are reported', async () => {
     const pages: Pages = (path) => {
       if (path === '/') return hub('/', listed)
       return [...listed, '/us/florida'].includes(path) ? hub(path) : undefined
@@ -111,7 +111,7 @@ describe('region hubs', () => {
     expect(milestones).not.toContain('full-understanding')
   })
 
-  test('missing regions are not reported when the site does not have all of them', async () => {
+  test('missing regions are not reported if the site has none of the guessed ones', async () => {
     const pages: Pages = (path) => (path === '/' ? hub('/', listed) : listed.includes(path) ? hub(path) : undefined)
     expect(await follow(pages)).toMatchObject({ seeds: ['/us/florida', '/us/new-mexico'], missing: [] })
   })
@@ -127,14 +127,14 @@ describe('country hubs in further sections', () => {
     return (path) => (path === '/' ? hub('/', home) : home.includes(path) || has(path) ? hub(path) : undefined)
   }
 
-  test('country hubs in two sections let the planner try other sections', async () => {
+  test('the planner tries other sections if two sections have country hubs', async () => {
     const { seeds, missing } = await follow(site((path) => /^\/sport\/[^/]+$/.test(path)))
     expect(seeds.filter((path) => path.startsWith('/sport/')).length).toBeGreaterThan(3)
     expect(seeds.filter((path) => path.startsWith('/film/'))).toEqual(['/film/china'])
     expect(missing).toEqual([])
   })
 
-  test('country hubs in one section do not let the planner try others', async () => {
+  test('the planner tries no other sections if only one section has country hubs', async () => {
     const one: Pages = (path) => {
       const links = [...all('world'), ...others]
       return path === '/' ? hub('/', links) : links.includes(path) ? hub(path) : undefined

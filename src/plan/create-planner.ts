@@ -42,7 +42,7 @@ class SitePlanner implements CrawlPlanner {
   readonly #limits: HubLimits
   readonly #further: PaginationFollower
   #startUrl = ''
-  /** Keys of addresses that the start redirected to. */
+  /** Keys of addresses that the start URL redirected to. */
   readonly #startKeys = new Set<string>()
   /** URL of the home page, as recorded for links found on it. */
   #home: string | null = null

@@ -35,13 +35,13 @@ export function listConfirmedPlaces({ hubs }: Slot): Set<number> {
 
 /** Which countries a whole site covers, and which of its hubs are not verified yet. */
 export interface Coverage {
-  /** The open country slot with the most hubs; undefined when there is none. */
+  /** The exhaustive country slot with the most confirmed hubs; undefined when there is none. */
   readonly slot: Slot | undefined
   readonly covered: ReadonlySet<number>
   readonly unverified: number
 }
 
-/** Adds up the countries that the open slots of a site cover. */
+/** Collects the countries that the exhaustive slots of a site cover. */
 export function coverageOf(slots: readonly Slot[]): Coverage {
   const covered = new Set<number>()
   let best: Slot | undefined

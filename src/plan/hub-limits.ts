@@ -18,7 +18,7 @@ export class HubLimits {
     this.#options = options
   }
 
-  /** Why an address is refused; null when it is accepted, which counts it. */
+  /** Why an address is refused. Null when it is accepted; it then counts towards the limit of its hub. */
   refuse(find: CandidateAddress, now: number): Refusal | null {
     const { hubMaxPages, hubMaxDays } = this.#options
     const address = hubMaxDays === undefined && hubMaxPages === undefined ? undefined : parseAddress(find.url)

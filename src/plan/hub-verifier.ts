@@ -20,7 +20,7 @@ export interface HubPage {
   readonly counts: LinkCounts
 }
 
-/** Dependencies of the verdict book. */
+/** Dependencies of a {@link HubVerifier}. */
 export interface HubVerifierSetup {
   readonly site: SiteModel
   readonly reporter: PlanReporter
@@ -33,7 +33,7 @@ export class HubVerifier {
   readonly #setup: HubVerifierSetup
   readonly #soft404s = new Soft404Detector()
   readonly #probes = new Probes()
-  /** Findings by key, for hubs that redirect there. */
+  /** Findings by key of the visited address, for hubs that redirect there. */
   readonly #findings = new Map<string, { readonly url: string; readonly finding: HubFinding; readonly seen: HubPage }>()
   /** Hubs that redirect to a key which was not visited yet. */
   readonly #movedTo = new Map<string, FoundHub[]>()
@@ -48,7 +48,7 @@ export class HubVerifier {
     this.#setup = setup
   }
 
-  /** Number of hubs known from before. */
+  /** Number of hubs with a stored verdict. */
   get size(): number {
     return this.#known.size
   }
@@ -110,7 +110,7 @@ export class HubVerifier {
     const finding = judgeHub(visit, counts.nav + counts.articles)
     const seen = { status, title: visit.page?.title ?? null, links, counts }
     if (this.#findings.size >= MAX_FINDINGS) this.#findings.clear()
-    // Redirects to the same page look alike by its URL, so its own links are not kept.
+    // The URL replaces the links of the page. It is enough to show that two hubs redirect to the same page.
     this.#findings.set(visit.key, { url: visit.url, finding, seen: { ...seen, links: [visit.url] } })
     const isGuess = visit.discovery === 'planner'
     const probe = this.#probes.find(visit.url)
@@ -154,7 +154,7 @@ export class HubVerifier {
     }
   }
 
-  /** Stores the verdicts from before a slot was recognised as one of places. */
+  /** Stores the verdicts that were made before a slot was recognised as one of places. */
   storePendingVerdicts(slot: Slot): void {
     for (const hub of slot.hubs.values())
       if (hub.pendingVerdict !== undefined) this.#keep({ slot, hub }, hub.pendingVerdict)

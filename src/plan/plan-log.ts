@@ -3,7 +3,7 @@ import type { PlanStep } from '../crawl/planner.ts'
 /** Default verbosity. */
 const DEFAULT_VERBOSITY = 1
 
-/** Collects the planner's events: problems, milestones, each once, and thoughts up to the verbosity. */
+/** Collects the planner's events: problems, milestones (each kind once), and thoughts up to the verbosity. */
 export class PlanLog {
   readonly #verbosity: number
   readonly #reached = new Set<string>()

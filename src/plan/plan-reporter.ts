@@ -77,7 +77,7 @@ export class PlanReporter {
     this.#reportMissing(slot, hub, `the site names ${hub.url}, and it is not there`)
   }
 
-  /** Reports hubs that open patterns imply but that are missing, and missing hubs that were linked before their slot was recognised. */
+  /** Reports missing hubs that exhaustive patterns imply, and missing hubs that were linked before their slot was recognised. */
   reportMissingHubs(): void {
     for (const slot of this.#site.hubSlots) {
       const covered = listConfirmedPlaces(slot)

@@ -8,7 +8,7 @@ export interface PlannerOptions {
   readonly maxSeeds?: number
   /** Hosts, or suffixes of host names, that are planned; others are crawled without a plan. @default all */
   readonly targetHosts?: readonly string[]
-  /** How much of its reasoning the planner reports: 0 nothing, 1 each turn, 2 each pattern and wave, 3 every address. @default 1 */
+  /** How much of its reasoning the planner reports: 0 nothing, 1 milestones, 2 each pattern and wave, 3 every hub. @default 1 */
   readonly verbosity?: number
 }
 

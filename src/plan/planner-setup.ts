@@ -16,7 +16,7 @@ export interface PlannerSetup {
   readonly places: PlannerGazetteer
   /** Lists the addresses that an interrupted run visited; called only for a resumed crawl. */
   readonly listVisited?: (() => AsyncIterable<VisitedRow>) | undefined
-  /** Follows pagination and archives of hubs to their ends, before anything else. @default false */
+  /** Follows pagination and archives of hubs to their ends, before sections and articles. @default false */
   readonly isHistory?: boolean
   readonly options?: PlannerOptions | undefined
 }

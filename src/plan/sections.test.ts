@@ -19,7 +19,7 @@ const section = (name: string, articles: number, hasFront = true) => [
   ...Array.from({ length: articles }, (_, n) => `/${name}/2024/05/03/an-article-with-the-number-${n}`),
 ]
 
-test('sections are the first path segments, except those that every site has', () => {
+test('sections are the first path segments, except dates and service pages', () => {
   const book = learn([...section('world', 5), ...section('sport', 9), ...section('about', 5), '/2024/05/03/lonely-one'])
   const home = parseAddress(`${SITE}/world`)
   if (home !== undefined) book.noteHomeLink(home)
@@ -29,7 +29,7 @@ test('sections are the first path segments, except those that every site has', (
   ])
 })
 
-test('a language prefix and the folder of the start are not sections', () => {
+test('a language prefix or the folder of the start page is not a section by itself', () => {
   expect(learn(section('en/world', 5)).list()[0]?.name).toBe('en/world')
   expect(learn(section('paper/world', 5), 1).list()[0]?.name).toBe('paper/world')
 })

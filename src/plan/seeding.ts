@@ -72,7 +72,7 @@ export class Seeding {
     this.#pending.delete(url)
   }
 
-  /** Treats all seeds without a result as unknown. */
+  /** Gives up on all seeds without a result: their hubs become `open`. */
   abandonPending(): void {
     this.#pending.clear()
     this.#topics.abandonPending()
@@ -90,7 +90,7 @@ export class Seeding {
     for (const slot of site.hubSlots) {
       for (const hub of slot.hubs.values()) {
         if (hub.state !== undefined || hub.isSeeded) continue
-        // An address that the site also links to is only visited earlier.
+        // An address that the site links to is visited anyway. As a seed it is visited earlier.
         if (hub.origin === 'guessed') hub.isSeeded = add(hub.url, 'remembered')
         else if (wasConfirmed(hub.url)) add(hub.url, 'remembered')
       }

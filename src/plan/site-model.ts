@@ -33,7 +33,7 @@ export class SiteModel {
     this.sections = new SectionIndex(Math.max(0, (start?.segments.length ?? 0) - Number(isFile)))
   }
 
-  /** Records the home page: its address is the site's, and its links are the navigation. */
+  /** Records the home page: its host becomes that of the site, and its links are the navigation. */
   noteHomePage(address: Address, links: readonly string[]): void {
     this.host = address.host
     for (const link of links) {

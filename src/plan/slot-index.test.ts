@@ -17,7 +17,7 @@ function learn(paths: readonly string[], naming: AddressOrigin = 'listed'): Slot
   return book
 }
 
-/** The address that a book guesses for a country in its only country slot. */
+/** The address that an index guesses for a country in its only country slot. */
 function guess(book: SlotIndex, code: string): string {
   const [slot] = book.listHubSlots()
   const country = COUNTRIES.find(({ countryCode }) => countryCode === code)
@@ -30,7 +30,7 @@ function guess(book: SlotIndex, code: string): string {
 
 describe('country slots in addresses', () => {
   const grammars: readonly (readonly [what: string, paths: readonly string[], pattern: string, guessed: string])[] = [
-    ['words', ['/world/france', '/world/germany', '/world/china'], '/world/{country}', '/world/south-africa'],
+    ['names', ['/world/france', '/world/germany', '/world/china'], '/world/{country}', '/world/south-africa'],
     [
       'folders',
       ['/news/world/france/', '/news/world/germany/', '/news/world/china/'],
@@ -45,13 +45,13 @@ describe('country slots in addresses', () => {
     ],
     ['codes', ['/c/us/', '/c/gb/', '/c/cn/', '/c/fr/', '/c/jp/'], '/c/{country}/', '/c/za/'],
     [
-      'more words',
+      'words after the country',
       ['/topics/france-news', '/topics/germany-news', '/topics/china-news', '/topics/tech-news'],
       '/topics/{country}-news',
       '/topics/south-africa-news',
     ],
     [
-      'words before',
+      'words before the country',
       ['/t/news-from-france', '/t/news-from-germany', '/t/news-from-china'],
       '/t/news-from-{country}',
       '/t/news-from-south-africa',
@@ -62,21 +62,26 @@ describe('country slots in addresses', () => {
       '/welt/{country}',
       '/welt/suedafrika',
     ],
-    ['Spanish', ['/paises/francia', '/paises/alemania', '/paises/japon'], '/paises/{country}', '/paises/sudafrica'],
     [
-      'Chinese',
+      'Spanish names',
+      ['/paises/francia', '/paises/alemania', '/paises/japon'],
+      '/paises/{country}',
+      '/paises/sudafrica',
+    ],
+    [
+      'Chinese names',
       ['/国家/法国', '/国家/德国', '/国家/日本'].map((path) => encodeURI(path)),
       '/国家/{country}',
       encodeURI('/国家/南非'),
     ],
     [
-      'capitals',
+      'capitalised names',
       ['/Country/France', '/Country/Germany', '/Country/United_Kingdom'],
       '/Country/{country}',
       '/Country/South_Africa',
     ],
     [
-      'a language before',
+      'a language prefix',
       ['/en/world/france', '/en/world/germany', '/en/world/china', '/de/welt/indien'],
       '/en/world/{country}',
       '/en/world/south-africa',
@@ -108,17 +113,17 @@ describe('addresses without a country pattern', () => {
     ['of documentation', ['/guide/install', '/guide/java', '/guide/china', '/api/client', '/api/server', '/api/japan']],
     ['of languages', ['/de/guide', '/fr/guide', '/it/guide', '/ja/guide', '/es/guide', '/in/guide', '/gb/guide']],
     [
-      'where most are something else',
+      'of which most are something else',
       ['france', 'germany', 'china', 'football', 'budget', 'films', 'weather'].map((word) => `/tag/${word}`),
     ],
     ['of articles', ['france', 'germany', 'china', 'india'].map((word) => `/world/${word}/2024/05/03/a-vote`)],
-    ['of further pages', ['france', 'germany', 'china'].map((word) => `/world/${word}?page=2`)],
-    ['of queries', ['france', 'germany', 'china'].map((word) => `/world/${word}?sort=date`)],
+    ['with page numbers', ['france', 'germany', 'china'].map((word) => `/world/${word}?page=2`)],
+    ['with queries', ['france', 'germany', 'china'].map((word) => `/world/${word}?sort=date`)],
     ['of headlines', ['france', 'germany', 'china'].map((word) => `/w/${word}-wins-the-cup-again-at-last`)],
-    ['of stories that have numbers', ['france', 'germany', 'china', 'india'].map((word) => `/w/${word}-1`)],
+    ['of articles with numbers', ['france', 'germany', 'china', 'india'].map((word) => `/w/${word}-1`)],
   ]
 
-  test.each(others)('guesses nothing %s', (_, paths) => {
+  test.each(others)('finds no country pattern in addresses %s', (_, paths) => {
     expect(shown(learn(paths).listHubSlots())).toEqual([])
   })
 })
@@ -146,16 +151,16 @@ describe('region slots', () => {
   })
 
   test.each([
-    ['of three', ['/us/texas', '/us/ohio', '/us/utah']],
+    ['of three regions', ['/us/texas', '/us/ohio', '/us/utah']],
     [
-      'where most are something else',
+      'of words that only contain a region',
       ['texas', 'ohio', 'utah', 'florida', 'a', 'b', 'c', 'd'].map((it) => `/tag/x${it}`),
     ],
     [
-      'among other words',
+      'of which only half are regions',
       ['texas', 'ohio', 'utah', 'florida', 'sport', 'film', 'food', 'art'].map((it) => `/tag/${it}`),
     ],
-  ])('does not guess regions %s', (_, paths) => {
+  ])('finds no region pattern in addresses %s', (_, paths) => {
     expect(shown(learn(paths).listHubSlots())).toEqual([])
   })
 })
@@ -165,7 +170,7 @@ test('words that differ only in case are different addresses', () => {
   expect([...(book.listHubSlots()[0]?.hubs.keys() ?? [])]).toEqual(['France', 'Germany', 'FRANCE', 'China'])
 })
 
-test('memory and time stay bounded for many addresses', () => {
+test('the number of slots stays limited with many addresses', () => {
   const book = new SlotIndex(createCountryNames(PLACES), PLACES)
   const words = ['alpha', 'beta', 'gamma', 'delta', 'omega', 'sigma']
   const addresses = Array.from({ length: 30_000 }, (_, n) => {

@@ -7,7 +7,7 @@ import { countWord, createSlot, type FoundHub, findOrCreateHub, isCode, PLACEHOL
 
 /** Limit of slots; those seen only once are dropped first. */
 const MAX_SLOTS = 20_000
-/** Longer paths are only read as a whole. */
+/** Addresses with longer paths are ignored. */
 const MAX_SEGMENTS = 6
 /** Minimum number of different countries in a country slot. */
 const MIN_COUNTRIES = 3
@@ -15,7 +15,7 @@ const MIN_COUNTRIES = 3
 const MIN_CITY_POPULATION = 100_000
 const MIN_PLACES = 4
 const MIN_PLACE_SHARE = 0.6
-/** Words of a country name from which its segment looks like a headline. */
+/** Minimum number of words of a country name that explains why its segment looks like a headline. */
 const LONG_NAME_WORDS = 3
 
 /** How an address became known. */
@@ -80,7 +80,7 @@ export class SlotIndex {
     return found
   }
 
-  /** All country slots and the region slots of one country, those with the most places first. */
+  /** All country slots, and for each position the region slot of the country that fits best. Slots with the most places come first. */
   listHubSlots(): Slot[] {
     const slots: Slot[] = []
     const ofRegions = new Map<string, Slot[]>()
@@ -215,7 +215,7 @@ export class SlotIndex {
     return cities > all * MIN_PLACE_SHARE ? 'city' : 'place'
   }
 
-  /** Frees memory: drops slots with a single word first, then slots without countries. */
+  /** Frees memory: drops slots with a single address first, then slots without places, then slots with few places. */
   #prune(): void {
     for (const [key, { counts }] of this.#slots) if (counts.seen <= 1) this.#slots.delete(key)
     for (const [key, { placeIds }] of this.#slots) {
@@ -234,7 +234,7 @@ interface PathWord {
   readonly segment: Segment
   readonly word: string
   readonly place: NamedPlace | undefined
-  /** Code of the country of the region. */
+  /** Code of the country that the region lies in; undefined if the place is no region. */
   readonly regionOf?: string
 }
 
@@ -261,7 +261,7 @@ function byPlaces(a: Slot, b: Slot): number {
   return b.placeIds.size - a.placeIds.size
 }
 
-/** The parts of a word without one or two words at its end or start. */
+/** Splits one or two words off the end or the start of a segment, in all ways. */
 function splitWord(text: string): { readonly word: string; readonly before: string; readonly behind: string }[] {
   const cuts: number[] = []
   for (let i = 1; i < text.length - 1; i++) if (text[i] === '-' || text[i] === '_') cuts.push(i)

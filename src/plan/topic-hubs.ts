@@ -3,7 +3,7 @@ import { listConfirmedPlaces } from './hub-coverage.ts'
 import type { SiteModel } from './site-model.ts'
 import { type Hub, PLACEHOLDER, type Slot, writeHubUrl } from './slot.ts'
 
-/** Confirmed hubs that show that a section has place hubs. */
+/** Minimum number of confirmed hubs that show that a section has place hubs. */
 const MIN_CONFIRMED = 3
 /** Number of sections with place hubs from which others are tried. */
 const MIN_SECTIONS = 2
@@ -29,7 +29,7 @@ export class TopicHubs {
     return [...this.#tried.values()].some((hubs) => hubs.some(({ state }) => state === undefined))
   }
 
-  /** Treats all hubs without a result as unknown. */
+  /** Gives up on all hubs without a result: they become `open`. */
   abandonPending(): void {
     for (const hubs of this.#tried.values()) for (const hub of hubs) hub.state ??= 'open'
   }

@@ -24,7 +24,7 @@ test('when a site lists nearly all countries, the rest is tried at once', () => 
   expect(sizeNextWave({ ...NOTHING, left: 12, listedShare: 0.95, waiting: 1 })).toBe(0)
 })
 
-test('a pattern is open when most guesses are right, or nearly all countries are listed', () => {
+test('a pattern is exhaustive if at least half of the guesses are right, or nearly all countries are listed', () => {
   expect(isExhaustivePattern({ tried: 8, confirmed: 4, listedShare: 0 })).toBe(true)
   expect(isExhaustivePattern({ tried: 8, confirmed: 3, listedShare: 0.89 })).toBe(false)
   expect(isExhaustivePattern({ tried: 8, confirmed: 0, listedShare: 0.9 })).toBe(true)

@@ -18,7 +18,7 @@ const FIRST_WAVE_SIZE = 8
 /** Share of countries from which a site is expected to list all of them. */
 const NEARLY_ALL_SHARE = 0.9
 
-/** Size of the next wave: 0 while guesses are in progress, or when the pattern turned out to be closed. */
+/** Size of the next wave: 0 while guesses are in progress, when none are left, or when most guesses were wrong. */
 export function sizeNextWave(state: WaveState): number {
   const { tried, waiting, lastSize, left, listedShare } = state
   if (waiting > 0 || left === 0) return 0

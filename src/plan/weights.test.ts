@@ -41,7 +41,7 @@ test('addresses that teach most about the site come first', () => {
   expect(new Set(weights).size).toBe(weights.length)
 })
 
-test('a history crawl visits pagination and archives before everything else', () => {
+test('a history crawl visits pagination and archives before sections and articles', () => {
   const article = weigh(ARTICLE, { isHistory: true })
   const section = weigh('/world', { isHistory: true, isSectionFront: true })
   for (const path of ['/world/france?page=2', '/world/france/page/7', '/archive/2024/05/']) {

@@ -5,7 +5,7 @@ import { roleOf, type Shape } from './shapes.ts'
 export interface AddressFacts {
   readonly address: Address
   readonly shape: Shape
-  /** Whether its shape has known or possible place hubs. */
+  /** Whether it is a place hub, judged by the places in it. */
   readonly place: 'hub' | 'maybe' | 'none'
   readonly isSectionFront: boolean
   /** Whether older pages are wanted too, so that pagination and archives come first. */

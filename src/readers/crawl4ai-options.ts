@@ -116,7 +116,7 @@ function checkDelays(delays: readonly number[]): readonly number[] {
     : refuse('retryDelays', 'at least one number of seconds, none below 0', delays)
 }
 
-/** Errors do not repeat a URL with credentials. */
+/** Checks the URL of the service. The error messages do not repeat its credentials. */
 function checkEndpoint(text: string): string {
   refuseCredentials('endpointUrl', text, 'token')
   const url = URL.parse(text)

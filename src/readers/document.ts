@@ -30,7 +30,7 @@ export interface ReadFailure {
   readonly error: Error
 }
 
-/** Stores the vectors of pages. A reader only passes it on; it removes nothing itself. */
+/** Stores the vectors of pages. A reader only hands it on to `ingestUrls`, and removes nothing itself. */
 export interface VectorSink {
   /** Writes points; a point with the same id is replaced, others stay. */
   upsert(points: readonly VectorPoint[], signal?: AbortSignal): Promise<unknown>

@@ -32,7 +32,7 @@ export type IngestResult =
       /** Chunks that the model could not embed, if any; they have no points. */
       readonly refused?: readonly RefusedPiece[]
     }
-  /** The earlier points of the document are unchanged. */
+  /** No earlier point of the document was removed, unless a new one has replaced it. */
   | { readonly type: 'failed'; readonly url: string; readonly error: Error }
 
 /** A chunk of a document that could not be embedded. */
@@ -143,7 +143,7 @@ interface EmbeddedChunk {
   readonly vector: Float32Array
 }
 
-/** Embeds chunks. When the model refuses them, it halves them down to those at fault, which are added to the refused ones. */
+/** Embeds chunks. If the model refuses a batch, halves it until only the chunks at fault remain, and adds those to `refused`. */
 async function embedHalving(
   chunks: readonly Chunk[],
   title: string,

@@ -5,7 +5,7 @@ import type { ReaderDocument, ReadFailure } from './document.ts'
 export interface BatchOptions {
   /** URLs read at the same time. */
   readonly concurrency: number
-  /** Whether the first failure ends the others, which then have neither document nor failure. */
+  /** Whether the first failure aborts the other reads, which then have neither document nor failure. */
   readonly failOnError: boolean
   readonly signal: AbortSignal
 }

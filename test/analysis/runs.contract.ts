@@ -472,12 +472,12 @@ export function describeRuns(
     })
 
     const moments: readonly [string, (event: AnalysisEvent) => boolean][] = [
-      ['milestones, with one noted', (event) => event.type === 'milestone'],
-      ['hosts', (event) => event.type === 'progress' && event.stage === 'domains'],
+      ['its first milestone', (event) => event.type === 'milestone'],
+      ['its first host', (event) => event.type === 'progress' && event.stage === 'domains'],
       ['its last step', (event) => event.type === 'stage' && event.stage === 'done'],
     ]
     test.each(chooseRepetitions(moments, moments, moments.slice(0, 1)))(
-      'among %s ends as one that was not',
+      'that stops at %s has the same result as an uninterrupted one',
       async (_, isMoment) => {
         const [library, other] = [await open(), await open()]
         for (const { store } of [library, other]) await storeNews(store, { host: 'other.example.fr', articles: 10 })
@@ -566,7 +566,7 @@ export function describeRuns(
       ['startup.io', null],
       ['127.0.0.1', null],
       ['europa.eu', null],
-    ])('%s is in %s', (host, country) => {
+    ])('the country of %s is %s', (host, country) => {
       expect(judgeLocale(host, [])).toEqual({ countryCode: country, confidence: country === null ? 0 : 1 })
     })
 
@@ -575,7 +575,7 @@ export function describeRuns(
       ['example.com', { CA: 11, US: 9 }, null, 0],
       ['example.com', { CA: 19 }, null, 0],
       ['example.fr', { CA: 99 }, 'FR', 1],
-    ])('%s with titles of %j is in %s', (host, titles, countryCode, confidence) => {
+    ])('the country of %s, with titles about %j, is %s', (host, titles, countryCode, confidence) => {
       const mentions = Object.entries(titles).map(([code, pages]) => ({ countryCode: code, pages }))
       expect(judgeLocale(host, mentions)).toEqual({ countryCode, confidence })
     })

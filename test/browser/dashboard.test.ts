@@ -16,7 +16,7 @@ import { openChromium } from './chromium.ts'
 
 /* The dashboard of a real `pharos serve`, in a real Chromium, with real crawls of a site on loopback. */
 
-/** Number of addresses, a pattern of those about an eighth below the newest, and a text that eleven of them contain. */
+/** The number of addresses, a pattern that matches those about an eighth down the list, and a text that eleven of them contain. */
 const [ROWS, BETWEEN, PART] = isLong
   ? [100_000, /^\/page\/8[5-9]\d{3}$/, 'page/1234']
   : [5000, /^\/page\/43\d{2}$/, 'page/123']
@@ -177,7 +177,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  test('marks words with hyphens and signs, and drops a response that is out of date', async () => {
+  test('marks words with hyphens and punctuation, and drops a response that is out of date', async () => {
     // The query is not URL-encoded, as in a link written by hand.
     await openPage('#/search?q=LF-030+(client-side)?')
     // The shared window shows the query of the previous test until the address is read.
@@ -644,7 +644,7 @@ async function figureOf(card: Locator, label: string): Promise<number> {
   return Number((await cell.locator('dd').textContent())?.replaceAll(',', ''))
 }
 
-/** Tells whether a number was the same three times in a row. */
+/** Tells whether a number was the same six times in a row. */
 function stays(): (value: number) => boolean {
   const last: number[] = []
   return (value) => {

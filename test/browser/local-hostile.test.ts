@@ -115,7 +115,7 @@ describe('malicious files', () => {
       for (const path of paths) data.items.add(new File(['# Kiln ' + path], path.split('/').at(-1)))
       const input = document.querySelector('#folder-input')
       input.files = data.files
-      // No disk gives such paths; a browser gone wrong might.
+      // Real folders have no such paths, but a faulty browser might report them.
       for (const [i, file] of [...input.files].entries()) {
         Object.defineProperty(file, 'webkitRelativePath', { value: 'root/' + paths[i] })
       }
@@ -215,7 +215,7 @@ const ODD_FOLDERS = [
   `deep${`/${'long'.repeat(60)}`.repeat(8)}`,
 ]
 
-/** Paths that leave the folder, and some that only look odd. */
+/** Paths that look odd but stay in the folder. */
 const PLAIN = [
   '...',
   // A backslash is part of the name on systems that allow it.
@@ -249,7 +249,7 @@ describe('very many files', () => {
       let last = performance.now()
       globalThis.longest = 0
       clearInterval(globalThis.watching)
-      // Not with each frame: those cost more than all that is watched.
+      // Uses a timer instead of animation frames, which cost more than the measured work.
       globalThis.watching = setInterval(() => {
         longest = Math.max(longest, performance.now() - last)
         last = performance.now()
@@ -376,11 +376,11 @@ function readKept(page: Page): Promise<KeptFacts[]> {
 
 const NO_PRIVATE_FILES = 'delete globalThis.StorageManager?.prototype.getDirectory'
 
-describe('a browser that stores nothing', () => {
+describe('a browser that cannot store', () => {
   test.each([
     { what: 'private files', prelude: '', folder: 'large', pictureBytes: 1.2 * MEGABYTE },
     { what: 'a database alone', prelude: NO_PRIVATE_FILES, folder: 'tiny', pictureBytes: 0 },
-  ])('a full disk with $what: the open index can be used, and kept ones stay', async (given) => {
+  ])('on a full disk the open index can be used and kept ones stay, with $what', async (given) => {
     const { prelude, folder, pictureBytes } = given
     rmSync(workshop.path('small'), { recursive: true, force: true })
     write('small/a.md', '# Glaze\n\nThe first words.\n')
@@ -499,7 +499,7 @@ describe('a browser with missing features', () => {
       ? ([
           ['private files', NO_PRIVATE_FILES],
           ['locks', NO_LOCKS],
-          ['anything of all that', `delete globalThis.Worker; ${NO_PRIVATE_FILES}; ${NO_LOCKS}`],
+          ['workers, private files and locks', `delete globalThis.Worker; ${NO_PRIVATE_FILES}; ${NO_LOCKS}`],
         ] as const)
       : []),
   ]
@@ -518,8 +518,8 @@ describe('a browser with missing features', () => {
 
 describe('a worker that dies during its work', () => {
   test.each([
-    ['by a failure', 'setTimeout(() => { throw new Error("lost") })'],
-    ['without a word', 'close()'],
+    ['with an error', 'setTimeout(() => { throw new Error("lost") })'],
+    ['without an error', 'close()'],
   ])('a worker that dies %s is reported, and a reload helps', async (_, end) => {
     const { page } = await openShared()
     await upload(page, 'tiny')

@@ -105,7 +105,7 @@ async function tryAllWays(page: Page): Promise<ReadonlySet<string>> {
 
 const NOWHERE: ReadonlySet<string> = new Set()
 
-test('a page without the policy and its worker reach another host in every way', async () => {
+test('without the policy, a page and its worker reach another host in every way', async () => {
   const host = await openHost()
   const page = await openPage(`${host.address}free.html`)
   const ways = ['events', 'fetch', 'import', 'request', 'socket', 'worker']
@@ -153,7 +153,7 @@ describe('the page on a static file host', () => {
     // From here on the service worker adds the policy, and the page can reach only its folder.
     expect(await reach(page, '../beside.txt')).toBe('nothing')
     expect(await tryAllWays(page)).toEqual(NOWHERE)
-    // A file lost from the cache that is of another build now is not mixed with this one, and the policy still applies.
+    // A file that is missing from the cache and has changed on the host is not used with this build, and the policy still applies.
     for (const path of ['grammars/go.wasm', 'grammars/ruby.wasm', 'index.html']) await forget(page, host.address + path)
     host.change('grammars/go.wasm')
     host.change('index.html')
@@ -191,7 +191,7 @@ describe('the page on a static file host', () => {
   })
 
   test.each([
-    ['the browser keeps nothing of it', 'block', undefined],
+    ['the browser allows no service worker', 'block', undefined],
     ['the host changes one of its files', 'allow', 'icon-'],
   ] as const)('works where %s, without a worker, so that the policy holds', async (_, serviceWorkers, changed) => {
     const host = await openHost()

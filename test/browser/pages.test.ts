@@ -197,7 +197,7 @@ test('no script of the corpus runs in the dashboard, and no text imitates other 
   expect(found).toEqual([])
 })
 
-test('places are drawn on a self-made map, in both colour schemes', async () => {
+test('places are drawn on a map without external resources, in both colour schemes', async () => {
   const found = await withPage(null, async (page) => {
     const colours = new Set<string>()
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -49,7 +49,7 @@ function open(hasCopy: boolean): Promise<Library & { close(): Promise<void> }> {
   })
 }
 
-/** Runs the catch-up until the end of the test. Returns its messages and the alarm that wakes it. */
+/** Runs the catch-up until the end of the test. Returns its messages, and `alarm`, which wakes it. */
 function catchUp() {
   const alarm = createWakeableSleep()
   const said: string[] = []
@@ -119,7 +119,7 @@ test('a copy in sync is only asked for its count, and its points are not listed'
   expect(qdrant.requests.map(({ path }) => path)).toEqual(['/collections/pharos/points/count'])
 })
 
-test('a failing copy is reported once, and everything else works', async () => {
+test('a failing copy is reported, and chunks are still embedded', async () => {
   await writePage(library.store, 'docs', '/a', 'lamp')
   await qdrant.stopListening()
   const { said } = catchUp()

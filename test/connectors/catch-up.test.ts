@@ -29,7 +29,7 @@ afterEach(async () => {
   workshop.remove()
 })
 
-/** Starts a server with the service; ends with `end`. */
+/** Starts a server that uses the embedding service. `end` stops it. */
 async function serve() {
   const { child, ended } = workshop.start(process.execPath, [PROGRAM, 'serve', '--json'], {
     PHAROS_LIBRARY: workshop.path('library.db'),

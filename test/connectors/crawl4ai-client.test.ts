@@ -74,7 +74,7 @@ describe('a client of Crawl4AI', () => {
     await expect(client.readMarkdown(URL_1, 'fit')).rejects.toMatchObject({ type: 'bad-answer' })
   })
 
-  test('leaves the token of a result out of its messages', async () => {
+  test('removes the token from the message of a failed result', async () => {
     const options = { timeoutMs: 1000, retries: 0, delaysMs: [], client: http, clock: createQuickClock() }
     const keyed = createCrawl4AIClient({ endpoint: server.origin, token: 'sk-1', ...options })
     const results = [{ success: false, error_message: 'sk-1 is not known' }]
@@ -102,7 +102,7 @@ describe('a client of Crawl4AI', () => {
   })
 })
 
-describe('the strict server refuses', () => {
+describe('the Crawl4AI test server refuses', () => {
   const ask = (path: string, body: unknown, init: RequestInit = {}) =>
     fetch(`${server.origin}${path}`, {
       method: 'POST',
@@ -116,17 +116,23 @@ describe('the strict server refuses', () => {
   })
 
   test.each<[string, string, unknown, number, string]>([
-    ['the request of document 003', '/crawl', { url: URL_1, crawler_params: {} }, 422, 'Field required'],
-    ['no JSON', '/crawl', 'urls', 422, 'JSON decode error'],
-    ['a list', '/crawl', [], 422, 'valid dictionary'],
+    ['a single url in place of urls', '/crawl', { url: URL_1, crawler_params: {} }, 422, 'Field required'],
+    ['a body that is not JSON', '/crawl', 'urls', 422, 'JSON decode error'],
+    ['a list as the body', '/crawl', [], 422, 'valid dictionary'],
     ['a text for a list', '/crawl', { urls: URL_1 }, 422, 'valid list'],
     ['an empty list', '/crawl', { urls: [] }, 422, 'at least 1 item'],
     ['101 addresses', '/crawl', { urls: Array(101).fill(URL_1) }, 422, 'at most 100 items'],
     ['a number for an address', '/crawl', { urls: [7] }, 422, 'valid string'],
     ['a text for a configuration', '/crawl', { urls: [URL_1], crawler_config: 'fast' }, 422, 'valid dictionary'],
     ['an unknown member', '/crawl', { urls: [URL_1], priority: 10 }, 422, 'not permitted'],
-    ['a field of power', '/crawl', crawlerConfig({ js_code: 'x' }), 400, 'js_code is not allowed'],
-    ['a flat field of power', '/crawl', { urls: [URL_1], browser_config: { proxy: 'x' } }, 400, 'proxy is not allowed'],
+    ['a forbidden field', '/crawl', crawlerConfig({ js_code: 'x' }), 400, 'js_code is not allowed'],
+    [
+      'a forbidden flat field',
+      '/crawl',
+      { urls: [URL_1], browser_config: { proxy: 'x' } },
+      400,
+      'proxy is not allowed',
+    ],
     ['the wrong type', '/crawl', crawlerConfig({}, 'BrowserConfig'), 400, 'type BrowserConfig'],
     [
       'more than type and params',
@@ -137,7 +143,7 @@ describe('the strict server refuses', () => {
     ],
     ['an unknown cache mode', '/crawl', crawlerConfig({ cache_mode: 'BYPASS' }), 400, 'cache_mode has a value'],
     ['a missing address', '/md', {}, 422, 'Field required'],
-    ['no JSON for Markdown', '/md', '', 422, 'JSON decode error'],
+    ['an empty body for Markdown', '/md', '', 422, 'JSON decode error'],
     ['an unknown filter', '/md', { url: URL_1, f: 'best' }, 422, "Input should be 'raw'"],
     ['a number for a query', '/md', { url: URL_1, q: 7, c: 7, provider: 7 }, 422, 'valid string'],
     ['an unknown path', '/scrape', {}, 404, 'Not Found'],
@@ -148,7 +154,7 @@ describe('the strict server refuses', () => {
     expect(JSON.stringify(await answer.json())).toContain(detail)
   })
 
-  test('another content type', async () => {
+  test('a content type other than JSON', async () => {
     const body = JSON.stringify({ urls: [URL_1] })
     const answer = await ask('/crawl', body, { headers: { 'content-type': 'text/plain' } })
     expect(answer.status).toBe(422)

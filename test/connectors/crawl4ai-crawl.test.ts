@@ -70,7 +70,7 @@ function handedOver(): string[] {
 }
 
 describe('a crawl by Crawl4AI', () => {
-  test('reads every page by the service, and lists directly', async () => {
+  test('reads pages through the service, but robots.txt directly', async () => {
     const crawled = await crawl()
     expect(statesOf(crawled)).toMatchObject({
       '/': 'indexed',
@@ -89,7 +89,7 @@ describe('a crawl by Crawl4AI', () => {
     expect(hit?.chunk.path).toBe(`${site.origin}/lamp`)
   })
 
-  test('gives the same result when it is repeated', async () => {
+  test('finds all pages unchanged when it is repeated', async () => {
     await crawl()
     const crawled = await crawl('recrawl')
     expect(statesOf(crawled)).toMatchObject({ '/': 'unchanged', '/lamp': 'unchanged', '/new': 'unchanged' })

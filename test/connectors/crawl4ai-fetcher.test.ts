@@ -94,23 +94,23 @@ describe('a fetcher by Crawl4AI', () => {
   })
 
   test.each<[string, CrawlResult, object]>([
-    ['nothing where it says nothing', { html: '' }, {}],
+    ['nothing if the page declares nothing', { html: '' }, {}],
     [
-      'that it is not to be indexed',
+      'noindex from a meta element',
       { html: '<meta name="robots" content="noindex, follow">' },
       { 'x-robots-tag': 'noindex' },
     ],
     [
-      'that by a field of its answer',
+      'the X-Robots-Tag of the response',
       { html: null, response_headers: { 'X-Robots-Tag': 'none', Date: null } },
       { 'x-robots-tag': 'noindex, nofollow' },
     ],
     [
-      'its proper address and its language',
+      'the canonical address and the language',
       { html: '<html lang="de"><link rel="canonical" href="/proper">', response_headers: null },
       { link: '<https://example.com/proper>; rel="canonical"', 'content-language': 'de' },
     ],
-  ])('tells of a page %s', async (_, result, fields) => {
+  ])('passes on %s as headers', async (_, result, fields) => {
     const outcome = await fetchFound(result)
     const headers = outcome.type === 'fetched' ? outcome.snapshot.headers : undefined
     expect(headers).toEqual({ 'content-type': 'text/markdown; charset=utf-8', ...fields })
@@ -150,11 +150,11 @@ describe('a fetcher by Crawl4AI', () => {
       failed('network', 'the service could not read it: net::ERR_CONNECTION_REFUSED'),
     ],
     [
-      'one that failed without a word',
+      'a page that failed without a reason',
       { success: false, status_code: null },
       failed('network', 'the service could not read it: it does not say why'),
     ],
-  ])('tells of %s', async (_, result, outcome) => {
+  ])('returns the outcome for %s', async (_, result, outcome) => {
     expect(await fetchFound(result)).toEqual(outcome)
     expect(server.count(CRAWL)).toBe(1)
   })
@@ -163,7 +163,7 @@ describe('a fetcher by Crawl4AI', () => {
     ['detail', 'net::ERR_NAME_NOT_RESOLVED'],
     ['hidden', 'Internal server error'],
     ['result', 'net::ERR_NAME_NOT_RESOLVED'],
-  ])('distinguishes a failing page from a failing service, reported by %s', async (onFailure, problem) => {
+  ])('does not take failing pages for a failing service (style of failures: %s)', async (onFailure, problem) => {
     const find = (url: string): CrawlResult =>
       url.includes('dead.') ? { success: false, status_code: null, error_message: 'net::ERR_NAME_NOT_RESOLVED' } : {}
     const other = await openCrawl4AIServer({ find, onFailure })
@@ -199,7 +199,7 @@ describe('a fetcher by Crawl4AI', () => {
     ['http://127.0.0.1/', 'address-refused'],
     ['file:///etc/passwd', 'scheme'],
     ['no address', 'bad-url'],
-  ])('does not hand over %s', async (url, reason) => {
+  ])('does not hand over %s to the service', async (url, reason) => {
     const fetcher = await open()
     expect(await fetcher.fetch({ url })).toMatchObject({ type: 'failed', reason, isTransient: false })
     expect(server.count(CRAWL)).toBe(0)
@@ -233,7 +233,7 @@ describe('a failing service', () => {
       { type: 'not-json' },
       failed('service-failed', 'Crawl4AI answered 200 with something that is not JSON', { isTransient: false }),
     ],
-  ])('is distinguished from a failing page, with %s', async (_, fault, outcome) => {
+  ])('is distinguished from a failing page if it answers %s', async (_, fault, outcome) => {
     const fetcher = await open()
     server.setFault(CRAWL, fault)
     expect(await fetcher.fetch({ url: URL_1 })).toEqual(outcome)
@@ -280,7 +280,7 @@ describe('a failing service', () => {
     expect(await trial).toMatchObject({ type: 'fetched' })
   })
 
-  test('repeats no token', async () => {
+  test('is reported without the token', async () => {
     const fetcher = await open()
     server.setFault(CRAWL, answer(401, { json: { detail: 'Invalid token: right' } }))
     expect(await fetcher.fetch({ url: URL_1 })).toMatchObject({ detail: 'Crawl4AI answered 401: Invalid token: …' })

@@ -19,11 +19,11 @@ export interface Crawl4AIFixture {
   readonly server: FaultyServer
   readonly clock: QuickClock
   readonly records: LogRecord[]
-  /** Calls for pages that hasty readers made, also those that ended on their way. */
+  /** Number of page requests of readers with a short timeout, including those that timed out. */
   readonly shortTimeoutCalls: number
-  /** Opens a reader of the service; it is closed with the stage. */
+  /** Opens a reader of the service, which is closed with the fixture. */
   openReader(options?: Crawl4AIReaderOptions): Promise<Crawl4AIReader>
-  /** One whose first calls for pages end after 20 ms, which no option allows. */
+  /** Opens a reader whose first `count` page requests time out after 20 ms, which is less than the options allow. */
   openShortTimeoutReader(count: number, options?: Crawl4AIReaderOptions): Crawl4AIReader
   close(): Promise<void>
 }

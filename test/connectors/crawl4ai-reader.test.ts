@@ -15,7 +15,7 @@ const CRAWL = 'POST /crawl'
 const HEALTH = 'GET /health'
 
 let stage: Crawl4AIFixture
-/** Results of the service by address. All other addresses are a normal page. */
+/** Results of the service by address. Every other address has a normal page. */
 let found: Record<string, CrawlResult>
 
 beforeEach(async () => {
@@ -35,7 +35,7 @@ async function readFound(result: CrawlResult) {
 }
 
 describe('opening a reader', () => {
-  test('uses the default values of the specification without options', async () => {
+  test('uses the default values if no options are given', async () => {
     const reader = await stage.openReader()
     expect({ ...reader }).toEqual({
       endpointUrl: stage.server.origin,
@@ -97,7 +97,7 @@ describe('opening a reader', () => {
     expect(stage.server.count()).toBe(0)
   })
 
-  test('does not repeat a password, and refuses what allows nothing', async () => {
+  test('does not repeat a password, and refuses an invalid allowPrivate', async () => {
     const opening = stage.openReader({ endpointUrl: 'me:secret@127.0.0.1' })
     await expect(opening).rejects.toThrow('endpointUrl must be an address with http or https, got "…@127.0.0.1"')
     await expect(stage.openReader({ allowPrivate: ['*.internal'] })).rejects.toThrow(
@@ -111,8 +111,8 @@ describe('opening a reader', () => {
   })
 
   test.each([
-    ['says that it is not', [status(503)], 'it answered 503 when asked whether it is well'],
-    ['answers with nothing', [{ type: 'answer', status: 204 }], 'it answered 204 when asked whether it is well'],
+    ['says that it is unhealthy', [status(503)], 'it answered 503 when asked whether it is well'],
+    ['answers without content', [{ type: 'answer', status: 204 }], 'it answered 204 when asked whether it is well'],
     ['breaks the connection', [{ type: 'reset' }], 'broke'],
   ] as const)('fails when the service %s', async (_, faults, problem) => {
     stage.server.queueFaults(HEALTH, ...(faults as readonly Fault[]))
@@ -197,7 +197,7 @@ describe('the metadata of a document', () => {
 
   test.each<[string, CrawlResult, object]>([
     [
-      'holds all that the service tells',
+      'has all values that the service returns',
       {
         metadata: { title: 'Example', description: 'About it' },
         status_code: 203,
@@ -214,19 +214,19 @@ describe('the metadata of a document', () => {
       },
     ],
     [
-      'has no title where there is none',
+      'has an empty title if the page has none',
       { metadata: { description: 'About it' } },
       { title: '', description: 'About it' },
     ],
-    ['has nothing where metadata is null', { metadata: null }, { title: '' }],
-    ['has nothing where metadata holds null', { metadata: { title: null, description: null } }, { title: '' }],
-    ['counts no links where there are none', { links: {} }, {}],
-    ['counts no links where they are null', { links: null }, {}],
-    ['counts no links where lists are null', { links: { internal: null } }, {}],
-    ['counts links that lead nowhere', { links: { internal: [{}, { href: '' }, null] } }, { internal_links_count: 3 }],
-    ['has the status 0 where it is null', { status_code: null }, { status_code: 0 }],
-    ['has no texts where there are none', { metadata: { title: 7 }, crawl_timestamp: 7 }, { title: '' }],
-    ['is of the address that was asked for', { redirected_url: 'https://example.com/2' }, {}],
+    ['has empty texts if metadata is null', { metadata: null }, { title: '' }],
+    ['has empty texts if metadata holds null', { metadata: { title: null, description: null } }, { title: '' }],
+    ['counts no links if there are none', { links: {} }, {}],
+    ['counts no links if they are null', { links: null }, {}],
+    ['counts no links if a list is null', { links: { internal: null } }, {}],
+    ['counts links without a target', { links: { internal: [{}, { href: '' }, null] } }, { internal_links_count: 3 }],
+    ['has the status 0 if it is null', { status_code: null }, { status_code: 0 }],
+    ['has no values of a wrong type', { metadata: { title: 7 }, crawl_timestamp: 7 }, { title: '' }],
+    ['names the requested address after a redirect', { redirected_url: 'https://example.com/2' }, {}],
   ])('%s', async (_, result, expected) => {
     const { document } = await readFound(result)
     expect(document?.metadata).toEqual({ ...METADATA, ...expected })
@@ -250,9 +250,9 @@ describe('reading one page', () => {
 
   test.each<[string, unknown, string]>([
     ['fit_markdown first', { fit_markdown: 'fit', raw_markdown: 'raw' }, 'fit'],
-    ['raw_markdown where fit_markdown is empty', { fit_markdown: '', raw_markdown: 'raw' }, 'raw'],
-    ['raw_markdown where fit_markdown is white space', { fit_markdown: '\n \n', raw_markdown: 'raw' }, 'raw'],
-    ['raw_markdown where fit_markdown is null', { fit_markdown: null, raw_markdown: 'raw' }, 'raw'],
+    ['raw_markdown if fit_markdown is empty', { fit_markdown: '', raw_markdown: 'raw' }, 'raw'],
+    ['raw_markdown if fit_markdown is white space', { fit_markdown: '\n \n', raw_markdown: 'raw' }, 'raw'],
+    ['raw_markdown if fit_markdown is null', { fit_markdown: null, raw_markdown: 'raw' }, 'raw'],
     ['raw_markdown alone', { raw_markdown: 'raw' }, 'raw'],
     ['the string of older versions', 'text', 'text'],
   ])('takes %s', async (_, markdown, text) => {
@@ -267,14 +267,14 @@ describe('reading one page', () => {
     ['no Markdown', { markdown: null }, 'the service found no content in it'],
     ['empty Markdown', { markdown: { raw_markdown: ' \n', fit_markdown: '' } }, 'the service found no content in it'],
     ['an empty text', { markdown: '' }, 'the service found no content in it'],
-    ['success=false with its reason', { success: false, error_message: 'Page not found' }, 'Page not found'],
+    ['success=false with a reason', { success: false, error_message: 'Page not found' }, 'Page not found'],
     [
-      'success=false with all that a browser did',
+      'success=false with a long reason',
       { success: false, error_message: `no\n  ${'x'.repeat(300)}` },
       `no ${'x'.repeat(175)}…`,
     ],
-    ['success=false without one', { success: false, error_message: null }, 'the service does not say why'],
-  ])('fails for %s, and does not ask again', async (_, result, problem) => {
+    ['success=false without a reason', { success: false, error_message: null }, 'the service does not say why'],
+  ])('fails for %s, and does not retry', async (_, result, problem) => {
     const { document, problem: told } = await readFound(result)
     expect(document).toBeNull()
     expect(told).toBe(`${URL_1} could not be read: ${problem}`)
@@ -287,13 +287,13 @@ describe('reading one page', () => {
     ['413', status(413), 'Crawl4AI answered 413: no'],
     ['422', status(422, { detail: [{ msg: 'Field required' }] }), 'Crawl4AI answered 422: Field required'],
     ['429', { ...status(429), headers: { 'retry-after': '1' } } as Fault, 'Crawl4AI answered 429: no'],
-    ['what is not JSON', { type: 'not-json' }, 'Crawl4AI answered 200 with something that is not JSON'],
-    ['nothing', { type: 'answer', status: 200 }, 'the answer of Crawl4AI says that it did not succeed'],
+    ['a body that is not JSON', { type: 'not-json' }, 'Crawl4AI answered 200 with something that is not JSON'],
+    ['an empty body', { type: 'answer', status: 200 }, 'the answer of Crawl4AI says that it did not succeed'],
     ['success=false', status(200, { success: false }), 'the answer of Crawl4AI says that it did not succeed'],
     ['no results', status(200, { success: true }), 'the answer of Crawl4AI holds no result'],
     ['an empty list', status(200, { success: true, results: [] }), 'the answer of Crawl4AI holds no result'],
-    ['a result that is none', status(200, { success: true, results: [null] }), 'the service does not say why'],
-  ])('fails for an answer with %s, and does not ask again', async (_, fault, problem) => {
+    ['a null result', status(200, { success: true, results: [null] }), 'the service does not say why'],
+  ])('fails for an answer with %s, and does not retry', async (_, fault, problem) => {
     const reader = await stage.openReader()
     stage.server.queueFaults(CRAWL, fault)
     expect(await reader.loadAll([URL_1])).toEqual([null])
@@ -336,7 +336,7 @@ describe('a failing call', () => {
     stage.server.setFault(CRAWL, { type: 'hang' })
     expect(await reader.loadData([URL_1])).toEqual([])
     expect(reader.lastFailures[0]?.error.message).toContain('gave no complete answer within 20 ms')
-    // Before its second call.
+    // The service recovers before the second request.
     stage.clock.onSleep(() => stage.server.clearFaults())
     expect(await reader.loadData([URL_1])).toHaveLength(1)
     expect(stage.shortTimeoutCalls).toBe(4)
@@ -348,7 +348,7 @@ describe('a failing call', () => {
     let pauses = 0
     const sleep = async () => {
       await down
-      // Once it is still down.
+      // At the first pause the server is still down.
       if (++pauses === 2) await stage.server.resumeListening()
     }
     const reader = await stage.openReader({ clock: { ...stage.clock, sleep } })
@@ -386,7 +386,7 @@ describe('reading many pages', () => {
     expect(stage.server.count()).toBe(0)
   })
 
-  test('keeps their order, whichever answers first', async () => {
+  test('keeps their order, whichever page is answered first', async () => {
     const reader = await stage.openReader()
     stage.server.queueFaults(CRAWL, { type: 'slow', ms: 30 }, { type: 'slow', ms: 15 })
     const documents = await reader.loadData(listUrls(8))
@@ -420,7 +420,7 @@ describe('reading many pages', () => {
     expect(stage.server.count(CRAWL)).toBe(2)
   })
 
-  test('continues after failures: slots are null, documents fewer, failures named in order', async () => {
+  test('continues after failures, with null for failed pages and the failures in order', async () => {
     const urls = listUrls(4)
     for (const place of [0, 2]) found[urls[place] ?? ''] = { success: false, error_message: 'no' }
     const reader = await stage.openReader()
@@ -506,7 +506,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
   })
 
-  test('opens after five, and the rest is refused without a request', async () => {
+  test('opens after five failed pages, and refuses the rest without a request', async () => {
     const reader = await openFailing(9)
     expect(stage.server.count(CRAWL)).toBe(10)
     expect(reader.circuitState).toBe('open')
@@ -533,7 +533,7 @@ describe('the circuit breaker of a reader', () => {
 
   const HIDDEN = status(500, { error: 'Internal server error', correlation_id: '5f0c4c1e9d' })
 
-  test('counts a service that does not say why it fails, and fails at a page that it is given too', async () => {
+  test('opens if the service fails without a reason, and also fails at a probe page', async () => {
     const reader = await stage.openReader({ maxRetries: 1, maxConcurrentRequests: 1 })
     stage.server.setFault(CRAWL, HIDDEN)
     stage.server.setFault('POST /md', HIDDEN)
@@ -546,9 +546,9 @@ describe('the circuit breaker of a reader', () => {
   })
 
   test.each<[string, Fault]>([
-    ['breaks', { type: 'reset' }],
+    ['breaks the connection', { type: 'reset' }],
     ['is busy', status(429)],
-  ])('counts one that %s at such a page', async (_, fault) => {
+  ])('opens if the service fails without a reason, and %s at the probe page', async (_, fault) => {
     const reader = await stage.openReader({ maxRetries: 0, maxConcurrentRequests: 1 })
     stage.server.setFault(CRAWL, HIDDEN)
     stage.server.setFault('POST /md', fault)
@@ -556,7 +556,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
   })
 
-  test('does not open for pages that fail where the service does not say so, but reads what it is given', async () => {
+  test('does not open if the service fails without a reason, but reads the probe page', async () => {
     const reader = await stage.openReader({ maxConcurrentRequests: 1 })
     stage.server.setFault(CRAWL, HIDDEN)
     await reader.loadAll(listUrls(9))
@@ -584,7 +584,7 @@ describe('the circuit breaker of a reader', () => {
     expect(await reader.loadData(listUrls(5))).toHaveLength(5)
   })
 
-  test('lets one page through, while the others of the batch wait for its outcome', async () => {
+  test('lets one page through after a minute, while the others of the batch wait for its outcome', async () => {
     const reader = await openFailing(5, { maxConcurrentRequests: 5 })
     stage.server.clearFaults()
     stage.server.clearRequests()
@@ -599,7 +599,7 @@ describe('the circuit breaker of a reader', () => {
     expect(stage.server.count(CRAWL)).toBe(100)
   })
 
-  test('opens for another minute if that page fails', async () => {
+  test('opens for another minute if the first page after the pause fails', async () => {
     const reader = await openFailing(5)
     stage.server.clearRequests()
     stage.clock.advance(60_000)
@@ -610,7 +610,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
   })
 
-  test('counts timeouts and broken connections, and no response of the service', async () => {
+  test('counts timeouts and broken connections, but no 404, 429 or invalid response', async () => {
     const hasty = stage.openShortTimeoutReader(5, { maxRetries: 0 })
     stage.server.setFault(CRAWL, { type: 'hang' })
     await hasty.loadAll(listUrls(5))
@@ -627,7 +627,7 @@ describe('the circuit breaker of a reader', () => {
     expect(reader.circuitState).toBe('open')
   })
 
-  test('starts counting anew after a page that was read, also one without content', async () => {
+  test('starts counting anew after a proper answer, even if that reports a failed page', async () => {
     const reader = await openFailing(4)
     stage.server.clearFaults()
     found[URL_1] = { success: false }
@@ -646,7 +646,7 @@ describe('the guard of a reader', () => {
     ['file:///etc/passwd', 'file: is not fetched'],
     ['raw:<p>Hello</p>', 'raw: is not fetched'],
     ['no address', 'not a URL'],
-  ])('does not hand over %s', async (url, problem) => {
+  ])('does not hand over %s to the service', async (url, problem) => {
     const reader = await stage.openReader()
     expect(await reader.loadAll([url, URL_1])).toMatchObject([null, { metadata: { source: URL_1 } }])
     expect(reader.lastFailures[0]?.error.message).toBe(`${url} could not be read: ${problem}`)
@@ -696,7 +696,7 @@ describe('the guard of a reader', () => {
 })
 
 describe('the log of a reader', () => {
-  test('names batches, pages, retries and failures', async () => {
+  test('has batches, pages, retries and failures, but no text of a page', async () => {
     found['https://example.com/2'] = { success: false, error_message: 'private text of the page' }
     const reader = await stage.openReader({ maxConcurrentRequests: 1 })
     stage.server.queueFaults(CRAWL, status(503), { type: 'none' }, { type: 'none' }, status(404))

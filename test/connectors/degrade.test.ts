@@ -23,7 +23,7 @@ const PAGES = {
 
 const shared = mkdtempSync(join(tmpdir(), 'pharos-degrade-'))
 
-// Every test has a copy of one library.
+// Every test gets a copy of one library.
 beforeAll(async () => {
   const library = await openLibrary({ path: join(shared, 'library.db'), version: '0.0.0' })
   await addSourceTo(library.store, 'docs')
@@ -153,7 +153,9 @@ describe('embed', () => {
     )
     const { status, stderr } = await pharos(['embed', 'run'], { PHAROS_EMBED_BATCH: '1' })
     expect(status).toBe(3)
-    expect(stderr).toMatch(/^embedded [1-9]\d* of 11 chunks before the failure; these are kept\npharos: .+ no key was sent/)
+    expect(stderr).toMatch(
+      /^embedded [1-9]\d* of 11 chunks before the failure; these are kept\npharos: .+ no key was sent/,
+    )
   })
 
   test('add embeds with the service that its flags name, and reports the number', async () => {
@@ -267,13 +269,13 @@ describe('search', () => {
     expect(next.stderr).toContain('the answers before were ranked by a reranker too: here the order differs')
   })
 
-  test('reports that a service without a reranker is not a reranker', async () => {
+  test('reports that the configured reranker is a service without a reranker', async () => {
     const settings = { PHAROS_RERANKER: 'tei', PHAROS_RERANK_ENDPOINT: tei.origin }
     const { stderr } = await pharos(['search', 'lamp', 'dusk', 'foghorn'], settings)
     expect(stderr).toContain(`${tei.origin}/rerank answered 404: this is no reranker; check the setting rerankEndpoint`)
   })
 
-  test('shows a reranker at work', async () => {
+  test('ranks with a reranker and says so, and says when it ranks without', async () => {
     const reranker = await openTeiRerankServer({ judge: (_, text) => (text.includes('foghorn') ? 1 : 0) })
     closing.push(() => reranker.close())
     const settings = { PHAROS_RERANKER: 'tei', PHAROS_RERANK_ENDPOINT: reranker.origin }

@@ -50,11 +50,11 @@ export const KINDS = {
 
 export type Kind = keyof typeof KINDS
 
-/** Opens embedders over servers, and closes what they need. */
+/** Opens embedders over servers, and closes everything at the end of a test. */
 export function createEmbedFixture() {
   const closing: (() => Promise<void>)[] = []
   return {
-    /** Closes it when the test is over. */
+    /** Closes `opened` when the test is over. */
     later: <T extends { close(): Promise<void> }>(opened: T): T => {
       closing.push(() => opened.close())
       return opened

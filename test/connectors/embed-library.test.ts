@@ -27,7 +27,7 @@ const stage = createEmbedFixture()
 afterEach(() => stage.end())
 
 const CHUNKS = 30
-/** A chunk that services make no vector of. */
+/** Whether services refuse to embed a text. */
 const isBad = (text: string): boolean => text.includes('quarantined')
 const textOf = (i: number): string =>
   i === 17 ? 'a quarantined lighthouse' : `harbour ${'abcdefghij'.repeat(i + 1)} ${i}`
@@ -76,7 +76,7 @@ async function search(library: Library, query: string) {
   return { found: hits.map(({ chunk }) => chunk.content), engines, notices }
 }
 
-/** In a short run each kind of service has one of the stores. */
+/** In a short run each kind of service is tested with one of the stores. */
 const CASES = Object.entries(STORES).flatMap(([name, open], i) =>
   (isLong ? SERVICES : SERVICES.slice(i, i + 1)).map((kind) => ({ name, kind, open })),
 )
@@ -107,8 +107,8 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
   test.each<[string, Fault]>([
     ['cannot be reached', { type: 'reset' }],
     ['is down', { type: 'answer', status: 503 }],
-    ['wants it slower', { type: 'answer', status: 429, headers: { 'retry-after': '1' } }],
-    ['breaks off', { type: 'cut' }],
+    ['limits the rate', { type: 'answer', status: 429, headers: { 'retry-after': '1' } }],
+    ['cuts its answers', { type: 'cut' }],
     ['fails at everything', { type: 'answer', status: 500 }],
     ['gives vectors of other dimensions', { type: 'answer', status: 200, json: wrongAnswer(kind) }],
   ])('stops if the service %s, search uses words alone, and a later run catches up', async (_what, fault) => {

@@ -12,7 +12,7 @@ import { openTeiServer } from './servers/tei.ts'
 const stage = createEmbedFixture()
 afterEach(() => stage.end())
 
-/** A library with the services of its owner, as a server has them for as long as it runs. */
+/** A library whose connections to services stay open, as in a server. */
 async function stageServer() {
   const server = stage.later(await openTeiServer())
   const clock = createQuickClock()
@@ -30,7 +30,7 @@ async function stageServer() {
   await addSourceTo(store, 'docs')
   await writePage(store, 'docs', '/a', 'a lamp\n---\na foghorn')
   const { openEmbedder } = connections
-  const library = { store, vectors: store.vectors, clock, newId: () => 'me', openEmbedder, wantsVectors: true }
+  const library = { store, vectors: store.vectors, clock, newId: () => 'me', openEmbedder, hasEmbeddingService: true }
   // The tests use no other part of a library.
   return { server, clock, store, library: library as unknown as Library }
 }

@@ -15,7 +15,7 @@ async function send(url: string, body: unknown, headers: Readonly<Record<string,
   return { status: answer.status, said }
 }
 
-describe('the server that stands for TEI', () => {
+describe('the TEI test server', () => {
   test.each<[number, RegExp, unknown]>([
     [200, /^\[\[/, { inputs: 'one' }],
     [
@@ -50,7 +50,7 @@ describe('the server that stands for TEI', () => {
     expect(await send(`${origin}/embed`, body)).toEqual({ status, said: expect.stringMatching(says) })
   })
 
-  test('knows its addresses, methods and types, and wants its key for all but its health', async () => {
+  test('checks path, method, content type and key, except for the key of a health check', async () => {
     const { origin } = stage.later(await openTeiServer({ apiKey: 'secret' }))
     const key = { authorization: 'Bearer secret' }
     const statusOf = async (path: string, init: RequestInit = {}) => (await fetch(origin + path, init)).status
@@ -64,7 +64,7 @@ describe('the server that stands for TEI', () => {
   })
 })
 
-describe('the server that stands for OpenAI', () => {
+describe('the OpenAI test server', () => {
   const model = 'text-embedding-3-small'
 
   test.each<[number, RegExp, unknown]>([
@@ -89,7 +89,7 @@ describe('the server that stands for OpenAI', () => {
     expect(await send(`${origin}/v1/embeddings`, body)).toEqual({ status, said: expect.stringMatching(says) })
   })
 
-  test('knows its address, method, type and key', async () => {
+  test('checks path, method, content type and key', async () => {
     const { origin } = stage.later(await openOpenAiServer({ apiKey: 'secret' }))
     const url = `${origin}/v1/embeddings`
     const key = { authorization: 'Bearer secret' }

@@ -113,11 +113,11 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     ['an answer that is cut', { type: 'cut' }, 250],
     ['500', answer(500, { text: 'oops' }), 250],
     ['503', answer(503), 250],
-    ['503 with a time', answer(503, { headers: { 'retry-after': '7' } }), 7000],
+    ['503 with Retry-After', answer(503, { headers: { 'retry-after': '7' } }), 7000],
     ['424', answer(424, { json: { error: 'Inference failed', error_type: 'Backend' } }), 250],
     ['429', answer(429), 250],
-    ['429 with a time', answer(429, { headers: { 'retry-after': '3' } }), 3000],
-  ])('tries again after %s', async (_what, fault, pause) => {
+    ['429 with Retry-After', answer(429, { headers: { 'retry-after': '3' } }), 3000],
+  ])('retries after %s', async (_what, fault, pause) => {
     const { embedder, server, clock } = await stageOne(kind)
     server.queueFaults(route, fault)
     expect(await embedder.embed(['one'])).toHaveLength(1)
@@ -138,7 +138,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   })
 
   test.each<[string, Fault]>([
-    ['wants it slower', answer(429)],
+    ['limits the rate', answer(429)],
     ['fails at everything', answer(500)],
   ])('reports after three retries that the service %s', async (_what, fault) => {
     const { embedder, server, clock } = await stageOne(kind)
@@ -152,7 +152,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   })
 
   test.each<[string, Fault]>([
-    ['breaks', { type: 'reset' }],
+    ['resets the connection', { type: 'reset' }],
     ['is down', answer(503)],
   ])('waits for a service that %s for every text, and then reports it', async (_what, fault) => {
     const { embedder, server, clock } = await stageOne(kind)
@@ -169,14 +169,14 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test.each<[string, Fault]>([
     ['breaks the connection', { type: 'reset' }],
-    ['makes a gateway say that it is gone', answer(502)],
+    ['makes a gateway answer 502', answer(502)],
     ['is never answered', { type: 'hang' }],
   ])('distinguishes a text that %s from a service that is down', async (_what, fault) => {
     const { embedder, server, clock, client } = await stageHurried(kind)
     client.hurry(100, (body) => body.includes('poison'))
     server.setFault(route, ({ text }) => (text.includes('poison') ? fault : { type: 'none' }))
     expect(await failureOf(embedder.embed(['one', 'poison', 'two']))).toMatchObject({ code: 'EMBED_REFUSED' })
-    // Twice all of them, and once a plain text.
+    // Two requests with all texts, and one with a plain text.
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [250], asked: 3 })
     server.clearRequests()
     expect(await failureOf(embedder.embed(['poison']))).toMatchObject({ code: 'EMBED_REFUSED' })
@@ -220,7 +220,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect({ pauses: clock.pauses, asked: server.count(route) }).toEqual({ pauses: [], asked: 1 })
   })
 
-  test('a timeout advises to raise embedTimeout', async () => {
+  test('advises to raise embedTimeout after a timeout', async () => {
     const { embedder, server, client, clock } = await stageHurried(kind)
     server.setFault(route, { type: 'hang' })
     client.hurry(30)
@@ -256,12 +256,12 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
   })
 
   test.each<[string, readonly unknown[], RegExp]>([
-    ['holds no number', [toyVector('a', SIZE), toyVector('b', SIZE).fill(Number.NaN)], /holds null/],
-    ['holds words', [toyVector('a', SIZE), toyVector('b', SIZE).map(String)], /holds "0/],
+    ['holds null', [toyVector('a', SIZE), toyVector('b', SIZE).fill(Number.NaN)], /holds null/],
+    ['holds texts', [toyVector('a', SIZE), toyVector('b', SIZE).map(String)], /holds "0/],
     ['is nothing but zeros', [toyVector('a', SIZE), toyVector('b', SIZE).fill(0)], /of length 0/],
     ['is no vector', [toyVector('a', SIZE), 'vector'], /not a list/],
-    ['is greater than any', [toyVector('a', SIZE), toyVector('b', SIZE).fill(1e300)], /length Infinity/],
-  ])('refuses an answer of which one vector %s', async (_what, vectors, problem) => {
+    ['has an infinite length', [toyVector('a', SIZE), toyVector('b', SIZE).fill(1e300)], /length Infinity/],
+  ])('refuses an answer in which one vector %s', async (_what, vectors, problem) => {
     const { embedder, server } = await stageOne(kind)
     server.queueFaults(route, answer(200, { json: answerOf(vectors) }))
     const { code, message } = await failureOf(embedder.embed(['one', 'two']))
@@ -270,16 +270,16 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test.each<[string, unknown, RegExp]>([
     ['too few vectors', answerOf([toyVector('a', SIZE)]), /1 vectors for 2 texts/],
-    ['something else', { hello: 'world' }, /holds no vectors/],
-    ['nothing', null, /holds no vectors/],
-  ])('does not take %s for an answer', async (_what, json, problem) => {
+    ['an object without vectors', { hello: 'world' }, /holds no vectors/],
+    ['null', null, /holds no vectors/],
+  ])('rejects %s as an answer', async (_what, json, problem) => {
     const { embedder, server } = await stageOne(kind)
     server.queueFaults(route, answer(200, { json }))
     const { code, message } = await failureOf(embedder.embed(['one', 'two']))
     expect({ code, message }).toEqual({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(problem) })
   })
 
-  test('does not take a page for an answer', async () => {
+  test('rejects an answer that is not JSON', async () => {
     const { embedder, server } = await stageOne(kind)
     server.queueFaults(route, { type: 'not-json' })
     expect(await failureOf(embedder.embed(['one']))).toMatchObject({ code: 'SERVICE_UNUSABLE' })
@@ -293,7 +293,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
     expect(entry.advice).toMatch(/embed run --replace/)
   })
 
-  test('keeps its key to itself', async () => {
+  test('sends its key, and leaves it out of errors', async () => {
     const { embedder, server } = await stageOne(kind, { key: 'sk-secret' }, { key: 'sk-secret' })
     await embedder.embed(['one'])
     expect(server.requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer sk-secret'])
@@ -304,7 +304,7 @@ describe.each(['tei', 'openai'] as const)('an embedder over a service (%s)', (ki
 
   test.each([
     ['where nothing listens', async () => `http://127.0.0.1:${await findClosedPort()}`, /see that it runs/],
-    ['where something else is', async (origin: string) => `${origin}/other/place`, /embedEndpoint/],
+    ['at a path that the service does not have', async (origin: string) => `${origin}/other/place`, /embedEndpoint/],
   ])('cannot be opened %s', async (_what, place, advice) => {
     const server = stage.later(await openServer(kind))
     const endpoint = await place(server.origin)
@@ -365,7 +365,7 @@ describe('an embedder over TEI', () => {
   })
 
   test.each(['', '/', '/v1', '/embed', '/v1/embeddings/'])(
-    'is found by an endpoint that ends with "%s"',
+    'accepts an endpoint that ends with "%s"',
     async (ending) => {
       const server = stage.later(await openTeiServer())
       await stage.open('tei', server, { endpoint: server.origin + ending })
@@ -373,7 +373,7 @@ describe('an embedder over TEI', () => {
     },
   )
 
-  test('is reopened for another model, and does not mix two', async () => {
+  test('fails if the service changes its model, whose vector space differs', async () => {
     const clock = createQuickClock()
     const server = stage.later(await openTeiServer())
     const embedder = await stage.open('tei', server, { clock })
@@ -382,7 +382,7 @@ describe('an embedder over TEI', () => {
       clock.advance(61_000)
       expect(await embedder.embed(['one'])).toHaveLength(1)
       server.serve(other)
-      // Not with every batch.
+      // The model is not checked with every batch.
       expect(await embedder.embed(['one'])).toHaveLength(1)
       clock.advance(61_000)
       for (const use of ['text', 'query'] as const) {
@@ -406,8 +406,8 @@ describe('an embedder over TEI', () => {
       /bge-reranker, which is no embedding/,
     ],
     ['a decision model', { model_id: 'judge', model_type: 'decision' }, /judge, which is no embedding/],
-    ['nothing that has a name', {}, /which model/],
-    ['something else', null, /which model/],
+    ['a service without a model name', {}, /which model/],
+    ['a service that answers null', null, /which model/],
   ])('is not opened over %s', async (_what, json, problem) => {
     const server = stage.later(await openTeiServer())
     server.queueFaults('GET /info', answer(200, { json }))
@@ -415,7 +415,7 @@ describe('an embedder over TEI', () => {
     expect(failure).toMatchObject({ code: 'SERVICE_UNUSABLE', message: expect.stringMatching(problem) })
   })
 
-  test.each([500, 422])('does not blame the texts if the service does not know its model (%s)', async (status) => {
+  test.each([500, 422])('does not blame the texts if the service cannot name its model (%s)', async (status) => {
     const clock = createQuickClock()
     const server = stage.later(await openTeiServer())
     const embedder = await stage.open('tei', server, { clock })
@@ -450,7 +450,7 @@ describe('an embedder over a service like OpenAI', () => {
     ['/v1/embeddings', '/v1/embeddings'],
     ['/openai/deployments/a/embeddings?api-version=1', '/openai/deployments/a/embeddings'],
     ['/api/gateway', '/api/gateway/embeddings'],
-  ])('is found by an endpoint that ends with "%s"', async (ending, path) => {
+  ])('accepts an endpoint that ends with "%s"', async (ending, path) => {
     const server = stage.later(await openOpenAiServer({ path }))
     await stage.open('openai', server, { endpoint: server.origin + ending })
     const [request] = server.requests
@@ -474,7 +474,7 @@ describe('an embedder over a service like OpenAI', () => {
     ['the same index twice', [0, 0]],
     ['an index that no text has', [0, 2]],
     ['no index', [0, undefined]],
-  ])('does not take vectors with %s', async (_what, indexes) => {
+  ])('rejects vectors with %s', async (_what, indexes) => {
     const server = stage.later(await openOpenAiServer())
     const embedder = await stage.open('openai', server)
     const data = indexes.map((index) => ({ index, embedding: toyVector('a', SIZE) }))

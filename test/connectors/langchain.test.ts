@@ -177,7 +177,7 @@ describe('PharosRetriever', () => {
     await expect(retriever.batch(['oil'], { signal })).rejects.toThrow()
   })
 
-  test('hands the signal to the search, each call its own', async () => {
+  test('passes the signal of each call to its own search', async () => {
     const { library } = await stageLamps()
     const controller = new AbortController()
     let isAsked = false

@@ -80,7 +80,7 @@ describe('a document', () => {
   })
 
   test.each([new SentenceSplitter({ chunkSize: 256, chunkOverlap: 16 }), new MarkdownNodeParser()])(
-    'is cut by the parsers of LlamaIndex, and its nodes know it (%#)',
+    'is split by the parsers of LlamaIndex into nodes that refer to it (%#)',
     async (parser) => {
       const { reader, url } = await stagePharos()
       const nodes = parser.getNodesFromDocuments(await reader.loadData([url]))

@@ -9,7 +9,7 @@ const HEALTH = 'GET /health'
 const stage = createEmbedFixture()
 afterEach(() => stage.end())
 
-/** Connections to running services, and to a program that is not a browser and that no test starts. */
+/** Connections to running services. The configured browser is another program, which no test starts. */
 async function stageConnections() {
   const crawl4ai = stage.later(await openCrawl4AIServer())
   const tei = stage.later(await openTeiServer())

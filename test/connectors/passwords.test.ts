@@ -13,7 +13,7 @@ test.each<[string, string, () => Promise<unknown>]>([
   ['crawl4ai.endpoint', 'token', () => openLibrary({ ...library, crawl4ai: { endpoint: place } })],
   ['endpointUrl', 'token', () => openCrawl4AIReader({ endpointUrl: place })],
   ['url', 'key', () => openQdrantStore({ url: place, collection: 'c', dimensions: 3 })],
-])('nothing is opened with a password in %s, which is not repeated', async (option, key, open) => {
+])('a password in %s is refused, and the message does not repeat it', async (option, key, open) => {
   await expect(open()).rejects.toMatchObject({
     code: 'OPTION_INVALID',
     message: `${option}: expected an address without user name and password: give a key as ${key}`,

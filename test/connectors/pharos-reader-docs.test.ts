@@ -10,7 +10,7 @@ const examples = readdirSync(fileURLToPath(new URL('examples', root)))
   .filter((name) => name.endsWith('.mjs'))
   .map((name) => read(`examples/${name}`))
 
-test('every sample of READERS.md stands in an example, which the test command runs', () => {
+test('every code sample of READERS.md is part of an example', () => {
   const samples = [...read('docs/READERS.md').matchAll(/```js\n([\s\S]*?)```/g)].map(([, sample = '']) => sample)
   expect(samples.length).toBeGreaterThan(5)
   // Most code of an example is inside a `try` block.
@@ -18,7 +18,7 @@ test('every sample of READERS.md stands in an example, which the test command ru
   expect(samples.filter((sample) => !texts.some((text) => text.includes(sample)))).toEqual([])
 })
 
-test('READERS.md names settings that there are', () => {
+test('READERS.md names only existing settings', () => {
   const named = [...read('docs/READERS.md').matchAll(/`(crawl4ai[A-Z]\w*)`/g)].map(([, name]) => name)
   expect(named.length).toBeGreaterThan(4)
   expect(named.filter((name) => !(String(name) in SETTINGS))).toEqual([])

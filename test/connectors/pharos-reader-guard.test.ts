@@ -15,7 +15,7 @@ const SITE_ADDRESS = '127.0.0.3'
 /** A public address, to which the tests never connect. */
 const PUBLIC_ADDRESS = '93.184.215.14'
 
-/** Names on this machine are not waited for. */
+/** The pacer does not delay requests to names below `localhost`. */
 const DOMAIN = 'docs.localhost'
 
 const ANSWERS = [...LOCAL_ANSWERS, ...INSIDE_ANSWERS]
@@ -82,7 +82,7 @@ async function expectRefused(reader: DocumentReader, urls: readonly string[]): P
   expect(canary.connections, canary.paths.join(' ')).toBe(0)
 }
 
-/** Not public, a name of metadata, or no URL at all. */
+/** Reasons of refusals: not public, the name of a metadata service, or no valid URL. */
 const REFUSED =
   /not a public address|not public|name of cloud metadata|no address|not a URL|user name or password|Location/
 
@@ -94,7 +94,7 @@ describe('a reader without a service', () => {
     },
   )
 
-  test('follows no redirect inside', async () => {
+  test('follows no redirect to an internal address', async () => {
     const forms = listForms(canary.port)
     const site = await openTestSite(
       Object.fromEntries(forms.map((form, i) => [`/${i}`, redirect(Buffer.from(form).toString('latin1'))])),

@@ -56,7 +56,7 @@ async function stageReader(
 const pathsOf = (site: Site): string[] => site.requestedPaths().filter((path) => path !== '/robots.txt')
 
 describe('a document', () => {
-  test('has the text of the page, an id of its address, and nine flat facts', async () => {
+  test('has the text of the page, an id derived from its address, and nine flat metadata fields', async () => {
     const more = '<meta name="description" content="How tides are told.">'
     const links = ['/a', '/a#part', '/b', 'https://other.example/', 'https://other.example/x', 'mailto:a@b.example']
     const clock = { now: () => NOW, sleep: systemClock.sleep }
@@ -212,19 +212,19 @@ describe('unreadable pages', () => {
       'http-client-error, the server answered 401',
       'if it needs a login, give one in headers',
     ],
-    'what robots.txt forbids': [
+    'a page that robots.txt forbids': [
       { '/robots.txt': text('User-agent: *\nDisallow: /x'), '/x': page('X') },
       'robots-disallow, robots.txt (read just now) disallows it: Disallow: /x',
       'if you may read it all the same, set obeysRobots to false',
     ],
-    'what is no text': [{ '/x': ARCHIVE }, 'not-text, application/zip', 'open it in a browser to see what it shows'],
+    'a binary file': [{ '/x': ARCHIVE }, 'not-text, application/zip', 'open it in a browser to see what it shows'],
     'a damaged document': [{ '/x': PDF }, 'damaged, it is no PDF that can be read', 'open it with the program'],
-    'redirects without end': [
+    'an endless redirect': [
       { '/x': redirect('/y'), '/y': redirect('/x') },
       'redirect-loop, more than 10 redirects',
       'try again later',
     ],
-    'a redirect out of the web': [
+    'a redirect to another scheme': [
       { '/x': redirect('ftp://files.example/x') },
       'scheme, it redirects to something else than a web page',
       'try again later',
@@ -238,7 +238,7 @@ describe('unreadable pages', () => {
     expect(advised).toContain(advice)
   })
 
-  test('a page that robots.txt disallows is refused unless robots.txt is ignored', async () => {
+  test('a page that robots.txt disallows is read if robots.txt is ignored', async () => {
     const pages = { '/robots.txt': text('User-agent: *\nDisallow: /'), '/x': page('X') }
     const { site, reader } = await stageReader(pages, { obeysRobots: false })
     expect(await reader.loadData([`${site.origin}/x`])).toHaveLength(1)
@@ -359,7 +359,7 @@ describe('a page that is empty until its scripts have run', () => {
     expect(reader.lastFailures[0]?.error.message).toContain('timeout, it never came to rest')
   })
 
-  test('is followed to the target of its scripts', async () => {
+  test('is followed to the address that its scripts navigate to', async () => {
     const { reader, urls, site } = await openRendering('auto', (url) => ({
       type: 'rendered',
       snapshot: { url: new URL('/plain', url).href, body: SHELL },
@@ -390,7 +390,7 @@ describe('a page that is empty until its scripts have run', () => {
 })
 
 describe('a reader', () => {
-  test('describes itself', async () => {
+  test('has a class name and default options', async () => {
     const reader = await openReader()
     expect([reader.className, reader.isRemote, reader.failOnError]).toEqual(['PharosReader', true, false])
     expect(reader.maxConcurrentRequests).toBe(5)
@@ -403,7 +403,7 @@ describe('a reader', () => {
     })
   })
 
-  test('opened by itself needs only an allowance, and identifies itself in the user agent', async () => {
+  test('opens a library of its own if none is given, and identifies itself in the user agent', async () => {
     const site = await openTestSite({ '/a': page('A') })
     const reader = await openPharosReader({ allowPrivate: ['127.0.0.1'] })
     try {
@@ -422,7 +422,7 @@ describe('a reader', () => {
     expect(await library.store.listSources()).toEqual([])
   })
 
-  test('a reader that is closed stops the pages it is reading', async () => {
+  test('aborts reads in progress when it is closed', async () => {
     const { site, reader } = await stageReader({ '/slow': { body: page('Slow'), delayMs: 5000 } })
     const reading = reader.loadData([`${site.origin}/slow`])
     await expect.poll(() => site.requests.length).toBe(2)

@@ -197,13 +197,13 @@ describe('ingesting documents', () => {
     expect(textsOf(URL_A)).toEqual(before)
   })
 
-  test('names an address without its password', async () => {
+  test('hides user name and password of an address in error messages', async () => {
     const [result] = await ingestDocuments([documentOf('http://me:secret@127.0.0.1/', '')], { embedder, vectorStore })
     const said = result?.type === 'failed' ? result.error.message : ''
     expect(said).toBe('http://…@127.0.0.1/ could not be read: there is no text')
   })
 
-  test('refuses missing and zero vectors', async () => {
+  test('refuses missing and zero vectors, and turns a rejection that is no Error into one', async () => {
     const zeros: Pick<Embedder, 'space' | 'embed'> = {
       space: embedder.space,
       embed: async (texts) => texts.map(() => new Float32Array(DIMENSIONS)),
@@ -220,7 +220,7 @@ describe('ingesting documents', () => {
     ])
   })
 
-  test('loses nothing when it is killed between writing and removing', async () => {
+  test('keeps the new points if deleting the old ones fails, and the next run deletes those', async () => {
     const options = { embedder, vectorStore }
     await ingestDocuments([documentOf(URL_A, LONG)], options)
     const before = textsOf(URL_A).length
@@ -264,7 +264,7 @@ describe('ingesting addresses', () => {
     expect(textsOf(URL_A)[0]).toContain(`what stands at ${URL_A}`)
   })
 
-  test('keeps old points as the reader is configured, or as the call requests', async () => {
+  test('follows the deduplication setting of the reader, unless the call overrides it', async () => {
     const options = { endpointUrl: crawl4ai.origin, allowPrivate: ['127.0.0.1'], enableDeduplication: false }
     const reader = stage.later(await openCrawl4AIReader(options))
     await ingestDocuments([documentOf(URL_A, LONG)], { embedder, vectorStore })
@@ -304,8 +304,8 @@ describe('ingesting addresses', () => {
   })
 })
 
-describe('a store for points', () => {
-  test('reports if it cannot be opened', async () => {
+describe('the vector store', () => {
+  test('rejects a collection with other dimensions', async () => {
     qdrant.addCollection('other', { size: 3, distance: 'Cosine' })
     const options = { url: qdrant.origin, collection: 'other', dimensions: DIMENSIONS }
     await expect(openQdrantStore(options)).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })

@@ -12,7 +12,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { countLetters, openQdrantFixture, type QdrantFixture, SPACE } from './qdrant-fixture.ts'
 
-/** A page as it is made up. */
+/** A generated page. */
 interface MadePage {
   readonly sourceId: string
   readonly path: string
@@ -130,7 +130,7 @@ describe('filters', () => {
     expect(found).toBeGreaterThan(100)
   })
 
-  test('leave conditions to the store that cannot be compared as a value', () => {
+  test('leave conditions that cannot be compared as values to the store', () => {
     const asked = { kind: 'go', contentType: 'code', language: 'EN' } as const
     const { filter: there, postFilter } = splitFilter(POINTS, asked)
     expect(postFilter).toBeUndefined()

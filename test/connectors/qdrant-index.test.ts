@@ -137,7 +137,7 @@ describe('writing vectors', () => {
     await embedAll()
     expect(await store.vectors.count()).toMatchObject({ embedded: 5 })
     expect(copy.problem).toMatch(/Qdrant at .* cannot be used/)
-    // The store finds what is nearest.
+    // The store answers the search instead.
     const found = await index.nearest(countLetters(SEA), 2)
     expect(found).toEqual(await store.vectors.nearest(countLetters(SEA), 2))
     await stage.server.resumeListening()
@@ -198,7 +198,7 @@ describe('writing vectors', () => {
     await expect(index.nearest(countLetters(SEA), 2, {}, given)).rejects.toThrow('enough')
   })
 
-  test('the timeout of one caller does not cancel the collection that other callers wait for', async () => {
+  test('an abort by one caller does not cancel the opening that other callers wait for', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     stage.server.setFault('GET /collections/:name', { type: 'wait', for: promise })
     const hurry = new AbortController()
@@ -238,7 +238,7 @@ describe('writing vectors', () => {
 describe('nearest neighbours', () => {
   const names = (found: readonly ChunkRef[]): string[] => found.map(({ chunkId }) => chunkId)
 
-  test('come from the copy, and the store compares them', async () => {
+  test('come from the copy, with the similarities of the store', async () => {
     await fill()
     await embedAll()
     const found = await index.nearest(countLetters(SEA), 3)
@@ -246,7 +246,7 @@ describe('nearest neighbours', () => {
     expect(found).toEqual(await store.vectors.nearest(countLetters(SEA), 3))
   })
 
-  test('come from the store if there are no vectors, no sources, or only unknown sources', async () => {
+  test('are empty without a query to the copy if there are no vectors, or no known sources', async () => {
     expect(await index.nearest(countLetters(SEA), 3)).toEqual([])
     await fill()
     await embedAll()
@@ -329,7 +329,7 @@ describe('nearest neighbours', () => {
     await embedAll()
     await writePage(store, 'docs', '/a', 'fog')
     await embedAll()
-    // Simulates points that disappeared after the count.
+    // The count hides the stale points, as if their chunks had been removed after it.
     stage.server.setFault(COUNT, { type: 'answer', status: 200, json: { result: { count: 4 }, status: 'ok', time: 0 } })
     const problems: (string | null)[] = []
     for (const filter of [{}, { path: '/' }]) {
@@ -419,7 +419,7 @@ describe('syncing the copy', () => {
     expect(idsIn()).toBe(1)
   })
 
-  test('loses nothing if it is killed between writing and removing, and the next sync completes it', async () => {
+  test('keeps new and old points if removing the old ones fails, and the next sync removes them', async () => {
     await fill('/a')
     await embedAll()
     await writePage(store, 'docs', '/a', 'one text only')

@@ -34,18 +34,18 @@ async function send(method: string, path: string, body?: unknown, type = 'applic
 const POINTS = '/collections/c/points'
 const UUID = 'ffffffff-0000-0000-0000-000000000000'
 
-describe('the strict Qdrant', () => {
+describe('the Qdrant test server', () => {
   test.each<[string, string, string, unknown, number, RegExp]>([
+    ['a missing collection', 'GET', '/collections/x', undefined, 404, /Not found: Collection `x` doesn't exist!/],
     [
-      'a collection that is not there',
-      'GET',
-      '/collections/x',
-      undefined,
-      404,
-      /Not found: Collection `x` doesn't exist!/,
+      'an existing collection',
+      'PUT',
+      '/collections/c',
+      { vectors: { size: 2, distance: 'Cosine' } },
+      409,
+      /already exists/,
     ],
-    ['one that is', 'PUT', '/collections/c', { vectors: { size: 2, distance: 'Cosine' } }, 409, /already exists/],
-    ['no dimensions', 'PUT', '/collections/d', { vectors: { size: 0, distance: 'Cosine' } }, 422, /Validation error/],
+    ['zero dimensions', 'PUT', '/collections/d', { vectors: { size: 0, distance: 'Cosine' } }, 422, /Validation error/],
     ['an unknown distance', 'PUT', '/collections/d', { vectors: { size: 1, distance: 'cosine' } }, 400, /Format error/],
     ['no vectors', 'PUT', '/collections/d', {}, 400, /Format error/],
     ['unknown members', 'POST', `${POINTS}/count`, { exactly: true }, 400, /Format error/],
@@ -69,10 +69,10 @@ describe('the strict Qdrant', () => {
     ['other dimensions', 'PUT', POINTS, { points: [{ id: 1, vector: [1] }] }, 400, /expected dim: 2, got 1/],
     ['other dimensions in a query', 'POST', `${POINTS}/query`, { query: [1] }, 400, /expected dim: 2, got 1/],
     ['NaN', 'PUT', POINTS, { points: [{ id: 1, vector: [Number.NaN, 1] }] }, 400, /Format error/],
-    ['an id that is none', 'PUT', POINTS, { points: [{ id: 'one', vector: [1, 1] }] }, 400, /Format error/],
+    ['an invalid id', 'PUT', POINTS, { points: [{ id: 'one', vector: [1, 1] }] }, 400, /Format error/],
     ['a negative id', 'POST', `${POINTS}/delete`, { points: [-1] }, 400, /Format error/],
-    ['an odd wait', 'PUT', `${POINTS}?wait=yes`, { points: [] }, 400, /query parameters/],
-    ['a limit of nothing', 'POST', `${POINTS}/scroll`, { limit: 0 }, 422, /limit: value 0 invalid/],
+    ['an invalid wait', 'PUT', `${POINTS}?wait=yes`, { points: [] }, 400, /query parameters/],
+    ['a limit of 0', 'POST', `${POINTS}/scroll`, { limit: 0 }, 422, /limit: value 0 invalid/],
   ])('refuses %s', async (_what, method, path, body, status, message) => {
     const answer = await send(method, path, body)
     expect(answer.status).toBe(status)
@@ -104,7 +104,7 @@ describe('the strict Qdrant', () => {
     expect(await count({ should, must: [{ key: 'n', range: { gt: 2 } }] })).toBe(1)
   })
 
-  test('compares by cosines and gives points in the order of their ids', async () => {
+  test('searches by cosine, and lists points in the order of their ids', async () => {
     const { json } = await send('POST', `${POINTS}/query`, { query: [0, 2], limit: 2 })
     expect(json).toMatchObject({
       status: 'ok',

@@ -69,7 +69,7 @@ describe('opening a collection', () => {
     ['other dimensions', { size: 3, distance: 'Cosine' }, /its vectors have 3 dimensions instead of 2/],
     ['another distance', { size: 2, distance: 'Dot' }, /it compares by Dot instead of Cosine/],
     ['named vectors', { text: { size: 2, distance: 'Cosine' } }, /its vectors have names/],
-  ])('refuses one of %s, and touches nothing of it', async (_what, vectors, message) => {
+  ])('refuses a collection with %s, unless it may be recreated', async (_what, vectors, message) => {
     const stage = await stageOf()
     stage.server.addCollection('docs', vectors)
     await expect(openIn(stage)).rejects.toMatchObject({
@@ -345,7 +345,7 @@ describe('a failing service', () => {
     expect(stage.clock.pauses).toEqual([])
   })
 
-  test('is abandoned when the caller aborts', async () => {
+  test('gets no request after the caller has aborted', async () => {
     const stage = await stageOf()
     const collection = await openIn(stage)
     const stop = new AbortController()

@@ -17,7 +17,7 @@ import type { FaultyServer } from './servers/faults.ts'
 import { openTeiRerankServer } from './servers/rerank.ts'
 
 const PAGES = 12
-/** The number of lamps in a text decides the rank by words, and its wick decides the judgement of the reranker. */
+/** The number of lamps in a text decides its rank by words, and the number of its wick decides the judgement of the reranker. */
 const textOf = (page: number): string =>
   `${Array.from({ length: PAGES - page }, () => 'The lamp burns.').join(' ')} Its wick has number ${page}. ${filler(page)}`
 
@@ -106,7 +106,7 @@ describe('a reranker', () => {
     )
   })
 
-  test('reads the title, the headings and the text of each, once', async () => {
+  test('gets the title, the headings and the text of each hit, once', async () => {
     await ask()
     expect(seen).toHaveLength(PAGES)
     expect(seen.every((text) => /^Page \d+\n/.test(text) && text.includes('wick'))).toBe(true)
@@ -174,14 +174,14 @@ describe('a reranker', () => {
     ])
   })
 
-  test('takes part in a page whose cursor does not name the earlier ranking', async () => {
+  test('ranks a following page whose cursor does not name the earlier ranking', async () => {
     const { cursor, passages } = await ask({ limit: 5 })
     const old = cursor?.replace(/-wr$/, '') ?? ''
     expect(old).not.toBe(cursor)
     expect(titlesOf(await ask({ limit: 5, cursor: old }))).toEqual(pagesFrom(PAGES - 1 - passages.length, -1, 5))
   })
 
-  test('takes no part in a page that follows an answer without it', async () => {
+  test('does not rank a following page of an answer without it', async () => {
     server.queueFaults('POST /rerank', { type: 'answer', status: 500 })
     const first = await ask({ limit: 5 })
     expect(first.engines).toEqual(['words'])

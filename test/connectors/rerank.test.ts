@@ -97,7 +97,7 @@ describe('Text Embeddings Inference', () => {
     })
   })
 
-  test('gets its key', async () => {
+  test('gets the configured key, and a missing key is reported', async () => {
     const { reranker } = await stageTei({ apiKey: 'open sesame' })
     expect(await reranker.rerank('which', ['a 0.1'])).toEqual([0.1])
     const { server } = await stageTei({ apiKey: 'open sesame' })
@@ -120,24 +120,24 @@ describe('a failing service', () => {
 
   test.each<[string, Fault, Partial<ServiceFailure>]>([
     ['by breaking the connection', { type: 'reset' }, { type: 'network' }],
-    ['by breaking off', { type: 'cut' }, { type: 'network' }],
-    ['by 500', { type: 'answer', status: 500, text: 'out of memory' }, { type: 'server-error', status: 500 }],
+    ['by cutting its answer', { type: 'cut' }, { type: 'network' }],
+    ['with 500', { type: 'answer', status: 500, text: 'out of memory' }, { type: 'server-error', status: 500 }],
     [
-      'by 429',
+      'with 429',
       { type: 'answer', status: 429, json: { error: 'Model is overloaded', error_type: 'Overloaded' } },
       { type: 'rate-limited', message: 'TEI answered 429: Model is overloaded' },
     ],
-    ['by no JSON', { type: 'not-json' }, { type: 'bad-answer' }],
-    ['by NaN', { type: 'answer', status: 200, text: '[{"index":0,"score":NaN}]' }, { type: 'bad-answer' }],
+    ['with a body that is not JSON', { type: 'not-json' }, { type: 'bad-answer' }],
+    ['with NaN as a score', { type: 'answer', status: 200, text: '[{"index":0,"score":NaN}]' }, { type: 'bad-answer' }],
     [
-      'by a number that is none',
+      'with an infinite score',
       { type: 'answer', status: 200, text: '[{"index":0,"score":1e999},{"index":1,"score":0}]' },
       { message: 'TEI answered with a score that is no finite number' },
     ],
-    ['by no list', answer({ results: [] }), { message: 'TEI answered without a list of judgements' }],
-    ['by nothing', answer([null]), { message: 'TEI answered with a judgement of text undefined, of 2' }],
+    ['without a list', answer({ results: [] }), { message: 'TEI answered without a list of judgements' }],
+    ['with a null entry', answer([null]), { message: 'TEI answered with a judgement of text undefined, of 2' }],
     [
-      'by a text that it was not given',
+      'by judging a text that it was not given',
       answer([
         { index: 0, score: 1 },
         { index: 2, score: 0 },
@@ -180,7 +180,7 @@ describe('a failing service', () => {
     await expect(reranker.rerank('which', ['a 1'])).rejects.toThrow(CircuitOpenError)
   })
 
-  test('is retried by one call after a while', async () => {
+  test('gets another request after thirty seconds', async () => {
     const { server, reranker, clock } = await stageTei()
     await server.stopListening()
     for (const _ of [1, 2]) await failureOf(reranker)
@@ -191,7 +191,7 @@ describe('a failing service', () => {
     expect(await reranker.rerank('which', ['a 1'])).toEqual([1])
   })
 
-  test('is not counted as failing when the caller aborts, only after a timeout', async () => {
+  test('counts as failing after timeouts, but not when the caller aborts', async () => {
     const { server, reranker } = await stageTei()
     server.setFault('POST /rerank', { type: 'hang' })
     for (const _ of [1, 2, 3]) {
@@ -207,7 +207,7 @@ describe('a failing service', () => {
   })
 })
 
-describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker with the shape of %s', (vendor) => {
+describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker with the API of %s', (vendor) => {
   test('judges texts and gets no unknown fields', async () => {
     const { server, reranker, route } = await stageHosted(vendor)
     expect(reranker.name).toBe(`${MODEL} at 127.0.0.1:${server.port}`)
@@ -216,7 +216,7 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
     expect(server.bodies(route)).toEqual([{ model: MODEL, query: 'which', documents: textsOf(50) }])
   })
 
-  test('refuses a wrong key without repeating it, and an unknown model', async () => {
+  test('reports a wrong key without repeating it, and an unknown model', async () => {
     const { reranker } = await stageHosted(vendor, { key: 'wrong' })
     expect(await failureOf(reranker)).toMatchObject({ type: 'refused', status: 401 })
     expect((await failureOf(reranker)).message).toMatch(/^127\.0\.0\.1:\d+ answered 401: invalid api token: Bearer …$/)
@@ -224,7 +224,7 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
     expect(await failureOf(other.reranker)).toMatchObject({ type: 'refused', status: 404 })
   })
 
-  test('an answer without judgements is refused', async () => {
+  test('rejects an answer without judgements', async () => {
     const { server, reranker, route } = await stageHosted(vendor)
     server.queueFaults(
       route,
@@ -236,7 +236,7 @@ describe.each<RerankVendor>(['cohere', 'jina', 'voyage'])('a hosted reranker wit
   })
 })
 
-describe('the strict servers', () => {
+describe('the test servers', () => {
   const post = (server: FaultyServer, path: string, body: unknown, headers = {}): Promise<Response> =>
     fetch(`${server.origin}${path}`, {
       method: 'POST',
@@ -244,7 +244,7 @@ describe('the strict servers', () => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
 
-  test('the TEI server refuses what TEI refuses', async () => {
+  test('the TEI test server refuses invalid requests as TEI does', async () => {
     const { server } = await stageTei({ maxClientBatchSize: 2 })
     const right = { query: 'q', texts: ['a'] }
     const statuses = await Promise.all([
@@ -262,7 +262,7 @@ describe('the strict servers', () => {
     expect(statuses.map(({ status }) => status)).toEqual([405, 404, 415, 400, 422, 422, 422, 413, 413, 200])
   })
 
-  test('the hosted servers refuse what the real services refuse', async () => {
+  test('the hosted test server refuses invalid requests as the real service does', async () => {
     const { server } = await stageHosted('voyage')
     const right = { model: MODEL, query: 'q', documents: ['a'] }
     const statuses = await Promise.all([

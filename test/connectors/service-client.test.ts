@@ -146,7 +146,7 @@ describe('a client for services', () => {
     await expect(asked).rejects.toBe(enough)
   })
 
-  test('names a connection that is refused, reset or cut', async () => {
+  test('reports a connection that is refused, reset or cut', async () => {
     const server = await openServer()
     const closed = `http://127.0.0.1:${await findClosedPort()}`
     const client = open([server.origin, closed])
@@ -156,7 +156,7 @@ describe('a client for services', () => {
     for (let i = 0; i < 2; i++) expect(await problemOf(client.request(get(`${server.origin}/thing`)))).toBe(broke)
   })
 
-  test('names a host that has no address, or is not found in time', async () => {
+  test('reports a host that has no address, or is not resolved in time', async () => {
     const gone = open(['http://gone.test'], {
       resolve: async () => {
         throw Object.assign(new Error('gone'), { code: 'ENOTFOUND' })
@@ -182,7 +182,7 @@ describe('a client for services', () => {
     )
   })
 
-  test('refuses a self-signed certificate', async () => {
+  test('refuses a self-signed certificate unless it is trusted, and one for another host', async () => {
     const certificate = makeSelfSigned('service.test')
     const server = createHttpsServer(certificate, (_, response) => response.end('{}'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

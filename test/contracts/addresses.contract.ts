@@ -7,7 +7,7 @@ import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { classificationOf } from './classifications.ts'
 import { setPause } from './host-clocks.ts'
 
-/** Contract of every address view. Each test has its own store with two sources, `docs` and `more`. */
+/** Contract of the address lists of every store. Each test has its own store with two sources, `docs` and `more`. */
 export function describeAddresses(open: () => Promise<LibraryStore>): void {
   let store: LibraryStore
   let addresses: Addresses
@@ -144,7 +144,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await list({ minWordCount: 0 })).toEqual([])
     })
 
-    test('is paged in every size, in both directions, across sources and equal times', async () => {
+    test('can be paged with any page size, in both directions, across sources and equal times', async () => {
       await find(
         ['/5', '/1', '/3', '/2', '/4'].map((path) => ({ url: urlAt(path) })),
         10,
@@ -160,7 +160,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(whole.map(({ url, sourceId }) => [url, sourceId])).toEqual([
         ['https://other.test/', 'more'],
         [urlAt('/7'), 'more'],
-        // Addresses of the same time come in the order in which they were found.
+        // Of addresses with the same time, the last one found comes first.
         [urlAt('/6'), 'more'],
         [urlAt('/1'), 'more'],
         [urlAt('/3'), 'more'],
@@ -202,7 +202,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       }
     })
 
-    test('is the same for any number of subdomains of the host', async () => {
+    test('contains the addresses of all subdomains of a host, however many there are', async () => {
       const urls = Array.from({ length: 80 }, (_, i) => `https://h${i}.many.test/`)
       await find(
         urls.map((url) => ({ url })),
@@ -227,7 +227,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await addresses.count(query, 1000)).toBe(82)
     })
 
-    test('misses no stable address and repeats none while others are checked and found', async () => {
+    test('misses no unchanged address and repeats none while others are checked and found', async () => {
       const paths = Array.from({ length: 30 }, (_, i) => `/${10 + i}`)
       for (const [i, path] of paths.entries()) await find([{ url: urlAt(path) }], 100 + i)
       let now = 1000
@@ -443,7 +443,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       expect(await addresses.describeHost('test')).toBeUndefined()
     })
 
-    test('follow every change', async () => {
+    test('have current counts after every change', async () => {
       await write(urlAt('/page'), 10, 5)
       await settle(urlAt('/page'), 20, { state: 'unchanged', status: 304 })
       expect(await addresses.describeHost('docs.test')).toMatchObject({

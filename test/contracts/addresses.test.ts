@@ -16,7 +16,7 @@ describe.each(Object.entries(STORES))('the addresses in %s', (_name, open) => {
   describeAddresses(open)
 })
 
-test('the addresses in SQLite are read by indexes, in their order', async () => {
+test('the addresses in SQLite are read through indexes, without scanning or sorting rows', async () => {
   const db = openDatabase(':memory:')
   db.exec(FILL)
   const plans = recordPlans(db)
@@ -83,7 +83,7 @@ test('the host counters in SQLite equal the rows of the ledger', async () => {
   db.close()
 })
 
-test('the host counters in SQLite are not written by a lease or release, and once by a settlement', () => {
+test('a lease does not write the host counters in SQLite, and a settlement writes them once', () => {
   const countWrites = (set: string, hasTrigger: boolean): number => {
     const db = openDatabase(':memory:')
     db.exec(FILL)

@@ -1,6 +1,6 @@
 import type { Classification, PageClass } from '../../src/core/model.ts'
 
-/** A classification of the given class, by no particular rules. */
+/** A classification with the given class and made-up evidence. */
 export function classificationOf(kind: PageClass, more: Partial<Classification> = {}): Classification {
   return {
     version: 1,

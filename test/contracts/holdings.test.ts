@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'pharos-holdings-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 
-/** Columns that have another name everywhere else, or are a table of their own here. */
+/** Columns that have another name in the copy tables, or are in a table of their own in SQLite. */
 const NAMES: Readonly<Record<string, string>> = {
   'url_aliases.exists': 'url_aliases.is_there',
   'analysis_runs.verbose': 'analysis_runs.is_verbose',
@@ -18,7 +18,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'layouts.id': 'pages.id',
   'layouts.layout': 'pages.layout',
 }
-/** Row numbers that are no columns in SQLite. */
+/** Row numbers that are not columns in SQLite, but row ids. */
 const ROW_IDS = ['crawl_jobs.number', 'analysis_runs.number', 'place_sources.number']
 
 describe('the SQLite store', () => {

@@ -54,7 +54,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect(await log.find('a')).toMatchObject({ url: 'https://a.test/' })
     })
 
-    test('are listed by start time, newest first, after those that wait', async () => {
+    test('are listed by start time, newest first, after the queued ones', async () => {
       await log.add(jobOf('late', { status: 'running', createdAt: 1, startedAt: 90 }))
       await log.add(jobOf('waiting', { createdAt: 5 }))
       await log.add(jobOf('early', { status: 'done', createdAt: 80, startedAt: 85, endedAt: 99 }))
@@ -240,7 +240,7 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       expect(await log.trim({ ...KEEP_ALL, events: 0 })).toBe(4)
     })
 
-    test('never gives an id twice', async () => {
+    test('never leads to an id being used twice', async () => {
       await fill('a', 3)
       const last = await idOf('/a2')
       await log.trim({ ...KEEP_ALL, events: 0 })

@@ -88,7 +88,7 @@ describe('the history of jobs in SQLite', () => {
     expect(await list()).toEqual(seeds)
   })
 
-  test('is read and trimmed by indexes, also if it is large', async () => {
+  test('is read and trimmed through indexes, without scanning whole tables', async () => {
     const { db, log } = openLog(newPath())
     const plans = recordPlans(db)
     const traced = createJobLog(db, (work) => writeTo(db, work))

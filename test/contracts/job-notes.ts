@@ -10,7 +10,7 @@ export const KEEP_ALL: RetentionRule = {
   jobs: Number.MAX_SAFE_INTEGER,
 }
 
-/** A job that waits. */
+/** A queued job. */
 export function jobOf(id: string, more: Partial<JobRecord> = {}): JobRecord {
   return {
     id,
@@ -30,7 +30,7 @@ export function jobOf(id: string, more: Partial<JobRecord> = {}): JobRecord {
   }
 }
 
-/** A change of a queue. */
+/** The data of a queue event. */
 export function frameOf(url: string, more: Partial<QueueFrame> = {}): QueueFrame {
   return { action: 'enqueued', url, depth: 1, host: 'a.test', reason: null, queueSize: 1, alias: null, ...more }
 }

@@ -12,7 +12,7 @@ import type { AnalysisStore, LibraryStore } from '../../src/library/library-stor
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import type { SqlAccess } from './understanding.contract.ts'
 
-/** A library of its own, a look into it, and which columns its tables have. */
+/** A library for one test, SQL access to it, and the columns of its tables. */
 export interface CopyableLibrary {
   readonly store: LibraryStore & AnalysisStore
   readonly sql: SqlAccess
@@ -25,7 +25,7 @@ const LEFT_OUT: readonly RegExp[] = [
   // Derived from other columns.
   /^(?:ledger_counts|open_hosts|host_counts|chunk_counts|index_\w+)\./,
   /^(?:ledger\.at|pages\.(?:language|sections))$/,
-  // Specific to this database: its identity, its arrivals, the state of its copy in a service.
+  // Specific to this database: its identity, its copy sessions, the state of its copy in a service.
   /^(?:schema_version|library_identity|arrivals|copied_vectors)\./,
   // State of running processes, and messages between them.
   /^(?:embedding_lease|workers|crawl_helpers|passed_on)\./,
@@ -35,7 +35,7 @@ const LEFT_OUT: readonly RegExp[] = [
   /^crawl_jobs\.(?:worker|holder|asked_end|wants_pause|is_begun)$/,
   // Only an order of insertion.
   /^crawl_types\.id$/,
-  // Set only while a library is being copied into this one.
+  // Set only while a source is being removed or copied.
   /^sources\.is_removed$/,
 ]
 
@@ -73,7 +73,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
     store.libraryCopy.sessions.begin({ ...requestOf(more), isAlone: true, skipped: [] })
   const CLAIM = { origin: 'origin', holder: 'me', now: 200 }
 
-  test('contains every column, or has a reason for leaving it out', async () => {
+  test('copies every column, or has a reason for leaving it out', async () => {
     const told = new Set(
       [...COPY_TABLES, SOURCES_TABLE].flatMap(({ name, columns }) => columns.map((c) => `${name}.${c.name}`)),
     )
@@ -97,7 +97,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
     expect(Math.max(...counts)).toBeLessThan(3)
   })
 
-  test('lists unfinished arrivals', async () => {
+  test('lists unfinished copy sessions', async () => {
     await begin()
     const { sessions } = store.libraryCopy
     expect(await sessions.listOpen()).toMatchObject([{ origin: 'origin', plan: { place: '/somewhere.db' } }])
@@ -105,7 +105,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
     expect(await sessions.listOpen()).toEqual([])
   })
 
-  test('has an identity of its own', async () => {
+  test('has the same library id as the vectors', async () => {
     expect(await store.libraryCopy.readLibraryId()).toBe(await store.vectors.readLibraryId())
   })
 
@@ -114,7 +114,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
       await addSourceTo(store, 'docs')
       for (const path of ['/b', '/a', '/c']) await writePage(store, 'docs', path, `text of ${path}`)
       await store.libraryCopy.view(async (view) => {
-        const few = { ...tableOf('ledger'), atOnce: 2 }
+        const few = { ...tableOf('ledger'), batchSize: 2 }
         const batches: number[] = []
         for await (const rows of view.read(few)) batches.push(rows.length)
         expect(batches.toSorted((a, b) => a - b)).toEqual([1, 2])
@@ -132,7 +132,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
       })
     })
 
-    test('gives texts in the order of their bytes, and types that are the same everywhere', async () => {
+    test('returns texts in byte order, and values of the same types as every store', async () => {
       const hosts = ['z.test', 'a.test', 'ß.test', '😀.test', '！.test', 'B.test']
       for (const host of hosts) await store.changeClock(host, 5, (clock) => ({ ...clock, nextAt: 1.5 }))
       const rows = await readNow({ ...tableOf('hosts'), batchSize: 2 })
@@ -158,8 +158,8 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
     })
   })
 
-  describe('an arrival', () => {
-    test('gets numbers after all earlier ones, and later rows get numbers after it', async () => {
+  describe('a copy session', () => {
+    test('gets row numbers after all earlier ones, and later rows get numbers after these', async () => {
       await addSourceTo(store, 'docs')
       await writePage(store, 'docs', '/a', 'text')
       const taken = Number((await readNow(tableOf('ledger'))).at(-1)?.[0])
@@ -186,7 +186,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
       expect((await begin()).plan.offsets['sources']).toBe(offset + 2)
     })
 
-    test('is invisible before it ends, also to the deletion of removed sources, and then visible to all', async () => {
+    test('keeps its sources hidden until it ends, and the deletion of removed sources leaves them alone', async () => {
       await addSourceTo(store, 'docs')
       const { plan } = await begin()
       const offset = plan.offsets['sources'] ?? 0
@@ -203,7 +203,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
       ).toBe(false)
     })
 
-    test('does not end while another source has a name of it', async () => {
+    test('cannot end while another source has the name of one of its sources', async () => {
       const { plan } = await begin()
       const offset = plan.offsets['sources'] ?? 0
       await addSourceTo(store, 'two')
@@ -215,7 +215,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
       expect(await names()).toEqual(['two'])
     })
 
-    test('adds, changes and removes rows, and only for its owner', async () => {
+    test('adds, changes and removes rows, but only for its holder', async () => {
       const { plan } = await begin()
       const table = tableOf('url_aliases')
       const source = (plan.offsets['sources'] ?? 0) + 1
@@ -242,7 +242,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
       expect(await readNow(table, range)).toEqual([rowOf('a', false), rowOf('c', false)])
     })
 
-    test('can be taken over with its rows so far, and drops sources that are gone', async () => {
+    test('can be taken over, and then drops sources that the origin no longer has', async () => {
       const { plan } = await begin()
       const offset = plan.offsets['sources'] ?? 0
       const { sessions } = store.libraryCopy
@@ -254,7 +254,7 @@ export function describeLibraryCopy(open: () => Promise<CopyableLibrary>): void 
       expect(hidden.map(([id]) => id)).toEqual([offset + 1, offset + 3])
     })
 
-    test('is not taken over if others have the numbers that it needs, and is discarded without a trace', async () => {
+    test('cannot be resumed if other rows have the numbers that it needs, and can be discarded without a trace', async () => {
       const { plan } = await begin()
       const { sessions } = store.libraryCopy
       const events = tableOf('queue_events')
@@ -289,7 +289,7 @@ function sourceRow(id: number, name: string): CopyRow {
   return [id, name, name, null, `https://${name}.test/`, `https://${name}.test/`, '{}', '{}', 1]
 }
 
-/** A row of a ledger with as little in it as there can be. */
+/** A ledger row with only the required values. */
 function ledgerRow(id: number, source: number, path: string): CopyRow {
   const url = `https://one.test${path}`
   const facts: Readonly<Record<string, CopyRow[number]>> = {

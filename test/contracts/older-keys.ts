@@ -17,7 +17,7 @@ interface OlderRow {
 
 const HOST = 'https://docs.test'
 
-/** Rows by the start of their source. The keys of earlier versions lacked the slash at the end and display keys such as `ref`. */
+/** Rows by the start URL of their source. Keys of earlier versions had no trailing slash and no display parameters such as `ref`. */
 const OLDER_ROWS: Readonly<Record<string, readonly OlderRow[]>> = {
   [`${HOST}/`]: [
     { key: '/', url: '/', after: ['/', '/', null] },

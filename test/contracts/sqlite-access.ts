@@ -1,7 +1,7 @@
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import type { SqlAccess } from './understanding.contract.ts'
 
-/** Looks into a library in a file. */
+/** Opens SQL access to a library file. */
 export function openSqlAccess(path: string): SqlAccess {
   const db = openDatabase(path)
   return {

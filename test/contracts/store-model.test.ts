@@ -52,9 +52,7 @@ const MOST_ROWS = 4
 const STALE_MS = 10
 const KEYS = ADDRESSES.map(({ key }) => key)
 
-test('the memory store and the SQLite store give the same answers to the same calls', {
-  timeout: 600_000,
-}, async () => {
+test('the memory store and the SQLite store give the same answers to the same calls', async () => {
   const steps = fc.array(stepArbitrary(), { minLength: 1, maxLength: 80, size: 'max' })
   await fc.assert(fc.asyncProperty(steps, compareStores), { numRuns: LONG ? 5000 : 25 })
 })

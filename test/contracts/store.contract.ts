@@ -187,7 +187,7 @@ export function describeStore(open: () => Promise<Store>): void {
       await store.beginCrawl({ ...crawl('c3', 5000), sourceId: 'two' }, 500)
     })
 
-    test('close a stale crawl as cancelled, and report it', async () => {
+    test('close a stale crawl as cancelled, which then cannot be touched or ended any more', async () => {
       await store.beginCrawl(crawl('c1', 1000), 500)
       await store.touchCrawl('c1', 5000)
       await store.beginCrawl(crawl('c2', 5500), 500)
@@ -210,16 +210,19 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.beginCrawl(crawl('c2', 8500), 500, 'c1')).toMatchObject({ id: 'c1', heartbeatAt: 8500 })
     })
 
-    test.each([undefined, 'c1'])('make rows due that a wrong clock had delayed for too long (%s)', async (resume) => {
-      const late = 5000 + 20 * 60_000
-      await store.beginCrawl(crawl('c1', 1000), 500)
-      await visit('/near', { state: 'pending', reason: 'timeout', dueAt: late })
-      await visit('/far', { state: 'pending', reason: 'timeout', dueAt: late + 1 })
-      await store.beginCrawl(crawl('c2', 5000), 500, resume)
-      expect(await row('/near')).toMatchObject({ state: 'pending', dueAt: late })
-      expect(await row('/far')).toMatchObject({ state: 'pending', dueAt: null })
-      expect(pathsOf(await lease({ now: 5000, until: 9000, horizon: 6000 }))).toEqual(['/far'])
-    })
+    test.each([undefined, 'c1'])(
+      'make rows due that a wrong clock had delayed for too long (resume: %s)',
+      async (resume) => {
+        const late = 5000 + 20 * 60_000
+        await store.beginCrawl(crawl('c1', 1000), 500)
+        await visit('/near', { state: 'pending', reason: 'timeout', dueAt: late })
+        await visit('/far', { state: 'pending', reason: 'timeout', dueAt: late + 1 })
+        await store.beginCrawl(crawl('c2', 5000), 500, resume)
+        expect(await row('/near')).toMatchObject({ state: 'pending', dueAt: late })
+        expect(await row('/far')).toMatchObject({ state: 'pending', dueAt: null })
+        expect(pathsOf(await lease({ now: 5000, until: 9000, horizon: 6000 }))).toEqual(['/far'])
+      },
+    )
 
     test.each(['stale', 'cancelled'])('resume with their original options when they are %s', async (how) => {
       const begun = { ...crawl('c1', 1000), options: { ...crawl('c1').options, full: true } }
@@ -265,7 +268,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.beginCrawl(crawl('c2', 1200), 60_000, 'c1')).toMatchObject({ id: 'c1', state: 'running' })
     })
 
-    test('need proofs of their own if they are new, and keep theirs if they are resumed', async () => {
+    test('keep rows that await confirmation if they are resumed, and start without them if they are new', async () => {
       await index('/a', 'one')
       await store.beginCrawl(crawl('c2', 1000), 60_000)
       await visit('/a', { state: 'pending', reason: 'not-found', awaitsConfirmation: true }, 'c2')
@@ -538,7 +541,7 @@ export function describeStore(open: () => Promise<Store>): void {
       const rest = await lease(level)
       expect(pathsOf(rest)).toEqual(['/c'])
       await store.release(rest)
-      // The same where hosts are checked one by one, because a visit was postponed.
+      // The order is the same if hosts are checked one by one, because a visit was postponed.
       await offer([
         foundAddress('/due', { depth: 1, weight: -5 }),
         foundAddress('/host', { depth: 1, weight: 1, host: 'h.test' }),
@@ -704,7 +707,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await lease({ limit: 3, now: 0, horizon: 10 })).toEqual([])
     })
 
-    test('takes confirmations if nothing else is left', async () => {
+    test('takes confirmations only if nothing else is left', async () => {
       await offer([
         foundAddress('/a', { depth: 0 }),
         foundAddress('/b', { depth: 1 }),
@@ -771,7 +774,7 @@ export function describeStore(open: () => Promise<Store>): void {
       ])
     })
 
-    test('contains the validators of a former duplicate while its content is unchanged', async () => {
+    test('contains the validators of a duplicate while its target holds the same content', async () => {
       await index('/a', 'same')
       await index('/a/b', 'same', { etag: '"dup"' })
       await offer([foundAddress('/a/b')], 'c2')
@@ -851,7 +854,7 @@ export function describeStore(open: () => Promise<Store>): void {
   })
 
   describe('a settlement', () => {
-    test('can record the address from which the content is read from then on', async () => {
+    test('can record another address, which readers open from then on', async () => {
       await index('/a', 'one')
       expect(await row('/a')).toMatchObject({ url: at('/a') })
       await index('/a', 'two', { url: at('/a?v=2'), crawlId: 'c2' })
@@ -966,7 +969,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 2 })
     })
 
-    test.each(['skipped', 'failed', 'pending'] as const)('stores its links as %s', async (state) => {
+    test.each(['skipped', 'failed', 'pending'] as const)('stores links in the state %s', async (state) => {
       await visit('/a', { state, reason: 'noindex', links: [at('/x'), at('/y')] })
       expect(await store.readLinks('docs', at('/a'))).toEqual([at('/x'), at('/y')])
       await offer([foundAddress('/a')], 'c2')
@@ -999,7 +1002,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/a')).toMatchObject({ isFinal: true, etag: null, lastModified: null })
     })
 
-    test.each(['skipped', 'failed'] as const)('keeps the page as %s', async (state) => {
+    test.each(['skipped', 'failed'] as const)('keeps the page in the state %s', async (state) => {
       await index('/a', 'one')
       await visit('/a', { state, reason: 'http-server-error', pattern: 'p', status: 503, contentHash: sha('x') }, 'c2')
       expect(await row('/a')).toMatchObject({
@@ -1041,7 +1044,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'indexed', hasPage: true })
     })
 
-    test('requires content as indexed, and writes nothing without it', async () => {
+    test('requires content in the state indexed, and writes nothing without it', async () => {
       await offer([foundAddress('/a')])
       const first = await leaseOne('/a')
       await expect(settle(first, { state: 'indexed', finds: [foundAddress('/b')] })).rejects.toThrow(TypeError)
@@ -1066,7 +1069,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countContent('docs')).toEqual({ pages: 1, chunks: 1 })
     })
 
-    test('a better address does not report a row as demoted that an earlier crawl settled', async () => {
+    test('is moved to a better address without reporting a demoted row if an earlier crawl settled that row', async () => {
       await index('/a/b', 'same')
       expect(await index('/a', 'same', { crawlId: 'c2' })).toMatchObject({ state: 'indexed', demoted: null })
     })
@@ -1088,7 +1091,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await searchHits(store, { query: 'same', limit: 9 })).toMatchObject([{ url: at('/a') }])
     })
 
-    test('is taken from a pending row without moving it', async () => {
+    test('is taken from a pending row, which stays pending', async () => {
       await index('/a/b', 'same')
       await offer([foundAddress('/a/b')], 'c2')
       await offer([foundAddress('/a')], 'c2')
@@ -1126,7 +1129,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.countRemovable('docs', 'c3', false)).toEqual({ removable: 0, pages: 2 })
     })
 
-    test('leaves a row with other content alone when the better copy is gone', async () => {
+    test('makes a row with other content pending, with its page, when the better copy is gone', async () => {
       await index('/a', 'same')
       await index('/a/b', 'own')
       await index('/a/b', 'same', { crawlId: 'c2' })
@@ -1210,7 +1213,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/x/y')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/x') })
     })
 
-    test('stores nothing without a row and beyond the row limit', async () => {
+    test('stores no page that needs a new row beyond the row limit', async () => {
       await index('/a', 'one')
       const adoptUpTo = (maxRows: number, path: string, text: string) =>
         store.adopt({
@@ -1281,7 +1284,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a')).toMatchObject({ state: 'skipped', reason: 'stale-list', pattern: list })
       for (const path of ['/page', '/link', '/other', '/spared'])
         expect(await row(path)).toMatchObject({ state: 'pending' })
-      // A page that links to it is another matter.
+      // A later find admits the address again.
       expect(await offer([foundAddress('/a', listed)])).toEqual(['admitted'])
     })
 
@@ -1312,7 +1315,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/gone', { now: 1000 })).toMatchObject({ isConfirmation: false })
     })
 
-    test('parking a host is left to the running crawl', async () => {
+    test('a crawl that has ended cannot park a host', async () => {
       await store.beginCrawl(crawl('c1', 100), 1000)
       await offer([foundAddress('/a')])
       await store.endCrawl('c1', null, 200)
@@ -1332,7 +1335,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/skipped')).toMatchObject({ state: 'skipped', reason: 'noindex' })
     })
 
-    test('requeueing selects unseen pages, and addresses that answered, one link from the start', async () => {
+    test('requeueing selects unseen pages, and skipped addresses that responded, at most one link from the start', async () => {
       const redirected = { depth: 0, discovery: 'redirect' } as const
       await index('/page', 'one')
       await offer([
@@ -1418,7 +1421,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a/b/c')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
     })
 
-    test('a row stays final while it is requeued, and no longer', async () => {
+    test('a row stays final through retries, until it is settled', async () => {
       await visit('/a', { state: 'unchanged' })
       await settle(await leaseOne('/a'), { state: 'pending', reason: 'timeout' })
       const again = await leaseOne('/a')
@@ -1428,7 +1431,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await leaseOne('/a')).toMatchObject({ isFinal: false })
     })
 
-    test('orphaned canonicals are rows whose target holds no content, one step further at most', async () => {
+    test('a canonical is orphaned if neither its target nor the target of that row holds content', async () => {
       const canonical = (path: string, target: string) =>
         visit(path, { state: 'skipped', reason: 'canonical', target: at(target) })
       await index('/held', 'one')
@@ -1448,7 +1451,7 @@ export function describeStore(open: () => Promise<Store>): void {
   describe('removal', () => {
     const isProvenGone = true
 
-    test('takes what this crawl proved gone', async () => {
+    test('takes the pages that this crawl proved gone', async () => {
       await index('/a', 'one')
       await index('/b', 'two')
       await visit('/a', { state: 'failed', reason: 'not-found', status: 404, isProvenGone }, 'c2')
@@ -1463,7 +1466,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.removeProven('docs', 'c2', false, 900)).toBe(0)
     })
 
-    test('keeps pages that a later response proved to exist', async () => {
+    test('keeps a page if a later response does not prove it gone', async () => {
       await index('/a', 'one')
       await visit('/a', { state: 'failed', reason: 'not-found', isProvenGone }, 'c2')
       await visit('/a', { state: 'failed', reason: 'timeout' }, 'c3')
@@ -1480,7 +1483,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/old')).toMatchObject({ state: 'skipped', reason, target: at('/new'), hasPage: false })
     })
 
-    test('removes pages that a complete crawl did not see, on request', async () => {
+    test('takes pages that a complete crawl did not see, on request', async () => {
       await index('/seen', 'one')
       await index('/unseen', 'two')
       await visit('/failed', { state: 'failed', reason: 'timeout' })
@@ -1679,7 +1682,7 @@ export function describeStore(open: () => Promise<Store>): void {
     expect(await store.readList('docs', url)).toBeUndefined()
   })
 
-  test('lists are known that named addresses with content that were not seen again', async () => {
+  test('lists are returned if they name addresses with content that a crawl has not seen', async () => {
     const on = (path: string, list: string, discovery: FoundAddress['discovery'] = 'sitemap') =>
       foundAddress(path, { discovery, foundOn: at(list) })
     await offer([
@@ -1858,7 +1861,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.findPages('nobody', 'two')).toEqual([])
     })
 
-    test('lists its current relations to other pages, as long as it exists', async () => {
+    test('comes with a current page signature as long as the page exists', async () => {
       const base = record('/a', 'one')
       const alternates = [
         { url: at('/a'), language: 'en', type: null },
@@ -1947,7 +1950,7 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await find9('the and')).toEqual(['/the'])
     })
 
-    test('is limited to sources', async () => {
+    test('can be limited to sources', async () => {
       await index('/a', 'shared words')
       await store.addSource(source('two'))
       await store.offer('two', 'c9', [foundAddress('/b')], 1)
@@ -2097,7 +2100,7 @@ export function describeStore(open: () => Promise<Store>): void {
     })
 
     test.each(['', '   ', '"', '" OR "', 'NEAR(a b)', 'zebra:', '*', '-', '🙂', 'x AND NOT y', "'", '\0', '^x'])(
-      'treats %j as plain words',
+      'does not interpret %j as query syntax',
       async (query) => {
         await index('/a', 'plain words')
         await expect(searchHits(store, { query, limit: 9 })).resolves.toEqual([])
@@ -2174,7 +2177,7 @@ export function describeStore(open: () => Promise<Store>): void {
     await expect(store.listAliases('docs', at('/new'))).resolves.toEqual([alias('/old', '/new')])
   })
 
-  test('a visit names the address that gave the content, until another one does', async () => {
+  test('a visit names the address that returned the stored content', async () => {
     await index('/a', 'words', { etag: '"1"', contentUrl: at('/a.md') })
     await offer([foundAddress('/a')], 'c2')
     const again = await leaseOne('/a')

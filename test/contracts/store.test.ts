@@ -18,7 +18,7 @@ const STORES: Readonly<Record<string, () => Promise<Store>>> = {
     copyFileSync(empty, path)
     return openSqliteStore(path)
   },
-  // The same but for its file, and what others are tested on.
+  // The same store without a file. Many other tests use it, so only the long run repeats the contract on it.
   ...(process.env['TEST_LONG'] === undefined
     ? {}
     : { 'the SQLite store in memory': () => openSqliteStore(':memory:') }),

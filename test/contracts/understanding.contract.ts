@@ -8,14 +8,14 @@ import type { HubVerdict, LearnedPattern } from '../../src/plan/plan-memory.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'
 import { classificationOf } from './classifications.ts'
 
-/** Reads the stored rows over a connection of its own, with SQL that every store understands. */
+/** Runs SQL that every store understands, over a connection of its own. */
 export interface SqlAccess {
   all(text: string): Promise<readonly unknown[]>
   run(text: string): Promise<unknown>
   close(): unknown
 }
 
-/** A library of its own, and a look into it. */
+/** A library for one test, and SQL access to it. */
 export interface UnderstandingLibrary {
   readonly store: LibraryStore & AnalysisStore
   readonly sql: SqlAccess
@@ -164,7 +164,7 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
       expect(await countPlaces()).toBe(1)
     })
 
-    test('is written for a page without a visit as well', async () => {
+    test('is also written for a page that is stored without a visit', async () => {
       const find = {
         key: at('/a'),
         url: at('/a'),
@@ -312,7 +312,7 @@ export function describeUnderstanding(open: () => Promise<UnderstandingLibrary>)
       expect(await store.placeHubs.findVerdict(at('/c/none'))).toBeUndefined()
     })
 
-    test('are missing once per place if they were only guessed, and not if the place has one under another spelling', async () => {
+    test('are listed as missing once per place if they were guessed, and not if the place has a hub under another spelling', async () => {
       await addPlaces()
       const missing = { state: 'missing', status: 404 } as const
       const niger = { placeId: 8, placeSlug: 'niger' }

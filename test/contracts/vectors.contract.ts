@@ -119,7 +119,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     },
   )
 
-  test('belong to their library only', async () => {
+  test('belong to a library with a unique id', async () => {
     const other = await open()
     const ids = [await store.vectors.readLibraryId(), await other.vectors.readLibraryId()]
     await other.close()
@@ -148,7 +148,7 @@ export function describeVectors(open: () => Promise<VectorStore>): void {
     let after: ChunkRef | undefined
     do {
       const some = await store.vectors.listMissing(2, undefined, after)
-      // A vector or a removal in between does not affect the following chunks.
+      // A vector that is written in between does not affect the following chunks.
       if (seen.length === 4) await write('docs', some[0]?.chunkId, NORTH)
       seen.push(...some.map(({ chunkId }) => chunkId))
       after = some.at(-1)

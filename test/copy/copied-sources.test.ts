@@ -25,7 +25,7 @@ async function openTwo() {
 test('a copy whose sources have changed is refused, and an unchanged one is not', async () => {
   const { from, to, source } = await openTwo()
   await copyLibrary({ from, to })
-  expect(await copyLibrary({ from, to })).toMatchObject({ isOld: true, sources: 1 })
+  expect(await copyLibrary({ from, to })).toMatchObject({ wasComplete: true, sources: 1 })
   await to.store.updateSource(source.id, { siteUrl: 'https://elsewhere.example/' })
   await expect(copyLibrary({ from, to })).rejects.toMatchObject({
     code: 'COPY_REFUSED',
@@ -33,7 +33,7 @@ test('a copy whose sources have changed is refused, and an unchanged one is not'
   })
 })
 
-test('a moving view holds no snapshot of a file, which would make its log grow', async () => {
+test('a moving view holds no snapshot of a library file, which would make the write-ahead log grow', async () => {
   const { to } = await openTwo()
   const look = (isMoving: boolean) =>
     to.libraryCopy.view(
@@ -54,7 +54,7 @@ async function ask(...args: string[]): Promise<string> {
   return answer
 }
 
-test('doctor names an interrupted copy into a file, and the copy can be given up although its origin cannot be opened', async () => {
+test('doctor names an interrupted copy into a file, and the copy can be discarded although its origin cannot be opened', async () => {
   const { from, to } = await openTwo()
   const stop = new AbortController()
   const onProgress = () => stop.abort(new Error('enough'))

@@ -21,7 +21,7 @@ export function casePath(name: string, file: string): string {
   return join(CASES, name, file)
 }
 
-/** The page that a case becomes. Its document stands in a tree as `docs/guide/input.md`. */
+/** The page that a case becomes. Its document is read as `docs/guide/input.md` of a tree. */
 export async function readCase(name: string): Promise<Page> {
   const file = existsSync(casePath(name, 'input.mdx')) ? 'input.mdx' : 'input.md'
   const body = await readFile(casePath(name, file), 'utf8')

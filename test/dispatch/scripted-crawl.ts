@@ -35,7 +35,7 @@ const behaviours: Readonly<Record<string, () => void>> = {
     // The parent has closed the command pipe, which ends a crawl.
     commands.on('close', () => process.exit(130))
   },
-  /** The same for a crawl that several processes share. */
+  /** Like `run`, for a crawl that several processes share. */
   shared() {
     behaviours['run']?.()
     report({ visited: 9, bytes: 90, own: { visited: 3, bytes: 30 } })

@@ -11,12 +11,12 @@ export function readSample(name: string): Uint8Array {
   return new Uint8Array(readFileSync(new URL(name, import.meta.url)))
 }
 
-/** An archive of members by their names. */
+/** A zip archive with the given texts, by the names of its members. */
 export function archive(members: Readonly<Record<string, string>>): Uint8Array {
   return zipSync(Object.fromEntries(Object.entries(members).map(([name, text]) => [name, strToU8(text)])))
 }
 
-/** Makes pages in the way the library does with files; any error counts as a refusal. */
+/** Converts a document as the library converts files; any error counts as a refusal. */
 export function convertWith(convert: Converter, bytes: Uint8Array, path = 'docs/file'): Promise<ConversionResult> {
   const load = async (): Promise<Converter> => convert
   return convertDocument({ name: 'document', extensions: '', mediaTypes: [], form: 'data', load }, bytes, path)

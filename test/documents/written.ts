@@ -120,7 +120,7 @@ export function epub(
   })
 }
 
-/** A PDF of given objects; the first is its catalogue. It has a cross-reference table or none. */
+/** A PDF of the given objects, the first of which is its catalogue. `hasTable` adds a cross-reference table. */
 export function pdf(objects: readonly string[], hasTable = true): Uint8Array {
   const parts = ['%PDF-1.7\n']
   const places: number[] = []

@@ -215,7 +215,7 @@ describe('a setting', () => {
     [{ crawl4aiRetries: 11 }, 'crawl4aiRetries: expected a whole number from 0 to 10, got 11'],
     [{ renderTimeout: '200ms' }, 'renderTimeout: expected a duration of at least 1s, got "200ms"'],
     [{ crawl4ai: { timeout: 5 } }, 'crawl4aiTimeout: expected a duration from 10s to 5m, got 5'],
-  ])('a wrong value in the file is refused with its place: %j', (file, problem) => {
+  ])('a wrong value in the file is refused with the names of the file and the setting: %j', (file, problem) => {
     expect(refusal(file)).toBe(`configuration FOLDER/pharos.config.json: ${problem}`)
   })
 
@@ -528,11 +528,11 @@ test.each([
   [{ TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.5' }, true],
   [{ FORCE_HYPERLINK: '1' }, true],
   [{ FORCE_HYPERLINK: '0', TERM: 'xterm-kitty' }, false],
-])('a terminal of %o makes links clickable: %s', (environment, isLinking) => {
+])('a terminal with the environment %o shows hyperlinks: %s', (environment, isLinking) => {
   expect(canShowHyperlinks(environment)).toBe(isLinking)
 })
 
-describe('folderOf', () => {
+describe('libraryDataFolder', () => {
   test('the data of a library is beside its file, or in a separate folder for each database', () => {
     const place = (library: string) => libraryDataFolder(library, { XDG_DATA_HOME: '/data' })
     expect(place('/libraries/a.db')).toBe('/libraries')

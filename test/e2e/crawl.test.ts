@@ -597,7 +597,7 @@ describe('a host that asks to be left alone', () => {
 })
 
 describe('the loss gate of a refresh', () => {
-  test('a refresh opens the loss gate on request, too', async () => {
+  test('a refresh and a retry stop at the loss gate, and --accept-loss lets them remove the pages', async () => {
     for (const [path, page] of Object.entries(manyPages(40))) site.pages.set(path, page)
     expect(await pharos(ADD)).toMatchObject({ code: 0 })
     for (let i = 2; i < 40; i++) site.pages.set(`/docs/p${i}`, 410)

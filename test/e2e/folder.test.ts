@@ -20,7 +20,7 @@ function pharos(line: string) {
   return shop.run(line.split(' '), { PHAROS_LIBRARY: shop.path('library.db') })
 }
 
-/** The same inside this process, for cases whose process behaviour another test covers. */
+/** Runs the program inside this process, for cases whose process behaviour another test covers. */
 function runHere(line: string, ...more: string[]) {
   return shop.runInProcess([...line.split(' '), ...more], { PHAROS_LIBRARY: shop.path('library.db') })
 }
@@ -158,7 +158,7 @@ test('a repository is added at a tag by its path, and named by its address', asy
 /** Enough pages that a run can be interrupted half-way. */
 const FILES = 1000
 
-test('a run that is killed goes on, two at once are refused, and the end is as if nothing had happened', async () => {
+test('a killed run resumes with the same result as an undisturbed one, and two runs at once are refused', async () => {
   const files = Array.from({ length: FILES }, (_, i) => {
     const text = `# Page ${i}\n\n${`The keeper of tower ${i} notes the tide. `.repeat(20)}\n`
     return [`docs/d${i % 9}/p${i}.md`, text] as const

@@ -28,7 +28,7 @@ export class ProgramSandbox {
   readonly folder: string = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'pharos-e2e-')))
   readonly #lifeMs: number
 
-  /** Takes the time that a started program may run before it counts as hanging. */
+  /** `lifeMs` is how long a started program may run before it counts as hanging. */
   constructor(lifeMs = 250_000) {
     this.#lifeMs = lifeMs
   }

@@ -62,7 +62,7 @@ function start(...args: string[]) {
   return shop.run(args, { PHAROS_LIBRARY: library, PHAROS_ALLOW_PRIVATE: '127.0.0.1' })
 }
 
-/** The same inside this process, which takes a tenth of the time. */
+/** Runs the program inside this process, which takes a tenth of the time. */
 function pharos(...args: string[]) {
   return shop.runInProcess([...args, '--library', library])
 }
@@ -207,7 +207,7 @@ describe('search in a pipe', () => {
     expect(((await json(...args)) as Answer).widen.map(({ filter }) => filter)).toContain('path')
   })
 
-  test('shows no text of a page as if it were its own', async () => {
+  test('keeps the text of a page from imitating the output of the program', async () => {
     const { stdout } = await pharos('search', 'hostile', '--full')
     expect(stdout).not.toMatch(/(?!\n)\p{Cc}/u)
     const [, fence = ''] = /^(`{4,})markdown$/m.exec(stdout) ?? []

@@ -149,7 +149,10 @@ describe('serve', () => {
     // The server listens on a port, so the address is an object.
     const { port } = busy.address() as AddressInfo
     const refused = await workshop.runInProcess(['serve'], { PORT: String(port) })
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`--port ${port}: the port is in use; choose another one`)])
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(`--port ${port}: the port is in use; choose another one`),
+    ])
     await new Promise((resolve) => busy.close(resolve))
     const server = await serve([], { PORT: String(port) })
     expect(new URL(server.origin).port).toBe(String(port))

@@ -72,7 +72,7 @@ describe('hits by words and meaning', () => {
     expect(pathsOf(await rank(library, ask('boat', { fusion: 'words' })))).toEqual([])
   })
 
-  test('satisfy the filter on both sides', async () => {
+  test('satisfy the filter, whether found by words or by meaning', async () => {
     const { library } = await stage()
     expect(pathsOf(await rank(library, ask('boat', { filter: { sourceIds: ['docs'] } })))).toEqual([])
     expect(pathsOf(await rank(library, ask('boat', { filter: { path: '/harbour' } })))).toEqual(['/harbour'])
@@ -146,7 +146,7 @@ describe('fallback to words with a notice', () => {
   test.each<[string, Partial<Library>, string]>([
     ['where there is no model', { openEmbedder: async () => undefined }, 'topics, which is not configured here'],
     [
-      'where another model is',
+      'where another model is configured',
       {
         openEmbedder: async () => ({
           space: { ...SPACE, model: 'other', fingerprint: 'o'.repeat(64) },

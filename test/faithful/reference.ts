@@ -15,14 +15,14 @@ export interface Content {
   readonly rows: readonly (readonly string[])[]
   /** Rows of column headers; Markdown has one row for several. */
   readonly heads: readonly (readonly string[])[]
-  /** Number of words that are repeated when every cell is written wherever it spans. */
+  /** Number of words that Markdown repeats, because it writes a cell in every row and column that the cell spans. */
   readonly repeated: number
 }
 
 type DomNode = ReturnType<typeof parseDocument>['childNodes'][number]
 type DomElement = Parameters<typeof DomUtils.getAttributeValue>[0]
 
-/** Where the content of a page is, by the markup of the generator alone. */
+/** Generators of documentation whose markup shows where the content of a page is. */
 export type DocGenerator = 'sphinx' | 'docbook' | 'mdbook' | 'rustdoc' | 'javadoc' | 'apache' | 'gtk-doc'
 
 const MAIN_SELECTORS: Readonly<Record<DocGenerator, (element: DomElement) => boolean>> = {
@@ -39,7 +39,7 @@ const MAIN_SELECTORS: Readonly<Record<DocGenerator, (element: DomElement) => boo
 const NON_CONTENT_CLASSES =
   `navheader navfooter headerlink copybtn fn-backref backrefs viewcode-link prev-next-area prev-next-footer
   linenos eqno`.split(/\s+/)
-/** The same by the name of the class or id that a generator gives it. */
+/** Further classes and ids of elements that are not content, by generator. */
 const GENERATOR_NON_CONTENT: Readonly<Partial<Record<DocGenerator, readonly string[]>>> = {
   mdbook: ['boring', 'buttons'],
   rustdoc: [

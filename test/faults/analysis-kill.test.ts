@@ -42,7 +42,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Kills a process after the given number of steps, or lets it end. */
 async function killAfter(child: Child, steps: number): Promise<void> {
-  // It may end before.
+  // The process may end earlier.
   await child.waitForEvents('progress', steps).catch(() => undefined)
   child.process.kill('SIGKILL')
   await child.ended

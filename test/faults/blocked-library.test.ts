@@ -47,7 +47,7 @@ async function expectSameEnd(child: Child, path: string): Promise<void> {
   await expect(readDump(path, site.origin)).resolves.toEqual(whole)
 }
 
-/** Goes on with a crawl and expects the same. */
+/** Resumes a crawl and expects the result of an uninterrupted one. */
 async function expectToGoOn(path: string, options: ChildOptions = QUICK): Promise<void> {
   const { summary, events } = await resumeCrawl(path, site, options)
   expect(summary.end).toBe('completed')
@@ -69,7 +69,7 @@ async function expectToWait(child: Child): Promise<void> {
 }
 
 describe('a disk that is full', () => {
-  test('is waited for', async () => {
+  test('makes a crawl wait until there is space', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path)
     await child.waitForEvents('settled', 5)
@@ -121,7 +121,7 @@ describe('a disk that is full', () => {
     const options = { path: disk.path, version: '0.0.0' }
     const problem = 'the disk is full'
     await expect(openLibrary(options)).rejects.toMatchObject({ code: 'LIBRARY_FULL', details: { problem } })
-    // Not even for the file that processes share.
+    // An existing library cannot be opened either: there is no space for the file that its processes share.
     disk.free()
     await (await openLibrary(options)).close()
     disk.fill()
@@ -175,7 +175,7 @@ test('the command line gives up when the disk has been full for `fullDiskTime`, 
     /^pharos: there is no room left for the library \S+: the disk has been full for 1 second; .* – nothing is lost; go on with: /,
   )
   disk.free()
-  // This process is alive, and its crawl is another's only after a while: the clock of the next one is minutes ahead.
+  // This process is alive, so others may take over its crawl only after a while. The clock of the next one is minutes ahead.
   await expectToGoOn(disk.path, { ...QUICK, since: Date.now() - 120_000 })
 })
 
@@ -235,7 +235,7 @@ function fillDuringCrawl(disk: Disk): void {
 }
 
 describe('a library that another process keeps locked', () => {
-  test('is waited for', async () => {
+  test('makes a crawl wait until it is unlocked', async () => {
     const path = await createLibraryPath()
     const child = crawl(path)
     await child.waitForEvents('settled', 5)
@@ -255,7 +255,7 @@ describe('a library that another process keeps locked', () => {
 })
 
 describe('a library on a disk that can only be read', () => {
-  test('gives a clear error, and continues when the library is writable again again', async () => {
+  test('gives a clear error, and its crawl resumes when it is writable again', async () => {
     const disk = mountDisk()
     const child = crawl(disk.path)
     await child.waitForEvents('settled', 5)
@@ -324,9 +324,9 @@ describe('a library on a disk that can only be read', () => {
 /** A small disk of its own. */
 interface Disk {
   readonly folder: string
-  /** Where the library is to be. */
+  /** The path for the library. */
   readonly path: string
-  /** Leaves not a byte. */
+  /** Fills the disk to the last byte. */
   fill(): void
   free(): void
   remount(how: 'ro' | 'rw'): void

@@ -29,8 +29,8 @@ export function extendTestTimeout(): void {
 }
 
 /**
- * The program in a process of its own, in a workshop. That process does one run after the other, which spares starts, until one of
- * them breaks a bound: the next is judged by itself. With TEST_LONG every run has a new one.
+ * Runs the program in a separate process, within limits of time and memory. To save starts, one process does many runs until one of them
+ * fails or exceeds a limit; the next run gets a new process. With TEST_LONG every run gets a new process.
  */
 export class BoundedProgram {
   readonly #shop: ProgramSandbox
@@ -116,7 +116,7 @@ export class BoundedProgram {
   }
 }
 
-/** Writes figures of the running test into the file for them, if one is wanted. */
+/** Appends figures of the running test to the file that TEST_REPORT names, if any. */
 export function report(figures: readonly string[]): void {
   if (reportFile === undefined) return
   appendFileSync(reportFile, `${figures.join('\t')}\t${expect.getState().currentTestName}\n`)

@@ -48,7 +48,7 @@ async function breakOff(library: OpenLibrary, source: Parameters<typeof crawlSou
 }
 
 describe('a clock change', () => {
-  test.each([DAY, -DAY, 3 * 60_000])('has no effect between two runs, by %i ms', async (ms) => {
+  test.each([DAY, -DAY, 3 * 60_000])('of %i ms has no effect between two runs', async (ms) => {
     const { library, source, dump, jump } = await stageClock()
     jump(-ms)
     await breakOff(library, source, 15)

@@ -18,7 +18,7 @@ export interface FaultRates {
   readonly silent?: number
 }
 
-/** Options of a troubled site. */
+/** Options of a faulty site. */
 export interface FaultySiteOptions {
   readonly address: string
   /** How many pages it has; a multiple of 20. */
@@ -35,7 +35,7 @@ export interface FaultySite {
   countRequests(): number
   /** Lets pages change, appear and vanish. */
   changePages(): void
-  /** Ends all trouble. */
+  /** Ends all faults. */
   clearFaults(): void
   /** Paths of the pages it has now, sorted. */
   paths(): string[]
@@ -55,7 +55,7 @@ const WORDS =
     ' ',
   )
 
-/** Opens a troubled site. Its faults depend only on the path and on the number of earlier requests for it. */
+/** Opens a faulty site. Its faults depend only on the path and on the number of earlier requests for it. */
 export async function openFaultySite(options: FaultySiteOptions): Promise<FaultySite> {
   const { address, size, largeBytes, faultRates } = options
   const site = await openSite({}, { address })
@@ -105,7 +105,7 @@ export async function openFaultySite(options: FaultySiteOptions): Promise<Faulty
 
   pages.forEach((one, i) => {
     site.pages.set(one.path, answer(one, writer(one, i)))
-    // Where its pages were before the site was tidied up.
+    // Earlier addresses of pages, which redirect.
     if (i % SECTION === 5) site.pages.set(`/old/${i}`, redirect(one.path))
   })
   sections.forEach((path, i) => {

@@ -6,7 +6,7 @@ import { isLong } from './bounded.ts'
 
 /** A malicious archive. */
 export interface HostileArchive {
-  /** Writes it: some are large. */
+  /** Creates the bytes on demand, because some archives are large. */
   readonly write: () => Uint8Array
   /** Expected state of each entry besides the good file, or the reason for refusing the whole archive. */
   readonly outcome: Readonly<Record<string, string>> | string
@@ -84,7 +84,7 @@ const OUT = 'skipped bad-url its path leads out of the archive'
 const ABSOLUTE = 'skipped bad-url its path is absolute'
 const BACKSLASH = 'skipped bad-url its name holds a backslash'
 
-/** Names that could lead out, and some that only look so: nothing is written under any of them. */
+/** Names that could lead out of the folder, and some that only look so. Nothing is written under any of them. */
 const NAMES: Readonly<Record<string, string>> = {
   '../outside/up.md': OUT,
   'a/../../outside/up.md': OUT,

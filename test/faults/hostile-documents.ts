@@ -7,7 +7,7 @@ import { isLong } from './bounded.ts'
 export interface Bait {
   /** A web address that must not be requested. */
   readonly url: string
-  /** The path of a file outside of all that is read. */
+  /** The path of a file outside the tree. */
   readonly file: string
   /** A program, as a line of shell, that leaves a trace when it is run. */
   readonly program: string
@@ -16,11 +16,11 @@ export interface Bait {
 /** A malicious file and its expected state in the ledger. */
 export interface HostileFile {
   readonly content: string | Uint8Array
-  /** Its state, its reason and what explains it; those of a file of several pages are `skipped container`. */
+  /** Its state, reason and explanation; `skipped container` for a file of several pages. */
   readonly outcome: string
 }
 
-/** Text of scripts that is to be found nowhere. */
+/** Script text that must not appear in any page. */
 export const SCRIPT = 'stealTheLamp()'
 
 /** The full number, or a hundredth of it in the short form. */

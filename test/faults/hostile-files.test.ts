@@ -93,10 +93,10 @@ const CODE = ['js', 'ts', 'tsx', 'py', 'c', 'cpp', 'go', 'rs', 'java', 'rb', 'sh
 /** Files that the short form tries at the full size of the limit, too. */
 const FULL = ['array.json']
 
-/** Whose content is no text: nothing is lost without a chunk. */
+/** Files without any text, which need neither a chunk nor a warning. */
 const NOTHING_TO_SEE = ['empty-lines.txt', 'comments.html']
 
-/** Grow with the limits. */
+/** Files whose size grows with the limits. */
 const LARGE: Cases = {
   'one-line.txt': (bytes) => fill('word ', bytes),
   'one-word.txt': (bytes) => fill('x', bytes),
@@ -152,7 +152,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   'folded-conditions': 'if(a)\n'.repeat(CODE_DEPTH),
 }
 
-/** Have their own size. */
+/** Deeply nested files of a fixed size. */
 const DEEP: Cases = {
   'elements.html': () => `${'<div>'.repeat(DEPTH)}x${'</div>'.repeat(DEPTH)}`,
   'open-elements.html': () => `${'<b>'.repeat(DEPTH)}x`,
@@ -175,7 +175,7 @@ const DEEP: Cases = {
   ),
 }
 
-/** Against every pattern that is matched. */
+/** Files that are hard for the regular expressions of the program. */
 const PATTERNS: Cases = {
   'url.txt': (bytes) => fill('a://', bytes),
   'scheme.txt': (bytes) => fill('abcdefghijklmnopqrst.', bytes),
@@ -201,7 +201,7 @@ function group(cases: Cases): [string, string[]][] {
   return groups.map((names) => [names.join(' '), names])
 }
 
-/** Packs files, none of which may be lost without a word. */
+/** Packs files, and expects chunks or a warning for each. */
 async function expectNoneLost(contents: Readonly<Record<string, string | Uint8Array>>, flags: readonly string[] = []) {
   shop.write(Object.fromEntries(Object.entries(contents).map(([name, content]) => [`source/${name}`, content])))
   const { files, warned, longestChunk } = await pack(flags)

@@ -12,7 +12,7 @@ import { BoundedProgram, extendTestTimeout, isLong } from './bounded.ts'
 
 /** Factor for all repetitions. */
 const SCALE = isLong ? 10 : 0.25
-/** How deep things are nested: more than a stack has room for. */
+/** Nesting depth, which overflows the stack of a recursive function. */
 const DEPTH = isLong ? 100_000 : 10_000
 const MAX_RSS_MB = isLong ? 3500 : 1000
 
@@ -91,7 +91,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
 const TOO_LARGE = isLong ? ['a large table', 'many links', 'line breaks'] : []
 
 test.each(Object.keys(PAGES))(
-  'the paragraph is extracted from a page with %s, or its size is the reason',
+  'the paragraph is extracted from a page with %s, or the page is refused as too large',
   async (name) => {
     shop.write({ 'page.html': `<!doctype html><title>T</title><body>${PAGES[name]?.() ?? ''}</body>` })
     const { code, stdout, stderr } = await program.tryRun([

@@ -90,7 +90,7 @@ async function add(name: string): Promise<SourceContent> {
   }
 }
 
-/** Takes a tree in that is refused, and gives why. */
+/** Adds a tree, expects a refusal, and returns its reason. */
 async function refusalOf(name: string): Promise<string> {
   const { code, stderr } = await program.tryRun(commandOf(name, shop.path('library/refused.db')))
   expectNoTrace()
@@ -136,11 +136,14 @@ test('hostile documents of every format get the expected state', async () => {
 })
 
 describe('archives', () => {
-  test.each(Object.entries(hostileArchives()))('%s', async (name, { write, outcome }) => {
-    shop.write({ [`source/${name}`]: write() })
-    if (typeof outcome === 'string') expect(await refusalOf(`source/${name}`)).toBe(`SOURCE_UNREADABLE: ${outcome}`)
-    else expect(statesOf(await add(`source/${name}`))).toEqual({ ...outcome, 'good.md': 'indexed' })
-  })
+  test.each(Object.entries(hostileArchives()))(
+    '%s gets the expected states or refusal',
+    async (name, { write, outcome }) => {
+      shop.write({ [`source/${name}`]: write() })
+      if (typeof outcome === 'string') expect(await refusalOf(`source/${name}`)).toBe(`SOURCE_UNREADABLE: ${outcome}`)
+      else expect(statesOf(await add(`source/${name}`))).toEqual({ ...outcome, 'good.md': 'indexed' })
+    },
+  )
 })
 
 /** A tar file ends with two empty blocks. Without the second it is still complete, and tar programs read it. */
@@ -148,7 +151,7 @@ const TAR_END_BYTES = 2 * 512
 
 describe('an archive that is cut off', () => {
   test.each(Object.entries(wholeArchives()))(
-    'is reported as truncated at every position, %s',
+    'is reported as truncated at every position (%s)',
     async (ending, bytes) => {
       const places = isLong ? 100 : 10
       const end = bytes.length - (ending === 'tar' ? TAR_END_BYTES : 0)
@@ -163,7 +166,7 @@ describe('an archive that is cut off', () => {
   )
 })
 
-test('a repository that would have programs run and other repositories fetched', async () => {
+test('adding a repository runs none of its programs and fetches no other repository', async () => {
   const repository = createRepository({ 'good.md': GOOD.content })
   const script = join(repository.folder, '.git/run.sh')
   fs.writeFileSync(script, `#!/bin/sh\n${bait.program}\n`, { mode: 0o755 })
@@ -199,7 +202,7 @@ test('a repository that would have programs run and other repositories fetched',
   }
 })
 
-test('a package whose registry leads elsewhere', async () => {
+test('a package is refused if its registry names a private address or its archive has another hash', async () => {
   const registry = await openRegistry()
   await program.end()
   shop.variables['PHAROS_NPM_REGISTRY'] = registry.registries.npm

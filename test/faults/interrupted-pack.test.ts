@@ -12,7 +12,7 @@ let shop: ProgramSandbox
 beforeEach(async () => {
   shop = new ProgramSandbox()
   shop.write({ 'first/a.md': '# First\n\nThe pack that was there before.\n', 'next/b.md': '# Next\n' })
-  // Enough to be met at work.
+  // Enough text that a signal arrives while it is packed.
   const words = Array.from({ length: 40_000 }, (_, i) => `word${(i * i) % 997}`).join(' ')
   shop.write(Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`source/${i}.txt`, `${i} ${words}`])))
 })
@@ -47,7 +47,7 @@ const SIGNALS =
     : { 'out.zip': ALL, out: ALL }
 
 describe.each(['out.zip', 'out'] as const)('while %s is written', (out) => {
-  test.each(SIGNALS[out])('%s ends the run in one line, leaving all as it was', async (signal) => {
+  test.each(SIGNALS[out])('%s ends the run with one line, and the previous pack stays', async (signal) => {
     const { child, ended } = await startWriting(out)
     child.kill(signal)
     expect(await ended).toEqual({ code: 130, signal: null, stdout: '', stderr: 'pharos: interrupted\n' })
@@ -78,7 +78,7 @@ test('Ctrl-C before anything is written ends the run the same way', async () => 
 })
 
 describe('a disk that is full', () => {
-  test.each(['out.zip', 'out'])('refuses %s in one line, leaving all as it was', async (out) => {
+  test.each(['out.zip', 'out'])('refuses %s with one line, and the previous pack stays', async (out) => {
     const disk = shop.path('disk')
     fs.mkdirSync(disk)
     // A small disk of its own if mounting is allowed. Otherwise a file size limit fails in the same way.

@@ -4,7 +4,7 @@ import type { ChildOptions } from '../sites/crawl-child.ts'
 import { withFastClock } from '../sites/fast-clock.ts'
 import type { Site } from '../sites/site.ts'
 
-/** Goes on with a crawl that another process broke off, as the next process would, but inside this one, which spares its start. */
+/** Resumes a crawl that another process left unfinished. It runs in this process, which saves starting another one. */
 export async function resumeCrawl(path: string, site: Site, { speed, since }: ChildOptions): Promise<Crawled> {
   const library = withFastClock(await openTestLibrary(path, { concurrency: 4 }), speed, since)
   // A process that was killed early may not have added the source yet.

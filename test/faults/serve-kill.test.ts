@@ -115,7 +115,7 @@ describe('a crawl of a server', { timeout: isLong ? 900_000 : 120_000 }, () => {
       const requests = 1 + Math.floor(Math.random() * MOST_REQUESTS)
       moments.push(`${victim} after ${requests}`)
       await untilAsked(requests, jobId)
-      // Otherwise nothing would be tried.
+      // Otherwise the kill would test nothing.
       expect((await jobOf(jobId)).status, moments.join(', ')).toBe('running')
       await kill(victim, jobId)
     }

@@ -56,7 +56,7 @@ export interface CrawlReport {
   readonly problem: string | null
   readonly visited: number
   readonly requests: number
-  /** How often of each: `held`, `parked`, `paused`, `retry`. */
+  /** The number of events of each type: `held`, `parked`, `paused`, `retry`. */
   readonly events: Readonly<Record<string, number>>
 }
 
@@ -85,7 +85,7 @@ let library = await open()
 for (;;) {
   const until = performance.now() + roundMs
   await Promise.all([search(until), ...urls.map((url) => crawlAgain(url, until))])
-  // A round that was broken off is like no other.
+  // A cancelled round cannot be compared with others.
   if (lasting.signal.aborted) break
   await sleep(restMs)
   writeSample('resting')

@@ -43,7 +43,7 @@ async function kill(child: Child): Promise<void> {
   await child.ended
 }
 
-/** Goes on with a library whose crawl was broken off, and compares it with one whose was not. */
+/** Resumes an interrupted crawl, and expects the result of an uninterrupted one. */
 async function expectSameEnd(path: string, broken: Child): Promise<void> {
   const isOver = broken.lines.some(({ type }) => type === 'ended')
   const { summary, events } = await resumeCrawl(path, site, QUICK)
@@ -151,7 +151,7 @@ describe('a power loss', () => {
       const garbage = Buffer.from(Array.from({ length: 5000 }, () => Math.floor(Math.random() * 256)))
       writeFileSync(`${image}-wal`, Buffer.concat([torn, garbage]))
       await kill(child)
-      // Even that the crawl had begun may be lost.
+      // Even the record of the start of the crawl may be lost.
       await expectSameEnd(image, { ...child, lines: [] })
     },
   )
@@ -160,7 +160,7 @@ describe('a power loss', () => {
 describe('a frozen process', () => {
   const options: ChildOptions = { limits: { leaseMs: 1000, aliveMs: 1500 } }
 
-  test('continues normally after more than the time of its leases', async () => {
+  test('continues normally although its leases have expired', async () => {
     const path = await createLibraryPath()
     const child = crawl(path, options)
     await child.waitForEvents('settled', 5)

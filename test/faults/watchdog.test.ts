@@ -93,7 +93,7 @@ describe('a stalled crawl', () => {
     expect(summary.end).toBe('completed')
   })
 
-  test('stops without waiting for what hangs', async () => {
+  test('stops without waiting for a fetch that hangs', async () => {
     const { library, source, crawl } = await stageQuick({ ...PAGES, '/stuck': page('Stuck') })
     const stop = new AbortController()
     const { fetcher } = holdUp(library.fetcher, (path) => {
@@ -148,7 +148,7 @@ describe('a waiting crawl', () => {
     const clock = { ...library.clock, now: () => library.clock.now() + ahead }
     const { fetcher, release } = holdUp(library.fetcher, (path) => {
       if (path !== '/stuck') return false
-      // When nothing else is under way any more.
+      // By then, nothing else is under way.
       setTimeout(() => {
         ahead = 8 * 3_600_000
       }, 800)
@@ -253,7 +253,7 @@ describe('a crawl with a failing store', () => {
       problem:
         'another process has kept the library locked for 1 hour; what is there stays, and the crawl can go on later',
     })
-    // Not even that could be written. Its last sign of life is too old to wait for another.
+    // Not even the failure could be written. The last heartbeat is so old that the next crawl does not wait.
     await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'running' }])
     const next = await crawl()
     expect(next.events[0]).toMatchObject({ isResumed: true })

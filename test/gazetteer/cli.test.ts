@@ -83,7 +83,7 @@ test("a user's own file is added, and its invalid lines are reported", async () 
   expect((await runHere('status')).stdout).toContain('\n  towns.csv (a file of your own)\n')
 })
 
-test('an interrupted import reports what is there', async () => {
+test('status reports the places of an interrupted import, and how to repeat it', async () => {
   // The state after an import was killed before it had written the name index.
   const db = new Sqlite(workshop.path('library.db'))
   const state = db.prepare('SELECT revision, name_index FROM gazetteer_state').raw().get() as unknown[]
@@ -93,7 +93,9 @@ test('an interrupted import reports what is there', async () => {
   setState.run(...state)
   db.close()
   expect(stdout).toMatch(/^250 countries, 0 regions, 1 city, /)
-  expect(stdout).toContain('an import was interrupted, so no places are found yet; import again with: pharos gazetteer import')
+  expect(stdout).toContain(
+    'an import was interrupted, so no places are found yet; import again with: pharos gazetteer import',
+  )
 })
 
 test('a file without any place is refused with the reason', async () => {

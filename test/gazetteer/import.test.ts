@@ -131,7 +131,7 @@ describe('the world', () => {
     expect(await list({ text: 'no place is called so' })).toEqual({ total: 0, items: [] })
   })
 
-  test('lists by indexes only', () => {
+  test('uses an index for every list', () => {
     const db = new Sqlite(store.location, { readonly: true })
     const plan = (sql: string) =>
       db

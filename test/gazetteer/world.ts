@@ -126,7 +126,7 @@ function isInShortForm(line: string): boolean {
   return SHORT_FORM.areas.some((area) => area === country || area === `${country}.${division}`)
 }
 
-/** The same with only countries and continents. */
+/** Like {@link worldGazetteer}, with only countries and continents. */
 export async function countriesGazetteer(): Promise<string> {
   const key = `countries-${hashCode(IMPORT_CODE)}-${hashCode(INDEX_CODE)}.db`
   return createCachedFile(key, (path) => importInto(path, { folder: DATA_FOLDER, countriesOnly: true }))

@@ -121,7 +121,7 @@ test.each([
   ['/api/hubs/hosts?limit=100000', 200],
   ['/api/places/mentions', 200],
   ['/api/places/mentions?limit=100000', 1000],
-])('%s returns %d', async (path, count) => {
+])('%s returns %d items', async (path, count) => {
   const { status, body } = await server.ask(path.replace('PLACE', String(placeId)))
   expect([status, body.items?.length]).toEqual([200, count])
 })

@@ -7,7 +7,7 @@ const PAGES = 120
 
 let site: Site
 
-/** A slow site: each page links to the next ones. */
+/** A slow site whose start page links to all other pages. */
 beforeAll(async () => {
   const paths = Array.from({ length: PAGES }, (_, i) => `/p${i}`)
   site = await openSite({

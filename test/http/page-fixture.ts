@@ -30,7 +30,7 @@ export interface PageFixture {
   close(): Promise<void>
 }
 
-/** The input of a stage. */
+/** The input of a page fixture. */
 export interface PageFixtureInput {
   readonly pages: Readonly<Record<string, Answer>>
   readonly block?: readonly string[]
@@ -39,7 +39,7 @@ export interface PageFixtureInput {
   readonly token?: string
 }
 
-/** Opens one. */
+/** Opens a page fixture. */
 export async function openPageFixture(input: PageFixtureInput): Promise<PageFixture> {
   const site = await openSite(input.pages)
   const library = await openLibrary({

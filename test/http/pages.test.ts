@@ -275,7 +275,7 @@ describe('addresses', () => {
       expect(body).toContain(part)
   })
 
-  test('an unknown address is 404 with the verdict of the scope', async () => {
+  test('an unknown address is 404 with the decision of the scope', async () => {
     // A source of a local folder says nothing about web addresses.
     await addSource(stage.library, { url: 'file:///srv/notes/', isOwnFolder: true })
     const body = await get(`/url?url=${encodeURIComponent(`${stage.origin}/blocked/new`)}`, 404)

@@ -73,7 +73,7 @@ export interface Answer {
   readonly headers: Headers
   readonly text: string
   // The shape is what is being tested.
-  // biome-ignore lint/suspicious/noExplicitAny: it is parsed by a schema, or looked at field by field.
+  // biome-ignore lint/suspicious/noExplicitAny: a schema parses the value, or a test checks single fields of it.
   readonly body: any
 }
 
@@ -242,7 +242,7 @@ const ASSETS: Readonly<Record<string, { body: Uint8Array<ArrayBuffer>; type: str
 export interface StreamEvent {
   readonly id: string | null
   readonly name: string
-  // biome-ignore lint/suspicious/noExplicitAny: the shape is what is being tested.
+  // biome-ignore lint/suspicious/noExplicitAny: the shape of the value is what is tested.
   readonly data: any
 }
 
@@ -277,7 +277,7 @@ export async function openStream(url: string, headers: Readonly<Record<string, s
       for (const wake of waiting) wake()
     }
   }
-  // It is aborted at the end.
+  // The request is aborted at the end of the test.
   read().catch(() => undefined)
   onTestFinished(() => stop.abort())
   const wait = (isSo: () => boolean): Promise<void> =>

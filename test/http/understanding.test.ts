@@ -94,7 +94,7 @@ describe('before any analysis', () => {
 describe('an analysis run', () => {
   let runId: string
 
-  test('is started, tells how far it is, and ends', async () => {
+  test('is started, reports its progress, and ends', async () => {
     const stream = await openStream(`${server.origin}/events?logs=0`)
     const { status, body } = await server.post('/api/analysis/start', { verbose: true, pagelimit: 1 })
     expect(status).toBe(202)
@@ -171,7 +171,7 @@ describe('an analysis run', () => {
     expect(await show('/analysis/nobody/ssr', 404)).toContain('There is no analysis run with this id')
   })
 
-  test('takes its seven options, and refuses others by name', async () => {
+  test('refuses invalid values of its seven options, and names the option', async () => {
     for (const [field, value] of [
       ['pageLimit', 0],
       ['domainLimit', 'many'],

@@ -100,7 +100,7 @@ describe('a request body for a crawl', () => {
     [{ fastStart: true }, {}],
   ]
 
-  test('requests an interval that applies on this machine too', () => {
+  test('with `slow` sets a minimum delay that applies to this machine too', () => {
     expect(readBody({ slow: true }).minDelayMs).toBe(1000)
     expect(readBody({}).minDelayMs).toBe(0)
   })
@@ -215,7 +215,7 @@ describe('a crawl of a source', () => {
   })
 
   test.each(['{', '[]', '{"scope":{"reach":"moon"}}', '{"render":"firefox"}', '{"maxAgeMs":-1}'])(
-    'is not asked for %s',
+    'is refused with the options %s',
     (json) => {
       expect(catchError(() => readArgs(['--source=abc', `--options=${json}`]))).toMatchObject({ code: 'USAGE' })
     },

@@ -17,7 +17,7 @@ import { CRAWL_JOB, startProcess } from './processes.ts'
 
 const PATHS = Array.from({ length: 60 }, (_, n) => `/page-${n}`)
 
-/** A site with something for every word of the queue. */
+/** A site whose crawl causes every action of the queue. */
 const PLAIN_SITE: Readonly<Record<string, Answer>> = {
   '/': page('Start', [
     '/a',

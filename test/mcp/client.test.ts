@@ -46,8 +46,8 @@ const WAYS: Readonly<Record<string, (workshop: ProgramSandbox) => Promise<Served
       },
     }
   },
-  // Crawls are separate processes there, and are queued.
-  'the server of everything': async (workshop) => {
+  // `pharos serve`, where crawls are separate processes and are queued.
+  'http of the full server': async (workshop) => {
     const server = await startServer(workshop, FLAGS)
     return {
       connect: () => new StreamableHTTPClientTransport(new URL(`${server.origin}/mcp`)),

@@ -213,7 +213,7 @@ test('a version selects one source for every tool, beside one of the same name w
   expect((await opened.store.listSources()).map(({ version }) => version)).toEqual([null])
 })
 
-test('a version that two sources have in two spellings is removed by neither', async () => {
+test('an ambiguous spelling of a version removes neither of the two sources', async () => {
   const { callForText, library } = await connect()
   const { addSource } = await import('../../src/library/operations/add-source.ts')
   for (const version of ['3', 'v3'])

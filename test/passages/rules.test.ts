@@ -179,10 +179,10 @@ describe('the rules', () => {
     ['a fence that was begun before', () => check(7, 9), /splits a fence of lines 5-9/],
     ['a table without its header', () => check(13, 14), /has a row outside of a table/],
     ['a table without its last row', () => check(11, 13), /splits a table/],
-    ['other lines than it says', () => check(3, 9, { startLine: 1 }), /is not its lines/],
+    ['other lines than the passage states', () => check(3, 9, { startLine: 1 }), /is not its lines/],
     ['a heading that is not named', () => check(3, 9, { headingPath: ['Top'] }), /is under Top > Code, but says Top$/],
     ['more than the budget', () => check(3, 14, {}, 4), /takes \d+ tokens of \d+/],
-    ['the same twice', () => check(3, 9, {}, 2), /^(?:chunk|text|lines) .* twice$/s],
+    ['the same text twice', () => check(3, 9, {}, 2), /^(?:chunk|text|lines) .* twice$/s],
     ['a cut without need', () => check(3, 9, { isCut: true }), /is cut, but its block takes only/],
   ])('find %s', (_what, find, problem) => {
     expect(

@@ -149,7 +149,7 @@ function writeOut(name: string): string {
   return name.replace(/[äöüÄÖÜß]/g, (letter) => letters[letter] ?? letter)
 }
 
-/** The countries of a list with the names that a grammar uses. */
+/** A country with its German name. */
 export function inGerman(country: SiteCountry): SiteCountry {
   return { ...country, name: GERMAN_NAMES.of(country.code) ?? country.name }
 }

@@ -45,7 +45,7 @@ function foundHubs({ rows }: Crawled, { truth }: ServedNews): string[] {
   return [...truth.hubs.values()].filter((path) => ['indexed', 'unchanged'].includes(rows.get(path)?.state ?? ''))
 }
 
-/** Paths that a plan guessed, and those it visited because of that. */
+/** Paths that a plan guessed and enqueued. */
 function guessesOf({ events }: Pick<Crawled, 'events'>, origin: string): string[] {
   return events.flatMap((event) =>
     event.type === 'enqueued' && event.discovery === 'planner' ? [event.url.replace(origin, '')] : [],
@@ -111,7 +111,7 @@ describe('a newspaper with a hub for all countries but twelve', () => {
         ({ pattern }) => pattern,
       )
       expect(learnt).toEqual(expect.arrayContaining(['/world/{country}', '/{section}']))
-      // Neither single addresses, nor synonyms of the same pattern.
+      // Neither single addresses nor synonyms of a pattern were learnt.
       expect(learnt.filter((pattern) => !pattern.includes('{') || pattern === '/world/{slug}')).toEqual([])
 
       // A hub that the site's own list links to and that is missing is a problem; a wrong guess is not.

@@ -76,22 +76,25 @@ const LISTED_HUBS = LISTED.map((slug) => `/world/${slug}`).sort(compareUtf8)
 describe('a response for a page that does not exist is not a hub', () => {
   const nothing = (path = '') => page(`Nothing was found for ${path}`, NAVIGATION)
   const answers: readonly (readonly [what: string, endless: Answer, pages?: Readonly<Record<string, Answer>>])[] = [
-    ['a page that repeats what was asked for', (request) => nothing(request.url)],
-    ['the same page again and again', () => nothing()],
+    ['a page that repeats the requested path', (request) => nothing(request.url)],
+    ['one page for all requests', () => nothing()],
     ['the home page', () => GAZETTE['/'] as string],
     ['the home page with something new on it', (request) => page(`The Gazette, ${request.url}`, NAVIGATION)],
     ['a redirect to the home page', () => redirect('/', 302)],
-    ['a redirect to a page for that', () => redirect('/world/lost', 302), { '/world/lost': nothing('it') }],
+    ['a redirect to a not-found page', () => redirect('/world/lost', 302), { '/world/lost': nothing('it') }],
     ['a redirect to the hub of another country', () => redirect('/world/france', 302)],
   ]
 
-  test.each(answers.map(([what, ...site]) => [what, site] as const))('%s', async (_, [endless, pages = {}]) => {
-    const planned = await plan(pages, endless)
-    expect(planned.hubs('confirmed')).toEqual(LISTED_HUBS)
-    expect(missingOf(planned, planned.site.origin)).toEqual([])
-    expect(planned.guesses.length).toBeLessThanOrEqual(9)
-    expect(milestonesOf(planned).map(({ kind }) => kind)).toContain('cache-primed')
-  })
+  test.each(answers.map(([what, ...site]) => [what, site] as const))(
+    '%s is not a hub',
+    async (_, [endless, pages = {}]) => {
+      const planned = await plan(pages, endless)
+      expect(planned.hubs('confirmed')).toEqual(LISTED_HUBS)
+      expect(missingOf(planned, planned.site.origin)).toEqual([])
+      expect(planned.guesses.length).toBeLessThanOrEqual(9)
+      expect(milestonesOf(planned).map(({ kind }) => kind)).toContain('cache-primed')
+    },
+  )
 })
 
 test('empty hubs count as hubs where the site answers 404 for unknown pages', async () => {
@@ -144,7 +147,7 @@ describe('limits of a crawl', () => {
     },
   )
 
-  test('the page limit holds', async () => {
+  test('a planned crawl respects the page limit', async () => {
     const planned = await plan(lists, undefined, { scope: { maxPages: 5 } })
     expect(read(planned)).toHaveLength(5)
   })

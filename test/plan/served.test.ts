@@ -87,7 +87,7 @@ function articlesAsked(seen: Seen): SiteArticle[] {
 describe('a planned crawl started through a server', () => {
   let plain: Seen
 
-  test('tells of problems and milestones live, keeps them, and shows them', async () => {
+  test('reports problems and milestones live, stores them, and shows them', async () => {
     plain = await crawlBy('plain', { plannerVerbosity: 0 })
     expect(plain.status).toBe('done')
     const { origin, truth } = plain.site

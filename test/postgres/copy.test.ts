@@ -44,7 +44,7 @@ async function open(path: string): Promise<OpenLibrary> {
   return library
 }
 
-/** A library with something in it. */
+/** Fills a library, and returns its path. */
 async function filled(path: string, filling?: FillOptions): Promise<string> {
   const library = await openLibrary({ path, version: '0.0.0' })
   await fillLibrary(library, filling)
@@ -69,17 +69,17 @@ async function copy(from: string, to: string, more: Partial<CopyInput> = {}): Pr
   return copyLibrary({ from: await open(from), to: await open(to), ...more })
 }
 
-/** The version of the schema that brought the likenesses of pages. */
+/** The schema version that added page signatures. */
 const LIKENESS_VERSION = 11
 
-/** Makes a library one of the version before likenesses. */
+/** Reverts a library to the version before page signatures. */
 function makeOlder(path: string): void {
   const db = new Sqlite(path)
   db.exec(`DROP TRIGGER likeness_deleted; DROP TABLE likenesses; PRAGMA user_version = ${LIKENESS_VERSION - 1}`)
   db.close()
 }
 
-/** Looks how the pages of a library are related, and lists it. */
+/** Computes the missing page signatures of a library, and lists them. */
 async function fill(path: string): Promise<unknown[]> {
   const { store } = await open(path)
   expect([await fillPageSignatures({ store }), await fillPageSignatures({ store })]).toEqual([4, 0])
@@ -110,7 +110,7 @@ describe('a copy', () => {
     database = await filled(await createLibrary(), { isWhole: true })
   })
 
-  test('the tested libraries have rows in every table', async () => {
+  test('is tested with libraries that have rows in every table', async () => {
     for (const path of [file, database]) {
       const { libraryCopy } = await open(path)
       const empty = await libraryCopy.view(async (view) => {
@@ -125,25 +125,28 @@ describe('a copy', () => {
   test.each([
     ['a file', 'database', () => file, [createLibrary, createLibrary, async () => newFile()]],
     ['a database', 'file', () => database, [async () => newFile(), async () => newFile(), createLibrary]],
-  ])('is identical to the byte and finds the same, of %s into a %s, into another and back', async (...args) => {
-    const [, , from, ways] = args
-    const places = [from()]
-    const results: CopyResult[] = []
-    for (const openNext of ways) {
-      const to = await openNext()
-      results.push(await copy(places.at(-1) ?? '', to))
-      places.push(to)
-    }
-    await expectSame(places.at(-1) ?? '', from())
-    const digests = results.map(({ verified }) => verified.map(({ digest }) => digest))
-    expect(digests).toEqual(digests.map(() => digests[0]))
-    const [there] = results
-    expect(there?.verified.find(({ table }) => table.name === 'chunks')?.hashed).toBeGreaterThan(50)
-    expect(there).toMatchObject({ isOld: false, isResumed: false, skipped: [] })
-    const found = await search(from())
-    expect(found).toHaveLength(10)
-    for (const place of places) expect(await search(place)).toEqual(found)
-  })
+  ])(
+    'of %s into a %s, from there into another one and back, is identical and gives the same search results',
+    async (...args) => {
+      const [, , from, ways] = args
+      const places = [from()]
+      const results: CopyResult[] = []
+      for (const openNext of ways) {
+        const to = await openNext()
+        results.push(await copy(places.at(-1) ?? '', to))
+        places.push(to)
+      }
+      await expectSame(places.at(-1) ?? '', from())
+      const digests = results.map(({ verified }) => verified.map(({ digest }) => digest))
+      expect(digests).toEqual(digests.map(() => digests[0]))
+      const [there] = results
+      expect(there?.verified.find(({ table }) => table.name === 'chunks')?.hashed).toBeGreaterThan(50)
+      expect(there).toMatchObject({ wasComplete: false, isResumed: false, skipped: [] })
+      const found = await search(from())
+      expect(found).toHaveLength(10)
+      for (const place of places) expect(await search(place)).toEqual(found)
+    },
+  )
 
   test('keeps the hash of every page of a crawled site, from a file of an older version and back', async () => {
     const site = await openTestSite(
@@ -168,7 +171,7 @@ describe('a copy', () => {
       expect(verified.find(({ table }) => table.name === 'pages')).toMatchObject({ rows: 4, hashed: 4, different: 0 })
     }
     await expectSame(back, from)
-    // Similarity data is derived from stored content, so it is the same in both.
+    // Signatures are derived from stored content, so they are the same in both.
     expect(await fill(back)).toEqual(await fill(there))
   })
 
@@ -216,13 +219,13 @@ describe('a copy', () => {
     const to = await createLibrary()
     const first = await copy(from, to)
     const again = await copy(from, to)
-    expect(again).toMatchObject({ isOld: true, written: 0 })
+    expect(again).toMatchObject({ wasComplete: true, written: 0 })
     expect(again.verified).toEqual(first.verified)
     await filled(from, { name: 'more', pages: 1 })
     await expect(copy(from, to)).rejects.toMatchObject({ code: 'COPY_REFUSED' })
   })
 
-  test('replaces NUL characters, which PostgreSQL cannot store, and reports rows whose hash changed', async () => {
+  test('replaces NUL characters, which PostgreSQL cannot store, and does not count such rows as verified by hash', async () => {
     const from = newFile()
     const library = await open(from)
     await fillLibrary(library, { pages: 1 })
@@ -353,7 +356,7 @@ describe('an interrupted copy', () => {
   ])('%s resumes after an interruption at any moment, with the same result', async (_name, openTarget, steps) => {
     const from = wholeCopy()
     const [to, whole] = [await openTarget(), await openTarget()]
-    // Among the rows, or while all is compared.
+    // The process is killed while it writes rows, or while it compares all of them.
     for (const step of isLong ? [1, 8, 20, 36, 50, 70] : steps) {
       await killAt(step, from, to)
       // Readers do not see a partial copy.
@@ -365,7 +368,7 @@ describe('an interrupted copy', () => {
     expect(await search(to)).toEqual(await search(from))
   })
 
-  test('sends heartbeats while it only verifies', async () => {
+  test('sends heartbeats while it has nothing to write', async () => {
     const [from, to] = [await filled(newFile(), { pages: 2 }), newFile()]
     const stop = new AbortController()
     const onProgress = ({ step }: CopyProgress) => {
@@ -381,7 +384,7 @@ describe('an interrupted copy', () => {
       steps.add(at)
       return sessions.touch(claim)
     }
-    const holdings = { ...library.libraryCopy, arrivals: { ...sessions, touch } }
+    const holdings = { ...library.libraryCopy, sessions: { ...sessions, touch } }
     const { written } = await copyLibrary({
       from: await open(from),
       to: { ...library, libraryCopy: holdings, clock: { ...library.clock, now: () => (now += 10_000) } },
@@ -459,7 +462,7 @@ describe('an interrupted copy', () => {
   }
 })
 
-/** Stops when rows that are called so were written. */
+/** Starts a copy, and aborts it once rows with this label are written. */
 async function breakOff(from: string, to: string, label: string, add = false): Promise<void> {
   const stop = new AbortController()
   const onProgress = (progress: CopyProgress) => {

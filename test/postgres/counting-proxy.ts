@@ -9,7 +9,7 @@ export interface CountedLibrary {
   count(work: () => Promise<unknown>): Promise<number>
 }
 
-/** Puts a counting proxy between a program and the PostgreSQL of this run. */
+/** Puts a counting proxy between a program and the PostgreSQL server of this test run. */
 export async function countStatements(address: string): Promise<CountedLibrary> {
   let statements = 0
   const server = createServer((client) => {

@@ -20,7 +20,7 @@ async function open(address: string, options: DatabaseOptions = {}) {
   return db
 }
 
-/** An address by which a role comes that may only log in. */
+/** Creates a role that may only log in, and returns its address of the database. */
 async function asRole(database: string, role: string): Promise<string> {
   await execute(`DROP ROLE IF EXISTS ${role}`)
   await execute(`CREATE ROLE ${role} LOGIN`)
@@ -32,14 +32,14 @@ test('opens a library with its tables', async () => {
   expect(await db.get('SELECT count(*) AS n FROM sources')).toEqual({ n: 0 })
 })
 
-test('knows that a server on this machine has its clock', async () => {
+test('measures no clock offset for a server on this machine', async () => {
   const db = await open(await createLibrary())
   await Promise.all(Array.from({ length: 8 }, () => db.get('SELECT pg_sleep(0.02)')))
   await db.transaction((sql) => sql.get('SELECT pg_sleep(0.02)'))
   expect(db.clockOffset()).toBe(0)
 })
 
-test('hears of a clock that is set while it is open', async () => {
+test('notices that the local clock was changed while the library is open', async () => {
   const db = await open(await createLibrary())
   const { now } = Date
   vi.spyOn(Date, 'now').mockImplementation(() => now() + 60_000)
@@ -48,7 +48,7 @@ test('hears of a clock that is set while it is open', async () => {
   expect(Math.round(db.clockOffset() / 1000)).toBe(-60)
 })
 
-test('is made once by ten processes that find nothing', async () => {
+test('ten processes that open a missing library create it once', async () => {
   const address = addressOf(await createDatabase())
   const script = `const { openDatabase } = await import(process.argv[1]); await (await openDatabase(process.argv[2])).close()`
   const module = import.meta.resolve('../../src/store/postgres/database.ts')
@@ -58,20 +58,20 @@ test('is made once by ten processes that find nothing', async () => {
   expect(await db.all('SELECT version FROM schema_version')).toHaveLength(1)
 })
 
-test('gives each row of an older library the key of its address', async () => {
+test('the migration gives each row of an older library the key of its address', async () => {
   const address = await createLibrary()
   const write = (key: string) => recordOf(key, 'some words')
   await writeOlderRows(await openStore(address, 'one'), write)
   const db = await open(address)
   for (const statement of OLDER_CONTENT) await db.run(statement)
-  // What came after that version.
+  // Reverts what later versions added.
   await db.run('ALTER TABLE crawl_helpers DROP COLUMN proven_gone')
   await db.run('UPDATE schema_version SET version = 2')
   await expectRenamed(await openStore(address, 'two'), write('https://docs.test/page').chunks[0]?.id ?? '')
 })
 
-describe('a connection on which nothing passes any more', () => {
-  test('is given up, and the question asked again on another', async () => {
+describe('a connection that passes no data any more', () => {
+  test('is given up, and the query is repeated on another one', async () => {
     const way = await openLossyProxy(await createLibrary())
     const db = await open(way.address, { probeDelayMs: 100 })
     const store = await openStore(way.address, 'one', { probeDelayMs: 100 })
@@ -81,7 +81,7 @@ describe('a connection on which nothing passes any more', () => {
     expect(await store.listSources()).toHaveLength(1)
   })
 
-  test('is told from one whose server takes its time', async () => {
+  test('is not confused with one whose server is still working', async () => {
     const db = await open(await createLibrary(), { probeDelayMs: 50 })
     let runs = 0
     await db.transaction(async (sql) => {
@@ -93,7 +93,7 @@ describe('a connection on which nothing passes any more', () => {
 })
 
 describe('a transaction', () => {
-  test('sees what others have written, whatever the database says by itself', async () => {
+  test('sees the writes of others, whatever the default isolation level of the database', async () => {
     const name = await createDatabase()
     await execute(`ALTER DATABASE ${name} SET default_transaction_isolation TO 'repeatable read'`)
     const stores = [await openStore(addressOf(name), 'one'), await openStore(addressOf(name), 'two')]
@@ -106,7 +106,7 @@ describe('a transaction', () => {
     expect((await one.countLedger('docs')).states.pending).toBe(40)
   })
 
-  test('in which the process stood still is run again, more than once', async () => {
+  test('is repeated each time the server ends it because the process was idle for too long', async () => {
     const db = await open(await createLibrary())
     let runs = 0
     const found = await db.transaction(async (sql) => {
@@ -119,7 +119,7 @@ describe('a transaction', () => {
     expect({ found, runs }).toEqual({ found: { one: 1 }, runs: 4 })
   })
 
-  test('waits for a free connection as for others', async () => {
+  test('waits for a free connection up to the lock timeout', async () => {
     const address = `${await createLibrary()}&connect_timeout=1`
     const busy = (db: Awaited<ReturnType<typeof open>>) => db.transaction((sql) => sql.get('SELECT pg_sleep(1.3)'))
     const patient = await open(address, { connections: 1 })
@@ -130,7 +130,7 @@ describe('a transaction', () => {
     expect(refused).toMatchObject({ reason: { code: 'LIBRARY_LOCKED' } })
   })
 
-  test('is written for good although the server would rather not wait', async () => {
+  test('uses synchronous commit although the server has it turned off', async () => {
     const db = await open(await createLibrary())
     const setting = `SELECT current_setting('synchronous_commit') AS setting`
     expect(await db.transaction((sql) => sql.get(setting))).toEqual({ setting: 'on' })
@@ -154,7 +154,7 @@ describe('two libraries in one database', () => {
     expect(await store.listSources()).toHaveLength(2)
   })
 
-  test('may be called what means something else to the server, unless it keeps that for itself', async () => {
+  test('may have SQL keywords as schema names, but no reserved or invalid names', async () => {
     const address = await createLibrary()
     for (const schema of ['user', 'order', 'x'.repeat(58)]) {
       const store = await openStore(`${address}&schema=${schema}`, 'one')
@@ -172,7 +172,7 @@ describe('two libraries in one database', () => {
 })
 
 describe('a role', () => {
-  test('a role with rights on the schema needs no right to create another', async () => {
+  test('with rights on the schema needs no right to create another one', async () => {
     const name = await createDatabase()
     const address = await asRole(name, 'tenant')
     await expect(openDatabase(address)).rejects.toMatchObject({
@@ -192,7 +192,7 @@ describe('a role', () => {
     await (await openQueue(place)).close()
   })
 
-  test('whose statements may not take long has all the time they need', async () => {
+  test('with a statement timeout can run longer statements', async () => {
     const address = await asRole(await createDatabase(), 'hurried')
     await execute(`GRANT CREATE ON DATABASE ${new URL(address.replace('@/', '@x/')).pathname.slice(1)} TO hurried`)
     await execute('ALTER ROLE hurried SET statement_timeout TO 200')

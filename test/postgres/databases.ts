@@ -3,14 +3,14 @@ import { openDatabase } from '../../src/store/postgres/database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Folder of the socket of the PostgreSQL that this run of the tests has started. */
+    /** Socket folder of the PostgreSQL server of this test run. */
     readonly postgres: string
   }
 }
 
 let made = 0
 
-/** The address of a library of its own in the PostgreSQL of this run, with all its tables and nothing in them. */
+/** Creates an empty library on the server of this test run, and returns its address. */
 export async function createLibrary(): Promise<string> {
   return addressOf(await copyDatabase('pharos_empty'))
 }
@@ -45,7 +45,7 @@ export async function renameDatabase(from: string, to: string): Promise<void> {
   await execute(`ALTER DATABASE ${from} RENAME TO ${to}`)
 }
 
-/** The name of a database of its own with nothing in it. */
+/** Creates an empty database, and returns its name. */
 export async function createDatabase(): Promise<string> {
   const name = newName()
   await execute(`CREATE DATABASE ${name}`)
@@ -60,12 +60,12 @@ export async function execute(text: string, database = 'postgres'): Promise<void
   await client.query(text).finally(() => client.end())
 }
 
-/** The address of a database of the PostgreSQL of this run. */
+/** The address of a database on the server of this test run. */
 export function addressOf(database: string, folder: string = inject('postgres')): string {
   return `postgres://pharos@/${database}?host=${folder}`
 }
 
-/** Makes the library that others are copies of. */
+/** Creates the empty library that {@link createLibrary} copies. */
 export async function createEmptyLibrary(folder: string): Promise<void> {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString: addressOf('postgres', folder) })

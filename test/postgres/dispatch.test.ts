@@ -48,7 +48,7 @@ async function connect(address: string): Promise<{ workers: Workers; queue: Work
   return { workers, queue }
 }
 
-/** Where the queue of a library is. */
+/** The location of the queue of a library. */
 function placeOf(address: string): Parameters<typeof openQueue>[0] {
   return { ...parseConnectionAddress(address), warn: () => undefined }
 }
@@ -82,7 +82,7 @@ async function openServer(
   return { dispatcher, told }
 }
 
-/** As behind a pooler that passes no notifications on. */
+/** Simulates a pooler that drops notifications. */
 const DEAF: Pick<Workers, 'listen'> = { listen: () => async () => undefined }
 
 /** Opens a worker that takes jobs. Returns a function that makes it leave. */
@@ -120,7 +120,7 @@ const nothing = {
 
 let orders = 0
 
-/** Creates an order for a fake crawl process with the given behaviour. Each order has another start. */
+/** A request for a crawl by a scripted process with the given behaviour. Each request has a start URL of its own. */
 function order(behaviour: string, ...args: string[]): CrawlRequest {
   return { url: `https://site.example/${orders++}`, args: [behaviour, ...args] }
 }
@@ -376,7 +376,7 @@ test('a job whose crawl has ended does not run again', async () => {
   expect(await log.find('job-c2')).toMatchObject({ status: 'failed', process: null, problem: 'it found nothing' })
 })
 
-test('workers are listed with their jobs, and workers that left stay listed for a while', async () => {
+test('workers are listed with their jobs until they leave', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
@@ -458,7 +458,7 @@ test('a worker with an embedder embeds new chunks, once for all pending requests
   expect(embedded).toBe(1)
 })
 
-test('a job that was taken nine times not finished fails, unless it is paused', async () => {
+test('a job that was taken nine times without being finished fails, unless it is paused', async () => {
   const address = await createQueued()
   const { workers } = await connect(address)
   const server = await openServer(address)
@@ -479,7 +479,7 @@ test('a job that was taken nine times not finished fails, unless it is paused', 
   expect(await workers.logOf('nobody').find(paused.id)).toMatchObject({ status: 'stopped' })
 })
 
-test('a machine with a wrong clock ends jobs like others', async () => {
+test('a machine with a wrong clock can end jobs', async () => {
   const address = await createQueued()
   const late = { ...systemClock, now: () => Date.now() - 120_000 }
   const { dispatcher } = await openServer(address, { clock: late })
@@ -505,7 +505,7 @@ test('a job for the same source waits in the queue, also with another address of
   expect(await dispatcher.wait(same.id)).toMatchObject({ status: 'done' })
 })
 
-test('work that the queue considers done is sent once, however many servers find it', async () => {
+test('work that the queue considers done is sent again only once, however many servers find it', async () => {
   const address = await createQueued()
   const { workers, queue } = await connect(address)
   const [id, last] = [randomUUID(), randomUUID()]
@@ -528,7 +528,7 @@ test('work that the queue considers done is sent once, however many servers find
   expect(taken).toEqual([id, id, last])
 })
 
-test('an analysis run that was recorded but not sent is found, and a running one is waited for', async () => {
+test('an analysis run that was recorded but not sent is found, and a worker that leaves waits until it is done', async () => {
   const address = await createQueued()
   const events: string[] = []
   const left = randomUUID()

@@ -24,7 +24,7 @@ import {
 import { recordPlans } from './query-plans.ts'
 import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, NOW, openStore, untilWaiting } from './stores.ts'
 
-/** However many hosts, addresses and links there are. */
+/** Maximum number of statements of each operation, however many hosts, addresses and links there are. */
 const MOST_STATEMENTS = {
   lease: 6,
   'lease by level': 7,
@@ -184,7 +184,7 @@ test('eight concurrent writers to three sources with common hosts cause no deadl
   expect(stored).toEqual(pages)
 })
 
-test('a connection that is killed during a settlement leaves no rows', async () => {
+test('a settlement whose connection is killed writes nothing', async () => {
   const { db, one, two } = await open()
   await one.offer(['/a', '/b'])
   const [first, visit] = await one.lease()
@@ -208,7 +208,7 @@ test('a connection that is killed during a settlement leaves no rows', async () 
   })
   await expect(killed).rejects.toMatchObject({ code: 'LIBRARY_UNREACHABLE' })
   expect(await dump(db)).toEqual(before)
-  // Neither the lock nor the lease is lost.
+  // The lock is free again, and the lease is still valid.
   expect(await two.settle(visit, settlement)).toMatchObject({ type: 'settled', finds: ['admitted', 'known'] })
   expect(await listMiscounts(db)).toEqual([])
 })
@@ -430,7 +430,7 @@ async function open(): Promise<{ db: Database; one: TestLedger; two: TestLedger 
   return { db, one, two: ledgerOver(other, one.source, one.crawl) }
 }
 
-/** Gives a host a pause, and keeps it busy until a moment. */
+/** Sets the interval of a host, and keeps the host busy until `nextAt`. */
 async function changeClock(db: Database, host: string, pauseMs: number, nextAt = 0): Promise<void> {
   await db.transaction(async (sql) => {
     const state = (await lockHosts(sql, [host], 0)).get(host)
@@ -440,7 +440,7 @@ async function changeClock(db: Database, host: string, pauseMs: number, nextAt =
   })
 }
 
-/** Five addresses on each host; the depth of each is its path, unless all are of one. */
+/** Offers `perHost` addresses on each host, the first with depth 0, the next with depth 1 and so on. 0 means five with depth 1. */
 function offerAll(
   sql: Parameters<typeof recordFoundAddresses>[0],
   { source, crawl }: TestLedger,
@@ -454,7 +454,7 @@ function offerAll(
   return recordFoundAddresses(sql, source, crawl, finds, 100)
 }
 
-/** Some pages have the content of others, some lead further, and some fail. */
+/** The outcome of a visit: some pages have the content of others, some have further links, and some fail. */
 function settlementOf(url: string, place: number) {
   if (place === 0) return { state: 'failed', reason: 'timeout' } as const
   const { host } = new URL(url)
@@ -484,7 +484,7 @@ async function fill(db: Database, { source, crawl }: TestLedger, hosts: number):
   ])
 }
 
-/** All that settlements write. */
+/** All rows that settlements write. */
 async function dump(db: Database): Promise<unknown> {
   const tables = ['ledger', 'pages', 'chunks', 'links', 'url_aliases', 'ledger_counts', 'open_hosts', 'host_counts']
   return Promise.all(

@@ -43,7 +43,7 @@ describe('PostgreSQL and SQLite', () => {
     expect(answers[1]).toEqual(answers[0])
   }
 
-  test('store the same for all countries and the cities of one', async () => {
+  test('store the same places for all countries and the cities of one', async () => {
     const text = readFileSync(await installData('cities', { folder: DATA_FOLDER }), 'utf8')
     const least = isLong ? 0 : 5000
     const cities = text.split('\n').filter((line) => line.includes('\tIE\t') && Number(line.split('\t')[14]) >= least)
@@ -56,7 +56,7 @@ describe('PostgreSQL and SQLite', () => {
     )
   })
 
-  test.each(isLong ? [1, 2, 3, 4, 5, 6] : [1])('store and refuse the same strange records (%i)', async (seed) =>
+  test.each(isLong ? [1, 2, 3, 4, 5, 6] : [1])('store and refuse the same strange records (seed %i)', async (seed) =>
     compare([':memory:', await createLibrary()], (gazetteer) => importOddRecords(gazetteer, seed)),
   )
 })

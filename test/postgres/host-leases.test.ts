@@ -85,7 +85,7 @@ describe('two processes on one library', () => {
     expect(await lease(two, 'docs', NOW + LIVENESS_TIMEOUT_MS - 1)).toEqual([])
     const again = await lease(two, 'docs', NOW + LIVENESS_TIMEOUT_MS)
     expect(again.map(({ key }) => key)).toEqual(visits.map(({ key }) => key))
-    // It has been frozen, and wakes up.
+    // The first process was only frozen, and resumes.
     const before = await db.all('SELECT * FROM ledger ORDER BY id')
     const late = await settle(one, visit, { finds: [foundAddressOf('/late')] })
     expect(late).toMatchObject({ type: 'lost', finds: [] })
@@ -120,7 +120,7 @@ describe('two processes on one library', () => {
       expect(await lease(two, 'blog', now + 1)).toEqual([])
     }
     expect(await settle(one, visit)).toMatchObject({ type: 'settled' })
-    // With the next sign of life it has no use for it any more.
+    // The next heartbeat releases the host, because no visit is under way there any more.
     await one.touchCrawl('crawl of docs', NOW + 3 * LIVENESS_TIMEOUT_MS, 'one')
     expect(await lease(two, 'blog', NOW + 3 * LIVENESS_TIMEOUT_MS)).toHaveLength(1)
   })
@@ -328,7 +328,7 @@ describe('a process', () => {
     const asked: { readonly who: string; readonly at: number }[] = []
     let now = NOW
     let naps = 0
-    // Both processes use the clock of the library. The frozen one sleeps as long as it is frozen.
+    // Both processes share this time. The first sleep of a frozen process takes `oversleepsMs` longer.
     const clock = (oversleepsMs: number) => ({
       now: () => now,
       sleep: async (ms: number) => {

@@ -87,7 +87,7 @@ async function dump(path: string, library: OpenLibrary, source: Source, isBreadt
   return toComparable(await readSourceContent(path, library, source, NOWHERE), NOWHERE, isBreadthFirst)
 }
 
-/** Addresses are compared as they are. */
+/** An origin that does not occur, so that addresses are compared as they are. */
 const NOWHERE = 'https://nowhere.test'
 
 /** A crawl by one process into a library of its own. */
@@ -144,7 +144,7 @@ async function join(library: OpenLibrary, crawlId: string, events?: CrawlEvent[]
   return run(joinCrawl(library, await findJoinable(library, crawlId), new AbortController().signal), events)
 }
 
-/** The crawl that others may take part in, once there is one. */
+/** Waits for a crawl that other processes can join, and returns its id. */
 async function findSharable({ store, clock }: OpenLibrary): Promise<string> {
   for (;;) {
     const [found] = (await store.listSharable?.(clock.now())) ?? []
@@ -180,7 +180,7 @@ async function openMoved(): Promise<{ readonly from: Site; readonly to: Site }> 
   return { from, to }
 }
 
-/** A site at two hosts, as its start redirects. Of the addresses that its list names, the first host has none, the second every other one. */
+/** A site whose start redirects to a second host. Its sitemap names only missing pages on the first host, and half on the second. */
 async function openListed() {
   const dead = Array.from({ length: 400 }, (_, at) => `/dead/${at}`)
   const good = Array.from({ length: 40 }, (_, at) => `/good/${at}`)
@@ -212,7 +212,7 @@ async function* pauseWhenListed(
   }
 }
 
-/** A library of its own that reads a site, with the help of another process or without. */
+/** A new library into which a site is crawled, with the help of another process or without. */
 async function openReading(site: Site, isShared: boolean) {
   const path = await createLibrary()
   const limits = isShared ? { hosts: 1 } : {}
@@ -230,7 +230,7 @@ async function openReading(site: Site, isShared: boolean) {
   }
 }
 
-/** A crawl that waits while another process does some of it. */
+/** A paused crawl, a part of which another process has done. */
 async function helpByChild() {
   const { farm, alone } = await stageFarm()
   const path = await createLibrary()
@@ -277,7 +277,7 @@ describe('a crawl that further processes join', () => {
     await expect(join(beginner, id)).rejects.toMatchObject({ code: 'CRAWL_NOT_RUNNING' })
   })
 
-  test('can be joined once its start has answered, and the joined process learns the content of lists later', async () => {
+  test('can be joined once its start has answered, and the joined process learns later that all lists were read', async () => {
     const farm = await openFarm(2, 0)
     const [first, second] = farm.sites
     first?.pages.set('/llms.txt', { status: 404, delayMs: 1000 })
@@ -323,7 +323,7 @@ describe('a crawl that further processes join', () => {
     expect(countsOf(again.shared.summary)).toEqual(countsOf(again.alone.summary))
   })
 
-  test('leaves a list alone that a helper set aside, but for hosts of which its sample says nothing', async () => {
+  test('skips the rest of a list that a helper found stale, except for hosts that the sample says nothing about', async () => {
     const { from, dead, good, none } = await openListed()
     const path = await createLibrary()
     const limits = { hosts: 1, intervalMs: 1, startIntervalMs: 1, jitterMs: [0, 0] } as const
@@ -366,12 +366,12 @@ describe('a crawl that further processes join', () => {
       return (await begun).summary
     }
     expect(await refresh(false)).toMatchObject({ end: 'gate', unchanged: 1, failed: gone, withheld: gone })
-    // A run that finds every page gone has found nothing at all.
+    // A run in which every page is gone fails.
     farm.sites[0]?.pages.set('/', { status: 410, body: 'gone' })
     expect(await refresh(true)).toMatchObject({ end: 'failed', removed: gone + 1, failed: 0, vainReason: 'removed' })
   })
 
-  test('loses and repeats nothing if a joined process is killed', async () => {
+  test('loses nothing if a joined process is killed, and repeats only requests that were under way', async () => {
     const { farm, alone, path, beginner, source, child, ending } = await helpByChild()
     child.process.kill('SIGKILL')
     await child.ended
@@ -383,7 +383,7 @@ describe('a crawl that further processes join', () => {
     expect(await dump(path, beginner, source)).toEqual(alone.dump)
   })
 
-  test('loses and repeats nothing if a joined process is frozen past its lease', async () => {
+  test('loses nothing if a joined process is frozen past its lease, and ignores its late results', async () => {
     const { alone, path, beginner, source, child, ending } = await helpByChild()
     child.process.kill('SIGSTOP')
     const { summary } = await ending()
@@ -446,8 +446,8 @@ describe('a crawl that further processes join', () => {
   })
 
   test.each([
-    ['a cap on pages', { scope: { maxPages: 1000 } }],
-    ['fields of its own', { headers: { 'x-key': 'secret' } }],
+    ['a page limit', { scope: { maxPages: 1000 } }],
+    ['request headers of its own', { headers: { 'x-key': 'secret' } }],
     ['a plan', { crawlType: 'intelligent' }],
   ] as const)('cannot be joined if it has %s', async (_, input) => {
     const farm = await openFarm(1, 0)
@@ -477,7 +477,7 @@ test('two crawls of one host take turns, and both complete', async () => {
   const path = await createLibrary()
   const began = Date.now()
   const begin = async (start: string): Promise<CrawlSummary> => {
-    // A turn is a second of theirs.
+    // The clock runs five times as fast, so that a turn takes one second.
     const library = withFastClock(await open(path, { concurrency: 2 }), 5, began)
     const source = await addSource(library, { url: `${site.origin}${start}`, name: start })
     return (await crawl(library, source)).summary

@@ -31,7 +31,7 @@ export function askingOf(request: LeaseRequest, holder: HostHolder = HOLDER): Ho
   return { request, holder, id: randomUUID() }
 }
 
-/** A source with a crawl of it, over one of the connections that know it. */
+/** A source with a crawl, written to over one connection. */
 export interface TestLedger {
   readonly source: number
   readonly crawl: CrawlRef

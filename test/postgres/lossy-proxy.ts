@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { openSocketProxy } from './socket-proxy.ts'
 
-/** A way to a PostgreSQL on which answers can get lost. */
+/** A proxy to a PostgreSQL server that can lose data. */
 export interface LossyProxy {
-  /** The address of the database by this way. */
+  /** The address of the database through the proxy. */
   readonly address: string
   /**
    * Cuts the connection of the next COMMIT after the server has executed it and before the client gets the response. The server stays
@@ -23,7 +23,7 @@ export interface LossyProxy {
 /** The message with which a client commits: a simple query with its length. */
 const COMMIT = Buffer.concat([Buffer.from('Q'), Buffer.from([0, 0, 0, 11]), Buffer.from('COMMIT\0')])
 
-/** Opens another way to the server at an address. It closes with the test. */
+/** Opens a proxy to the server at an address. It closes with the test. */
 export async function openLossyProxy(address: string): Promise<LossyProxy> {
   let losing: 'answer' | 'question' | 'both' | undefined
   let lost = 0

@@ -130,7 +130,7 @@ async function readAlone(sites: readonly Site[]): Promise<Known[]> {
   }
 }
 
-/** A database with a server that runs nothing itself, and workers. */
+/** A database, a server that runs no crawls itself, and workers. */
 interface Works {
   readonly postgres: PostgresServer
   readonly address: string
@@ -139,7 +139,7 @@ interface Works {
   close(): Promise<void>
 }
 
-/** Works with a job for each site, in the order of the sites. */
+/** A database, a server and workers, with a job for each site in the order of the sites. */
 interface BusyWorks extends Works {
   readonly jobs: readonly string[]
   /** Log output of the workers before this test. */
@@ -149,7 +149,7 @@ interface BusyWorks extends Works {
 /** Workers that a test left idle, because starting them all takes long. */
 let idle: Works | undefined
 
-/** Has works read all sites. They close with the test, unless it leaves them to the next one. */
+/** Starts a crawl of each site. The processes close with the test, unless it leaves them to the next one. */
 async function beginReading(): Promise<BusyWorks> {
   const works = idle ?? (await startWorks())
   idle = undefined
@@ -157,7 +157,7 @@ async function beginReading(): Promise<BusyWorks> {
   const saidBefore = works.fleet.log
   const jobs: string[] = []
   for (const { site } of known) {
-    // The answer of the route.
+    // The type is that of the response of the route.
     const { jobId } = (await works.server.post('/api/sources', { url: `${site.origin}/` })) as { jobId: string }
     jobs.push(jobId)
   }
@@ -207,7 +207,7 @@ interface Job {
 
 /** The state of a job, or undefined while the database is down. */
 function jobOf({ server }: Works, id: string): Promise<Job | undefined> {
-  // The answer of the route.
+  // The type is that of the response of the route.
   return server.get(`/api/crawls/${id}`).then(
     (job) => ({ id, status: String(job['status']), problem: job['problem'] as string | null }),
     () => undefined,
@@ -299,7 +299,7 @@ class Misfortune {
     this.#random = random
   }
 
-  /** Each fault once, at moments that have nothing to do with each other. */
+  /** Causes each fault once, at random moments that are independent of each other. */
   async befall(): Promise<void> {
     await Promise.all([this.#freeze(), this.#kill(), this.#killDatabase()])
   }
@@ -337,7 +337,7 @@ class Misfortune {
     wake()
   }
 
-  /** A worker that crawls; undefined when all is over before there is one. */
+  /** A worker that crawls; undefined if all jobs end before there is one. */
   async #chooseBusy(): Promise<number | undefined> {
     const { fleet, jobs } = this.#works
     const isAllOver = async () => (await Promise.all(jobs.map((id) => jobOf(this.#works, id)))).every(isOver)
@@ -367,7 +367,7 @@ interface WorkerItem {
 
 /** Workers as listed by the server, or none while the database is down. */
 function listWorkers({ server }: Works): Promise<readonly WorkerItem[]> {
-  // The answer of the route.
+  // The type is that of the response of the route.
   return server.get('/api/workers').then(
     ({ items }) => items as readonly WorkerItem[],
     () => [],
@@ -398,7 +398,7 @@ test(`faults of ${WORKERS} workers and their database lose no page, and no site 
     for (let round = 0; round < ROUNDS; round++) await misfortune.befall()
     await untilDone(works)
     reportRequests()
-    // Otherwise nothing was tried.
+    // Otherwise the test has tested nothing.
     expect(misfortune.told.join()).toMatch(/(?=.*freeze \d+ with [1-9])(?=.*kill both)(?=.*kill the database)/)
     expectPolite()
     expectFewRepeats(works)

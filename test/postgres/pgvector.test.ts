@@ -10,7 +10,7 @@ import { type PgliteServer, startPglite } from './pglite.ts'
 import { recordPlans } from './query-plans.ts'
 
 /** A single connection without a liveness check, because that check would need a second connection. */
-const ALONE = { connections: 1, quietMs: 3_600_000 }
+const ALONE = { connections: 1, probeDelayMs: 3_600_000 }
 
 let server: PgliteServer
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-/** Opens a library; the session of the server is one for all, so that one connection has to do. */
+/** Opens a library over a single connection, because all connections share the one session of the server. */
 async function open(address = server.addressOfNew()): Promise<VectorStore> {
   await server.execute('SELECT 1')
   return openPostgresStore(address, ALONE)
@@ -49,10 +49,10 @@ const EXTENSION = `SELECT extnamespace::regnamespace::text AS schema FROM pg_ext
 const DIMENSIONS = 24
 const SPACE: VectorSpace = { model: 'some', fingerprint: 'a'.repeat(64), dimensions: DIMENSIONS }
 const CHUNKS = 40
-/** Sources with vectors, and how many pages they have: as few as a server walks an index for. */
+/** Sources with vectors, and their numbers of pages: about the fewest for which the server uses an index. */
 const SOURCES: Readonly<Record<string, number>> = { docs: 20, more: 2 }
 
-/** Directions that are the same in every run, in clusters as texts are. */
+/** Creates a generator of unit vectors, which are the same in every run, and in clusters like the vectors of texts. */
 function createDirections(): () => Float32Array {
   let state = 7
   const random = () => {
@@ -96,7 +96,7 @@ async function stageFilled(): Promise<string> {
   return address
 }
 
-/** Which share of the nearest is found, of all that there are. */
+/** The recall of a search: the share of the true nearest vectors that it finds. */
 async function measureRecall(vectors: VectorIndex, filter: { sourceIds?: readonly string[] } = {}): Promise<number> {
   const all = await vectors.list(10_000, undefined, filter.sourceIds)
   const nameOf = ({ sourceId, chunkId }: ChunkRef) => `${sourceId} ${chunkId}`
@@ -149,7 +149,7 @@ describe('with pgvector', () => {
 
   describe('the vectors that are nearest', () => describeNearest(open))
 
-  test('is reported by the inspector', async () => {
+  test('the inspector reports its version', async () => {
     const address = await stageFilled()
     await server.execute('SELECT 1')
     const inspector = await openInspector(address)
@@ -157,7 +157,7 @@ describe('with pgvector', () => {
     expect({ pgvector, isPgvectorFit }).toEqual({ pgvector: expect.stringMatching(/^0\.\d+\./), isPgvectorFit: true })
   })
 
-  test('finds the nearest neighbours with its index', async () => {
+  test('a search for the nearest vectors uses the index', async () => {
     const address = await stageFilled()
     const indexes = await ask(address, async (db) => {
       await db.run('ANALYZE vectors')
@@ -172,7 +172,7 @@ describe('with pgvector', () => {
     expect(indexes).not.toContain('vectors_by_source')
   })
 
-  test('rebuilds an index whose creation was interrupted', async () => {
+  test('an index whose creation was interrupted is rebuilt', async () => {
     const address = await stageFilled()
     const name = `vectors_nearest_${DIMENSIONS}`
     await ask(address, (db) =>
@@ -187,9 +187,9 @@ describe('with pgvector', () => {
     expect(await listIndexes(address)).toEqual([name])
   })
 
-  test('has an index only for the model of the library', async () => {
+  test('there is an index only for the model of the library', async () => {
     const address = await stageFilled()
-    // It has none of these vectors afterwards.
+    // Other tests cannot use this library any more, because its vectors are deleted.
     filled = undefined
     const store = await open(address)
     await store.vectors.replaceSpace({ ...SPACE, fingerprint: 'b'.repeat(64), dimensions: 8 })

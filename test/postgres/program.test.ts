@@ -35,7 +35,7 @@ afterAll(async () => {
   shop?.remove()
 })
 
-/** Users of the server need none, and may give one all the same: it is never to be seen. */
+/** Adds a password to an address. The server needs none, but the program must never show it. */
 function withPassword(plain: string, user = 'pharos'): string {
   return plain.replace('//pharos@', `//${user}:${PASSWORD}@`)
 }
@@ -60,7 +60,7 @@ async function onBoth(line: string, code = 0): Promise<string> {
   return one.stdout
 }
 
-/** An outcome without places, ids, times and figures. */
+/** An outcome without locations, ids, times and measured values. */
 function levelled({ code, stdout, stderr }: Outcome): readonly unknown[] {
   const level = (text: string) =>
     text
@@ -106,7 +106,7 @@ async function dump(path: string): Promise<unknown> {
 }
 
 describe('the program on a library in PostgreSQL', () => {
-  test('crawls a site as into a file, and every command gives the same output', async () => {
+  test('crawls a site with the same result as into a file, and every command gives the same output', async () => {
     const added = await onBoth('add {}/docs/ --name guide')
     expect(added).toMatch(/^guide: 3 pages, \d+ chunks in the library\n/)
     expect(await dump(address)).toEqual(await dump(file))
@@ -149,7 +149,7 @@ describe('the program on a library in PostgreSQL', () => {
     expect(stderr).toContain(`pharos add <url> --library '${empty.replace(`:${PASSWORD}`, '')}'`)
   })
 
-  test('is checked by doctor without creating anything', async () => {
+  test('checks it with doctor, without creating anything', async () => {
     const { stdout } = await pharos('doctor')
     expect(stdout).toMatch(
       /^ok {4}library: postgres:\/\/pharos@\S+ is PostgreSQL \d+\.\d+, UTF8, has schema \d+, .*, no pgvector, /m,
@@ -161,7 +161,7 @@ describe('the program on a library in PostgreSQL', () => {
     }
   })
 
-  test('is refused if this program cannot use it, and doctor explains why', async () => {
+  test('refuses one that it cannot use, and doctor explains why', async () => {
     await execute('DROP DATABASE IF EXISTS ascii')
     await execute(`CREATE DATABASE ascii ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`)
     const ascii = withPassword(addressOf('ascii'))

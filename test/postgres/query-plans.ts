@@ -48,7 +48,7 @@ export function recordPlans(sql: Sql): {
 
 const GROWING = /^(?:ledger|links|url_aliases|hosts|open_hosts)$/
 
-/** The plan that is kept for a statement that is run again and again. */
+/** The steps of the generic plan of a statement, which the server uses once a statement has run several times. */
 async function explain(sql: Sql, text: string): Promise<Step[]> {
   const count = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
   const name = `plan_${planned++}`

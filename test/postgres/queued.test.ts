@@ -25,10 +25,7 @@ function pharos(address: string, ...args: string[]): Promise<Outcome> {
 test('a detached crawl waits for any worker if there is no server, and status reports it correctly', async () => {
   const address = await createLibrary()
   const left = await pharos(address, 'add', `${site.origin}/docs/`, '--name', 'guide', '--detach')
-  expect([left.code, left.stdout]).toEqual([
-    0,
-    expect.stringMatching(/^the crawl of guide is queued, as job /),
-  ])
+  expect([left.code, left.stdout]).toEqual([0, expect.stringMatching(/^the crawl of guide is queued, as job /)])
   expect(left.stdout).toContain('watch it with: pharos status guide')
   expect(left.stderr).toBe('no worker is there to run the crawl that waits; start one with: pharos worker\n')
   expect((await pharos(address, 'status', 'guide')).stdout).toMatch(/^Job: \S+ is queued$/m)
@@ -56,7 +53,7 @@ test('a detached crawl waits for any worker if there is no server, and status re
 })
 
 test('a password from the password file is used silently', async () => {
-  // The only role of this server that needs one; other tests make it too.
+  // The only role of this server that needs a password. Other tests create it too.
   await execute(
     `DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'another'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
   )

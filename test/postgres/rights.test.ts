@@ -18,7 +18,7 @@ test('errors about missing rights name the GRANT statement', async () => {
   const address = await createLibrary()
   const mine = as(address, role)
   await execute(`CREATE ROLE ${role} LOGIN`)
-  // It may not look into the schema.
+  // The role may not use the schema.
   const shut = {
     code: 'LIBRARY_UNUSABLE',
     entry: { advice: expect.stringContaining(`GRANT USAGE ON SCHEMA "pharos" TO "${role}"`) },
@@ -26,7 +26,7 @@ test('errors about missing rights name the GRANT statement', async () => {
   await expect(openDatabase(mine)).rejects.toMatchObject(shut)
   const inspector = await openInspector(mine)
   await expect(inspector.inspect().finally(() => inspector.close())).rejects.toMatchObject(shut)
-  // It may read, and not write.
+  // The role may read, but not write.
   await execute(`GRANT USAGE ON SCHEMA pharos TO ${role}`, nameOf(address))
   await execute(`GRANT SELECT ON ALL TABLES IN SCHEMA pharos TO ${role}`, nameOf(address))
   const library = await openLibrary({ path: mine, version: '0' })
@@ -50,7 +50,7 @@ test('errors about missing rights name the GRANT statement', async () => {
   await expect(openQueue(queue)).rejects.toMatchObject({
     entry: { advice: expect.stringContaining(`GRANT USAGE, CREATE ON SCHEMA "pharos_jobs" TO "${role}"`) },
   })
-  // It may not even connect.
+  // The role may not even connect.
   const closed = await createDatabase()
   await execute(`REVOKE CONNECT ON DATABASE ${closed} FROM PUBLIC`)
   await expect(openDatabase(as(addressOf(closed), role))).rejects.toMatchObject({
@@ -71,7 +71,7 @@ test('the error about a missing database names the command that creates it', asy
 })
 
 test('a server that requires an unknown password leaves no open connection', async () => {
-  // The only role of this server that needs one; other tests make it too.
+  // The only role of this server that needs a password. Other tests create it too.
   await execute(
     `DO $$ BEGIN CREATE ROLE guarded LOGIN PASSWORD 'another'; EXCEPTION WHEN duplicate_object OR unique_violation THEN END $$`,
   )

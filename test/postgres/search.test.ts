@@ -221,7 +221,7 @@ describe('the index in PostgreSQL', () => {
     const { store, db, close } = await open()
     for (let i = 0; i < 5; i++) await writePage(store, 'docs', `/${i}`, `lighthouse number${i}`)
     await store.indexMissingChunks()
-    // A score is a share, in which a rarer word counts more beside another.
+    // Two words, because a score is relative: the rarity of one word shows only beside another word.
     const query = 'lighthouse number0'
     const [before] = await searchHits(store, { query, limit: 1 })
     await db.transaction(async (sql) => {

@@ -6,15 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { installPackages } from '../install-packages.ts'
 
-/** A PostgreSQL of our own, gone when it is stopped. */
+/** A PostgreSQL server for tests. Its data is deleted when it is stopped. */
 export interface PostgresServer {
   /** Folder of its socket and its data. */
   readonly folder: string
-  /** The process that has started all its others. */
+  /** The process that started all other processes of the server. */
   readonly pid: number
   /** Address of one of its databases. */
   addressOf(database: string): string
-  /** Ends it as a power cut would, and starts it again on the same data. */
+  /** Ends the server as a power cut would. `start` starts it again on the same data. */
   crash(): void
   start(): void
   /** Kills all processes of the server with SIGKILL and starts it again. The caller continues meanwhile. */
@@ -84,7 +84,7 @@ export function startPostgres(further: readonly string[] = []): PostgresServer {
     async killAndStart() {
       const pid = readPid()
       const children = childrenOf(pid)
-      // It first: on the end of a child it would start others.
+      // The parent is killed first, because it would replace a child that ends.
       for (const one of [pid, ...children]) signal(one, 'SIGKILL')
       // The server refuses to start while processes of the old one still exist.
       while ([pid, ...children].some((one) => signal(one, 0))) await sleep(20)
@@ -116,9 +116,9 @@ export function childrenOf(pid: number): number[] {
   return existsSync(list) ? readFileSync(list, 'utf8').split(' ').filter(Boolean).map(Number) : []
 }
 
-/** The folder of the server that an address of it names. */
+/** The socket folder in an address of the server. */
 export function folderOf(address: string): string {
-  // A host that is a folder leaves the place of a host empty, which a URL must not have.
+  // The host part of the address is empty, because the host is a folder. `URL` does not accept that.
   return new URL(address.replace('@/', '@folder/')).searchParams.get('host') ?? ''
 }
 
@@ -135,7 +135,7 @@ function runAs(program: string, args: readonly string[], cwd: string): void {
   run(...asPostgresUser(program, args), cwd)
 }
 
-/** It refuses to be run by root. */
+/** The command that runs a program, as the user `postgres` if this process is root, because PostgreSQL refuses to run as root. */
 function asPostgresUser(program: string, args: readonly string[]): [program: string, args: string[]] {
   return process.getuid?.() === 0 ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, [...args]]
 }

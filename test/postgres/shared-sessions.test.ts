@@ -14,7 +14,7 @@ async function connect(address: string) {
   return client
 }
 
-/** A database whose sessions know the schema by themselves, behind a pooler that shares them. */
+/** A database that sets the schema for all its sessions, behind a pooler that shares sessions. */
 async function openShared(): Promise<string> {
   const name = await createDatabase()
   await execute(`ALTER DATABASE ${name} SET search_path TO pharos`)

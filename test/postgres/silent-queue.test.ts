@@ -8,7 +8,7 @@ import { openLossyProxy } from './lossy-proxy.ts'
 
 const warn = () => undefined
 
-test('a worker on whose connections nothing passes any more takes its work by others', async () => {
+test('a worker whose connections pass no data any more gets its work over new ones', async () => {
   const address = await createLibrary()
   const way = await openLossyProxy(address)
   const [sender, worker] = [

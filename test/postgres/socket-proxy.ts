@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { closeLater } from '../close-later.ts'
 import { folderOf, SOCKET } from './server.ts'
 
-/** Another way to a server. */
+/** A proxy to a server. */
 export interface SocketProxy {
-  /** The address by this way. */
+  /** The address of the server through the proxy. */
   readonly address: string
   /** Every socket that is to close with the test. */
   readonly sockets: Set<Socket>
@@ -14,7 +14,7 @@ export interface SocketProxy {
   readonly server: string
 }
 
-/** Opens another way to the server at an address, with its socket in a folder beside that of the server. It closes with the test. */
+/** Opens a proxy to the server at an address, with its socket in a subfolder of the folder of the server. It closes with the test. */
 export async function openSocketProxy(
   address: string,
   onClient: (client: Socket, beside: SocketProxy) => void,

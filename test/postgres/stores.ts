@@ -8,15 +8,15 @@ import { openPostgresStore, type PostgresOptions } from '../../src/store/postgre
 import { closeLater } from '../close-later.ts'
 import { recordOf } from './ledgers.ts'
 
-/** A library as a process has it. */
+/** An open PostgreSQL store. */
 export type Store = Awaited<ReturnType<typeof openPostgresStore>>
 
-/** When everything happens. */
+/** The current time in the tests. */
 export const NOW = 1_700_000_000_000
 /** Time without a heartbeat after which a process loses its leases. */
 export const LIVENESS_TIMEOUT_MS = 30_000
 
-/** Opens a library as a process of this name does. It closes with the test. */
+/** Opens a library as a process with this name would. It closes with the test. */
 export async function openStore(address: string, runner: string, options: PostgresOptions = {}): Promise<Store> {
   const store = await openPostgresStore(address, { ...options, runner })
   closeLater(() => store.close())

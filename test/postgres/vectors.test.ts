@@ -6,7 +6,7 @@ import { createLibrary } from './databases.ts'
 import { connect, foundAddressOf, listMiscounts } from './ledgers.ts'
 import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, lease, NOW, openStore, settle } from './stores.ts'
 
-/** A library that is no copy of another one. */
+/** Creates a library with an id of its own. All libraries of {@link createLibrary} have the same id. */
 async function createOwnLibrary(): Promise<string> {
   const address = await createLibrary()
   const db = await openDatabase(address)

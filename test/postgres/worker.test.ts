@@ -49,7 +49,7 @@ function killIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has gone by itself.
+    // The process has already ended.
   }
 }
 
@@ -133,7 +133,7 @@ class Stage {
 interface Desk {
   readonly dispatcher: Dispatcher
   readonly library: OpenLibrary
-  /** Waits until a job stands as it is to, wherever it runs. */
+  /** Waits until a job is in the wanted state, wherever it runs. */
   untilJob(id: string, isRight: (job: JobRecord) => boolean): Promise<JobRecord>
   untilVisited(id: string, count: number): Promise<unknown>
   untilEnded(id: string): Promise<JobRecord>
@@ -187,7 +187,7 @@ async function createDesk(address: string, later: (work: () => Promise<void>) =>
   }
 }
 
-/** An order to crawl a site with the given concurrency. */
+/** A request to crawl a site with the given concurrency. */
 function orderOf({ origin }: LocalSite, concurrency: number): CrawlRequest {
   const url = `${origin}/docs/`
   return { url, args: [url, `--concurrency=${concurrency}`] }
@@ -327,7 +327,7 @@ test.concurrent('two servers with workers share the jobs, and one resumes those 
   )
   expect(ended).toMatchObject({ status: 'done', problem: null })
 
-  // Analysis is for workers, too.
+  // Workers run analyses too.
   const { runId } = await stays.post('/api/analysis/start')
   const run = await until(
     () => stays.get(`/api/analysis/${String(runId)}`),

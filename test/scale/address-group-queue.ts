@@ -7,9 +7,9 @@ interface Entry {
   readonly first: Candidate
 }
 
-/** A heap of lots whose hosts are free, ordered by their first address. It stands for the index of the ledger in a store. */
+/** A heap of address groups whose hosts are free, ordered by their first address. It replaces the index of the ledger in a store. */
 export class AddressGroupQueue {
-  /** Heap entries, including those of removed lots, which are skipped later. */
+  /** Heap entries, including those of removed groups, which are skipped later. */
   readonly #entries: Entry[] = []
   readonly #current = new Map<AddressGroup, Entry>()
 
@@ -38,7 +38,7 @@ export class AddressGroupQueue {
     this.#current.delete(lot)
   }
 
-  /** Takes the first out. */
+  /** Removes and returns the first group. */
   take(): AddressGroup | undefined {
     for (;;) {
       const entry = this.#takeEntry()

@@ -17,22 +17,22 @@ export type Operation =
 export interface Cost {
   readonly statements: number
   readonly cpuMs: number
-  /** Whether others that write to the same source wait until it is done. */
+  /** Whether other writers of the same source wait until the operation ends. */
   readonly isExclusive: boolean
 }
 
-/** How a database is. */
+/** The settings of a simulated database. */
 export interface DatabaseSettings {
   readonly costs: Readonly<Record<Operation, Cost>>
-  /** From a worker to the database and back. */
+  /** The round trip between a worker and the database. */
   readonly roundTripMs: number
   /** Number of cores, unlimited by default. */
   readonly cores?: number | undefined
-  /** A time in which it does not answer. */
+  /** A period in which the database does not respond. */
   readonly outage?: { readonly from: number; readonly until: number } | undefined
 }
 
-/** Something that waits for its source, and since when. */
+/** An operation that waits for the lock of its source. */
 interface WaitingOperation {
   readonly cost: Cost
   readonly since: number
@@ -61,7 +61,7 @@ export class SimulatedDatabase {
   waitedForSourceMs = 0
   readonly #time: SimulatedTime
   readonly #settings: DatabaseSettings
-  /** When each core is free. */
+  /** The time from which each core is free. */
   readonly #cores: number[]
   /** Locked sources, with the operations that wait for each of them. */
   readonly #sources = new Map<string, WaitingOperation[]>()
@@ -72,7 +72,7 @@ export class SimulatedDatabase {
     this.#cores = new Array<number>(settings.cores ?? 0).fill(0)
   }
 
-  /** Has an operation done, and calls back when it is. */
+  /** Runs an operation, and calls `done` when it has ended. */
   ask(operation: Operation, source: string, done: () => void): void {
     const { costs, outage } = this.#settings
     const { now } = this.#time
@@ -114,7 +114,7 @@ export class SimulatedDatabase {
     return begun + cpuMs + statements * this.#settings.roundTripMs
   }
 
-  /** When the core that is free first can begin; it is busy from then on. */
+  /** Reserves the core that is free first, and returns the time at which it can begin. */
   #takeCore(from: number, cpuMs: number): number {
     let first = 0
     this.#cores.forEach((free, core) => {

@@ -26,18 +26,18 @@ export interface NetworkStats {
   breachCount: number
   /** Histogram of how much longer pauses at hosts were than required: less than 25 ms, 50, 100, 200, and more. */
   readonly slack: number[]
-  /** The shortest of them. */
+  /** The smallest slack. */
   leastSlackMs: number
   /** Requests that were postponed, because their slot had passed when the connection was open. */
   tooLate: number
 }
 
 const SLACK_ENDS = [25, 50, 100, 200]
-/** Breaches that are named. */
+/** Maximum number of breaches that are listed. */
 const MAX_NAMED_BREACHES = 20
-/** A host that is away does not answer before this. */
+/** Response time of a host that is down. */
 const DOWN_RESPONSE_MS = 3000
-/** Answers that are slower while a host is. */
+/** Factor for the response time while a host is slow. */
 const SLOW_FACTOR = 12
 /**
  * Requests already on their way when a host asks to wait, or when its interval grows, do not count as a breach. The tolerance covers a

@@ -16,7 +16,7 @@ export interface ProcessSettings {
 
 /** How a process makes the visits of a source, and how it is stopped. */
 export interface RunningCrawl {
-  /** Resolves when nothing is left for it. */
+  /** Resolves when nothing is left for the process. */
   readonly done: Promise<void>
   stop(): void
 }
@@ -26,11 +26,11 @@ export interface CrawlParts extends ProcessSettings {
   readonly source: string
   readonly visitLedger: VisitLedger
   readonly fetcher: Fetcher
-  /** Hands the process an answer, or wakes it, when it can hear it. */
+  /** Delivers a response or a wake-up to the process as soon as the process can receive it. */
   readonly deliver: (answer: () => void) => void
 }
 
-/** Begins to crawl. */
+/** Starts a crawl. */
 export type Crawler = (parts: CrawlParts) => RunningCrawl
 
 /** A process that crawls one source after the other, and that can be killed and frozen. */
@@ -67,7 +67,7 @@ export class SimulatedProcess implements LedgerClient {
     return this.#isGone
   }
 
-  /** Ends it without a word, as `kill -9` does. */
+  /** Ends the process abruptly, like `kill -9`. */
   kill(): void {
     this.#isGone = true
   }
@@ -98,7 +98,7 @@ export class SimulatedProcess implements LedgerClient {
     this.source = null
   }
 
-  /** Gives a sign of life. */
+  /** Sends a heartbeat. */
   sendHeartbeat(): void {
     void this.#visitLedger?.sendHeartbeat()
   }
@@ -108,7 +108,7 @@ export class SimulatedProcess implements LedgerClient {
     this.#visitLedger?.pollProgress()
   }
 
-  /** Makes the process leave its crawl in good order. */
+  /** Makes the process stop its crawl in an orderly way. */
   stop(): void {
     this.#crawling?.stop()
   }

@@ -12,7 +12,7 @@ export function createRandom(seed: number): () => number {
     c = ((c << 21) | (c >>> 11)) + sum
     return (sum >>> 0) / 2 ** 32
   }
-  // The first numbers of seeds that are near each other are alike.
+  // Skips the first numbers, which are similar for neighbouring seeds.
   for (let i = 0; i < 16; i++) next()
   return next
 }
@@ -22,13 +22,13 @@ export function randomInteger(random: () => number, least: number, most: number)
   return least + Math.floor(random() * (most - least + 1))
 }
 
-/** A factor around 1, as often above as below; `spread` is the standard deviation of its logarithm. */
+/** A log-normal factor with a median of 1; `spread` is the standard deviation of its logarithm. */
 export function logNormalFactor(random: () => number, spread: number): number {
   const angle = 2 * Math.PI * random()
   return Math.exp(spread * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(angle))
 }
 
-/** Puts values in another order, in place. */
+/** Shuffles values in place. */
 export function shuffle<T>(values: T[], random: () => number): T[] {
   for (let i = values.length - 1; i > 0; i--) {
     const j = randomInteger(random, 0, i)

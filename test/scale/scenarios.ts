@@ -2,7 +2,7 @@ import { COSTS } from './costs.ts'
 import type { Cost, Operation } from './database.ts'
 import type { Scenario } from './simulate.ts'
 
-/** From a worker to a database in the same building, and back. */
+/** The round trip between a worker and a database in the same building. */
 const ROUND_TRIP_MS = 0.25
 
 const MINUTE = 60_000
@@ -19,7 +19,7 @@ const USUAL = {
   isWhole: false,
 } as const satisfies Partial<Scenario>
 
-/** The whole size: ten million visits, one by one. */
+/** The full size: ten million visits, each of which is simulated. */
 export const LARGE: Scenario = {
   ...USUAL,
   world: { hosts: 100_000, sources: 1000, backlog: 1_000_000_000, spanMs: 5 * MINUTE },
@@ -47,7 +47,7 @@ export const SCARCE: Scenario = {
   ],
 }
 
-/** The same by the whole engine. */
+/** {@link SCARCE} with the whole engine. */
 export const WHOLE: Scenario = { ...SCARCE, isWhole: true }
 
 /** One source, and more and more workers at it. */

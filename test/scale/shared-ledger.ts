@@ -30,7 +30,7 @@ import {
 /** A process that uses the ledger. */
 export interface LedgerClient {
   readonly id: string
-  /** Whether it hears an answer now. */
+  /** Whether the process can receive a response now. */
   readonly isReceiving: boolean
   /** Delivers a response to the process. A dead process drops it, and a frozen process gets it when it resumes. */
   deliver(answer: () => void): void
@@ -43,7 +43,7 @@ export interface LedgerSettings {
   readonly database: SimulatedDatabase
   /** Called when a host changes hands, with its previous holder, or null if that process released it. */
   readonly onHostTaken: (before: string | null) => void
-  /** Called when an address is done with. */
+  /** Called when an address is settled. */
   readonly onSettled: (lot: AddressGroup, process: string, isLost: boolean) => void
 }
 
@@ -86,9 +86,9 @@ interface SimulatedVisit extends Visit {
 /** The state of a source in the ledger. */
 interface SourceState {
   readonly source: SimulatedSource
-  /** Lots with pending addresses whose hosts are free. */
+  /** Groups with pending addresses whose hosts are free. */
   readonly free: AddressGroupQueue
-  /** Lots with something pending, and with something leased. */
+  /** Groups with pending addresses, and groups with leased addresses. */
   readonly open: Set<AddressGroup>
   readonly visited: Set<AddressGroup>
   pending: number
@@ -122,10 +122,10 @@ export class SharedLedger {
   readonly #settings: LedgerSettings
   readonly #hosts: ReadonlyMap<string, SimulatedHost>
   readonly #sources = new Map<string, SourceState>()
-  /** When the leases of each process run out, as far as it is watched. */
+  /** When the leases of each watched process expire. */
   readonly #watched = new Map<HostHolder, number>()
   readonly #holders = new Map<string, HostHolder>()
-  /** Addresses that failed and are tried again, by their keys. */
+  /** Addresses that failed and will be retried, by key. */
   readonly #failures = new Map<string, LedgerRow>()
   #requests = 0
 
@@ -152,12 +152,12 @@ export class SharedLedger {
     return this.#stateOf(source).free.size
   }
 
-  /** How many hosts a process has. */
+  /** Number of hosts that a process holds. */
   countHeld({ id }: LedgerClient): number {
     return this.#holders.get(id)?.hosts.length ?? 0
   }
 
-  /** The ledger as one process sees it that crawls one source. */
+  /** Opens the ledger for one process that crawls one source. */
   open(asker: LedgerClient, sourceId: string): VisitLedger {
     const { database } = this.#settings
     const state = this.#stateOf(sourceId)
@@ -218,7 +218,7 @@ export class SharedLedger {
     }
   }
 
-  /** Takes visits that are due, each with a slot of its host, and the hosts with them. */
+  /** Leases due visits, each with a slot of its host, together with the hosts. */
   #lease(crawler: LedgerCrawl, request: LeaseRequest): LeaseResult {
     const { holder, state } = crawler
     const { now, limit, until, hostsUntil = until } = request
@@ -245,7 +245,7 @@ export class SharedLedger {
     const id = `${++this.#requests}`
     // The reserved rows are the same objects as the given ones.
     const visits = reserved.map(({ row, slot }, place) => this.#take(state, row as OpenRow, slot, `${id}:${place}`))
-    // Lots that were found and not taken become available to other processes again.
+    // Groups that were chosen and not used become available to other processes again.
     if (!isFew) for (const lot of chosen) this.#enqueue(lot)
     const left = idle.filter((host) => !clocks.has(host) && !isHeldBy(this.#hostOf(host), holder))
     return { visits, taken: [...clocks.keys()], until: hostsUntil, released: left }
@@ -264,7 +264,7 @@ export class SharedLedger {
     }
   }
 
-  /** Chooses the first lots with free slots among many hosts: hosts of this process, and free ones. */
+  /** Chooses the first groups with free slots among many hosts: hosts of this process, and free ones. */
   #chooseLots({ holder, state, request, kept }: LeaseContext): AddressGroup[] {
     const { now, horizon, limit, maxHosts = Infinity } = request
     const found: AddressGroup[] = []
@@ -287,7 +287,7 @@ export class SharedLedger {
     return found
   }
 
-  /** The first addresses of lots whose hosts may be used, as many as there are slots. */
+  /** The first addresses of groups whose hosts may be used, as many as there are slots. */
   #listRows(lots: readonly AddressGroup[], open: ReadonlyMap<string, HostState>, request: LeaseRequest): OpenRow[] {
     const rows: OpenRow[] = []
     for (const lot of lots) {
@@ -416,7 +416,7 @@ export class SharedLedger {
     state.open.add(lot)
   }
 
-  /** Says that an address is not leased any more. */
+  /** Removes the lease of an address. */
   #drop(lease: string, lot: AddressGroup, state: SourceState): void {
     lot.leased.delete(lease)
     if (lot.leased.size === 0) state.visited.delete(lot)
@@ -460,7 +460,7 @@ export class SharedLedger {
     this.#hostOf(new URL(record.origin).host).robots = record
   }
 
-  /** The clock of the host of a visit, unless the host is another's by now. */
+  /** The clock of the host of a visit, unless another process holds the host by now. */
   #clockFor(visit: Pick<Visit, 'host' | 'lease'>, now: number): HostClock | undefined {
     const host = this.#hostOf(visit.host)
     return isHostKept(visit, host) ? correctClock(host.clock, now) : undefined
@@ -482,7 +482,7 @@ export class SharedLedger {
     return state
   }
 
-  /** The lot of a source at a host, if it has pending addresses. */
+  /** The address group of a source at a host, if it has pending addresses. */
   #pendingOf(host: string, source: SimulatedSource): AddressGroup | undefined {
     return this.#hostOf(host).lots.find((lot) => lot.source === source && countPending(lot) > 0)
   }
@@ -491,7 +491,7 @@ export class SharedLedger {
     for (const lot of lots) this.#enqueue(lot)
   }
 
-  /** Makes a lot available to leases as soon as its host can be visited, if the host is free and the lot has pending addresses. */
+  /** Makes a group available to leases as soon as its host can be visited, if the host is free and the group has pending addresses. */
   #enqueue(lot: AddressGroup): void {
     const { time } = this.#settings
     const { free } = this.#stateOf(lot.source.id)
@@ -523,12 +523,12 @@ export class SharedLedger {
   }
 }
 
-/** Whether a process has a host, as far as it was not given back. */
+/** Whether a process holds a host and has not released it. */
 function isHeldBy({ lease }: SimulatedHost, { name }: HostHolder): boolean {
   return lease.holder === name && lease.leasedUntil > 0
 }
 
-/** The time from which the first address of a lot can be visited if its host is free. It may be in the past. */
+/** The time from which the first address of a group can be visited if its host is free. It may be in the past. */
 function groupOpensAt({ host, backlog, returned }: AddressGroup, now: number): number {
   const due = backlog > 0 ? 0 : returned.reduce((first, { dueAt }) => Math.min(first, dueAt), Infinity)
   return Math.max(nextRequestAt(correctClock(host.clock, now)), due)
@@ -548,7 +548,7 @@ function toVisit(source: SimulatedSource, row: LeasedRow, lease: string, slot: n
     url,
     host: lot.host.name,
     depth: depthOf(number),
-    // A visit with the discovery `manual` does not check the gate, which does not matter for order or pace.
+    // A visit with the discovery `manual` does not check the scope, which does not matter for order or pace.
     discovery: 'manual',
     foundOn: null,
     attempts,

@@ -26,7 +26,7 @@ export interface Scenario {
   /** Concurrent visits and host limit of a worker. */
   readonly visitsAtOnce: number
   readonly hostsAtOnce: number
-  /** Most workers at one source. */
+  /** Maximum number of workers at one source. */
   readonly workersAtOnce: number
   /** Ends after the given number of visits, or after the given time. */
   readonly visits: number
@@ -37,7 +37,7 @@ export interface Scenario {
   readonly isWhole: boolean
 }
 
-/** Figures of how something is shared out. */
+/** Figures of a distribution. */
 export interface Spread {
   readonly least: number
   readonly p5: number
@@ -63,10 +63,10 @@ export interface Outcome {
   /** Hosts of the largest source. */
   readonly largestSource: number
   readonly changesOfHands: number
-  /** Milliseconds until a host of a worker that was killed, or stood still, was another's. */
+  /** Milliseconds until another worker took over a host of a killed or frozen worker. */
   readonly recovery: Readonly<Record<Mishap['kind'], Spread | null>>
   readonly recovered: Readonly<Record<Mishap['kind'], number>>
-  /** Visits of each worker that was there from beginning to end. */
+  /** Visits of each worker that ran from beginning to end. */
   readonly perWorker: Spread
   /** Longest time between two visits of a source that has started. */
   readonly sourceWaitMs: Spread
@@ -75,13 +75,13 @@ export interface Outcome {
   readonly operations: Readonly<Record<string, number>>
   readonly waitedForCoreMs: number
   readonly waitedForSourceMs: number
-  /** Addresses that are left, counted. */
+  /** Number of remaining addresses. */
   readonly backlog: number
   /** Violations, as text. */
   readonly problems: readonly string[]
 }
 
-/** How often a worker gives a sign of life. */
+/** Interval between the heartbeats of a worker. */
 const HEARTBEAT_INTERVAL_MS = DEFAULT_CRAWL_LIMITS.aliveMs / HEARTBEATS_PER_TIMEOUT
 /** Time after which a worker is replaced or resumed. */
 const RESTART_DELAY_MS = 15_000
@@ -143,7 +143,7 @@ class Simulation {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** Has one more worker begin. */
+  /** Starts one more worker. */
   #begin(): void {
     const { visitsAtOnce: visits, hostsAtOnce: hosts, isWhole } = this.#scenario
     const parts = { time: this.#time, ledger: this.#ledger, network: this.#network, random: this.#random }
@@ -195,7 +195,7 @@ class Simulation {
     this.#time.at(this.#time.now + POLL_INTERVAL_MS, () => this.#look(worker, isIdle ? idle + 1 : 0))
   }
 
-  /** Has a worker do something every so often, not all of them in the same moment. */
+  /** Runs a task of a worker periodically, at different times for each worker. */
   #repeat(worker: SimulatedProcess, everyMs: number, work: () => void): void {
     const wait = (ms: number): void => this.#time.at(this.#time.now + ms, () => worker.deliver(again))
     const again = (): void => {

@@ -13,7 +13,7 @@ export class SimulatedTime {
   readonly #ring: (() => void)[][] = Array.from({ length: RING }, () => [])
   readonly #far = new Map<number, (() => void)[]>()
 
-  /** Has something done at a moment, which is at the earliest the next millisecond. */
+  /** Calls `run` at a given time, at the earliest in the next millisecond. */
   at(moment: number, run: () => void): void {
     const due = Math.max(this.now + 1, Math.ceil(moment))
     if (due - this.now < RING) {

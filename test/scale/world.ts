@@ -3,7 +3,7 @@ import { FREE_LEASE, type HostLease } from '../../src/crawl/host-lease.ts'
 import type { RobotsRecord } from '../../src/crawl/ledger.ts'
 import { createRandom, logNormalFactor, randomInteger, shuffle } from './random.ts'
 
-/** How large a world is. */
+/** The size of a world. */
 export interface WorldSize {
   readonly hosts: number
   readonly sources: number
@@ -13,7 +13,7 @@ export interface WorldSize {
   readonly spanMs: number
 }
 
-/** A time in which a host does not answer as it should. */
+/** A period in which a host is faulty. */
 export interface HostFault {
   readonly kind: 'down' | 'busy' | 'slow'
   readonly from: number
@@ -52,7 +52,7 @@ export interface SimulatedHost {
   /** Request statistics. */
   requests: number
   askedAt: number
-  /** The interval of its clock at that request. */
+  /** The interval of its clock at the last request. */
   askedPauseMs: number
   /** The process with an open connection, identified by its delivery function, and the time of its last use. */
   connectedBy: unknown
@@ -85,12 +85,12 @@ export interface SimulatedSource {
   readonly lots: AddressGroup[]
 }
 
-/** Number of addresses of a lot that are not leased. */
+/** Number of addresses of a group that are not leased. */
 export function countPending({ backlog, returned }: AddressGroup): number {
   return backlog + returned.length
 }
 
-/** Everything there is. */
+/** All simulated sources and hosts. */
 export interface World {
   readonly sources: readonly SimulatedSource[]
   readonly hosts: readonly SimulatedHost[]
@@ -103,7 +103,7 @@ const PERCENT = { crawlDelay: 8, down: 3, gone: 0.5, busy: 2, slow: 2 }
 /** Response times of hosts. */
 const MEDIAN_LATENCY_MS = 250
 const LATENCY_SPREAD = 0.6
-/** How uneven hosts and sources are: the n-th largest has a share of 1 / (n + the first) ^ the second. */
+/** How uneven hosts and sources are, as `[shift, power]`: the share of the n-th largest is proportional to 1 / (n + shift) ^ power. */
 const BACKLOG_SHARES = [20, 0.95] as const
 const SOURCE_SHARES = [4, 0.8] as const
 
@@ -173,7 +173,7 @@ export function faultAt({ faults }: SimulatedHost, now: number): HostFault['kind
   return faults.find(({ from, until }) => from <= now && now < until)?.kind
 }
 
-/** Shares out a number unevenly, at least 1 each. */
+/** Distributes a number unevenly, with at least 1 for each part. */
 function share(total: number, parts: number, [shift, power]: readonly [number, number]): number[] {
   const weights = Array.from({ length: parts }, (_, i) => 1 / (i + shift) ** power)
   const sum = weights.reduce((all, weight) => all + weight, 0)

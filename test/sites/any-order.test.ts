@@ -6,7 +6,7 @@ import { type Answer, type AnswerParts, markdown, page, redirect, sitemap, text 
 /** Concurrency of each round. */
 const CONCURRENCIES = chooseRepetitions([1, 2, 5, 16, 16, 16], [1, 2, 5, 16, 16, 16], [1, 16])
 
-/** A site with one of everything that is settled by looking at two addresses. */
+/** A site with every kind of page whose state depends on two addresses. */
 const site = (origin: string): Record<string, AnswerParts | string> => {
   const canonical = (url: string) => `<link rel="canonical" href="${url}">`
   const noindex = '<meta name="robots" content="noindex">'
@@ -50,7 +50,7 @@ const site = (origin: string): Record<string, AnswerParts | string> => {
   }
 }
 
-/** Pages that are late by a few milliseconds, others each time. */
+/** Delays each page by a few milliseconds, which depend on the seed. */
 function withDelays(pages: Readonly<Record<string, AnswerParts | string>>, seed: number): Record<string, Answer> {
   const delayed = Object.entries(pages).map(([path, answer], i) => {
     const delayMs = (i * 7919 + seed * 104729) % 23
@@ -77,7 +77,7 @@ describe('page order', () => {
         const crawled = await crawl()
         const local = (value: string | null) => value?.replace(server.origin, '') ?? null
         const states: Record<string, string> = statesOf(crawled)
-        // One of two that lead to each other closes the loop, and either may.
+        // Either of two pages that redirect to each other may be the one that closes the loop.
         expect(new Set([states['/loop1'], states['/loop2']])).toEqual(
           new Set(['failed redirect-loop', 'skipped redirect']),
         )

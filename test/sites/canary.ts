@@ -149,7 +149,7 @@ export const INSIDE_ANSWERS: readonly (readonly string[])[] = [
   ['127.1'],
 ]
 
-/** Addresses of this machine in its networks. A zone has no place in a URL. */
+/** Addresses of this machine in its networks. A URL cannot contain a zone. */
 function ownAddresses(): string[] {
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])

@@ -71,9 +71,9 @@ describe('canonical links', () => {
   })
 
   test.each([
-    ['is not there', undefined, 'failed not-found'],
-    ['is closed to robots', page('A'), 'skipped robots-disallow'],
-    ['is not for the index', page('A', [], '<meta name="robots" content="noindex">'), 'skipped noindex'],
+    ['is missing', undefined, 'failed not-found'],
+    ['is disallowed by robots.txt', page('A'), 'skipped robots-disallow'],
+    ['is noindex', page('A', [], '<meta name="robots" content="noindex">'), 'skipped noindex'],
   ])('a page is indexed itself if its canonical address %s', async (_, answer, state) => {
     const { crawl } = await createCrawlFixture({
       '/': page('Home', ['/a']),

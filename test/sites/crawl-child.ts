@@ -14,7 +14,7 @@ import { withFastClock } from './fast-clock.ts'
 export interface ChildOptions extends Pick<LibraryOptions, 'limits' | 'patienceMs'> {
   /** How many times faster its time runs. @default 1 */
   readonly speed?: number
-  /** From when on, in milliseconds since 1970. @default its start */
+  /** The start of the speed-up, in milliseconds since 1970. @default the start of the process */
   readonly since?: number
 }
 

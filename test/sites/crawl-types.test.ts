@@ -61,7 +61,7 @@ describe('seeds', () => {
     expect(crawled.rows.get('/behind-given')?.depth).toBe(1)
   })
 
-  test('pass the gate like others: one out of scope is refused and reported', async () => {
+  test('are checked against the scope: one out of scope is refused and reported', async () => {
     const { site: server, crawl } = await createCrawlFixture(
       { '/docs/': page('Docs'), '/blog': page('Blog'), '/docs/x.zip': 'zip' },
       {

@@ -28,7 +28,7 @@ export interface CrawlFixture {
   crawl(input?: Partial<CrawlInput>, signal?: AbortSignal): Promise<Crawled>
 }
 
-/** Input for a stage. Values that need the address of the site are functions of that address. */
+/** Input for a crawl fixture. Values that need the address of the site are functions of that address. */
 export interface CrawlFixtureInput extends Partial<Omit<SourceInput, 'url' | 'settings'>> {
   readonly start?: string
   readonly siteOptions?: SiteOptions
@@ -50,7 +50,7 @@ export function closeWithTest(one: Closable): void {
 }
 
 /**
- * Opens a stage when the first test needs it, and shares it with all tests of the surrounding file or group. It closes after the last of
+ * Opens a fixture when the first test needs it, and shares it with all tests of the surrounding file or group. It closes after the last of
  * these tests.
  */
 export function shareFixture<T>(open: () => Promise<T>): () => Promise<T> {

@@ -59,7 +59,7 @@ describe('headers for one origin', () => {
     const source = await addSource(library, { url: `${realm.own}/`, scope: { reach: 'domain', trapGuards: false } })
     await runCrawl(library, source, { kind: 'add', headers: HEADERS }, realm.own)
     expectOwnOnly()
-    // Every way led to every origin.
+    // Each kind of link and redirect reached every origin.
     for (const [k, origin] of realm.others.entries()) {
       const paths = new Set(realm.seen.filter((one) => one.origin === origin).map(({ path }) => path))
       const expected = ['/robots.txt', `/linked/${k}`, `/refreshed/${k}`, `/mapped/${k}`, `/listed/${k}`]
@@ -79,7 +79,7 @@ describe('headers for one origin', () => {
   })
 
   test.each(STATUSES)(
-    'the headers stay with the start when its site has moved with status %i, now and later',
+    'the headers go only to the origin of the start when its site has moved with status %i, also in later crawls',
     async (status) => {
       for (const k of realm.others.keys()) {
         const library = await stageTrusting()
@@ -299,7 +299,7 @@ describe('a search for secrets in everything the program writes', () => {
       expect([args, outcome.code]).toEqual([args, code])
     }
     const failures: string[][] = [
-      // Not allowed in, so the crawl cannot begin.
+      // The site refuses these credentials, so the crawl cannot start.
       ['add', `${site.origin}/`, '--name', 'refused', '--header', `Authorization: Basic ${secret('bearer')}`],
       ['fetch', 'http://127.0.0.1:1/', '--ignore-robots', '--header', `Authorization: Bearer ${secret('bearer')}`],
       ['explain', 'nothing', `http://${user}${host}/a`],

@@ -64,7 +64,7 @@ describe('pages that a crawl did not find', () => {
     },
   )
 
-  test('stay after an interruption that came when the page had failed', async () => {
+  test('stay if the crawl was interrupted after the page had failed', async () => {
     const staged = await createCrawlFixture(
       { '/': page('Home', ['/a', '/b']), '/a': page('A'), '/b': page('B') },
       LIMITS,
@@ -91,17 +91,20 @@ describe('a noindex page', () => {
     '/b': page('B'),
   }
 
-  test.each(Object.entries(SILENT))('keeps the pages behind it when the library answers again with %s', async (_name, answer) => {
-    const { site, crawl } = await createCrawlFixture(PAGES, LIMITS)
-    await crawl()
-    site.pages.set('/hub', answer)
-    const crawled = await crawl({ kind: 'recrawl' })
-    // The links of the page are still known, so the crawl is not incomplete.
-    expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: null })
-    expect(crawled.rows.get('/a')).toMatchObject({ state: 'unchanged' })
-    site.pages.set('/hub', PAGES['/hub'])
-    await expect(crawl({ kind: 'recrawl' })).resolves.toMatchObject({ summary: { removed: 0 } })
-  })
+  test.each(Object.entries(SILENT))(
+    'keeps the pages behind it when it answers with %s at a recrawl',
+    async (_name, answer) => {
+      const { site, crawl } = await createCrawlFixture(PAGES, LIMITS)
+      await crawl()
+      site.pages.set('/hub', answer)
+      const crawled = await crawl({ kind: 'recrawl' })
+      // The links of the page are still known, so the crawl is not incomplete.
+      expect(crawled.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: null })
+      expect(crawled.rows.get('/a')).toMatchObject({ state: 'unchanged' })
+      site.pages.set('/hub', PAGES['/hub'])
+      await expect(crawl({ kind: 'recrawl' })).resolves.toMatchObject({ summary: { removed: 0 } })
+    },
+  )
 
   test('is removed together with the pages behind it if it is still missing on the second request', async () => {
     const { site, crawl } = await createCrawlFixture(PAGES, LIMITS)
@@ -194,7 +197,7 @@ describe.each(['refresh', 'retry'] as const)('a %s', (kind) => {
   })
 })
 
-test('links beyond the limit are reported, and no page is removed without them', async () => {
+test('links beyond the limit are reported, and then no page is removed', async () => {
   const many = Array.from({ length: 20_010 }, (_, i) => `/p${i}`)
   const links = (paths: readonly string[]) => paths.map((path) => `<a href="${path}">x</a>`).join(' ')
   const home = (paths: readonly string[]) =>
@@ -216,7 +219,7 @@ test('links beyond the limit are reported, and no page is removed without them',
   }
 })
 
-test('a redirect that adds a slash does not lead past robots.txt', async () => {
+test('a redirect that adds a slash does not bypass robots.txt', async () => {
   const { site, crawl } = await createCrawlFixture({
     '/': page('Home', ['/private', '/open']),
     '/private': redirect('/private/'),

@@ -48,7 +48,7 @@ export async function createLibraryPath(): Promise<string> {
   return locateLibrary(join(folder, 'library.db'))
 }
 
-/** Input for a stage. */
+/** Input for a file fixture. */
 type FileFixtureInput = Partial<Omit<SourceInput, 'url'>> & {
   readonly start?: string
   readonly siteOptions?: SiteOptions

@@ -126,7 +126,7 @@ describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
     expect((await stage.run({ acceptLoss: true })).summary).toMatchObject({ end: 'completed', removed: 15 })
   })
 
-  test('renaming the folder loses no page', async () => {
+  test('renaming a subfolder loses no page', async () => {
     const many = Array.from({ length: 40 }, (_, i) => [`m/${i}.md`, `# ${i}\n\nNumber ${i}.\n`] as const)
     const stage = await stageFolder(kind, { ...FILES, ...Object.fromEntries(many) })
     fs.renameSync(join(stage.root, 'm'), join(stage.root, 'n'))
@@ -141,7 +141,7 @@ describe.each(STORES)('a focused refresh of a folder, %s', (kind) => {
     expect(Object.keys(await readPages(stage))).toHaveLength(4)
   })
 
-  test('another folder in its place has to be read in full, as after a run that was broken off', async () => {
+  test('another folder at the same path must be read in full, as after an interrupted run', async () => {
     const stage = await stageFolder(kind, FILES)
     const refused = expect.objectContaining({ code: 'CRAWL_UNFINISHED' })
     fs.cpSync(stage.root, `${stage.root}-2`, { recursive: true })
@@ -233,7 +233,7 @@ test('consecutive focused runs give the same library as a full run', async () =>
   )
 }, 600_000)
 
-/** The texts of all pages as they stand on the disk. Which one of several files with one text stands for it is left open. */
+/** The texts of all pages, as they are on the disk. It does not matter which of several files with the same text is the page. */
 async function textsOf(stage: FolderStage): Promise<string[]> {
   const texts = Object.keys(await readPages(stage)).map((key) => fs.readFileSync(join(stage.root, key), 'utf8'))
   return texts.sort((a, b) => a.localeCompare(b))

@@ -189,7 +189,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     })
   })
 
-  test('changes only where its files did', async () => {
+  test('changes only the pages of changed files', async () => {
     const library = await open(kind)
     write({
       ...FOLDER,
@@ -252,7 +252,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(await listChunks(library, source)).toEqual(before)
   })
 
-  test('loses no more than the gate allows', async () => {
+  test('loses no more pages than the loss gate allows', async () => {
     const library = await open(kind)
     const names = Array.from({ length: 40 }, (_, i) => `p${i}.md`)
     write(Object.fromEntries(names.map((name) => [name, `# ${name}\n\nText of ${name}.\n`])))
@@ -293,7 +293,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     const source = await add(library, { url: `${pathToFileURL(join(root, 'docs'))}/` })
     await runCrawl(library, source, { kind: 'add' }, '')
     const before = await listChunks(library, source)
-    // What a disk was mounted on.
+    // Simulates the mount point of a disk that is not mounted.
     fs.renameSync(join(root, 'docs'), join(root, 'disk'))
     write({ 'docs/.gitkeep': '', 'docs/readme.txt': 'The disk goes here.' })
     const stopped = await runCrawl(library, source, { kind: 'recrawl' }, '')
@@ -310,7 +310,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect(accepted.summary).toMatchObject({ end: 'completed', removed: 2, indexed: 1 })
   })
 
-  test('keeps most of its pages when another folder takes its place, even if it held few', async () => {
+  test('keeps its pages when another folder at its path lacks most of them, even if they are few', async () => {
     const library = await open(kind)
     const names = ['a.md', 'b.md', 'c.md', 'd.md', 'e.md']
     const texts = names.map((name) => [`docs/${name}`, `# ${name}\n\nText of ${name}.\n`] as const)
@@ -326,7 +326,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     remove('docs')
     fs.renameSync(join(root, 'disk'), join(root, 'docs'))
     expect((await runCrawl(library, source, { kind: 'recrawl' }, '')).summary).toMatchObject({ unchanged: 5 })
-    // The same folder may lose fewer than three, or half of them.
+    // The same folder may lose up to two pages, or up to half of them.
     remove('docs/d.md', 'docs/e.md')
     const same = await runCrawl(library, source, { kind: 'recrawl' }, '')
     expect(same.summary).toMatchObject({ end: 'completed', removed: 2 })
@@ -368,7 +368,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     })
   })
 
-  test('keeps the pages of a part that may not be read for now', async () => {
+  test('keeps the pages of a subfolder that is temporarily unreadable', async () => {
     const library = await open(kind)
     write({ 'a.md': '# A\n\na\n', 'closed/b.md': '# B\n\nb\n', 'closed/c.md': '# C\n\nc\n', 'd.md': '# D\n\nd\n' })
     write({ 'closed/never.md': '# Never\n\nread\n' })
@@ -444,7 +444,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
       'e.txt': 'skipped not-allowed',
     })
     const narrow = await runCrawl(library, source, { kind: 'recrawl', scope: { block: ['/b/**'] } }, '')
-    // What a single run leaves out stays as it is.
+    // Pages that only this run excludes stay as they are.
     expect(narrow.rows.get('b/b.md')).toMatchObject({ state: 'indexed', hasPage: true })
     const other = await add(library, { name: 'capped', scope: { maxPages: 2 } })
     const capped = await runCrawl(library, other, { kind: 'add' }, '')
@@ -525,7 +525,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     expect((await findPage(library, { url: source.url })).title).toBe('A')
   })
 
-  test('is found by its path, and its files by theirs, from the folder, from here and as addresses', async () => {
+  test('is found by its path, and its files by paths relative to it or to the working directory and by addresses', async () => {
     const library = await open(kind)
     write({ ...FOLDER, 'wéird #?%.md': '# Weird\n\nw\n', '.gitignore': '/tmp/' })
     fs.mkdirSync(join(root, 'tmp'))
@@ -678,7 +678,7 @@ test.each(STORES)(
   600_000,
 )
 
-/** A file that has nothing any more, in a run that is stopped after it has seen that. */
+/** A file that becomes empty, in a run that is stopped after it has read the empty file. */
 const EMPTIED = [
   { changes: [{ type: 'write' as const, path: 0, text: 0 }], kind: 'recrawl' as const, stopAfter: null },
   { changes: [{ type: 'write' as const, path: 0, text: 3 }], kind: 'recrawl' as const, stopAfter: 1 },
@@ -726,14 +726,14 @@ async function readEach<T>(
 
 type Folder = Awaited<ReturnType<TreeReader['open']>>
 
-/** The same library, whose folders are as `change` has them. */
+/** The library with its folders replaced by the results of `change`. */
 function withFolder(library: OpenLibrary, change: (folder: Folder) => Folder): OpenLibrary {
   const { trees } = library
   if (trees === undefined) throw new Error('the library reads no folders')
   return { ...library, trees: { ...trees, open: async (address) => change(await trees.open(address)) } }
 }
 
-/** Simulates a permission error, because permissions do not bind every user that runs tests. */
+/** Simulates a permission error, because file permissions do not apply to root. */
 function withEntry(library: OpenLibrary, entry: TreeEntry): OpenLibrary {
   return withFolder(library, (folder) => ({
     ...folder,

@@ -10,7 +10,7 @@ import { closeLater } from '../close-later.ts'
 import { openTestSite, runCrawl, SHORT_BACKOFF } from './crawl.ts'
 import { page } from './site.ts'
 
-/** A library in a file, with and without leave to reach this machine. */
+/** A library in a file, opened with or without permission to reach this machine. */
 function place() {
   const folder = mkdtempSync(join(tmpdir(), 'pharos-'))
   closeLater(async () => rmSync(folder, { recursive: true }))
@@ -36,7 +36,7 @@ const REFUSED = {
 }
 
 test.each(['refresh', 'recrawl', 'retry'] as const)(
-  'a %s without leave to reach the site is refused and changes nothing',
+  'a %s without permission to reach the site is refused and changes nothing',
   async (kind) => {
     const site = await openTestSite({ '/': page('Home', ['/a', '/b', '/gone']), '/a': page('A'), '/b': page('B') })
     const open = place()
@@ -52,7 +52,7 @@ test.each(['refresh', 'recrawl', 'retry'] as const)(
   },
 )
 
-test('an interrupted crawl of a start that redirects keeps its addresses pending without leave to reach the site', async () => {
+test('an interrupted crawl of a start that redirects keeps its addresses pending without permission to reach the site', async () => {
   const paths = Array.from({ length: 40 }, (_, i) => `/docs/p${i}`)
   const site = await openTestSite({
     '/': { status: 302, headers: { location: '/docs/' } },

@@ -16,7 +16,7 @@ const TRIED: Readonly<Record<(typeof KINDS)[number], readonly Validators[]>> =
     ? { refresh: ['etag', 'none'], recrawl: ['date', 'none'] }
     : { refresh: VALIDATORS, recrawl: VALIDATORS }
 
-/** A tree: every page but the start hangs on one other page. */
+/** A tree: every page except the start is linked from exactly one other page. */
 const TREE: Readonly<Record<string, string>> = {
   '/': page('Home heron', ['/a', '/b', '/c', '/d', '/e']),
   '/a': page('Alpha albatross', ['/a/1', '/a/2']),
@@ -49,7 +49,7 @@ describe.each(KINDS)('a %s', (kind) => {
         failed: kind === 'recrawl' ? 1 : 0,
       })
       expectUntouched(before, after, ['/b/1', ...(validators === 'none' ? [] : ['/a/1'])])
-      // Its content is as it was, so only its validators may differ.
+      // The content of the page is unchanged, so only its validators may differ.
       expect(after.pages.get('/a/1')).toEqual(before.pages.get('/a/1'))
       expect(after.rows.get('/a/1')).toMatchObject({
         state: 'unchanged',
@@ -355,7 +355,7 @@ describe('orphans', () => {
       '<title>Log in</title><main><h1>Log in</h1><form action="/login" method="post"><input name="user"><input type="password" name="p"><button>Log in</button></form></main>',
     ],
     [
-      'asks for a proof',
+      'shows a bot challenge',
       '<title>Just a moment...</title><body><div id="challenge-running">Checking your browser before accessing</div><script src="/cdn-cgi/challenge-platform/h/b.js"></script></body>',
     ],
     ['is empty', '<title></title><body></body>'],
@@ -466,7 +466,7 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     return { ...site, before: await site.readContent() }
   }
 
-  test('does not want to be indexed any more goes', async () => {
+  test('becomes noindex is removed', async () => {
     const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/b', page('Beta bittern', ['/b/1'], '<meta name="robots" content="noindex">'))
     const { summary } = await crawl({ kind })
@@ -477,7 +477,7 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     await expect(search('bittern')).resolves.toEqual([])
   })
 
-  test('redirects to a page with content makes room for that', async () => {
+  test('redirects to a page with content is removed', async () => {
     const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/e', { status: 301, headers: { location: '/a' } })
     const { summary } = await crawl({ kind })
@@ -493,7 +493,7 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     await expect(search('eagle')).resolves.toEqual([])
   })
 
-  test('moves to a new address keeps its content until that was read', async () => {
+  test('moves to a new address keeps its content until the new address is read', async () => {
     const { site, crawl, readContent, search } = await start()
     site.pages.set('/e', { status: 301, headers: { location: '/moved' } })
     site.pages.set('/moved', page('Epsilon eagle'))
@@ -525,12 +525,12 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
       'skipped login',
     ],
     [
-      'asks for a proof',
+      'shows a bot challenge',
       '<title>Just a moment...</title><body><div id="challenge-running">Checking your browser before accessing</div><script src="/cdn-cgi/challenge-platform/h/b.js"></script></body>',
       'failed challenge',
     ],
     [
-      'says in words that it is not there',
+      'says in its text that it does not exist',
       '<title>404 Not Found</title><main><h1>404 Not Found</h1><p>The page you are looking for does not exist.</p></main>',
       'failed soft-404',
     ],
@@ -547,14 +547,14 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
     expect(after.pages.get('/b')).toEqual(before.pages.get('/b'))
     await expect(search('bittern')).resolves.toEqual(['/b'])
     await expect(search('thrush')).resolves.toEqual(['/b/1'])
-    // And is itself again afterwards.
+    // The page is as before once it answers normally again.
     site.pages.set('/b', TREE['/b'] ?? '')
     const healed = await crawl({ kind })
     expect(healed.rows.get('/b')).toMatchObject({ state: 'unchanged', reason: null, target: null })
     expect((await readContent()).pages.get('/b')).toEqual(before.pages.get('/b'))
   })
 
-  test('becomes the same as another is held under the better address', async () => {
+  test('becomes a duplicate of another is stored under the better address', async () => {
     const { site, crawl, readContent, search, before } = await start()
     site.pages.set('/a/1', TREE['/e'] ?? '')
     await crawl({ kind })
@@ -571,14 +571,14 @@ describe.each(KINDS)('in a %s a page that', (kind) => {
   })
 })
 
-describe('a page that is the same as a better one', () => {
+describe('a duplicate of a page with a better address', () => {
   const TWINS: Readonly<Record<string, string>> = {
     '/': page('Home heron', ['/e', '/deep/e']),
     '/e': page('Epsilon eagle'),
     '/deep/e': page('Epsilon eagle'),
   }
 
-  describe.each([true, false])('on a site with tags: %s', (hasEtags) => {
+  describe.each([true, false])('on a site with ETags: %s', (hasEtags) => {
     const stageTwins = shareCrawledFixture(TWINS, { siteOptions: { hasEtags } })
     const start = async () => {
       const staged = await stageTwins()
@@ -617,7 +617,7 @@ describe('a page that is the same as a better one', () => {
       }
     })
 
-    test('takes the content over when nothing leads to the better one any more', async () => {
+    test('takes the content over when nothing links to the better one any more', async () => {
       const { site, crawl, search } = await start()
       site.pages.set('/', page('Home heron', ['/deep/e']))
       site.pages.delete('/e')
@@ -733,7 +733,7 @@ function answerWith(html: string, validators: Validators): Answer {
     headers['if-modified-since'] === date ? { status: 304 } : { headers: { 'last-modified': date }, body: html }
 }
 
-/** The tree on a site with these validators, when it was read once. */
+/** The tree on a site with these validators, after one crawl. */
 function stageTree(validators: Validators): Promise<FileFixture> {
   return TREES[validators]()
 }

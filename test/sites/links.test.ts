@@ -21,7 +21,7 @@ describe('links', () => {
     expect(crawled.summary.end).toBe('completed')
   })
 
-  test('are resolved against the page they stand on, fragments and credentials dropped', async () => {
+  test('are resolved against the page they are on, without fragments and credentials', async () => {
     const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home', ['guide/one', './guide/', '?page=2', origin.replace('//', '//user:secret@')]),
       '/?page=2': page('Home, continued'),
@@ -49,7 +49,7 @@ describe('links', () => {
     expect(statesOf(crawled)['https://other.example/x']).toBe('skipped off-site')
   })
 
-  test('spelled in several ways lead to one fetch, as the first was written', async () => {
+  test('that differ only in spelling cause one fetch, with the first spelling', async () => {
     const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a%7Eb/', '/a~b/', '/a~b//', '/a~b/#x', '/a~b/?utm_source=y']),
       '/a%7Eb/': page('One page'),

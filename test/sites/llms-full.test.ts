@@ -200,7 +200,7 @@ describe('llms-full.txt', () => {
     expect(again.summary).toMatchObject({ end: 'completed', removed: 0, incomplete: 'no llms-full.txt was found' })
   })
 
-  test('without a page of the source is reported with `only`', async () => {
+  test('llms-full.txt without a page of the source is reported with `only`', async () => {
     const others = full('https://elsewhere.example', ['/a'])
     const staged = await createCrawlFixture((origin) => ({ ...site(origin), '/llms-full.txt': others }), {
       settings: { llmsFull: 'only' },
@@ -317,7 +317,7 @@ describe('a recrawl with llms-full.txt', () => {
     staged.site.clearRequests()
     const again = await staged.crawl({ kind: 'recrawl' })
     expect(again.rows.get('/lost')).toMatchObject({ hasPage: true })
-    // Nor is a page fetched that the file held: the next recrawl would only have to take it back.
+    // The pages of the file are not fetched either, because the next recrawl would replace them again.
     expect(statesOf(again)['/a']).toBe('unchanged')
     expect(staged.site.requestedPaths()).not.toContain('/a')
     expect(again.summary).toMatchObject({ removed: 0, end: 'completed' })
@@ -360,9 +360,9 @@ describe('a recrawl with llms-full.txt', () => {
   })
 
   test.each([
-    ['says so', true],
-    ['has the same text', false],
-  ])('does not read the file again if it is unchanged and %s', async (_, hasEtags) => {
+    ['by its ETag', true],
+    ['by its text', false],
+  ])('does not read the file again if it is unchanged %s', async (_, hasEtags) => {
     const staged = await createCrawlFixture(
       (origin) => ({
         ...site(origin),

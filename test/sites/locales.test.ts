@@ -154,7 +154,7 @@ describe('two versions and three languages of one documentation', () => {
     expect([timeoutsOf(all).length, all.notices]).toEqual([6, []])
   })
 
-  test('listDuplicates lists the duplicates', async () => {
+  test('listDuplicates groups all versions and translations of a page', async () => {
     const { groups, groupCount, pageCount, compared, unknown } = await listDuplicates(library)
     const named = groups.map(({ count, pages }) => [count, pages.map(({ version, url }) => nameOf(version, url))])
     const six = (name: string) =>
@@ -193,13 +193,13 @@ describe('pages of one site', () => {
     expect(answer.passages.flatMap(({ similar = [] }) => similar)).toHaveLength(1)
   })
 
-  test('pages in another language are shown if nothing in the own language answers as well', async () => {
+  test('pages in another language are shown if no page in the language of the query answers as well', async () => {
     await crawl(
       {
         '/': '<!doctype html><title>Start</title><main><a href="/en/timeout">a</a> <a href="/de/proxy">b</a> <a href="/de/log">c</a></main>',
         '/en/timeout': pageOf('en', 'The timeout', text('all')),
         '/de/proxy': pageOf('de', 'proxySettings', `${TEXTS.de.retry.text} proxySettings und proxyServer.`),
-        // Says that it is English.
+        // This page falsely declares English.
         '/de/log': pageOf(
           'en',
           'Журнал',
@@ -217,7 +217,7 @@ describe('pages of one site', () => {
     expect((await ask('how long does the request wait', { language: 'any' })).notices).toEqual([])
   })
 
-  test('are found whatever names of a question are words elsewhere, and are no translations of the front page', async () => {
+  test('are found although names in a query are words of another language, and do not count as translations of the front page', async () => {
     const fronts = ['en', 'pl'].map((code) => `<link rel="alternate" hreflang="${code}" href="/${code}/">`).join('')
     const withFronts = (page: string) => page.replace('<title>', `${fronts}<title>`)
     const pages = {
@@ -290,8 +290,8 @@ describe('pages of one site', () => {
       },
       'docs',
     )
-    const readLikenesses = async (places: readonly unknown[]) => places.map(() => undefined)
-    const older = { ...library, store: { ...library.store, readLikenesses } }
+    const readPageSignatures = async (places: readonly unknown[]) => places.map(() => undefined)
+    const older = { ...library, store: { ...library.store, readPageSignatures } }
     const { notices } = await searchLibrary(older, { query: 'timeout of a request' })
     expect(notices.join()).toMatch(/2 pages of an older Pharos are not compared with others yet: .* pharos duplicates/)
     expect((await ask('timeout of a request')).notices.join()).not.toMatch('older')

@@ -8,7 +8,7 @@ const list = (...paths: readonly string[]) =>
 
 describe('Markdown variants of pages listed by llms.txt', () => {
   test.each(['text/markdown', 'text/markdown; charset=utf-8', 'text/plain', 'text/x-markdown'])(
-    'is read in its stead, sent as %s',
+    'are read instead of the pages if they are sent as %s',
     async (type) => {
       const { site, crawl, library, source } = await createCrawlFixture({
         '/': page('Home'),
@@ -46,7 +46,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     },
   )
 
-  test('are requested at a second place if the page has no trailing slash', async () => {
+  test('are requested at a second address if the page has no trailing slash', async () => {
     const { site, crawl } = await createCrawlFixture({
       '/': page('Home'),
       '/llms.txt': list('/a'),
@@ -183,7 +183,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
   })
 
   test.each(['beside the page', 'at its own address'])(
-    'leaves the links to be followed that only the HTML has, at a recrawl too: %s',
+    'do not hide links that only the HTML has, at a recrawl too: %s',
     async (place) => {
       const html = page('A in HTML', ['/only-html', '/refused'])
       const asMarkdown = text(markdown('A in Markdown', '\n[b](/b)\n'), 'text/markdown')
@@ -212,7 +212,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
   )
 
   test.each(['beside the page', 'at its own address'])(
-    'does not hide a link that its HTML gains while the Markdown stays as it was: %s',
+    'do not hide a link that the HTML gains while the Markdown is unchanged: %s',
     async (place) => {
       const asMarkdown = text(markdown('A in Markdown'), 'text/markdown')
       let html = page('A in HTML', ['/old'])

@@ -84,7 +84,7 @@ describe('a partial source', () => {
     expect(writeCrawlStatus(await describeCrawl(library, jobs, source, 0, crawlId))).not.toContain('PARTIAL')
   })
 
-  test('list and status tell the numbers as JSON, and list the command that completes it', async () => {
+  test('list and status report the numbers as JSON, and the command that completes the source', async () => {
     const site = await openTestSite(SITE)
     const path = await createLibraryPath()
     const library = await openTestLibrary(path, UNPACED)

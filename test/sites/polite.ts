@@ -48,7 +48,7 @@ export interface PoliteOptions {
   readonly lookupMs?: number
 }
 
-/** Opens a library to which every name ending in `.test` is this machine. It closes with the file. */
+/** Opens a library that resolves every name ending in `.test` to this machine. It closes with the test file. */
 export async function openPoliteLibrary({
   limits = {},
   speed = 1,
@@ -88,12 +88,12 @@ export function arrivalTimes(site: Site, which: (request: SeenRequest) => boolea
     .sort((a, b) => a - b)
 }
 
-/** Tells requests to one name of a site. */
+/** Matches requests to one host name of a site. */
 export function isTo(name: string): (request: SeenRequest) => boolean {
   return ({ headers }) => String(headers['host']).split(':', 1)[0] === name
 }
 
-/** Expects that between any two requests there was a pause, and its least jitter, for each step from one to the other. */
+/** Expects that n consecutive requests take at least n - 1 times the pause and its minimum jitter. */
 export function expectPaced(
   moments: readonly number[],
   pauseMs: number,
@@ -118,7 +118,7 @@ export function gapsOf(moments: readonly number[]): number[] {
   return moments.slice(1).map((moment, i) => moment - (moments[i] ?? 0))
 }
 
-/** How a host was treated, by every progress event that names it. */
+/** The state of a host in every progress event that names it. */
 export function progressOf(events: readonly CrawlEvent[], host: string): HostProgress[] {
   return events.flatMap((event) => (event.type === 'progress' ? event.hosts : [])).filter((one) => one.host === host)
 }

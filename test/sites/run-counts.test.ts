@@ -54,9 +54,7 @@ const runArbitrary = fc.record({
   outcomes: fc.array(fc.constantFrom(...OUTCOMES), { minLength: PATHS.length, maxLength: PATHS.length }),
 })
 
-test('the counts of a run add up to the states of its addresses, whatever a site answers', {
-  timeout: 120_000,
-}, async () => {
+test('the counts of a run add up to the states of its addresses, whatever a site answers', async () => {
   const runs = fc.array(runArbitrary, { minLength: 1, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(runs, async (sequence) => {

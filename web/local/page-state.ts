@@ -29,7 +29,7 @@ export interface RunningOperation {
 
 /** The progress of the embeddings for semantic search. */
 export interface EmbeddingProgress {
-  /** `off` means that semantic search is unavailable; `told` has the reason if there is one. */
+  /** `off` means that semantic search is unavailable; `error` has the reason if there is one. */
   readonly state: 'making' | 'whole' | 'off'
   /** The share of chunks that have an embedding, in percent. */
   readonly percent: number

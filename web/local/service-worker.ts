@@ -45,7 +45,7 @@ const grammars = createFileCache('grammars', own.grammars)
 const model = createFileCache('model', own.model)
 const fileCaches = [page, grammars, model]
 
-// A worker of a new build waits until all pages of the previous build are closed. Its caches are removed only then.
+// A worker of a new build waits until all pages of the previous build are closed. Only then it removes the caches of that build.
 scope.addEventListener('install', (event) => event.waitUntil(cacheAll(page)))
 scope.addEventListener('activate', (event) => event.waitUntil(activateWorker()))
 scope.addEventListener('message', (event) => {

@@ -5,8 +5,8 @@ import { sanitizeText } from '../../src/core/text/sanitize-text.ts'
 const READABLE_ATTRIBUTES = ['title', 'aria-label', 'alt']
 
 /**
- * Removes invisible characters and those that change the direction of writing from every text. This happens when text is rendered, because
- * most texts come from crawled pages and a single forgotten place would go unnoticed.
+ * Replaces control characters and characters that change the direction of writing by U+FFFD, in every text and in READABLE_ATTRIBUTES. It
+ * hooks into rendering, because most texts come from crawled pages, and a place where the replacement was forgotten would go unnoticed.
  */
 export function sanitizeRenderedText(): void {
   const { vnode: before } = options

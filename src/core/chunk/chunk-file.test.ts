@@ -7,7 +7,7 @@ function chunk(path: string, text: string | Uint8Array, options: ChunkOptions = 
   return chunkFile({ path, bytes: typeof text === 'string' ? new TextEncoder().encode(text) : text }, options)
 }
 
-test('gives the facts of a file and its chunks', () => {
+test('returns the metadata of a file and its chunks', () => {
   expect(chunk('docs/a.md', '# Title\n\nText.\n')).toEqual({
     file: {
       path: 'docs/a.md',
@@ -59,12 +59,12 @@ describe('ids', () => {
   })
 })
 
-describe('a file is left out with a warning', () => {
+describe('a file that cannot be decoded', () => {
   test.each([
     ['a.txt', Uint8Array.of(0x61, 0xff), 'utf8', 'skipped: not valid UTF-8'],
     ['a.json', Uint8Array.of(0xc3), 'utf8', 'skipped: not valid UTF-8'],
     ['program', Uint8Array.of(0x7f, 0x45, 0, 1), 'binary', 'skipped: not a text file'],
-  ])('%s', (path, bytes, code, message) => {
+  ])('%s is left out with a warning', (path, bytes, code, message) => {
     expect(chunk(path, bytes)).toMatchObject({
       file: { lineCount: 1, bytes: bytes.length },
       chunks: [],
@@ -112,7 +112,7 @@ test('a credential gives a warning that does not repeat it', () => {
   expect(chunks).toHaveLength(1)
 })
 
-test.each(['', '\n\n', '   '])('an empty file %j has a line and no chunk', (text) => {
+test.each(['', '\n\n', '   '])('a blank file %j has at least one line and no chunk', (text) => {
   expect(chunk('a.txt', text)).toMatchObject({ chunks: [], warnings: [] })
   expect(chunk('a.txt', text).file.lineCount).toBe(Math.max(1, text.length === 2 ? 2 : 1))
 })

@@ -16,7 +16,7 @@ import { cutText } from './text.ts'
 
 /** How a file is cut. */
 export interface ChunkOptions {
-  /** A chunk is closed at the next good place once it has this many characters. @default 4000 */
+  /** A chunk ends at the next good break once it has this many characters. @default 4000 */
   readonly targetChars?: number
   /** No chunk is ever longer. @default 8000 */
   readonly maxChars?: number

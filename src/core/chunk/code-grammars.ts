@@ -138,13 +138,13 @@ export class CodeParser {
  */
 const PARSE_BUDGET = { base: 500, perChar: 0.03, most: 20_000 }
 
-/** Steps in error recovery cost tens of times more than others; sound code with a few errors has none. */
+/** Steps in error recovery cost tens of times more than others. Ordinary code has none, even with a few errors. */
 const ERROR_RECOVERY_COST = 40
 
 /** The runtime counts in bytes of UTF-16. */
 const BYTES_PER_CHAR = 2
 
-/** Few enough that rescanning far ahead, as heredocs and raw strings do, shows up as reads. */
+/** Short reads, so that repeated scanning far ahead, as for heredocs and raw strings, shows up as many reads. */
 const READ_CHARS = 1024
 
 /**
@@ -167,8 +167,8 @@ const MAX_ASSIGNMENTS = 200
 const MAX_PREFIXES = 500
 
 /**
- * Statements and expressions that open another one without a bracket (`if (a) if (b) …`, `a ? b : c ? d : …`, labels) nest as well; after a
- * syntax error the parser reads everything that is open again for each further one.
+ * Statements and expressions that open another one without a bracket (`if (a) if (b) …`, `a ? b : c ? d : …`, labels) nest as well. After a
+ * syntax error, each further one makes the parser read all open ones again.
  */
 const MAX_CHAIN = 500
 
@@ -255,7 +255,7 @@ function parseWithinBudget(parser: Parser, text: string): Tree | ParserFailed | 
   const limit = computeParseBudget(text.length)
   const memoryBefore = memory.buffer.byteLength
   let work = 0
-  /** Work without error recovery, which is compared with the whole text instead. */
+  /** Work outside of error recovery, limited by the budget of the text read so far. All work is limited by that of the whole text. */
   let soundWork = 0
   /** Offset that the parser has reached. */
   let reached = 0

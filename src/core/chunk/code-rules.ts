@@ -22,7 +22,7 @@ export interface CodeRules {
    * separately.
    */
   readonly wrappers: readonly string[]
-  /** Node types whose children count as those of its parent: conditional compilation, `extern "C"`. */
+  /** Node types whose children count as children of their parent: conditional compilation, `extern "C"`. */
   readonly groups: readonly string[]
   /** As `groups`, for the longest block inside a statement longer than the target: module wrappers, `try … except`. */
   readonly blocks: readonly string[]
@@ -201,7 +201,7 @@ export const CODE_RULES: Readonly<Record<GrammarName, CodeRules>> = {
   bash: BASH,
 }
 
-/** How many nodes a name may lie below its definition (`char *(*f(int))(void)`). Nesting beyond has no name. */
+/** How many nodes a name may lie below its definition (`char *(*f(int))(void)`). A name below that is not found. */
 const MAX_NAME_STEPS = 16
 
 function namedDefinition(): ReadDefinition {

@@ -156,7 +156,7 @@ export const double = (n: number) => add(n, n)`,
     ])
   })
 
-  test('have the right names and ranges behind é, CJK and emoji', () => {
+  test('have the right names and ranges after é, CJK and emoji', () => {
     const text = "const s = 'é漢😀👩‍👩‍👧'; function naïve() { return '😀' } function 名() {}"
     expect(cut('javascript', text)?.map(({ symbol, content }) => [symbol, content])).toEqual([
       ['naïve', "const s = 'é漢😀👩‍👩‍👧'; function naïve() { return '😀' }"],
@@ -217,7 +217,7 @@ function b() {}
 })
 
 describe('languages', () => {
-  test('JavaScript: exports, expressions, CommonJS, module wrappers', () => {
+  test('JavaScript is cut at exports, assigned functions, CommonJS exports and functions in a module wrapper', () => {
     const text = `export default class { m() { return 'long enough to be split in two' } }
 export async function* gen() {}
 const arrow = async () => {}, other = 1
@@ -243,7 +243,7 @@ table['x'] = function () {}
     ])
   })
 
-  test('TypeScript: types, namespaces, decorators, overloads, ambient declarations', () => {
+  test('TypeScript is also cut at types, namespaces, decorated members and ambient declarations', () => {
     const text = `@Component({ selector: 'x' })
 export abstract class View<T> {
   private readonly value = 1
@@ -274,7 +274,7 @@ declare global { interface Window {} }
     ])
   })
 
-  test('TypeScript: short overloads stay together', () => {
+  test('short overloads in TypeScript stay together', () => {
     const text = `function pick(a: string): string
 function pick(a: number): number
 function pick(a: unknown) { return a }
@@ -283,13 +283,13 @@ function other(): void {}
     expect(summary('typescript', text, ROOMY)).toEqual(['1-3 pick', '4-4 other'])
   })
 
-  test('TSX: components', () => {
+  test('TSX is cut at components', () => {
     const text =
       'export const Box = (p: Props) => <div className="box">{p.children}</div>\nfunction App() { return <Box /> }\n'
     expect(summary('tsx', text)).toEqual(['1-1 Box', '2-2 App'])
   })
 
-  test('Python: decorators, async, nested classes, definitions in a long branch', () => {
+  test('Python is cut at decorated and async functions, nested classes and definitions in a long branch', () => {
     const text = `"""Module."""
 import os
 
@@ -322,7 +322,7 @@ if os.name == 'nt':
     ])
   })
 
-  test('Go: functions, methods by receiver, types alone and in groups', () => {
+  test('Go is cut at functions, methods named by their receiver, and types, alone or in groups', () => {
     const text = `package stack
 
 // Stack holds items.
@@ -348,7 +348,7 @@ func New() {}
     ])
   })
 
-  test('Rust: items, impl by type, attributes, macros, extern blocks', () => {
+  test('Rust is cut at items with their attributes, impl blocks named by their type, macros and extern blocks', () => {
     const text = `//! Crate.
 
 /// A stack.
@@ -384,7 +384,7 @@ extern "C" { fn puts(s: *const u8); }
     ])
   })
 
-  test('Java: types in types, constructors, records, annotations', () => {
+  test('Java is cut at nested types, constructors, records and annotation types', () => {
     const text = `package a.b;
 
 /** A stack. */
@@ -413,7 +413,7 @@ interface Visitor { void visit(); }
     ])
   })
 
-  test('C: functions behind declarators, tags, typedefs, conditional compilation', () => {
+  test('C is cut at functions behind declarators, tags, typedefs and branches of conditional compilation', () => {
     const text = `#include <stdio.h>
 
 /* A point. */
@@ -430,7 +430,7 @@ int run(void) { return 2; }
     expect(summary('c', text)).toEqual(['1-4 point_t', '5-5 list', '6-6 color', '7-7 handler', '8-9 run', '10-12 run'])
   })
 
-  test('C++: classes, templates, namespaces, operators, methods out of line', () => {
+  test('C++ is cut at classes, templates, namespaces, operators and methods defined out of line', () => {
     const text = `// A stack.
 template <typename T>
 class Stack : Base {
@@ -462,7 +462,7 @@ int Stack<int>::top(int x) { return 1; }
     ])
   })
 
-  test('Ruby: modules, singleton methods, operators, visibility', () => {
+  test('Ruby is cut at modules, singleton methods, operators and methods with a visibility', () => {
     const text = `module Tools
   # A stack.
   class Stack < Base
@@ -489,7 +489,7 @@ end
     ])
   })
 
-  test('Bash: both kinds of function', () => {
+  test('Bash is cut at both kinds of functions', () => {
     const text = '#!/bin/bash\nset -e\n\n# Greets.\ngreet() { echo hi; }\nfunction main { greet; }\nmain "$@"\n'
     expect(summary('bash', text)).toEqual(['1-5 greet', '6-7 main'])
   })
@@ -522,7 +522,7 @@ describe('grammars', () => {
   })
 })
 
-describe('a text that would keep the parser busy is cut as text', () => {
+describe('a text that would keep the parser busy', () => {
   test.each<[string, GrammarName, string]>([
     ['labels behind a syntax error', 'javascript', 'case a:\n'.repeat(20_000)],
     ['conditions without a body', 'rust', 'if(a)\n'.repeat(50_000)],
@@ -530,7 +530,7 @@ describe('a text that would keep the parser busy is cut as text', () => {
     ['else and if in turn', 'c', 'if (a)\n  b();\n'.repeat(10) + 'else\nif (a)\n\n'.repeat(600)],
     ['prefix operators', 'javascript', `function f() {}\n${'-+!~ '.repeat(200)}a`],
     ['a long line', 'javascript', `function f() {}\nx = '${'a'.repeat(20_000)}'\n`],
-  ])('%s', (_, name, text) => {
+  ])('is cut as text: %s', (_, name, text) => {
     expect(cut(name, text)).toBeUndefined()
   })
 
@@ -540,7 +540,7 @@ describe('a text that would keep the parser busy is cut as text', () => {
     ['many conditions that each have an end', 'javascript', `${'if (a) b\n'.repeat(2_000)}function f() {}\n`],
     ['many keys', 'typescript', `interface A {\n${'  a?: b\n'.repeat(2_000)}}\n`],
     ['many constants', 'c', `${'#define A 1 /* for a: b */\n'.repeat(2_000)}int f() {}\n`],
-  ])('but not %s', (_, name, text) => {
+  ])('is not one with %s', (_, name, text) => {
     expect(cut(name, text)).toBeDefined()
   })
 })

@@ -9,7 +9,7 @@ import { type ChunkSizes, PARSER_FAILED, type ParserFailed, type Piece } from '.
  * Cuts source code along its definitions: each one at the top level is a piece with its name as `symbol`, with the comments, attributes and
  * decorators before it. A class, namespace or `impl` longer than the target becomes a piece for its head and one for each member. All code
  * in between is in pieces without symbol, so no code is lost. Returns `undefined` when the parser gives up or finds no definition, because
- * the rules for text work better then. Returns `PARSER_FAILED` when the parser does.
+ * the rules for text work better then. Returns `PARSER_FAILED` when the parser fails.
  */
 export function cutCode(text: string, parser: CodeParser, sizes: ChunkSizes): Piece[] | ParserFailed | undefined {
   const spans = parser.read(text, (root) => findSpans(root, text, parser.rules, sizes))
@@ -54,7 +54,7 @@ function findSpans(root: Node, text: string, rules: CodeRules, sizes: ChunkSizes
     if (start < end) spans.push({ start, end, symbol, path })
   }
 
-  /** Fills `[from, to)`. Recursion stops at `MAX_DEPTH`, for any nesting of the input. */
+  /** Adds spans that cover `[from, to)`. Recursion stops at `MAX_DEPTH`, for any nesting of the input. */
   const addAll = (members: readonly DefinitionRange[], from: number, to: number, path: readonly string[]) => {
     let at = from
     for (const { name, body, ...range } of members) {
@@ -87,7 +87,7 @@ class DefinitionFinder {
   #places: DefinitionRange[] = []
   /** The comments, attributes and decorators last seen without anything but white space between them. */
   #run: LeadingRun | undefined
-  /** The gap after the last place. */
+  /** The gap after the last definition. */
   #tail: Gap | undefined
 
   constructor(text: string, rules: CodeRules, targetChars: number) {
@@ -238,7 +238,7 @@ interface LeadingRun {
   readonly after: Gap
 }
 
-/** The text between a place and the next code. The scan happens once, even when several definitions need the result. */
+/** The text between an offset and the next code. The scan happens once, even when several definitions need the result. */
 class Gap {
   readonly #start: number
   readonly #passes: (at: number) => boolean

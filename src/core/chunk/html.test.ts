@@ -99,7 +99,7 @@ describe('tables', () => {
     expect(contents('<table><tr><th>a</th><th>b</th></tr><tr><td>x<td>y</table>')).toEqual(['a | b\nx | y'])
   })
 
-  test('keep the place of an empty cell between two others', () => {
+  test('keep an empty cell between two others', () => {
     expect(contents('<tr><td></td><td>a</td><td> </td><td>b</td><td></td></tr>')).toEqual(['a | | b'])
   })
 })
@@ -115,7 +115,7 @@ describe('preformatted text', () => {
     expect(cut('<pre>\n\n\n a</pre>')).toEqual([{ startLine: 4, endLine: 4, content: 'a', headingPath: [] }])
   })
 
-  test.each(['\r\n', '\r'])('has lines between %j too', (end) => {
+  test.each(['\r\n', '\r'])('may have lines that end in %j', (end) => {
     expect(cut(['<pre>a', 'b</pre>', '<p>c'].join(end))).toEqual([
       { startLine: 1, endLine: 3, content: 'a\nb\nc', headingPath: [] },
     ])

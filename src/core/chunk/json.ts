@@ -34,7 +34,7 @@ export function cutJson(text: string, sizes: ChunkSizes): Piece[] | undefined {
   }
 }
 
-/** A value and the keys that lead to it. */
+/** The path to a value: its address, and the keys that lead to it. */
 interface JsonPath {
   readonly address: string
   readonly keys: readonly string[]

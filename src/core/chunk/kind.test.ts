@@ -17,6 +17,6 @@ test.each([
   ['ruby', 'a.rb'],
   ['shell', 'a.sh a.bash'],
   ['unknown', 'Makefile md a. a.md.bak docs.md/a constructor a.toString'],
-])('%s: %s', (kind, paths) => {
+])('%s is the kind of %s', (kind, paths) => {
   expect(paths.split(' ').map(kindOf)).toEqual(paths.split(' ').map(() => kind))
 })

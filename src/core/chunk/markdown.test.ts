@@ -31,7 +31,7 @@ describe('headings', () => {
     ])
   })
 
-  test('are nested by level: after a skipped level the next of its kind is a sibling', () => {
+  test('are nested by level: after a skipped level, the next heading of the same level is a sibling', () => {
     expect(outline('# A\n### B\n### C\n## D\n#### E\n### F\n# G\n')).toEqual([
       '1-1 A',
       '2-2 A > B',
@@ -80,11 +80,11 @@ describe('headings', () => {
     ['one in a fence that is never closed', '# A\n\n```sh\n# x\n\n# y'],
     ['one in an HTML block', '# A\n\n<div>\n# x\n</div>'],
     ['one in a comment', '# A\n\n<!--\n\n# x\n\n-->'],
-  ])('do not count when they are %s', (_, text) => {
+  ])('do not include %s', (_, text) => {
     expect(cut(text)).toEqual([{ startLine: 1, endLine: text.split('\n').length, content: text, headingPath: ['A'] }])
   })
 
-  test.each(['\r\n', '\r'])('are found between line ends %j', (end) => {
+  test.each(['\r\n', '\r'])('are found in lines that end in %j', (end) => {
     expect(cut(['# One', '', 'text', '# Two'].join(end))).toEqual([
       { startLine: 1, endLine: 3, content: '# One\n\ntext', headingPath: ['One'] },
       { startLine: 4, endLine: 4, content: '# Two', headingPath: ['Two'] },
@@ -175,7 +175,7 @@ describe('a fence longer than the cap', () => {
     ['of tildes', '~~~', '~~~'],
     ['with a longer closing line', '```', '`````'],
     ['that is never closed', '```', ''],
-  ])('%s closes every part', (_, opening, closing) => {
+  ])('is closed in every part: a fence %s', (_, opening, closing) => {
     const foot = closing === '' ? opening : closing
     for (const part of contents(`${opening}\n${lines.join('\n')}\n${closing}`)) {
       expect(part.split('\n').at(0)).toBe(opening)
@@ -229,7 +229,7 @@ describe('a fence longer than the cap', () => {
     ])
   })
 
-  test('is cut as text when its opening line leaves no room', () => {
+  test('is cut as text when its opening line is too long to be repeated', () => {
     const info = 'i'.repeat(50)
     expect(contents(`\`\`\`${info}\n${lines.join('\n')}\n\`\`\``)[0]).toBe(`\`\`\`${info}\none();`)
   })
@@ -283,7 +283,7 @@ test.each([
   expect(ms).toBeLessThan(5000)
 })
 
-describe('lines after a thematic break', () => {
+describe('front matter and thematic breaks', () => {
   const firstContent = (text: string) => cut(text)[0]?.content
 
   test.each([

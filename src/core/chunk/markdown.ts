@@ -34,7 +34,7 @@ function cutSections(
   const pieces: Piece[] = []
   const ancestry: Block[] = []
   let headingPath: readonly string[] = []
-  /** Blank lines up to the next piece belong to the previous one, even where Markdown counts them to a block. */
+  /** Blank lines up to the next piece belong to the previous one, even if they are inside a Markdown block. */
   const extendLast = (endLine: number) => {
     const last = pieces.at(-1)
     if (last !== undefined && last.endLine < endLine) pieces[pieces.length - 1] = { ...last, endLine }
@@ -223,7 +223,7 @@ interface Frame {
   readonly foot: string
 }
 
-/** Cuts the body of a fence or table into parts that each carry the frame; undefined when the frame leaves no room. */
+/** Cuts the body of a fence or table into parts that each carry the frame; undefined when the frame takes more than half of a part. */
 function splitFramed(
   lines: readonly string[],
   sizes: ChunkSizes,

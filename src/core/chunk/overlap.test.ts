@@ -140,7 +140,7 @@ describe('chunks that overlap', () => {
   })
 })
 
-describe('what is repeated', () => {
+describe('a chunk', () => {
   const filler = `${'x'.repeat(130)}.`
 
   test('repeats nothing across headings', () => {
@@ -157,7 +157,7 @@ describe('what is repeated', () => {
     expect(afterLong?.content).toBe(filler)
   })
 
-  test('gives way to a block that only fits alone', () => {
+  test('repeats nothing before a block that fits only alone', () => {
     const code = `\`\`\`\n${'y'.repeat(190)}\n\`\`\``
     const [, whole] = chunk(`Before it.\n\n${filler}\n\n${code}`)
     expect(whole?.content).toBe(code)
@@ -198,7 +198,7 @@ describe('the profile for models', () => {
     }
   })
 
-  test('cuts text files likewise, and code and data without repeating any of it', () => {
+  test('cuts text files likewise, and JSON without overlap', () => {
     const text = Array.from({ length: 200 }, (_, i) => `line ${i} of a log`).join('\n')
     const json = JSON.stringify(Array.from({ length: 400 }, (_, i) => `line ${i} of a log`))
     const cut = (path: string, content: string) =>
@@ -210,7 +210,7 @@ describe('the profile for models', () => {
     ])
   })
 
-  test('is refused with an overlap of more than half of a chunk', () => {
+  test('an overlap of more than half of a chunk is refused', () => {
     const bytes = new TextEncoder().encode('text')
     expect(() => chunkFile({ path: 'a.txt', bytes }, { maxChars: 100, targetChars: 50, overlapChars: 51 })).toThrow(
       'Expected `overlapChars` to be a whole number from 0 to 50, got 51',

@@ -66,7 +66,7 @@ interface OverlapBudget {
   readonly total: number
 }
 
-/** A slice of a long line. One inside a fence or table repeats nothing. */
+/** Repeats the text before a slice of a long line. A slice inside a fence or table has no column and repeats nothing. */
 function repeatSlice(lines: readonly string[], before: Piece, piece: Piece, room: OverlapBudget): Piece {
   const { startLine, startColumn = 0, content } = piece
   const from = before.startLine === startLine ? (before.startColumn ?? 0) : 0

@@ -23,7 +23,7 @@ interface PieceFrame {
 
 /** The sizes every chunker obeys, in UTF-16 code units. */
 export interface ChunkSizes {
-  /** A piece is closed at the next good place once it is this long. */
+  /** A piece ends at the next good break once it is this long. */
   readonly targetChars: number
   /** No piece is ever longer. */
   readonly maxChars: number

@@ -56,7 +56,7 @@ describe('createSlug', () => {
     expect(slug('api.md', { headingPath: ['Chunk'] })).toBe('api')
   })
 
-  test('adds the lines of a text, and of a text only', () => {
+  test('adds the lines only for a text file', () => {
     expect(slug('a.log', { kind: 'text' })).toBe('a-l3-9')
     expect(slug('a', { kind: 'unknown' })).toBe('a')
   })

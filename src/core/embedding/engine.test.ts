@@ -89,8 +89,8 @@ test.each<[string, number[]]>([
   ['more tokens than the model takes', Array.from({ length: MAX_TOKENS + 1 }, () => 5)],
   ['a token beyond the last', [30_522]],
   ['a negative token', [-1]],
-  ['half a token', [0.5]],
-  ['no number', [Number.NaN]],
+  ['a fraction', [0.5]],
+  ['NaN', [Number.NaN]],
 ])('%s is refused before it reaches the kernel', (_what, tokens) => {
   expect(() => engine.embedTokens([[101, 102], tokens])).toThrow(RangeError)
 })

@@ -29,7 +29,7 @@ export interface LoadOptions {
 
 /** A model in memory. If it was loaded for several engines, it can be sent to other threads, which then share its memory. */
 export interface LoadedModel {
-  /** Which build of the kernel the runtime takes. */
+  /** Which build of the kernel the runtime supports. */
   readonly kernel: keyof KernelFiles
   readonly module: WebAssembly.Module
   readonly memory: WebAssembly.Memory
@@ -126,7 +126,7 @@ const INNER_WIDTH = 1536
 const HEADS = 12
 /** Activations are bytes around this value. */
 const ZERO_POINT = 64
-/** Outputs of a panel of packed weights. */
+/** Number of outputs in a panel of packed weights. */
 const PANEL = 16
 const PAGE_BYTES = 65_536
 /** The table of GELU, with one extra entry that is read beside the last. */
@@ -182,7 +182,7 @@ function withSharedMemory(kernel: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): Kernel {
-  // The build compiles what is imported here.
+  // The build of this project compiles the kernel with the exports that `Kernel` declares.
   return new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as Kernel
 }
 
@@ -269,7 +269,7 @@ class Engine implements EmbeddingEngine {
     })
   }
 
-  /** Puts the rows of tokens, and of their positions, where the kernel takes them from. */
+  /** Copies the rows of tokens, and of their positions, to where the kernel reads them. */
   #placeTokens(texts: readonly (readonly number[])[]): void {
     const { tokenRows, tokenScales, positions } = this.#plan
     const space = this.#space

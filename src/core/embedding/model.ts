@@ -20,7 +20,7 @@ export const MODEL_FILES = {
   'vocab.txt': '07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3',
 } as const
 
-/** The content of each file. Neither the engine nor this file reads any. */
+/** The content of each file. The caller reads the files. */
 export type ModelFiles = Readonly<Record<keyof typeof MODEL_FILES, Uint8Array>>
 
 /** A model that was checked. */
@@ -43,7 +43,7 @@ interface Tensor {
   readonly shape: readonly number[]
 }
 
-/** Gives the SHA-256 of bytes in hexadecimal digits. */
+/** Returns the SHA-256 of bytes in hexadecimal digits. */
 export type Digest = (data: Uint8Array) => string | Promise<string>
 
 /** Checks the files of the model; rejects with `MODEL_UNUSABLE` if one differs from the expected file. */
@@ -63,7 +63,7 @@ export async function readModel(files: ModelFiles, digest: Digest = sha256): Pro
     readonly tensors: Readonly<Record<string, Tensor>>
   }
   const weights = files['weights.bin']
-  // Views of numbers begin at multiples of their size.
+  // A view of floats must begin at a multiple of four bytes.
   const { buffer, byteOffset } = weights.byteOffset % 4 === 0 ? weights : new Uint8Array(weights)
   const find = (name: string): Tensor => {
     const tensor = tensors[name]

@@ -1,12 +1,12 @@
 import type { PieceTable } from './word-piece.ts'
 
-/** The place of a table of pieces in a buffer. A `Map` of the same pieces would take ten times the memory, in every thread. */
+/** The offsets of a table of pieces in a buffer. A `Map` of the same pieces would take ten times the memory, in every thread. */
 export interface PackedPieces {
   /** UTF-16 units of all pieces, one after the other. */
   readonly units: number
   /** Where each piece begins in them, and where the last ends. */
   readonly starts: number
-  /** Tokens by the hash of their piece, from 1 on; 0 is free. */
+  /** Token plus 1 by the hash of its piece; 0 for a free slot. */
   readonly slots: number
   readonly count: number
 }

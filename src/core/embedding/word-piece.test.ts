@@ -17,17 +17,17 @@ test('a text is enclosed in its start and end tokens', () => {
 describe('words', () => {
   test.each<[string, string, string[]]>([
     ['are cut into the longest pieces there are', 'unaffable', ['un', '##aff', '##able']],
-    ['are unknown as a whole if a part is', 'unaffyable', ['[UNK]']],
+    ['are unknown as a whole if a part is unknown', 'unaffyable', ['[UNK]']],
     ['of too many characters are unknown', 'x'.repeat(101), ['[UNK]']],
-    ['of as many as there may be are not', 'x'.repeat(100), ['x', ...Array.from({ length: 99 }, () => '##x')]],
+    ['of the maximum length are not unknown', 'x'.repeat(100), ['x', ...Array.from({ length: 99 }, () => '##x')]],
     ['lose their case and their accents', 'CAFÉ Cafe\u0301', ['cafe', 'cafe']],
-    ['lose what has no form, and hold together', 'a\u200b\u00adb \u0000\ufffdc', ['a', '##b', 'c']],
+    ['lose invisible characters and are not split by them', 'a\u200b\u00adb \u0000\ufffdc', ['a', '##b', 'c']],
     ['end at any space', 'a\u3000b\u00a0c\ta\n', ['a', 'b', 'c', 'a']],
-    ['end at marks, each of which is one', 'a(b).-«+', ['a', '(', 'b', ')', '.', '-', '«', '+']],
-    ['are single ideographs', 'a日本b', ['a', '日', '本', 'b']],
-    ['are not confused by half a character', '\ud800a', ['a']],
-    ['may end in a letter that has two lower forms', 'ΣΣ', ['σ', '##ς']],
-    ['are not special because they look so', '[SEP]', ['[UNK]', '[UNK]', '[UNK]']],
+    ['end at punctuation marks, each of which is a word', 'a(b).-«+', ['a', '(', 'b', ')', '.', '-', '«', '+']],
+    ['can be single ideographs', 'a日本b', ['a', '日', '本', 'b']],
+    ['lose half a surrogate pair', '\ud800a', ['a']],
+    ['may end in a letter that has two lower-case forms', 'ΣΣ', ['σ', '##ς']],
+    ['that look like special tokens are ordinary words', '[SEP]', ['[UNK]', '[UNK]', '[UNK]']],
   ])('%s', (_what, text, pieces) => {
     expect(inside(text)).toEqual(pieces)
   })
@@ -43,8 +43,8 @@ test.each([
   ['short words', 'a b c '.repeat(300)],
   ['long words', `${'x'.repeat(90)} ${'unaffable '.repeat(50)}`],
   ['spaces before its words', `${' '.repeat(300)}${'a b '.repeat(60)}`],
-  ['no space', 'a.b-'.repeat(200)],
-])('a long text of %s has the same tokens as its beginning', (_what, text) => {
+  ['words without spaces', 'a.b-'.repeat(200)],
+])('a long text of %s has the same first tokens with a lower limit', (_what, text) => {
   const whole = piecesOf(text, 100)
   const part = piecesOf(text, 32)
   expect(part).toHaveLength(32)

@@ -13,7 +13,7 @@ export interface WordPieceVocabulary {
   readonly end: number
 }
 
-/** Completes a table of pieces; throws a plain `Error` where it has not even the marks. */
+/** Looks up the special tokens in a table of pieces; throws a plain `Error` if one is missing. */
 export function createVocabulary(pieces: PieceTable): WordPieceVocabulary {
   const idOf = (piece: string): number => {
     const id = pieces.get(piece)
@@ -32,7 +32,7 @@ const MAX_WORD_CHARS = 100
 /** Characters that are read for each possible token; the rest of a text is ignored. */
 export const MAX_CHARS_PER_TOKEN = 40
 
-/** A token of English text has about five characters, with its space. */
+/** Enough for most texts: a token of English text has about five characters, with its space. */
 const USUAL_CHARS_PER_TOKEN = 8
 
 /**

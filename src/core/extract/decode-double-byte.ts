@@ -1,7 +1,7 @@
 /*
  * Two encodings that runtimes decode differently. Some know only the 2,350 most common Korean syllables in EUC-KR, and some have private
- * characters where Big5 was extended for Hong Kong. This decoder uses the common ground: EUC-KR has all syllables, as the encoding standard
- * says, and Big5 has none of the extension.
+ * characters where Big5 was extended for Hong Kong. This decoder gives the same result in all of them: EUC-KR with all syllables, as in the
+ * encoding standard, and Big5 without the extension.
  */
 
 /** An encoding that is decoded here. */
@@ -75,7 +75,7 @@ function isPlainBig5(lead: number, trail: number): boolean {
   return pair <= 0xf9fd && !(pair >= 0xa3c0 && pair <= 0xa3e0) && !(pair >= 0xc6a1 && pair <= 0xc8fe)
 }
 
-/** Marks pairs that are one character, but not one of this table. */
+/** Marks valid pairs of bytes that have no character in this table, so that each becomes one U+FFFD. */
 function markExtension(table: Uint16Array): void {
   for (let lead = 0x87; lead <= 0xfe; lead++) {
     for (let trail = 0x40; trail <= 0xfe; trail++) {
@@ -88,7 +88,7 @@ function isKsx1001(_: number, trail: number): boolean {
   return trail >= 0xa1
 }
 
-/** The syllables that KS X 1001 lacks follow in the order of Unicode, in the places it leaves free. */
+/** Adds the syllables that KS X 1001 lacks, in the order of Unicode, at the pairs of bytes that it leaves free. */
 function addSyllables(table: Uint16Array): void {
   table[0xa2e6] = 0x20ac
   table[0xa2e7] = 0xae

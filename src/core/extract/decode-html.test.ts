@@ -12,24 +12,29 @@ function fromHex(hex: string): Uint8Array {
 
 describe('the encoding of a document', () => {
   test.each([
-    ['a mark of UTF-8, before all else', '\xef\xbb\xbf<p>\xc3\xa9', 'text/html; charset=iso-8859-1', '<p>é'],
-    ['a mark of UTF-16LE', '\xff\xfe<\0p\0>\0\xe9\0', 'text/html; charset=utf-8', '<p>é'],
-    ['a mark of UTF-16BE', '\xfe\xff\0<\0p\0>\0\xe9', '', '<p>é'],
+    ['a byte order mark of UTF-8, before all else', '\xef\xbb\xbf<p>\xc3\xa9', 'text/html; charset=iso-8859-1', '<p>é'],
+    ['a byte order mark of UTF-16LE', '\xff\xfe<\0p\0>\0\xe9\0', 'text/html; charset=utf-8', '<p>é'],
+    ['a byte order mark of UTF-16BE', '\xfe\xff\0<\0p\0>\0\xe9', '', '<p>é'],
     [
-      'the answer, before the document',
+      'the content-type header, before the document',
       '<meta charset=utf-8>\xe9',
       'text/html;charset="ISO-8859-1"',
       '<meta charset=utf-8>é',
     ],
-    ['the document', '<meta charset="windows-1251">\xe0', 'text/html', '<meta charset="windows-1251">а'],
     [
-      'the document, in the long form',
+      'meta charset in the document',
+      '<meta charset="windows-1251">\xe0',
+      'text/html',
+      '<meta charset="windows-1251">а',
+    ],
+    [
+      'meta http-equiv in the document',
       "<META content='text/html; charset=koi8-r' http-equiv=Content-Type>\xc1",
       '',
       "<META content='text/html; charset=koi8-r' http-equiv=Content-Type>а",
     ],
     [
-      'the prologue of XHTML',
+      'the XML declaration of XHTML',
       '<?xml version="1.0" encoding="windows-1251"?>\xe0',
       '',
       '<?xml version="1.0" encoding="windows-1251"?>а',
@@ -39,12 +44,22 @@ describe('the encoding of a document', () => {
   })
 
   test.each([
-    ['a label nobody knows in the answer', '<meta charset=windows-1251>\xe0', 'text/html; charset=klingon', 'а'],
-    ['a label nobody knows in the document', '<meta charset=klingon><meta charset=windows-1251>\xe0', '', 'а'],
-    ['a declaration in a comment', '<!-- <meta charset=koi8-r> --><meta charset=windows-1251>\xe0', '', 'а'],
-    ['a declaration in another tag', '<a title="<meta charset=koi8-r>"><meta charset=windows-1251>\xe0', '', 'а'],
     [
-      'content that is not of http-equiv',
+      'an unknown label in the content-type header',
+      '<meta charset=windows-1251>\xe0',
+      'text/html; charset=klingon',
+      'а',
+    ],
+    ['an unknown label in the document', '<meta charset=klingon><meta charset=windows-1251>\xe0', '', 'а'],
+    ['a declaration in a comment', '<!-- <meta charset=koi8-r> --><meta charset=windows-1251>\xe0', '', 'а'],
+    [
+      'a declaration in an attribute of another tag',
+      '<a title="<meta charset=koi8-r>"><meta charset=windows-1251>\xe0',
+      '',
+      'а',
+    ],
+    [
+      'the content of a meta element without http-equiv',
       '<meta name=x content="charset=koi8-r"><meta charset=windows-1251>\xe0',
       '',
       'а',
@@ -60,7 +75,7 @@ describe('the encoding of a document', () => {
     ['x-user-defined', '\x80', '€'],
     ['latin1', '\x80\x92\xe9', '€’é'],
     ['us-ascii', '\x9f', 'Ÿ'],
-  ])('%s in a document has the meaning that browsers give it', (label, source, expected) => {
+  ])('the label %s in a document means the same encoding as in browsers', (label, source, expected) => {
     const declaration = `<meta charset=${label}>`
     expect(decodeHtml(bytes(declaration + source), '')).toBe(declaration + expected)
   })
@@ -69,19 +84,19 @@ describe('the encoding of a document', () => {
     expect(decodeHtml(bytes('a\xe9b'), 'text/html; charset=utf-8')).toBe('a\ufffdb')
   })
 
-  test('text needs no decoding', () => {
+  test('a string is not decoded, and only its byte order mark is removed', () => {
     expect(decodeHtml('\ufeff<p>é', 'text/html; charset=koi8-r')).toBe('<p>é')
   })
 
-  test('plain text declares no encoding', () => {
+  test('a declaration in plain text is ignored', () => {
     expect(decodePlain(bytes('Write `<meta charset=koi8-r>`: caf\xc3\xa9'), 'text/plain')).toBe(
       'Write `<meta charset=koi8-r>`: café',
     )
   })
 })
 
-describe('an encoding that nobody declared', () => {
-  // Text of a page in each, as Python encodes it.
+describe('an undeclared encoding', () => {
+  // The text of a page, and its bytes as Python encodes them.
   test.each([
     [
       'Shift_JIS',
@@ -143,16 +158,16 @@ describe('an encoding that nobody declared', () => {
       '<title>日本語のページ</title><p>これは日本語で書かれたテスト用の文章です。文字コードを正しく判定できるかどうかを確認します。</p>',
       '003c007400690074006c0065003e65e5672c8a9e306e30da30fc30b8003c002f007400690074006c0065003e003c0070003e3053308c306f65e5672c8a9e306766f8304b308c305f30c630b930c87528306e65877ae030673059300265875b5730b330fc30c930926b633057304f52245b9a3067304d308b304b30693046304b309278ba8a8d3057307e30593002003c002f0070003e',
     ],
-  ])('is found: %s', (_, text, hex) => {
+  ])('is detected: %s', (_, text, hex) => {
     expect(decodeHtml(fromHex(hex), 'text/html')).toBe(text)
   })
 
-  test('is UTF-8 also when the body was cut off within a character', () => {
+  test('is detected as UTF-8 even if the body is truncated within a character', () => {
     expect(decodeHtml(bytes('<p>caf\xc3\xa9 \xe2\x82'), '')).toBe('<p>café \ufffd')
   })
 })
 
-test('no bytes and no content-type make it fail', () => {
+test('decoding never fails, whatever the bytes and the content-type', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.string(), (body, contentType) => {
       expect(typeof decodeHtml(body, contentType)).toBe('string')

@@ -35,7 +35,7 @@ function encodingOfByteOrderMark([first, second, third]: Uint8Array): string | u
 
 function decodeAs(bytes: Uint8Array, encoding: string): string {
   if (isDoubleByte(encoding)) return decodeDoubleByte(bytes, encoding)
-  // Not every version of every runtime reads these 32 bytes as the standard has them.
+  // Some versions of some runtimes do not decode the bytes from 0x80 to 0x9f as the encoding standard says.
   return encoding === 'windows-1252' ? decodeWindows1252(bytes) : new TextDecoder(encoding).decode(bytes)
 }
 
@@ -82,7 +82,7 @@ const TAG_NAME = /<\/?[a-z][^\s/>]*/iy
 const ATTRIBUTE = /[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y
 const XML_ENCODING = /^<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]+)["']/
 
-/** The encoding a document declares in `<meta>`, found as the HTML standard describes it. */
+/** The encoding that a document declares in `<meta>` or in an XML declaration, found as the HTML standard describes it. */
 function prescan(bytes: Uint8Array): string | undefined {
   const source = decodeWindows1252(bytes.subarray(0, PRESCAN_BYTES))
   const [, xmlLabel] = XML_ENCODING.exec(source) ?? []

@@ -29,12 +29,12 @@ function detectUtf16(sample: Uint8Array): string | undefined {
   return even > many && odd < even / 20 ? 'utf-16be' : undefined
 }
 
-/** Whether bytes are UTF-8. A truncated body may end within a character, if it has others. */
+/** Whether bytes are UTF-8. A body with complete characters beyond ASCII may be truncated within another one. */
 function isUtf8(bytes: Uint8Array): boolean {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
     const text = decoder.decode(bytes, { stream: true })
-    // In ASCII text with one odd byte at its end, that byte decides.
+    // ASCII text with an incomplete character at its end is not UTF-8.
     // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them
     if (/^[\x00-\x7f]*$/.test(text)) decoder.decode()
     return true

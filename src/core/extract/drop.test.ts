@@ -6,9 +6,9 @@ import { drop, listRemovals } from './drop.ts'
 test.each([
   ['text', '<p id="x">Some <b>words</b></p>', 'Some words'],
   ['the alternative text of a picture', '<div id="x"><img src="a.png" alt="A plan"></div>', 'A plan'],
-  ['the address of a picture without one', '<img id="x" src="a.png" alt="">', 'a.png'],
+  ['the address of a picture without alternative text', '<img id="x" src="a.png" alt="">', 'a.png'],
   ['the title of a frame', '<iframe id="x" src="/v" title="A film"></iframe>', 'A film'],
-  ['nothing of what is empty', '<div id="x"><img src="data:,"></div>', undefined],
+  ['nothing for an element without text or address', '<div id="x"><img src="data:,"></div>', undefined],
 ])('reports %s', (_, html, text) => {
   const root = parseHtml(html)
   const element = find(root, ({ id }) => id === 'x')

@@ -45,7 +45,7 @@ test('a dialog may be hidden and is listed once', () => {
   expect(ids(survey('<dialog id=a hidden style="color:red">').hideable)).toEqual(['a'])
 })
 
-test('links end with the head, and code and pictures hold no metadata', () => {
+test('lists metadata links only from the head, and no metadata from code and pictures', () => {
   const { metadataElements } = survey(
     `<head><link id=a><noscript><img></noscript><link id=b></head><body><link id=c>
     <pre><time id=d></time></pre><svg><title id=e></title></svg><time id=f></time>`,
@@ -55,7 +55,7 @@ test('links end with the head, and code and pictures hold no metadata', () => {
   expect(metadataElements.titles).toEqual([])
 })
 
-test('comments give neither date nor author', () => {
+test('lists no dates and no authors from comments', () => {
   const { metadataElements } = survey(
     '<i id=a class=author></i><div class=comments><p><i id=b class=author itemprop=author></i><time id=c></time></p></div>',
   )

@@ -4,15 +4,15 @@ import { isBylineClass, isCommentClass } from './metadata/class-names.ts'
 import { isForScreenReaders } from './remove/hidden/screen-readers.ts'
 
 /**
- * The elements that the steps need, found in one walk, so that each step goes through short lists instead of the whole tree. Lists are in
- * source order. The content of a template is not part of the document: only its ids and classes are listed.
+ * The elements that the steps of the extraction need, found in one walk, so that each step goes through short lists instead of the whole
+ * tree. Lists are in source order. The content of a template is not part of the document: only its ids and classes are listed.
  */
 export interface ElementIndex {
   readonly root: Element
   readonly bases: readonly Element[]
   readonly scripts: readonly Element[]
   readonly styles: readonly Element[]
-  /** Elements that are never text, templates among them. */
+  /** Elements whose content is never shown as text: `head`, `datalist`, `style`, `script` and templates. */
   readonly nonText: readonly Element[]
   /** The outermost `noscript` elements. */
   readonly noscripts: readonly Element[]
@@ -20,7 +20,10 @@ export interface ElementIndex {
   readonly links: readonly Element[]
   /** Every `h1`. */
   readonly h1s: readonly Element[]
-  /** Elements that may be hidden by their name or attributes, apart from style sheets. */
+  /**
+   * Elements that may be hidden even without a style sheet: a `dialog`, or an element with a certain attribute or a class for screen
+   * readers.
+   */
   readonly hideable: readonly Element[]
   /** Elements that may open a part of the page. */
   readonly controls: readonly Element[]
@@ -46,14 +49,17 @@ export interface MetadataElements {
   readonly times: readonly Element[]
 }
 
-/** Surveys a document. The result stays valid as long as elements are only marked, not moved. */
+/** Indexes the elements of a document. The index stays valid as long as elements are only marked, not moved. */
 export function indexElements(root: Element): ElementIndex {
   const surveyor = new ElementIndexer(root)
   surveyor.visit(root, 0)
   return surveyor
 }
 
-/** Whether the content of an element is not part of the document. A template with a shadow root is shown like any element. */
+/**
+ * Whether an element is a template, whose content is not part of the document. A template with `shadowrootmode` is shown like any other
+ * element.
+ */
 export function isTemplate(element: Element): boolean {
   return element.name === 'template' && !element.hasAttribute('shadowrootmode')
 }
@@ -61,7 +67,7 @@ export function isTemplate(element: Element): boolean {
 /** Elements that may precede the body; the first other element ends the head. */
 const HEAD: ReadonlySet<string> = new Set(['html', 'head', ...METADATA_ELEMENTS])
 
-/** Names that the steps look for. Most elements have other names. */
+/** Element names that the steps of the extraction look for. Most elements have other names. */
 const NAMES: ReadonlySet<string> = new Set([
   ...['a', 'area', 'base', 'button', 'datalist', 'dialog', 'frame', 'h1', 'head', 'link', 'meta', 'noscript', 'pre'],
   ...['script', 'style', 'summary', 'svg', 'template', 'time', 'title'],
@@ -70,7 +76,7 @@ const NAMES: ReadonlySet<string> = new Set([
 // Bits for the position of an element.
 const IN_NOSCRIPT = 1
 const IN_COMMENT = 2
-/** Inside parts without metadata of the document. */
+/** Inside an element whose content never counts as metadata of the document: `pre`, `svg`, `noscript`, `script`, `style`, `title`. */
 const ASIDE = 4
 
 // Bits for the attributes and classes of an element.
@@ -153,7 +159,7 @@ class ElementIndexer implements ElementIndex {
     for (const child of element.children) if (typeof child !== 'string') this.visit(child, place)
   }
 
-  /** Scripts may insert the content of a template, and style sheets already refer to it. */
+  /** Records the ids and classes in a template. Style sheets refer to them, because scripts may insert the content later. */
   #readNames(element: Element): void {
     if (element.classes.length > 0) this.#readClassList(element)
     if (element.id !== '') this.withId.push(element)

@@ -64,7 +64,7 @@ describe('extractPage', () => {
     expect(extractPage({ url, body: '<p>seen</p><p hidden>hidden</p>' }).removals).toEqual([])
   })
 
-  test('keeps the content of noscript when it is the page, together with the text beside it', () => {
+  test('keeps the content of noscript if it is most of the page, together with the text beside it', () => {
     const text = 'The tide comes in twice a day and nobody can stop it. '.repeat(5)
     const body = `<main><h1>Tides</h1><p>High at six.</p><noscript><p>${text}</p></noscript></main>`
     expect(extractPage({ url, body })).toMatchObject({
@@ -76,7 +76,7 @@ describe('extractPage', () => {
     expect(extractPage({ url, body: '<p>Tides<!-- secret --></p>' })).toMatchObject({ page: { hiddenChars: 6 } })
   })
 
-  test('makes no page without text', () => {
+  test('makes no page with empty Markdown', () => {
     const body = '<main><audio src="a.mp3">High at six, low at noon, high at six again.</audio></main>'
     const extraction = extractPage({ url, body })
     expect(extraction.type === 'page' ? extraction.page.markdown : extraction.reason).not.toBe('')
@@ -163,7 +163,7 @@ const SOUP = [
   ],
 ]
 
-test('no tag soup makes it fail, and the same soup gives the same page', () => {
+test('tag soup never makes extraction fail, and the same soup gives the same page', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...SOUP), { maxLength: 60 }), (parts) => {
       const body = parts.join('')
@@ -173,7 +173,7 @@ test('no tag soup makes it fail, and the same soup gives the same page', () => {
   )
 })
 
-test('no bytes make it fail, with any content type', () => {
+test('extraction never fails, whatever the bytes and the content type', () => {
   const type = fc.constantFrom(
     '',
     'text/html',

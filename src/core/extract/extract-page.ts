@@ -98,7 +98,7 @@ function extractHtml(snapshot: Snapshot, options: ExtractOptions): Extraction {
   }
 }
 
-/** Finds the content of a page without a known generator. */
+/** Finds the content of a page by general rules, if the rules of its generator do not find it. */
 function searchContent(root: Element, generator: Generator | undefined, metadata: Metadata): FoundContent {
   removeChrome(root, generator)
   return findContent(root, generator, metadata)

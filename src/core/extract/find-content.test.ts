@@ -47,7 +47,7 @@ describe('findContent', () => {
       [],
     ],
     [
-      'a chapter about comments, which nobody can write into',
+      'a chapter about comments that has no form for comments',
       `<body><main><h1>Title</h1>${prose('grammar')}<div id="comments"><h2>Comments</h2>${prose('comments', 1)}</div></main></body>`,
       ['about grammar', 'about comments'],
       [],
@@ -59,7 +59,7 @@ describe('findContent', () => {
       [],
     ],
     [
-      'the introduction that stands beside the body',
+      'the introduction beside the body',
       `<body><main><h1>Title</h1><div><p>${'An introduction of some length. '.repeat(4)}</p></div><div>${prose('bodies')}</div></main></body>`,
       ['Title', 'An introduction', 'about bodies'],
       [],
@@ -72,37 +72,37 @@ describe('findContent', () => {
       ['Card a', 'delight'],
     ],
     [
-      'a description once where a narrow and a wide screen get one each',
+      'a description once if the page has one for narrow and one for wide screens',
       `${PRODUCT}<body><main><h1>Cup</h1><div>${prose('clay', 2)}</div><div>${prose('clay', 2)}</div></main></body>`,
       ['Cup', 'Sentence 1 about clay'],
       ['to be one.Sentence 0'],
     ],
     [
-      'the text below what is called the main part and holds labels only',
+      'the text below a main element that holds only labels',
       `<body><main><h1>Cups</h1>${CARDS.repeat(12)}</main><section>${prose('choosing a cup')}</section></body>`,
       ['Cups', 'Card a', 'about choosing a cup'],
       [],
     ],
     [
-      'a list without the longer comments of its readers',
+      'a list without the comments below it, even if these are longer',
       `<body><h1>Cups</h1>${CARDS.repeat(30)}<div id="comment_list">${prose('opinions', 20)}</div></body>`,
       ['Card a'],
       ['opinions'],
     ],
     [
-      'a text once that stands on the page twice',
+      'a text once if it is on the page twice',
       `<body><div class="wide">${prose('rooms', 9)}</div><div class="narrow">${prose('rooms', 9)}</div></body>`,
       ['Sentence 0 about rooms'],
       ['Sentence 8 about rooms, which goes on for a while to be one.Sentence 0'],
     ],
     [
-      'a listing as often as a tutorial shows it',
+      'a code listing each time that a tutorial shows it',
       `${ARTICLE}<body>${prose('code')}<pre>first ${'x = 1; '.repeat(60)}</pre><p>Now</p><pre>first ${'x = 1; '.repeat(60)}</pre></body>`,
       ['x = 1; Nowfirst x = 1;'],
       [],
     ],
     [
-      'the posts of a thread, who wrote them and when',
+      'the posts of a thread with their writers and dates',
       `<body><div class="thread">${['Ann', 'Ben']
         .map(
           (
@@ -117,7 +117,7 @@ describe('findContent', () => {
       ['Expert', 'phone'],
     ],
     [
-      'whatever is shown rather than nothing',
+      'text in navigation if there is no other text',
       `<body><nav>${prose('what a nav should not hold')}</nav></body>`,
       ['about what a nav should not hold'],
       [],

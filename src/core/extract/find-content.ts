@@ -46,13 +46,13 @@ export function findContent(root: Element, generator: Generator | undefined, met
   return { elements: [body], forum }
 }
 
-/** Whether dots or a dash are the placeholder for content that scripts load. */
+/** Whether the text has no letters and digits: dots or a dash are a placeholder for content that scripts load. */
 function isPlaceholder(elements: readonly Element[]): boolean {
   const text = elements.map(lineOf).join('')
   return text !== '' && !/[\p{L}\p{N}]/u.test(text)
 }
 
-/** If the content is shorter than this and this many times as much text was left out, the content was not found. */
+/** The content counts as not found if it is shorter than MIN_CONTENT_CHARS and the page has more than MAX_LOST_RATIO times as much text. */
 const MIN_CONTENT_CHARS = 100
 const MAX_LOST_RATIO = 10
 
@@ -82,7 +82,7 @@ function findPageContent(
   return title === undefined ? [container] : [title, container]
 }
 
-/** The heading of a page whose content has none. */
+/** The title in the breadcrumb path, if the content has no `h1`. */
 function findLostTitle(body: Element, container: Element): Element | undefined {
   return find(container, ({ name }) => name === 'h1') === undefined ? findTitleInBreadcrumb(body) : undefined
 }

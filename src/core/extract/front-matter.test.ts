@@ -12,7 +12,7 @@ test.each<[string, Record<string, string>, string]>([
   ['---\nSome text.\n---\nx', {}, '---\nSome text.\n---\nx'],
   ['---\ntitle: A\nnever closed', {}, '---\ntitle: A\nnever closed'],
   ['x\n---\ntitle: A\n---', {}, 'x\n---\ntitle: A\n---'],
-])('%j has %j', (text, fields, rest) => {
+])('the front matter of %j is %j', (text, fields, rest) => {
   const cut = cutFrontMatter(text.split('\n'))
   expect(Object.fromEntries(cut.fields)).toEqual(fields)
   expect(cut.lines.join('\n')).toBe(rest)

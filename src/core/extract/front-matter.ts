@@ -2,7 +2,7 @@ import { isBlank } from '../text/lines.ts'
 
 /** A Markdown file without its front matter. */
 export interface FrontMatter {
-  /** Facts by their names in lower case, where they are a text. */
+  /** Text values by their names in lower case. */
   readonly fields: ReadonlyMap<string, string>
   readonly lines: readonly string[]
 }
@@ -10,7 +10,7 @@ export interface FrontMatter {
 /** Front matter is short; a longer block is not front matter. */
 const MAX_LINES = 200
 
-/** How facts are written: in YAML between hyphens, in TOML between plus signs. */
+/** How front matter is written: as YAML between hyphens, or as TOML between plus signs. */
 const FORMS = [
   { open: /^---\s*$/, close: /^(?:---|\.\.\.)\s*$/, field: /^([A-Za-z_][\w-]*):(?:\s+(.*))?$/ },
   { open: /^\+\+\+\s*$/, close: /^\+\+\+\s*$/, field: /^([A-Za-z_][\w-]*)\s*=\s*(.*)$/ },
@@ -54,7 +54,7 @@ function plainValue(value: string): string {
   if (double !== undefined) return double.replace(/\\(.)/g, '$1')
   if (single !== undefined) return single.replaceAll("''", "'")
   if (/^[[{|>&*!%@`"']/.test(value)) return ''
-  // Searches for the sign: a pattern that begins with white space takes quadratic time.
+  // A pattern that begins with repeated white space would take quadratic time.
   const comment = value.search(/\s#/)
   return comment < 0 ? value : value.slice(0, comment).trimEnd()
 }

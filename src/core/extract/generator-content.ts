@@ -7,12 +7,12 @@ import type { Generator } from './generators/generator.ts'
 
 const STEP = 'generator'
 
-/** With less text than this an element is a frame that scripts fill, not the content. */
+/** An element with less text than this is not the content, but a container that scripts fill. */
 const MIN_CHARS = 20
 
 /**
- * The content of a page in the place where its generator puts it. All of it counts, except for the parts that the generator adds. The
- * heading of the page comes first if it precedes the content.
+ * Finds the element in which the generator puts the content of a page, and drops the parts that the generator adds to it. If the heading of
+ * the page precedes the content, it comes first.
  */
 export function takeGeneratorContent(root: Element, generator: Generator | undefined): Element[] | undefined {
   if (generator === undefined || generator.hasChrome === true) return undefined
@@ -53,7 +53,9 @@ function rulesOf(generator: Generator): Rules {
   return rules
 }
 
-/** Elements that never contain a page; most elements are inside one of them. */
+/**
+ * Elements that never contain the content of a page. They are not searched, which saves time because most elements are inside one of them.
+ */
 const TOO_SMALL = new Set(['p', 'pre', 'ul', 'ol', 'dl', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'a', 'span', 'code'])
 
 /** The first element for each selector, best selector first. */

@@ -32,7 +32,7 @@ test('parts follow each other, each under a heading of its own', () => {
   expect(wordCount).toBe(25)
 })
 
-test('each line leads to its part, or to a place with its own fragment in it', () => {
+test('each line has the fragment of its part, or of a heading in the part with its own fragment', () => {
   const { markdown, sections } = joinPages(PARTS, 'All')
   const lines = markdown.split('\n')
   const anchorAt = (text: string) => findAnchor(sections, lines.indexOf(text) + 1)

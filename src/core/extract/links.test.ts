@@ -29,7 +29,7 @@ describe('baseOf', () => {
     ['<base href="http://[">', PAGE],
     ['<base href="javascript:alert(1)">', PAGE],
     ['<p><base href="/late/">', 'https://example.com/late/'],
-  ])('%s', (html, expected) => {
+  ])('the base of %j is %s', (html, expected) => {
     expect(baseOf(indexElements(parseHtml(html)), PAGE)).toBe(expected)
   })
 })
@@ -37,33 +37,33 @@ describe('baseOf', () => {
 describe('readLinks', () => {
   test.each<[string, string, Link[]]>([
     ['makes addresses absolute', '<a href="../a?b=1">A</a>', [link('https://example.com/a?b=1', 'A')]],
-    ['takes credentials away', '<a href="https://me:secret@example.org/">A</a>', [link('https://example.org/', 'A')]],
+    ['removes credentials', '<a href="https://me:secret@example.org/">A</a>', [link('https://example.org/', 'A')]],
     [
       'leaves out other schemes',
       '<a href="mailto:a@b.c">A</a><a href="javascript:x()">B</a><a href="data:,x">C</a>',
       [],
     ],
-    ['leaves out what is no address', '<a href="http://[">A</a><a>B</a><a href="">C</a>', []],
-    ['leaves out places in the page itself', '<a href="#top">A</a><a href="page.html#end">B</a>', []],
-    ['takes fragments away', '<a href="other#x">A</a>', [link('https://example.com/guide/other', 'A')]],
+    ['leaves out invalid and empty addresses', '<a href="http://[">A</a><a>B</a><a href="">C</a>', []],
+    ['leaves out fragments of the page itself', '<a href="#top">A</a><a href="page.html#end">B</a>', []],
+    ['removes fragments', '<a href="other#x">A</a>', [link('https://example.com/guide/other', 'A')]],
     ['keeps a link to the page itself', '<a href="page.html">A</a>', [link(PAGE, 'A')]],
     [
-      'names each address once, with the first text it has',
+      'lists each address once, with the first text that links to it',
       '<a href="a"><img src=x></a><a href="b">B</a><a href="a#x">First</a><a href="a">Second</a>',
       [link('https://example.com/guide/a', 'First'), link('https://example.com/guide/b', 'B')],
     ],
     [
-      'tells content from what is around it',
+      'marks links in the content',
       '<nav><a href="a">A</a><a href="b">B</a></nav><main><p><a href="b">B again</a></p></main>',
       [link('https://example.com/guide/a', 'A'), link('https://example.com/guide/b', 'B', true)],
     ],
     [
-      'sees no content in what was dropped from it',
+      'does not mark links in dropped parts of the content',
       '<main><nav><a href="a">A</a></nav><a href="b">B</a></main>',
       [link('https://example.com/guide/a', 'A'), link('https://example.com/guide/b', 'B', true)],
     ],
     [
-      'takes areas, frames and the pages before and after',
+      'lists areas, frames and the next page',
       '<link rel="NEXT" href="2"><link rel=stylesheet href=s><area href="a" alt="Area"><frame src="f">',
       [
         link('https://example.com/guide/2', '', false, ['next']),
@@ -77,7 +77,7 @@ describe('readLinks', () => {
       [link('https://example.com/guide/a', 'A', false, ['nofollow', 'ugc'])],
     ],
     [
-      'takes the text of pictures and labels',
+      'uses the text of pictures and labels',
       '<a href="a"><img alt="Logo"></a><a href="b" aria-label="Menu"><i></i></a><a href="c" title="C"></a>',
       [
         link('https://example.com/guide/a', 'Logo'),
@@ -86,7 +86,7 @@ describe('readLinks', () => {
       ],
     ],
     [
-      'reads text on one line',
+      'writes text on one line',
       '<a href="a">\n One <b>two</b>\n\n three </a>',
       [link('https://example.com/guide/a', 'One two three')],
     ],
@@ -106,13 +106,13 @@ describe('readLinks', () => {
     ])
   })
 
-  test('a hundred thousand links take linear time', () => {
+  test('a hundred thousand links are all listed', () => {
     const html = `<main>${Array.from({ length: 100_000 }, (_, i) => `<a href="/${i}">${i}</a>`).join('')}</main>`
     expect(links(html)).toHaveLength(100_000)
   })
 })
 
-test('a base of unreasonable length does not make every link long', () => {
+test('a base of unreasonable length is ignored', () => {
   const root = parseHtml(`<base href="https://x.example/${'a/'.repeat(1000)}"><a href="b">B</a>`)
   expect(baseOf(indexElements(root), 'https://example.com/')).toBe('https://example.com/')
 })

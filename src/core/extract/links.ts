@@ -5,7 +5,7 @@ import { type ElementIndex, isTemplate } from './element-index.ts'
 import { createResolver, resolveHttp, withoutFragment } from './resolve.ts'
 import { NO_BASE } from './write/address.ts'
 
-/** Every relative link becomes as long as the base, so a longer base would only inflate a small document. */
+/** Maximum length of a base. Every relative link becomes as long as the base, so a long base would inflate a small document. */
 const MAX_BASE = 2000
 
 /** The base of relative addresses in a document: its `<base>`, else its own address. */

@@ -37,7 +37,7 @@ test.each([
   ['application/rss+xml', '/', '<rss>', other('application/rss+xml')],
   ['image/svg+xml', '/', '<svg>', other('image/svg+xml')],
   ['text/css', '/', 'a{}', other('text/css')],
-])('%s at %s with %j', (type, path, body, expected) => {
+])('content type "%s" at %s with body %j is %j', (type, path, body, expected) => {
   expect(detectBodyKind({ url: `https://example.com${path}`, body, headers: { 'content-type': type } })).toEqual(
     expected,
   )

@@ -26,37 +26,41 @@ test('a document may have no metadata', () => {
 
 describe('the title', () => {
   test.each([
-    ['is the title', '<title> A\n page </title>', 'A page'],
+    ['is the title element', '<title> A\n page </title>', 'A page'],
     ['is the heading when there is no title', '<h1>Heading</h1>', 'Heading'],
     [
-      'has no name of the site',
+      'does not include the name of the site',
       '<title>Tides | Ocean Lab</title><meta property=og:site_name content="Ocean Lab">',
       'Tides',
     ],
-    ['has no name of the host', '<title>Tides – Example</title>', 'Tides'],
+    ['does not include the name of the host', '<title>Tides – Example</title>', 'Tides'],
     [
-      'has no name of the site before it',
+      'does not begin with the name of the site',
       '<title>Ocean Lab: » Tides</title><meta property=og:site_name content="Ocean Lab:">',
       'Tides',
     ],
-    ['keeps what else is after a dash', '<title>Tides - a story</title>', 'Tides - a story'],
+    ['keeps other text after a dash', '<title>Tides - a story</title>', 'Tides - a story'],
     ['keeps hyphens', '<title>Low-tide well-known</title>', 'Low-tide well-known'],
     ['is the part that the heading repeats', '<title>Docs | Tides | v2</title><h1>Tides</h1><h1>Moons</h1>', 'Tides'],
     [
-      'is what is meant to be shared',
+      'is the title for sharing if there are several headings',
       '<title>x</title><meta property=og:title content="Tides"><h1>y</h1><h1>z</h1>',
       'Tides',
     ],
-    ['is the only heading', '<title>Tides: all you need to know</title><h1>All about tides</h1>', 'All about tides'],
-    ['has no mark of a heading', '<h1>Tides<a class="headerlink" href="#tides">¶</a></h1>', 'Tides'],
-    ['keeps a sharp', '<h1>C#</h1>', 'C#'],
     [
-      'is not what all pages share',
+      'is the heading if there is only one',
+      '<title>Tides: all you need to know</title><h1>All about tides</h1>',
+      'All about tides',
+    ],
+    ['does not include the permalink of a heading', '<h1>Tides<a class="headerlink" href="#tides">¶</a></h1>', 'Tides'],
+    ['keeps the sign in C#', '<h1>C#</h1>', 'C#'],
+    [
+      'is not the title for sharing if that is the name of the site',
       '<title>Tides</title><meta property=og:title content="Lab"><meta property=og:site_name content="Lab">',
       'Tides',
     ],
-    ['is not that of a picture', '<svg><title>Icon</title></svg><h1>Tides</h1>', 'Tides'],
-    ['is not only the name of the site', '<title>Tides | Example</title><h1>Example</h1>', 'Tides'],
+    ['is not the title of a picture', '<svg><title>Icon</title></svg><h1>Tides</h1>', 'Tides'],
+    ['is not a heading that is the name of the site', '<title>Tides | Example</title><h1>Example</h1>', 'Tides'],
   ])('%s', (_, html, expected) => {
     expect(read(html).title).toBe(expected)
   })
@@ -71,7 +75,7 @@ describe('the author', () => {
     ],
     ['meta', '<meta name=Author content="By Ada Lovelace">', 'Ada Lovelace'],
     [
-      'several meta',
+      'several meta elements',
       '<meta name=citation_author content="Ada"><meta name=citation_author content="Grace">',
       'Ada, Grace',
     ],
@@ -102,7 +106,7 @@ describe('dates', () => {
     ['a time element with itemprop', '<time itemprop=datePublished datetime=2024-03-03>'],
     ['meta', '<meta name=DC.date content="3 March 2024">'],
     [
-      'the next place when the first cannot be read',
+      'the next declaration if the first is not a date',
       '<meta name=date content=soon><meta name=pubdate content=2024-03-03>',
     ],
     ['a time beside the heading', '<h1>Tides</h1><p>On <time datetime=2024-03-03>Sunday</time>'],
@@ -127,8 +131,8 @@ describe('the language', () => {
     ['html', '<html lang="de-CH">', {}, 'de-CH'],
     ['meta', '<meta http-equiv=content-language content="fr, en">', {}, 'fr'],
     ['og:locale', '<meta property=og:locale content=en_US>', {}, 'en-US'],
-    ['the answer', '<p>', { 'content-language': 'it' }, 'it'],
-    ['nothing that is none', '<html lang="{{ lang }}">', {}, null],
+    ['a response header', '<p>', { 'content-language': 'it' }, 'it'],
+    ['nothing if the declared one is invalid', '<html lang="{{ lang }}">', {}, null],
   ])('comes from %s', (_, html, headers, expected) => {
     expect(read(html, headers).language).toBe(expected)
   })
@@ -142,7 +146,7 @@ describe('addresses', () => {
     ['<link rel=canonical href="">', null],
     ['<p>text</p><link rel=canonical href="/b">', null],
     ['<head><script></script></head><body><link rel=canonical href="/b">', null],
-  ])('canonical of %s', (html, expected) => {
+  ])('the canonical address of %s is %s', (html, expected) => {
     expect(read(html).canonical).toBe(expected)
   })
 
@@ -167,7 +171,7 @@ describe('robots', () => {
     ['', 'nofollow', { index: true, follow: false }],
     ['', 'googlebot: noindex, nofollow', { index: true, follow: true }],
     ['', 'unavailable_after: 25 Jun 2030 15:00:00 PST, noindex', { index: false, follow: true }],
-  ])('%s %s', (html, header, expected) => {
+  ])('of %j with the header %j are %j', (html, header, expected) => {
     expect(read(html, { 'x-robots-tag': header }).robots).toEqual(expected)
   })
 })
@@ -187,8 +191,8 @@ describe('the section', () => {
       'Sport',
     ],
     ['microdata', '<div itemscope><span itemprop="articleSection">Arts</span></div>', 'Arts'],
-    ['nothing', '<p>World</p>', null],
-  ])('is the declared one: %s', (_, html, expected) => {
+    ['nothing if none is declared', '<p>World</p>', null],
+  ])('comes from %s', (_, html, expected) => {
     expect(read(html).section).toBe(expected)
   })
 })

@@ -20,7 +20,7 @@ describe('a challenge', () => {
       'Cloudflare',
       '<title>Just a moment...</title><script>window._cf_chl_opt={}</script><p>Enable JavaScript and cookies to continue',
     ],
-    ['Cloudflare, blocked', '<title>Attention Required! | Cloudflare</title><h1>Sorry, you have been blocked</h1>'],
+    ['Cloudflare that blocks', '<title>Attention Required! | Cloudflare</title><h1>Sorry, you have been blocked</h1>'],
     [
       'Turnstile',
       '<h1>Verify you are human</h1><script src="https://challenges.cloudflare.com/turnstile/v0/api.js"></script>',
@@ -49,13 +49,13 @@ describe('a challenge', () => {
     ['hCaptcha alone', '<p>Are you a robot?</p><script src="https://hcaptcha.com/1/api.js"></script>'],
     ['reCAPTCHA alone', '<title>Robot Check</title><script src="https://www.google.com/recaptcha/api.js"></script>'],
     [
-      'Anubis, which explains itself',
+      'Anubis with a long explanation',
       `<title>Making sure you're not a bot!</title><p>${prose(900)}<script id=anubis_challenge>{}</script>`,
     ],
     ['Reddit', '<title>Reddit - Prove your humanity</title><p>Complete the challenge below.</p>'],
     ['SiteGround', '<title>Robot Challenge Screen</title><h1>Checking the site connection security</h1>'],
-    ['no name', '<title>Human Verification</title><p>Please solve the puzzle.'],
-  ])('of %s', (_, html) => {
+    ['an unknown product', '<title>Human Verification</title><p>Please solve the puzzle.'],
+  ])('of %s is recognised', (_, html) => {
     expect(reasonOf(html)).toBe('challenge')
   })
 
@@ -116,7 +116,7 @@ describe('a login', () => {
 
   test.each([
     [
-      'a page with a form in its corner',
+      'a page with a login form beside its content',
       `<form><input type=password></form><main><h1>Tides</h1><p>${prose(900)}</main>`,
     ],
     [
@@ -174,7 +174,10 @@ describe('a missing page', () => {
       '<h1>404 Not Found</h1><p>The status indicates that the server cannot find the requested resource. Links that lead to such a page are often called dead links.</p>',
     ],
     ['a manual with code', '<h1>File not found</h1><p>Check the path in <code>include</code>.</p>'],
-    ['a name', '<title>404 Media</title><h1>404 Media</h1><p>Independent journalism about technology.</p>'],
+    [
+      'a name that contains 404',
+      '<title>404 Media</title><h1>404 Media</h1><p>Independent journalism about technology.</p>',
+    ],
     ['an article that mentions one', '<h1>Our pages</h1><p>If a page is not found, tell us.'],
   ])('is not %s', (_, html) => {
     expect(reasonOf(html)).toBe('page')
@@ -198,11 +201,11 @@ describe('a shell that scripts fill', () => {
   test.each([
     ['a page with scripts', `<div id="root"><h1>Tides</h1><p>${prose(300)}</p></div><script src="main.js"></script>`],
     [
-      'a page for those without scripts',
+      'a page with its text in noscript',
       `<div id="root"></div><script src="main.js"></script><noscript><h1>Tides</h1><p>${prose(900)}</p></noscript>`,
     ],
     [
-      'a page that asks for more in passing',
+      'a page with text that also asks for JavaScript',
       '<noscript>Please enable JavaScript</noscript><h1>Tides</h1><p>The tide comes in twice a day.</p><script src="main.js"></script>',
     ],
     [
@@ -249,7 +252,7 @@ describe('a redirect', () => {
     ['a page that waits long', '<meta http-equiv=refresh content="300;url=/b"><h1>Score</h1><p>1:0'],
     ['a page with text', `<meta http-equiv=refresh content="0;url=/b"><p>${prose(900)}`],
     [
-      'a page with a script that may lead on',
+      'a page with text and a script that may redirect',
       `<h1>Tides</h1><p>${prose(300)}</p><script>if (x) location.href = "/b"</script>`,
     ],
     [

@@ -16,7 +16,7 @@ export interface Refusal {
   readonly target: string | null
 }
 
-/** A longer document is never refused. */
+/** A longer document is refused only if its status is an error. */
 const MAX_REFUSABLE_CHARS = 3000
 
 /**
@@ -48,7 +48,10 @@ export function findRefusal(
   )
 }
 
-/** Whether the snapshot is a server's response. A server may send a login or an error page instead, a file is always itself. */
+/**
+ * Whether the snapshot is a server's response. A server may send a login or an error in place of the page; a file is always the document
+ * itself.
+ */
 export function isServerResponse({ isFile, url }: Snapshot): boolean {
   return isFile !== true && !isFileUrl(url)
 }

@@ -11,7 +11,7 @@ describe('resolveHttp', () => {
     ['', 'https://example.com/a/b.html?c'],
     ['mailto:somebody@example.com', undefined],
     ['http://[', undefined],
-  ])('%s', (href, expected) => {
+  ])('%j resolves to %s', (href, expected) => {
     expect(resolveHttp(href, BASE)).toBe(expected)
   })
 })

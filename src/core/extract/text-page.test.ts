@@ -45,8 +45,8 @@ test('headings of a document that was converted to Markdown have no anchors', ()
 describe('the title', () => {
   test.each([
     ['is the first heading of the first level', '## A\n\n# B\n', true, 'B'],
-    ['is the first heading', 'x\n\n## A *b*\n', true, 'A b'],
-    ['is the first line', '\n\n  Notes of a sailor\n\nText\n', false, 'Notes of a sailor'],
+    ['is the first heading if none is of the first level', 'x\n\n## A *b*\n', true, 'A b'],
+    ['is the first line of plain text', '\n\n  Notes of a sailor\n\nText\n', false, 'Notes of a sailor'],
   ])('%s', (_, body, isMarkdown, expected) => {
     expect(read(body, isMarkdown).title).toBe(expected)
   })
@@ -80,7 +80,7 @@ test('links are those of Markdown, of HTML in it, and bare addresses', () => {
   ])
 })
 
-test('plain text has no sections, but addresses', () => {
+test('plain text has no sections, but links', () => {
   const page = read('# comment\nsee https://a.example/\n', false)
   expect(page.sections).toEqual([])
   expect(page.links.map(({ url }) => url)).toEqual(['https://a.example/'])
@@ -101,18 +101,18 @@ test.each(['404: Not Found\n', 'Page not found'])('%j is a missing page', (body)
   })
 })
 
-describe('Markdown of somebody else', () => {
+describe('third-party Markdown', () => {
   test.each([
     ['a comment', 'a <!-- secret --> b', 'a  b\n', 6],
     ['a comment over paragraphs', 'a\n\n<!-- x\n\n# y -->\n\nb', 'a\n\n\n\nb\n', 4],
     ['a script', 'a\n\n<script>x\n\ny</script>\n\nb', 'a\n\n\n\nb\n', 2],
     ['a hidden element', 'a <span hidden>secret <span>x</span></span> b', 'a  b\n', 21],
-    ['an element without display', 'a <div style="display : none">secret</div> b', 'a  b\n', 6],
+    ['an element with display:none', 'a <div style="display : none">secret</div> b', 'a  b\n', 6],
     ['a hidden element with code in it', 'a\n\n<div hidden>\n\n```\nx\n```\n\n</div>\n\nb', 'a\n\n\n\nb\n', 9],
     ['a definition that is a comment', 'a\n\n[//]: # (secret)\n\nb', 'a\n\n\n\nb\n', 16],
     ['a definition of many lines', 'a\n\n[//]:\n<>\n"secret\nx"\n\nb', 'a\n\n\n\n\n\n\nb\n', 19],
     ['the title of a definition', '[a]\n\n[A]: /x "secret\nx"\nb', '[a]\n\n[A]: /x\n\nb\n', 11],
-    ['what nobody sees', 'a\u200b\u{e0041}\u202eb\0', 'ab\n', 5],
+    ['invisible characters', 'a\u200b\u{e0041}\u202eb\0', 'ab\n', 5],
   ])('is cleaned of %s', (_, body, markdown, hiddenChars) => {
     const page = read(body)
     expect(page.markdown).toBe(markdown)
@@ -134,10 +134,10 @@ describe('Markdown of somebody else', () => {
 
   test.each([
     ['that links use', '[a][1] [b c][] [d]\n\n[1]: /a\n[B\tC]: </b>\n[d]: /d\n'],
-    ['that are notes', 'a[^1]\n\n[^1]: note\n'],
-    ['in the middle of a paragraph, which are none', 'a\n[//]: # (seen)\n'],
+    ['of footnotes', 'a[^1]\n\n[^1]: note\n'],
+    ['in the middle of a paragraph, where they are text', 'a\n[//]: # (seen)\n'],
     ['in code', '```\n[//]: # (a)\n```\n\n    [//]: # (b)\n\n`[//]: # (c)`\n'],
-    ['that are too much for one', '[//]: # (a) b\n'],
+    ['with text after them, which makes them text', '[//]: # (a) b\n'],
   ])('keeps definitions %s', (_, body) => {
     // The angle brackets around an address are escaped like any other.
     expect(read(body).markdown.replaceAll('\\<', '<')).toBe(body)
@@ -181,7 +181,7 @@ test('plain text is shown unchanged', () => {
   expect(read('a = 1\nb = 2\n```\n', false).markdown).toBe('````\na = 1\nb = 2\n```\n````\n')
 })
 
-test('response headers may give another address', () => {
+test('response headers may give a canonical address and alternates', () => {
   const link = '</c>; rel="canonical", <x.html>; rel=alternate; type="text/html"'
   expect(read('# A', true, { link })).toMatchObject({
     canonical: 'https://example.com/c',
@@ -189,14 +189,14 @@ test('response headers may give another address', () => {
   })
 })
 
-describe('what is known beside a text', () => {
+describe('known facts about a text', () => {
   const extract = (body: string, known: KnownFacts) => {
     const extraction = extractText({ url: URL, body, known }, { isMarkdown: true, isHandWritten: true })
     if (extraction.type !== 'page') throw new Error(extraction.reason)
     return extraction.page
   }
 
-  test('names the page, unless its front matter does', () => {
+  test('give the title and the description, unless the front matter does', () => {
     const known = { title: ' The\nTitle ', description: 'What it is.' }
     expect(extract('# Heading\n\nText.', known)).toMatchObject({ title: 'The Title', description: 'What it is.' })
     expect(extract('---\ntitle: Own\ndescription: Mine\n---\nText.', known)).toMatchObject({
@@ -206,7 +206,7 @@ describe('what is known beside a text', () => {
     expect(extract('# Heading\n\nText.', { title: ' ' })).toMatchObject({ title: 'Heading', description: null })
   })
 
-  test('adds missing links, each once and without invalid ones', () => {
+  test('add missing links, each once and without invalid ones', () => {
     const links = ['/in#part', 'https://example.com/more', '/more#again', 'javascript:x', `/${'a'.repeat(9000)}`]
     expect(extract('See [it](/in).', { links }).links).toEqual([
       { url: 'https://example.com/in', text: 'it', rel: [], isContent: true },

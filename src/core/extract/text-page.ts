@@ -56,7 +56,7 @@ export function extractText(
     isMarkdown && isHandWritten
       ? cleanDialects(expandIncludes(source, includes), { isMdx, fields: front.fields })
       : { ...UNCHANGED, lines: source }
-  // Front matter overrides the facts that modules export.
+  // Front matter overrides the metadata that modules export.
   const fields = new Map([...dialect.facts, ...front.fields])
   const read = isMarkdown ? readMarkdown(dialect.lines) : readPlain(source)
   if (read.text.length === 0) return noPage('empty', 'no text')
@@ -106,7 +106,7 @@ function noPage(reason: NoPageReason, detail: string): Extraction {
   return { type: 'no-page', reason, detail, target: null, links: [], removals: [] }
 }
 
-/** The resulting text as lines, and before its HTML is escaped. */
+/** The resulting text as lines. `shown` is the same text before its HTML is escaped. */
 interface CleanedText {
   readonly text: readonly string[]
   readonly shown: string
@@ -124,7 +124,7 @@ function readPlain(lines: readonly string[]): CleanedText {
   return { text: splitLines(markdown), shown: lines.join('\n'), hiddenChars }
 }
 
-/** The headings of Markdown, and its lines without the fragments that these have. */
+/** The headings of Markdown, and its lines without the `{#fragment}` of headings. */
 function takeHeadings(lines: readonly string[]): {
   readonly text: readonly string[]
   readonly headings: readonly HeadingPosition[]
@@ -143,7 +143,7 @@ function takeHeadings(lines: readonly string[]): {
 
 const FRAGMENT = /^(.*\S)\s*\{#([^\s{}#]{1,200})\}\s*(?:#+\s*)?$/
 const UNCHANGED = { facts: new Map<string, string>(), hiddenChars: 0 }
-/** Fields that name a page in the navigation: they are better titles than a heading from another page. */
+/** Fields that name a page in the navigation. They are better titles than a heading below the first level. */
 const NAV_TITLES = ['sidebar_label', 'sidebartitle', 'linktitle', 'nav_title', 'navtitle', 'nav_label']
 
 /** Links are searched in at most this many characters, because rendering takes many times the size of the text. */

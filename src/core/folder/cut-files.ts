@@ -19,7 +19,7 @@ export interface CutOptions extends ChunkOptions {
 /** The state of a path before it is cut. */
 export type FileState =
   | { readonly type: 'bytes'; readonly bytes: Uint8Array; readonly isStable: boolean }
-  /** As it was when it was cut before. */
+  /** The file is unchanged since it was cut. */
   | { readonly type: 'known'; readonly chunked: ChunkedFile }
   | SkippedFile
 

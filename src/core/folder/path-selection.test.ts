@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { PathSelection } from './path-selection.ts'
 
-test('a focus holds its paths and everything in them, and is below the folders that lead to them', () => {
+test('a selection contains its paths and everything in them, and knows the folders that lead to them', () => {
   const focus = new PathSelection(['a/b', 'c.md', 'a/b/d.md'])
   expect(focus.paths).toEqual(['a/b', 'c.md'])
   expect(['a/b', 'a/b/x/y.md', 'c.md'].every((path) => focus.contains(path))).toBe(true)

@@ -14,12 +14,12 @@ export class PathSelection {
     return [...this.#paths].filter((path) => !foldersAbove(path).some((above) => this.#paths.has(above)))
   }
 
-  /** Whether a path is one of them, or inside one. */
+  /** Whether a path is selected, or inside a selected one. */
   contains(path: string): boolean {
     return this.#paths.has(path) || foldersAbove(path).some((above) => this.#paths.has(above))
   }
 
-  /** Whether one of them is inside the folder at a path. */
+  /** Whether a selected path is inside the folder at a path. */
   hasPathBelow(path: string): boolean {
     return this.#above.has(path)
   }

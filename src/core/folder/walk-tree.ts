@@ -31,7 +31,7 @@ export type SkipReason =
   | 'link'
   | 'special'
   | 'pack'
-  /** Not to be read, by the system's answer. */
+  /** The system refuses to read it. */
   | 'unreadable'
   /** The name is not valid UTF-8, but paths are text. */
   | 'name'
@@ -54,7 +54,7 @@ export type WalkEntry =
 export interface TreeWalkOptions {
   /** Ignore files of parent folders, whose rules apply to paths that begin with `prefix`. */
   readonly above?: { readonly files: readonly IgnoreFile[]; readonly prefix: string }
-  /** Files of rules that are obeyed, by name. @default {@link IGNORE_FILES} */
+  /** Names of the ignore files that are obeyed. @default {@link IGNORE_FILES} */
   readonly ignoreFiles?: readonly string[]
   /** Whether a path is skipped because the output goes there. */
   readonly isExcluded?: (path: string) => boolean
@@ -78,7 +78,7 @@ export async function* walkTree(
     ignoreFiles = IGNORE_FILES,
   } = options
   const { prefix } = above
-  // A list of folders to do, not a call for each: depth costs memory only.
+  // A stack of open folders instead of recursion, so that depth costs only memory.
   const open: { path: string; rules: readonly IgnoreFile[] }[] = [{ path: '', rules: above.files }]
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
     options.signal?.throwIfAborted()
@@ -131,7 +131,7 @@ export function isPackManifest(beginning: Uint8Array | undefined): boolean {
   return new TextDecoder().decode(beginning?.subarray(0, TSV_MAGIC.length)) === TSV_MAGIC
 }
 
-/** Files of rules, by name. */
+/** Names of ignore files. */
 export const IGNORE_FILES: readonly string[] = ['.gitignore', '.pharosignore']
 
 /** Ignore files for commits: `.gitignore` does not apply, because a tracked file was added on purpose. */

@@ -44,7 +44,7 @@ describe('a tree', () => {
     ['a link that is closed in a block', '<a><div>a</a>b</div>c', 'span(div("a" "b") "c")'],
     ['headings that are not closed', '<h1>a<h2>b</h2>', 'h1("a") h2("b")'],
     [
-      'a paragraph around what may stand in it',
+      'a paragraph with elements that are allowed in it',
       '<p>a<select></select><x-y>b</x-y><video></video>c<ul>',
       'p("a" select x-y("b") video "c") ul',
     ],

@@ -45,12 +45,12 @@ class TreeBuilder implements TokenSink {
   readonly #open: Tag[] = [new Tag('html')]
   #top = this.root
   #topTag: Tag | undefined
-  /** How many of them are `svg` or `math`. */
+  /** How many open elements are `svg` or `math`. */
   #foreign = 0
   #body: Element | undefined
   /** How many attributes repeated tags have added. */
   #inherited = 0
-  /** Few values of `class` are on very many elements. */
+  /** Parsed classes by the value of `class`, because a few values are on very many elements. */
   readonly #classLists = new Map<string, readonly string[]>()
   #text = ''
 
@@ -187,7 +187,7 @@ class TreeBuilder implements TokenSink {
     if (tag.isHeading && this.#topTag?.isHeading === true) this.#pop()
   }
 
-  /** HTML inside SVG or MathML ends it, unless it is where HTML is allowed. */
+  /** Ends SVG or MathML at an HTML element, unless HTML is allowed there. */
   #leaveForeign(): void {
     for (let i = this.#open.length - 1; i > 0; i--) {
       const open = this.#open[i]

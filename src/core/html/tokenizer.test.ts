@@ -243,7 +243,7 @@ describe('tokens', () => {
         ['text', '</plaintext>&lt;'],
       ],
     ],
-  ])('of %j', (source, tokens) => {
+  ])('of %j are %j', (source, tokens) => {
     expect(tokensOf(source)).toEqual(tokens)
   })
 
@@ -307,7 +307,7 @@ describe('tokens', () => {
       ],
     ],
     ['a&am', [['text', 'a&am']]],
-  ])('at the end of %j', (source, tokens) => {
+  ])('of the truncated source %j are %j', (source, tokens) => {
     expect(tokensOf(source)).toEqual(tokens)
   })
 
@@ -413,8 +413,8 @@ describe('any source gives the same tokens as htmlparser2', () => {
   })
 
   test.each([
-    ['made of pieces', soup],
-    ['broken', mutated],
+    ['random pieces of markup', soup],
+    ['a broken page', mutated],
   ])('%s', (_how, sources) => {
     fc.assert(
       fc.property(sources, fc.boolean(), (source, isForeign) => {

@@ -23,7 +23,7 @@ export interface IgnoreFile {
   readonly names: ReadonlyMap<string, LastRuleIndexes>
   /** Rules that are one path, by that path. */
   readonly paths: ReadonlyMap<string, LastRuleIndexes>
-  /** Places of all other rules, ascending. */
+  /** Indexes of all other rules, ascending. */
   readonly wildcardRules: readonly number[]
 }
 

@@ -13,7 +13,7 @@ export interface Member {
   readonly value: Span
 }
 
-/** Thrown inside this file's callers when text is not JSON; carries the offset. */
+/** Thrown when a text is not JSON; carries the offset of the error. */
 export class JsonSyntaxError extends Error {
   readonly offset: number
 
@@ -25,8 +25,8 @@ export class JsonSyntaxError extends Error {
 }
 
 /**
- * Checks a whole JSON text (RFC 8259) and returns the span of its value. Nesting costs one byte a level, never a stack frame, so 100,000
- * brackets are harmless.
+ * Checks a whole JSON text (RFC 8259) and returns the span of its value. Nesting costs one list entry a level, never a stack frame, so
+ * 100,000 brackets are harmless.
  * @throws {JsonSyntaxError}
  */
 export function scanJson(text: string): Span {

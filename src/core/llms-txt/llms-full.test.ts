@@ -131,7 +131,7 @@ test('sections of one address become one page', () => {
   ])
 })
 
-test('a page without content is not claimed', () => {
+test('a page without content is not in the result', () => {
   expect(split(`# A\nSource: ${A}\n\n# B\nSource: ${B}\n\nabout b`)).toEqual({
     pages: [{ url: B, title: 'B', markdown: '# B\n\nabout b' }],
     remainder: '# A',

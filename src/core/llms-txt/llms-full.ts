@@ -15,7 +15,7 @@ export interface LlmsFull {
 
 /** One page of an llms-full.txt. */
 export interface LlmsFullPage {
-  /** Its address, without a fragment. The file is untrusted: the gate decides whether the address belongs to the source. */
+  /** Its address, without a fragment. The file is untrusted, so the caller must check that the address is in the scope of the source. */
   readonly url: string
   readonly title: string
   readonly markdown: string
@@ -54,7 +54,7 @@ interface PageMark {
   readonly end?: number
   readonly url: string
   readonly title: string
-  /** The remaining text of separator lines. */
+  /** The separator lines, each with the text that remains of it. */
   readonly edits: readonly (readonly [line: number, rest: string])[]
 }
 
@@ -137,7 +137,7 @@ const METADATA_TAG = /^\s*<(source|url|link|title)>([^<>]*)<\/\1>/i
 const CONTENT_TAG = /^\s*<((?:document_|page_)?contents?)>/i
 // A name is matched from its beginning only: starting at each letter would take quadratic time for a long one.
 const ATTRIBUTE = /(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
-/** Facts about a page directly follow its tag. */
+/** The metadata of a page is searched in this many lines from its tag on. */
 const MAX_METADATA_LINES = 20
 
 /** `<doc title="…" url="…">…</doc>`, and `<document><source>…</source><document_content>…`. */
@@ -295,7 +295,7 @@ function findSourceLines(file: LlmsFullFile): PageMark[] {
     const url = fences[i] === true ? undefined : readSource(line, file.url)
     if (url === undefined || fences[before] === true || i - before > 3) continue
     const mark = markSource(lines, before, i, url)
-    // If two of them are below one heading, the first is the page, and the second belongs to its text.
+    // If two such lines are below one heading, the first names the page, and the second belongs to its text.
     if (mark !== undefined && mark.start > (marks.at(-1)?.start ?? -1)) marks.push(mark)
   }
   return keepHighest(marks)

@@ -130,7 +130,7 @@ describe('a text is not an llms.txt', () => {
     ['# A\nWords and [a](/a).', 'no-links'],
     ['# A\n- [a](mailto:x)', 'no-links'],
     ['# A\n- plain', 'no-links'],
-  ] as const)('%j because it is %s', (text, reason) => {
+  ] as const)('%j, for the reason %s', (text, reason) => {
     expect(parseLlmsTxt(text, URL_HERE)).toEqual({ type: 'none', reason })
   })
 })

@@ -2,7 +2,7 @@
 export interface InlineLink {
   readonly title: string
   readonly href: string
-  /** Its place in the line. */
+  /** Its position in the line. */
   readonly start: number
   readonly end: number
 }
@@ -38,7 +38,7 @@ export function scanLinks(line: string): InlineLink[] {
 
 const TITLE = /\s+(?:"[^"]{0,500}"|'[^']{0,500}'|\([^()]{0,500}\))\s*\)/y
 
-/** Reads `href "title")` from a place on. */
+/** Reads `href "title")` from a position on. */
 function readTarget(line: string, from: number): { href: string; end: number } | undefined {
   let start = from
   while (line[start] === ' ' && start < from + 10) start++
@@ -87,7 +87,7 @@ export function readHeading(line: string): Heading | undefined {
   }
 }
 
-// With every character for the rest, so that no line is tried again with a shorter fence.
+// The flag `s` lets the rest match any character, so that no line is tried again with a shorter fence.
 const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
 
 /**

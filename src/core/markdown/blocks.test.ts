@@ -32,7 +32,7 @@ test.each([
   ['-\n  ```\n  ```', 'other 0-3 (fence 0-3)'],
   ['- a\n  - b\n    - c', 'other 0-3 (other 0-1, other 1-2, other 2-3)'],
   ['<div>\n# a\n</div>\n\nb', 'other 0-4, other 4-5'],
-])('%j is %s', (text, expected) => {
+])('%j has the blocks %s', (text, expected) => {
   expect(parse(text)).toBe(expected)
 })
 
@@ -65,7 +65,7 @@ test('finds the same number of top-level headings as CommonMark', () => {
   }
 })
 
-test('a window gives the same blocks as one parse, unless a list or quote is longer', () => {
+test('parsing by windows gives the same blocks as one parse, unless a list or quote is longer than a window', () => {
   const line = fc.constantFrom(
     ...[
       '# a',

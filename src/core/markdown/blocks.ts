@@ -9,7 +9,7 @@ export interface Block {
   readonly start: number
   /** The line after its last. Blank lines after it belong to it. */
   readonly end: number
-  /** Its own first line: after the blank lines or the empty list item that `start` counts in. */
+  /** Its own first line: after the blank lines or the empty list item that `start` includes. */
   readonly open: number
   /** The line after its own last one. */
   readonly close: number

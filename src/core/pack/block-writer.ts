@@ -16,7 +16,7 @@ export class BlockWriter {
     this.#length += this.#encoder.encodeInto(text, this.#buffer.subarray(this.#length)).written
   }
 
-  /** Bytes of a table that are UTF-8 already. A loop, because a view of so few bytes costs more than copying them. */
+  /** Writes bytes of a table that are UTF-8 already. A loop, because a view of so few bytes costs more than copying them. */
   writeBytes(table: Uint8Array, start: number, length: number): void {
     this.#reserve(length)
     const buffer = this.#buffer
@@ -25,14 +25,14 @@ export class BlockWriter {
     this.#length = at + length
   }
 
-  /** Many bytes. */
+  /** Writes many bytes. */
   append(bytes: Uint8Array): void {
     this.#reserve(bytes.length)
     this.#buffer.set(bytes, this.#length)
     this.#length += bytes.length
   }
 
-  /** A whole number that is not negative, in decimal digits. */
+  /** Writes a whole number that is not negative, in decimal digits. */
   writeNumber(value: number): void {
     this.#reserve(16)
     let end = this.#length + 1

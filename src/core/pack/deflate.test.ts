@@ -41,7 +41,7 @@ it.each([
   ['a byte more than a block', Buffer.alloc(65_536, 'ab')],
   ['several blocks that match across their borders', Buffer.from('0123456789abcdef'.repeat(20_000))],
   ['bytes that do not compress', noise(200_000)],
-  ['every distance and length', distances()],
+  ['matches of many distances and lengths', distances()],
 ])('packs %s', (_, bytes) => {
   const deflater = new Deflater()
   const packed = Buffer.concat([deflater.push(bytes), deflater.finish()])

@@ -1,8 +1,8 @@
 /*
  * DEFLATE (RFC 1951), implemented here because a pack needs three things together: the same bytes in every runtime (zlib and
  * CompressionStream differ between versions), no cost per call (a pack may have 100,000 small files, and the available library sets up 170
- * kB of tables for each), and speed on postings, which are mostly hexadecimal ids that match nothing. It checks one earlier place for each
- * four bytes, skips faster where nothing matches, and writes each block in the cheapest of the three forms.
+ * kB of tables for each), and speed on postings, which are mostly hexadecimal ids that match nothing. It compares every four bytes with one
+ * earlier position, skips faster where nothing matches, and writes each block in the cheapest of the three forms.
  */
 
 const WINDOW = 1 << 15
@@ -130,7 +130,7 @@ export class Deflater {
           literalsFrom = at
           misses = 0
           digits = 0
-          // The next match most often begins at the end of a match.
+          // Records the end of the match, because the next match most often begins there.
           if (at + 2 <= end) heads[hashAt(buffer, at - 2)] = at - 2 + offset
           continue
         }
@@ -301,7 +301,7 @@ function limitLengths(perLength: Uint32Array, most: number): void {
   }
 }
 
-/** First code of each length during assignment. */
+/** Next code of each length during assignment, in the same memory for every block. */
 const NEXT_CODES = new Uint16Array(17)
 
 /** Canonical codes of RFC 1951 section 3.2.2, their bits reversed because a stream takes the lowest bit first. */
@@ -337,7 +337,7 @@ const LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14,
 
 /** The two code length tables of a dynamic block, themselves run-length and Huffman coded (section 3.2.7). */
 class BlockHeader {
-  /** Bits that it takes. */
+  /** Size in bits. */
   bits = 0
   readonly #code = new HuffmanCode(19, 7)
   readonly #lengths = new Uint8Array(LITERALS + DISTANCES)
@@ -482,7 +482,7 @@ class BitWriter {
     if (this.#pendingBits > 0) this.write(0, 8 - this.#pendingBits)
   }
 
-  /** A stored block's lengths and bytes. */
+  /** Writes the lengths and the bytes of a stored block. */
   writeStored(bytes: Uint8Array): void {
     this.align()
     this.write(bytes.length, 16)
@@ -492,7 +492,7 @@ class BitWriter {
     this.#length += bytes.length
   }
 
-  /** A copy of the whole bytes so far; they are written no more. */
+  /** A copy of the complete bytes since the last call. */
   take(): Uint8Array {
     const taken = this.#buffer.slice(0, this.#length)
     this.#length = 0

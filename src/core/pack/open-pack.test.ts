@@ -26,7 +26,7 @@ async function filesOf(pack: Pack, compact: boolean): Promise<Map<string, string
   return files
 }
 
-/** Hands out a few bytes at a time, so that every mark lies across pieces. */
+/** Returns a few bytes at a time, so that every marker spans several pieces. */
 function reader(files: ReadonlyMap<string, string>, size = 7): PackReader {
   return {
     name: 'test',
@@ -52,7 +52,7 @@ describe('a full pack', () => {
     expect(openPack(reader(await filesOf(PACK, false), size))).toEqual(PACK)
   })
 
-  test('is not read beyond its chunks', async () => {
+  test('is not read beyond the start of its postings', async () => {
     const files = await filesOf(PACK, false)
     const text = files.get('index.json') ?? ''
     const cut = text.slice(0, text.lastIndexOf(',"inverted_index":') + 30)
@@ -64,7 +64,7 @@ describe('a full pack', () => {
     ['has a chunk that is null', (json) => ({ ...json, chunks: [null] }), 'index.json has an entry that is no object'],
     ['has no refs', (json) => ({ ...json, chunk_refs: {} }), ''],
     [
-      'has a kind nobody knows',
+      'has an unknown kind',
       (json) => ({ ...json, files: [{ path: 'a', kind: 'x' }] }),
       'index.json has no proper "kind"',
     ],
@@ -170,20 +170,20 @@ describe('an untrusted pack', () => {
 
   test.each([
     ['a ref that is a path', '"c0001"', '"../../c1"', '"../../c1" is no ref'],
-    ['a ref with terminal control', '"c0001"', '"c\\u001b[31m"', '"c\\u001b[31m" is no ref'],
+    ['a ref with a terminal escape sequence', '"c0001"', '"c\\u001b[31m"', '"c\\u001b[31m" is no ref'],
     ['one ref for two chunks', '"c0001"', '"c0002"', 'a ref stands for two chunks'],
-    ['an id that is none', id, 'xy', '"xy" is no id'],
+    ['an invalid id', id, 'xy', '"xy" is no id'],
     ['a path that leads outside', '"path":"a.md"', '"path":"../a.md"', 'the path "../a.md" leads outside'],
     ['an absolute path', '"path":"a.md"', '"path":"/etc/passwd"', 'the path "/etc/passwd" leads outside'],
     ['an image that leads outside', '"images/img/a.png"', '"images/../../a.png"', 'leads outside'],
     ['one image for two chunks', '"asset_path":null', '"asset_path":"images/img/a.png"', 'belongs to two chunks'],
-    ['a line that is none', '"start_line":1,', '"start_line":0,', 'lines 0 to'],
-    ['tokens that are none', /"token_estimate":\d+/g, '"token_estimate":-1', '-1 tokens are none'],
-    ['an id that is a path', PACK.indexId, '../../../x', '"../../../x" is no id of an index'],
-    ['a file outside', '"files":[{"path":"', '"files":[{"path":"../', 'leads outside'],
-    ['a size that is none', /"bytes":\d+/g, '"bytes":-5', '-5 bytes and'],
-    ['lines that are none', /"line_count":\d+/g, '"line_count":0', 'and 0 lines are no size of a file'],
-    ['a warning of a file outside', /"warnings":\[.*/gs, `"warnings":[${WARNING}]}`, '"/etc/passwd" leads outside'],
+    ['a start line of 0', '"start_line":1,', '"start_line":0,', 'lines 0 to'],
+    ['a negative number of tokens', /"token_estimate":\d+/g, '"token_estimate":-1', '-1 tokens are none'],
+    ['an index id that is a path', PACK.indexId, '../../../x', '"../../../x" is no id of an index'],
+    ['a file whose path leads outside', '"files":[{"path":"', '"files":[{"path":"../', 'leads outside'],
+    ['a negative size', /"bytes":\d+/g, '"bytes":-5', '-5 bytes and'],
+    ['a line count of 0', /"line_count":\d+/g, '"line_count":0', 'and 0 lines are no size of a file'],
+    ['a warning about a file outside', /"warnings":\[.*/gs, `"warnings":[${WARNING}]}`, '"/etc/passwd" leads outside'],
   ])('is refused for %s', async (_, from, to, expected) => {
     const files = await filesOf(PACK, false)
     const text = (files.get('index.json') ?? '').replaceAll(from, to)
@@ -202,7 +202,7 @@ describe('an untrusted pack', () => {
     expect(problem(() => openPack(reader(files)))).toEqual(['PACK_INVALID', expect.stringContaining(expected)])
   })
 
-  test('is refused when its text does not end', () => {
+  test('is refused if its index.json is endless', () => {
     const spaces = new Uint8Array(1 << 24).fill(0x20)
     const endless: PackReader = {
       name: 'test',
@@ -225,7 +225,7 @@ test('a compact pack gives every chunk an id, so that it can be written again', 
   expect(again.chunks).toEqual(opened.chunks)
 })
 
-test('a part still knows that it is one after it was opened', async () => {
+test('an opened part of a pack keeps its number and the number of parts', async () => {
   const part = { ...PACK, part: { number: 2, of: 3 } }
   expect(openPack(reader(await filesOf(part, false)))).toEqual(part)
 })

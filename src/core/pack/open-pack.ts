@@ -19,8 +19,8 @@ export interface PackReader {
 
 /**
  * Opens a pack: a full one through its `index.json`, a compact one through its manifest and chunk files. A compact pack keeps no symbols
- * and only the label of a chunk's headings; its ids are those of the text in the pack. A pack is untrusted, so everything that could later
- * become a path or reach a terminal is checked here.
+ * and only the label of a chunk's headings; its ids are computed from the text in the pack. A pack is untrusted, so everything that could
+ * later become a path or reach a terminal is checked here.
  */
 export function openPack(reader: PackReader): Pack {
   const pack = reader.has('index.json')
@@ -76,7 +76,7 @@ function checkPack(pack: Pack, name: string): Pack {
   const check = (holds: boolean, problem: string) => {
     if (!holds) throw new PharosError('PACK_INVALID', { path: name, problem })
   }
-  // It becomes a part of the names of files.
+  // The id becomes a part of file names.
   check(/^[0-9a-f]{64}$/.test(pack.indexId), `${JSON.stringify(pack.indexId)} is no id of an index`)
   for (const ref of pack.refs) check(/^c[0-9a-z]{4,12}$/.test(ref), `${JSON.stringify(ref)} is no ref`)
   check(new Set(pack.refs).size === pack.chunks.length, 'a ref stands for two chunks')
@@ -98,7 +98,7 @@ function checkPack(pack: Pack, name: string): Pack {
     check(isCount(bytes, 0) && isCount(lineCount, 1), `${bytes} bytes and ${lineCount} lines are no size of a file`)
   }
   for (const { path } of pack.warnings) {
-    // That of a folder ends in a slash, and that of the whole folder is empty.
+    // The path of a warning about a folder ends in a slash; it is empty for the whole source.
     const isKnown = path === '' || isInside(path.replace(/\/$/, ''))
     check(isKnown, `the path ${JSON.stringify(path)} leads outside`)
   }
@@ -109,7 +109,7 @@ function isCount(value: number, least: number): boolean {
   return Number.isSafeInteger(value) && value >= least
 }
 
-/** A page is identified by its address, a file by a path inside the folder. Neither is ever written to. */
+/** Whether a path is the address of a page or a path inside the folder. Neither is ever written to. */
 function isInside(path: string): boolean {
   if (/^https?:\/\/[^/\s]/.test(path)) return true
   return path !== '' && !path.startsWith('/') && path.split('/').every((part) => part !== '..' && part !== '')

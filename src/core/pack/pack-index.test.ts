@@ -20,7 +20,7 @@ function createAlike(count: number): Pack {
 
 const textOf = (pieces: Iterable<Uint8Array>) => Buffer.concat([...pieces]).toString()
 
-/** Goes through some steps, or all; how many there were. */
+/** Runs up to `most` steps and returns how many it ran. */
 function goOn(steps: Steps<unknown>, most = Number.POSITIVE_INFINITY): number {
   let count = 0
   while (count < most && !steps.next().done) count++
@@ -77,7 +77,7 @@ test('the index is built in many steps, and an interrupted build resumes', () =>
   expect(runSteps(index.prepare('terms')).size).toBe(3000)
 })
 
-test('a term of every chunk is written in pieces', () => {
+test('a term that every chunk has is written in pieces', () => {
   const pieces = [...writeIndexJson(createAlike(5000))]
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(2 ** 17)
 })

@@ -28,7 +28,7 @@ export class PackIndex {
 
   /** Builds the index for searches or for listing its terms, in steps. An interrupted build resumes at the next call. */
   *prepare(use: 'search' | 'terms'): Steps<SearchIndex> {
-    // Step by step: a loop over them would end them when it is left.
+    // Calls `next` itself: a caller that stops early would end the build inside a `yield*` or a loop, and it could not resume.
     while (this.#index === undefined) {
       const step = this.#building.next()
       if (step.done) this.#index = step.value
@@ -60,7 +60,7 @@ function* buildIndex(pack: Pack): Steps<SearchIndex> {
   return index
 }
 
-/** The place of each chunk, by its id, in the order of refs. */
+/** The rank of each chunk, by its id, in the order of refs. */
 function* rankByRef({ chunks, refs }: Pack): Steps<ReadonlyMap<string, number>> {
   const positions = yield* sortInSteps([...chunks.keys()], (a, b) => compareUtf8(refs[a] ?? '', refs[b] ?? ''))
   const ranks = new Map<string, number>()

@@ -7,7 +7,7 @@ import type { Pack } from './pack.ts'
 import { findTitles } from './pack-index.ts'
 import type { PackVectors } from './pack-vectors.ts'
 
-/** Kinds that are written in a language of people. */
+/** Kinds that are written in a natural language. */
 const PROSE: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text'])
 
 /** Characters of a file that are enough to detect its language. */
@@ -49,7 +49,7 @@ export function copyUnchangedVectors(
   const positions = new Map(from.pack.chunks.map(({ id }, i) => [id, i]))
   for (const [i, { id }] of pack.chunks.entries()) {
     const old = positions.get(id)
-    // A chunk keeps its id below another heading or title, but its vector is of these too.
+    // The id of a chunk does not depend on its headings and title, but its vector does.
     if (old === undefined || !from.vectors.has(old) || before.at(old) !== now.at(i)) continue
     vectors.copy(i, from.vectors.at(old))
   }

@@ -36,7 +36,7 @@ async function filesOf(pack: Pack, compact = false): Promise<Map<string, Uint8Ar
   return files
 }
 
-/** Hands out a few bytes at a time, so that the header lies across pieces. */
+/** Returns a few bytes at a time, so that the header spans several pieces. */
 function reader(files: ReadonlyMap<string, Uint8Array>, size = 7): PackReader {
   return {
     name: 'test',
@@ -131,16 +131,16 @@ describe('untrusted vectors', () => {
     ['a header that is no JSON', utf8.encode('hello\n'), 'has a damaged header'],
     ['a header that is a list', utf8.encode('[]\n'), 'has a damaged header'],
     ['another number of chunks', withHeader({ count: 4 }), 'is for 4 chunks, the pack has 3'],
-    ['a number of chunks that is none', withHeader({ count: '3' }), 'is for "3" chunks, the pack has 3'],
-    ['dimensions that are none', withHeader({ dimensions: -3 }), 'has no proper "dimensions"'],
+    ['a number of chunks that is a string', withHeader({ count: '3' }), 'is for "3" chunks, the pack has 3'],
+    ['negative dimensions', withHeader({ dimensions: -3 }), 'has no proper "dimensions"'],
     ['very many dimensions', withHeader({ dimensions: 2 ** 40 }), 'has no proper "dimensions"'],
-    ['a fingerprint that is none', withHeader({ fingerprint: 'x' }), 'has no fingerprint of a model'],
-    ['a model with terminal control', withHeader({ model: '\u001b[31m' }), 'names no model'],
+    ['an invalid fingerprint', withHeader({ fingerprint: 'x' }), 'has no fingerprint of a model'],
+    ['a model name with a terminal escape sequence', withHeader({ model: '\u001b[31m' }), 'names no model'],
     ['fewer vectors than chunks', written.subarray(0, -1), 'is cut off: it has 20 bytes of vectors instead of 21'],
     ['more vectors than chunks', Buffer.concat([written, Uint8Array.of(0)]), 'is longer than its vectors'],
     ['a vector that is too long', withStep(1), 'has a vector of chunk 1 that is none'],
     ['a vector that is not finite', withStep(Number.POSITIVE_INFINITY), 'has a vector of chunk 1 that is none'],
-    ['a vector that is no number', withStep(Number.NaN), 'has a vector of chunk 1 that is none'],
+    ['a vector of NaN', withStep(Number.NaN), 'has a vector of chunk 1 that is none'],
   ])('are refused for %s', (_what, bytes, expected) => {
     expect(problem(() => parsePackVectors([bytes], 3, 'test'))).toEqual([
       'PACK_INVALID',
@@ -164,8 +164,8 @@ describe('untrusted vectors', () => {
   })
 })
 
-describe('what is embedded of a pack', () => {
-  test('is the text of a chunk below its title and headings', () => {
+describe('embedding a pack', () => {
+  test('embeds the text of a chunk below its title and headings', () => {
     expect(createPackTexts(PACK).at(1)).toBe('A\nB\n## B\n\ntwo')
   })
 
@@ -178,7 +178,7 @@ describe('what is embedded of a pack', () => {
     expect(texts.listMissing(new PackVectors(SPACE, 3))).toEqual([1, 2])
   })
 
-  test('is reused for unchanged texts', () => {
+  test('keeps the vectors of unchanged texts', () => {
     const later = packOf({
       'a.md': '# A\n\nanother\n\n## B\n\ntwo\n',
       'b.md': '# D\n\nthree\n',

@@ -13,7 +13,6 @@ const MAX_HEADER_BYTES = 1024
 
 const DAMAGED_HEADER = 'has a damaged header'
 
-/** Initial buffer for the vectors. */
 const INITIAL_BUFFER_BYTES = 64 * 1024
 
 /** No model in use has longer vectors. */
@@ -108,7 +107,7 @@ export class PackVectors {
     return near
   }
 
-  /** The vectors of some chunks, in the order they are named. */
+  /** The vectors of some chunks, in the order of `positions`. */
   select(positions: readonly number[]): PackVectors {
     const selected = new PackVectors(this.space, positions.length)
     for (const [i, position] of positions.entries()) if (this.has(position)) selected.copy(i, this.at(position))

@@ -49,7 +49,7 @@ describe('a pack', () => {
     expect(pack.warnings.map((warning) => warning.path)).toEqual(['a', 'z'])
   })
 
-  test('gives two images whose paths clean to one place separate places', () => {
+  test('gives images whose cleaned paths are equal separate asset paths', () => {
     const { chunks } = createPack([chunk('a/b.png', ''), chunk('a\\b.png', ''), chunk('./a/b.png', '')])
     expect(chunks.map((one) => one.assetPath)).toEqual([
       'images/a/b.png',
@@ -157,7 +157,7 @@ describe('searching a pack', () => {
   })
 })
 
-test('gives an image a separate place if its path would be a folder of another', () => {
+test('gives an image a separate asset path if its folder would have the path of another image', () => {
   const pack = createPack(['a.png', 'a.png\\b.png'].map((path) => chunkFile({ path, bytes: Uint8Array.of(1) })))
   const [first, second] = pack.chunks.map((chunk) => chunk.assetPath)
   expect(first).toBe('images/a.png')

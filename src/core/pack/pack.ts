@@ -4,7 +4,7 @@ import type { Chunk, ChunkedFile, FileMeta, Sha256, Warning } from '../model.ts'
 import { compareUtf8 } from '../text/order.ts'
 import type { PackVectors } from './pack-vectors.ts'
 
-/** A set of chunked files with everything its artefacts are written from. */
+/** A set of chunked files, with all data that the files of a pack are written from. */
 export interface Pack {
   /** SHA-256 over paths and file hashes: the same files give the same id anywhere. */
   readonly indexId: string
@@ -14,7 +14,7 @@ export interface Pack {
   readonly chunks: readonly Chunk[]
   /** Ref of each chunk, in the order of `chunks`. */
   readonly refs: readonly string[]
-  /** Sorted by path, then in the order they were met. */
+  /** Sorted by path, then in the order in which they occurred. */
   readonly warnings: readonly Warning[]
   /** The vectors of the chunks, if the pack has any. */
   readonly vectors?: PackVectors
@@ -49,14 +49,14 @@ function compareChunks(a: Chunk, b: Chunk): number {
   return a.startLine - b.startLine || a.endLine - b.endLine || compareUtf8(a.id, b.id)
 }
 
-/** Whether a warning replaces the whole content of the file. */
+/** Whether a file with this warning may have been left out as a whole. */
 function isSkip(warning: Warning): boolean {
   return warning.code !== 'max_chunks_per_file' && warning.code !== 'secret' && warning.code !== 'changed'
 }
 
 /**
- * Two paths may clean to one place under `images/`, or one to a folder of the other; the later image then goes into a folder named by its
- * id, so that no bytes are lost.
+ * Two cleaned image paths may be equal, or one may be a folder of the other. The later image then goes into a folder named by its id, so
+ * that no image overwrites another.
  */
 function separateAssets(chunks: readonly Chunk[]): Chunk[] {
   const files = new Set<string>()

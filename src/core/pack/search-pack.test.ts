@@ -7,7 +7,7 @@ import { PackSearch } from './search-pack.ts'
 
 const utf8 = new TextEncoder()
 
-/** A vector with a cosine to the first axis. */
+/** A unit vector whose cosine with the first axis is `similarity`. */
 function vectorAt(similarity: number): Float32Array {
   const vector = new Float32Array(BUILT_IN_SPACE.dimensions)
   vector[0] = similarity
@@ -17,7 +17,7 @@ function vectorAt(similarity: number): Float32Array {
 
 const QUESTION = vectorAt(1)
 
-/** A pack with one chunk per file, each with this cosine to the question, or without a vector. */
+/** A pack with one chunk per file. `similarity` is the cosine of its vector with QUESTION; null for no vector. */
 function packOf(files: Readonly<Record<string, readonly [text: string, similarity: number | null]>>): Pack {
   const pack = createPack(Object.entries(files).map(([path, [text]]) => chunkFile({ path, bytes: utf8.encode(text) })))
   const vectors = new PackVectors(BUILT_IN_SPACE, pack.chunks.length)
@@ -40,7 +40,7 @@ const pathsOf = (hits: readonly { readonly path: string }[]) => hits.map(({ path
 describe('a search by words and meaning', () => {
   const search = new PackSearch(PACK)
 
-  test('finds chunks that no word finds, and leaves out distant ones', () => {
+  test('adds chunks that share no word with the query if they are near in meaning', () => {
     expect(pathsOf(search.search('boiler'))).toEqual(['words.md', 'far.md'])
     expect(pathsOf(search.search('boiler', { meaning: QUESTION }))).toEqual(['words.md', 'far.md', 'meant.md'])
     expect(pathsOf(search.search('stove', { meaning: QUESTION }))).toEqual(['meant.md', 'words.md'])
@@ -91,7 +91,7 @@ describe('a search by words and meaning', () => {
 describe('the meaning of a question', () => {
   const embed = async () => QUESTION
 
-  test('is the vector of the model where the pack has vectors of it', async () => {
+  test('is its vector from the built-in model, if the pack has vectors of that model', async () => {
     expect(await new PackSearch(PACK).findMeaning('boiler', embed)).toEqual({ meaning: QUESTION, notices: [] })
   })
 
@@ -130,7 +130,7 @@ describe('the judgement of hits', () => {
   const ordinary = new Set(['boiler', 'kitchen', 'warm', 'furnace'])
   const judge = (query: string, meaning?: Float32Array) => search.judge(search.search(query, { meaning }), ordinary)
 
-  test('doubts them if none of them has a name from the question', () => {
+  test('is weak if no hit has a word of the question that is probably a name', () => {
     expect(judge('boiler')).toEqual({ relevance: 'strong', uncovered: [] })
     expect(judge('boiler pgbouncer')).toEqual({ relevance: 'weak', uncovered: ['pgbouncer'] })
     expect(judge('boiler pgbouncer', QUESTION)).toEqual({ relevance: 'weak', uncovered: ['pgbouncer'] })

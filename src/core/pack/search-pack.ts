@@ -47,7 +47,7 @@ export interface PackHit extends Hit {
   readonly terms: readonly string[]
   /** Words of the query that it lacks; null for a chunk that was found by its meaning alone. */
   readonly missing: readonly MissingWord[] | null
-  /** Cosine with the query; null where the chunk has no vector, or words answered alone. */
+  /** Cosine with the query; null if the chunk has no vector or the search was by words alone. */
   readonly similarity: number | null
   readonly explain?: Explanation
   /** How words and meaning became the score, where both took part. */
@@ -73,10 +73,10 @@ export interface QueryEmbedding {
   readonly notices: readonly string[]
 }
 
-/** This many hits by words are ranked together with the same number of nearest chunks; later hits follow in parts of the same size. */
+/** This many hits by words are ranked together with the same number of nearest chunks; later hits follow in batches of the same size. */
 const FUSION_BATCH_SIZE = 100
 
-/** A hit before its chunk is shown. */
+/** A hit before its chunk is looked up. */
 interface RankedHit extends Pick<PackHit, 'score' | 'terms' | 'missing' | 'similarity' | 'explain' | 'meaning'> {
   readonly position: number
 }
@@ -213,7 +213,7 @@ export class PackSearch {
     return near.map(({ position }) => byWords.get(position) ?? { ...NO_MATCH, position })
   }
 
-  /** Ranks part after part, so that a larger limit only appends hits to those of a smaller one. */
+  /** Ranks batch after batch, so that a larger limit only appends hits to those of a smaller one. */
   #searchBoth(
     query: string,
     options: PackSearchOptions,

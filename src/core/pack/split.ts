@@ -37,7 +37,7 @@ interface Unit {
   readonly tokens: number
 }
 
-/** Whole files; of a file larger than the budget its sections, and of a section larger than that its chunks. */
+/** Whole files. A file above the budget is split into its sections, and a section above the budget into its chunks. */
 function createUnits(pack: Pack, tokens: number): Unit[] {
   let position = 0
   return groupByFile(pack).flatMap(({ chunks }) => {

@@ -54,7 +54,7 @@ describe('a label', () => {
   })
 })
 
-describe('repeated lines of a text', () => {
+describe('repeated lines', () => {
   const body = (path: string, text: string, repeats?: number) => {
     const pack = packOf({ [path]: text })
     return writeCompactChunk(pack, 0, createTables(pack), repeats === undefined ? {} : { repeats }).split('\n\n')[1]
@@ -72,11 +72,11 @@ describe('repeated lines of a text', () => {
     ['a.txt', 'x\nx\nx\nx\n', 9, 'x\nx\nx\nx\n'],
     ['a.md', 'x\nx\nx\nx\n', undefined, 'x\nx\nx\nx\n'],
     ['Makefile', 'x\nx\nx\nx\n', undefined, 'x\nx\nx\nx\n'],
-  ])('repeated lines of %s, %j, kept up to %s, are written as %j', (path, text, repeats, expected) => {
+  ])('in %s with the text %j and the option `repeats` %s are written as %j', (path, text, repeats, expected) => {
     expect(body(path, text, repeats)).toBe(expected)
   })
 
-  test('are marked in a full pack, whose hash is that of the whole text', () => {
+  test('are marked in a chunk of a full pack, whose hash is that of the whole text', () => {
     const pack = packOf({ 'a.txt': 'x\nx\nx\nx\n', 'b.txt': 'x' })
     expect(writeFullChunk(pack, 0)).toContain('\ncompacted: true\n')
     expect(writeFullChunk(pack, 1)).toContain('\ncompacted: false\n')
@@ -127,7 +127,7 @@ describe('entries', () => {
     return found
   }
 
-  test('lists the files of a full pack', async () => {
+  test('are the files of a full pack', async () => {
     expect(await names(false)).toEqual([
       'llm.md',
       'catalog.llm.md',
@@ -143,7 +143,7 @@ describe('entries', () => {
     ])
   })
 
-  test('lists the files of a compact pack', async () => {
+  test('are the files of a compact pack', async () => {
     expect(await names(true)).toEqual([
       'llm.md',
       'manifest.llm.tsv',
@@ -154,7 +154,7 @@ describe('entries', () => {
     ])
   })
 
-  test('have a name made from the folder and the index id', () => {
+  test('the name of a pack is made from the folder and the index id', () => {
     expect(packName('docs', pack)).toBe(`docs.llmx-${pack.indexId.slice(0, 8)}`)
   })
 })

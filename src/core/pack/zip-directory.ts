@@ -18,7 +18,7 @@ export class ZipError extends Error {
   override readonly name = 'ZipError'
 }
 
-/** The position of the content of a member, and its directory entry. */
+/** A member as the directory lists it. `offset` is the position of its local header. */
 export interface CentralDirectoryEntry {
   readonly name: Uint8Array
   readonly flags: number
@@ -43,15 +43,15 @@ export interface ZipDirectory {
  * that may precede it.
  */
 export const TAIL_BYTES: number = 42 + MAX_16
-/** Bytes of the end of a zip64 directory. */
+/** Size of the record that ends a zip64 directory. */
 export const ZIP64_END_BYTES = 56
-/** Bytes of a header before its name. */
+/** Size of a local header without its name. */
 export const LOCAL_HEADER_BYTES = 30
 const CENTRAL_HEADER_BYTES = 46
 
 /**
- * Finds the directory from the last bytes of an archive, before an optional comment. A zip64 archive gives the place of its
- * {@link parseZip64End} instead. Undefined if there is no end mark.
+ * Finds the directory from the last bytes of an archive, before an optional comment. For a zip64 archive it returns the position of the
+ * record for {@link parseZip64End} instead. Undefined if there is no end mark.
  */
 export function findDirectory(tail: Uint8Array): ZipDirectory | { readonly end64: number } | undefined {
   const view = viewOf(tail)
@@ -76,7 +76,7 @@ export function parseZip64End(bytes: Uint8Array): ZipDirectory {
   return { count: read(32), size: read(40), start: read(48) }
 }
 
-/** The members in a directory. @throws {ZipError} when it is damaged or states another number of them */
+/** The members in a directory. @throws {ZipError} when it is damaged or does not have `count` members */
 export function parseDirectory(bytes: Uint8Array, count: number): CentralDirectoryEntry[] {
   const view = viewOf(bytes)
   const places: CentralDirectoryEntry[] = []
@@ -143,7 +143,7 @@ function* largeNumbers(extra: Uint8Array): Generator<number, undefined, void> {
 }
 
 /**
- * Members that share bytes. No program that packs files writes them so; it is how a few bytes become many files
+ * Members that share bytes. No ordinary program writes such archives, but a zip bomb turns a few bytes into many files this way
  * (https://www.bamsoftware.com/hacks/zipbomb/).
  */
 export function findOverlaps(places: readonly CentralDirectoryEntry[]): ReadonlySet<CentralDirectoryEntry> {
@@ -177,7 +177,7 @@ export function findContent(header: Uint8Array, place: CentralDirectoryEntry): n
   return place.offset + LOCAL_HEADER_BYTES + place.name.length + local.getUint16(28, true)
 }
 
-/** Whether the header before a member agrees with the directory. If sizes follow the content (bit 3), it has none. */
+/** Whether the header before a member agrees with the directory. If sizes follow the content (bit 3), the header has none. */
 function isSameMember(
   header: Uint8Array,
   { name, flags, method, checksum, compressedSize, size }: CentralDirectoryEntry,

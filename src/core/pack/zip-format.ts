@@ -10,7 +10,7 @@ export const CENTRAL_HEADER_SIGNATURE = 0x02014b50
 export const END_SIGNATURE = 0x06054b50
 /** Mark of the end of a zip64 directory. */
 export const ZIP64_END_SIGNATURE = 0x06064b50
-/** Mark of the place of that end. */
+/** Mark of the locator, which has the position of the end of a zip64 directory. */
 export const ZIP64_LOCATOR_SIGNATURE = 0x07064b50
 /** Sizes follow the content (bit 3); names are UTF-8 (bit 11). */
 export const ENTRY_FLAGS = 0x0808
@@ -48,7 +48,7 @@ export class Crc32 {
   }
 }
 
-/** Table `n` takes a byte past `n` more bytes. */
+/** Table `n` has the effect of a byte on the checksum after `n` more bytes. */
 const CRC_TABLES = createCrcTables()
 
 function createCrcTables(): [Int32Array, Int32Array, Int32Array, Int32Array] {

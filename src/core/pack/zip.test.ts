@@ -175,9 +175,9 @@ describe('damage', () => {
 
   test.each([
     ['is encrypted', 8, 0x09, 'a is encrypted'],
-    ['is packed otherwise', 10, 12, 'a is packed with method 12'],
-    ['lies outside', 44, 0x7f, 'a is cut off'],
-    ['is longer than it says', 24, 1, 'a is damaged'],
+    ['uses another compression method', 10, 12, 'a is packed with method 12'],
+    ['lies outside the archive', 44, 0x7f, 'a is cut off'],
+    ['is longer than the directory says', 24, 1, 'a is damaged'],
   ])('an entry that %s is refused', async (_, field, value, message) => {
     const bytes = await zip([entry('a', 'text', true)])
     const directory = Buffer.from(bytes).readUInt32LE(bytes.length - 6)

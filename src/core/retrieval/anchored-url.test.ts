@@ -8,7 +8,7 @@ const section = (anchor: string | null, startLine: number, endLine: number, chil
 
 const sections = [section('top', 3, 30, [section('first', 5, 9), section(null, 10, 20, [section('deep', 12, 14)])])]
 
-test('finds the deepest section around a line that has an anchor', () => {
+test('finds the deepest section with an anchor around a line', () => {
   const at = (line: number) => withAnchor('https://docs.example/a?b=c', findAnchor(sections, line))
   expect([1, 4, 7, 11, 13, 15, 40].map(at)).toEqual([
     'https://docs.example/a?b=c',
@@ -28,7 +28,7 @@ test('encodes an anchor for an address', () => {
   expect(withAnchor('file:///docs/a.md', findAnchor([section('one', 1, 9)], 1))).toBe('file:///docs/a.md#one')
 })
 
-test('prefers the last place with its own fragment before a line to the section around both', () => {
+test('prefers the last mark before a line to the anchor of the section around both', () => {
   const marked: Section = {
     ...section('top', 1, 20, [section('child', 15, 20)]),
     marks: [
@@ -46,7 +46,7 @@ test('prefers the last place with its own fragment before a line to the section 
   ])
 })
 
-test('returns to the section after the end of a place in it', () => {
+test('uses the anchor of the section again after a mark with an empty anchor', () => {
   const marked: Section = {
     ...section('top', 1, 20),
     marks: [

@@ -3,12 +3,12 @@ import { writeLinesUrl } from '../url/repository-url.ts'
 
 /** Some lines of a page, to cite. */
 export interface CitedLines {
-  /** Where the source of the page starts. */
+  /** The address of the source that the page belongs to. */
   readonly source: string
   readonly url: string
   /** The anchor of their section; null if it has none. */
   readonly anchor: string | null
-  /** Whether its page is an unchanged file: documents are stored as Markdown, with other lines. */
+  /** Whether the page is an unchanged file. Documents are converted to Markdown, so their lines differ. */
   readonly isVerbatimFile: boolean
   readonly startLine: number
   readonly endLine: number
@@ -28,7 +28,7 @@ export function withAnchor(url: string, anchor: string | null): string {
   return parsed.href
 }
 
-/** The anchor of the deepest section around a line that has one, or of the last place in it that begins before the line. */
+/** The anchor of the deepest section with an anchor around a line, or of the last mark of that section at or before the line. */
 export function findAnchor(sections: readonly Section[], line: number): string | null {
   const around = sections.find(({ startLine, endLine }) => startLine <= line && line <= endLine)
   if (around === undefined) return null

@@ -20,7 +20,7 @@ test('the symbol of code is a name it defines, and its text stays unchanged', ()
   })
 })
 
-test('addresses with parentheses, titles and images are dropped', () => {
+test('the targets of links and images are dropped, even with parentheses or a title', () => {
   const content = '[a](/w/C_(language)) ![b](/i.png "A picture") [c] (d)'
   expect(chunkFields({ ...chunk, content }).body).toEqual(['[a] ![b] [c] (d)'])
 })

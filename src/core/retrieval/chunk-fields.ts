@@ -30,7 +30,7 @@ export function chunkFields({
   }
 }
 
-/** The first heading of a page repeats its title; without the repetition it counts no more than the headings of other pages. */
+/** Folds a heading for comparison with the title of its page: a first heading that repeats the title must not count twice. */
 function fold(heading: string): string {
   return heading
     .toLowerCase()
@@ -41,7 +41,7 @@ function fold(heading: string): string {
 /** Target of a link or an image, with at most one level of parentheses inside. */
 const LINK_TARGET = /\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: "[^"]*")?\)/g
 
-/** The visible text: link targets say nothing about it, and would match by their parts. */
+/** The visible text. Link targets say nothing about the topic, but parts of them would match queries. */
 function dropLinkTargets(markdown: string): string {
   return markdown.includes('](') ? markdown.replace(LINK_TARGET, ']') : markdown
 }

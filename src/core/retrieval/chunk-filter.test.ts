@@ -10,7 +10,7 @@ const chunk = (more: Partial<FilteredChunk> = {}): FilteredChunk => ({
   ...more,
 })
 
-test('has no tests without conditions', () => {
+test('a filter without conditions has no tests', () => {
   expect(createChunkTests({})).toEqual({ traits: undefined, page: undefined, chunk: undefined })
 })
 
@@ -37,7 +37,7 @@ describe('a path', () => {
     ['/docs', 'file:///home/docs/readme.md', true],
     ['/home', 'file:///home/docs/readme.md', false],
     ['docs/*.md', 'file:///home/docs/readme.md', true],
-  ])('%s of %s: %s', (path, url, expected) => {
+  ])('%s matches %s: %s', (path, url, expected) => {
     expect(passes(path, url)).toBe(expected)
   })
 })
@@ -63,7 +63,7 @@ test('a path and a language must both match', () => {
   expect(page?.({ url: 'https://a.test/a', key: 'a', language: 'de' })).toBe(false)
 })
 
-test('a heading matches a part of the path as slugs, whole or not', () => {
+test('a heading matches any part of the heading path, compared as slugs', () => {
   const passes = (heading: string) => createChunkTests({ heading }).chunk?.(chunk())
   const parts = [
     'guide',
@@ -92,7 +92,7 @@ test('a symbol matches the beginning of a defined name, qualified or not', () =>
   expect(passes('parse', chunk())).toBe(false)
 })
 
-test('a kind and a content type are read from the index', () => {
+test('a kind and a content type are tested by the traits in the index', () => {
   const { traits } = createChunkTests({ kind: 'markdown', contentType: 'code' })
   expect(traits?.(writeTraits({ kind: 'markdown', content: '```\na\n```' }, false))).toBe(true)
   expect(traits?.(writeTraits({ kind: 'markdown', content: 'a' }, false))).toBe(false)

@@ -31,7 +31,7 @@ export interface ChunkIndex {
   advance(step?: IndexStep): boolean
   /** How many chunks there are, and how many of them a search finds. */
   countIndexed(): { readonly chunks: number; readonly indexed: number }
-  /** Takes the chunks of a page in again, as far as it has done so before. */
+  /** Marks the chunks of a page to be indexed again, as far as they were indexed before. */
   reindex(first: number, count: number): void
   /** Removes the chunks of a page, which have consecutive numbers. */
   remove(first: number, count: number): void
@@ -116,7 +116,7 @@ export interface IndexStorage {
   newestChunk(): number
   /** Number of chunks with numbers up to this one, and number of all chunks. */
   countChunks(last: number): { readonly upTo: number; readonly all: number }
-  /** Receives the pages whose chunks are being indexed, to add facts that older libraries lack. */
+  /** Receives the pages whose chunks are being indexed, to add metadata that older libraries lack. */
   completePages(pages: Iterable<number>): void
   /** Chunks in the order of their numbers. */
   readChunks(run: ChunkRange, limit: number): NewChunk[]
@@ -145,7 +145,7 @@ export interface DeadChunkRange extends ChunkRange {
   readonly segment: number
 }
 
-/** Facts about a segment without reading it. */
+/** Facts about a segment that are known without reading it. */
 export interface SegmentRecord extends ChunkRange {
   readonly id: number
   readonly count: number
@@ -165,15 +165,15 @@ const MIN_BATCH_CHUNKS = 1024
 const FAN_IN = 8
 /** Largest number of chunks in a segment: other writers wait for a merge, and twice the size takes twice as long. */
 const MAX_SEGMENT_CHUNKS = 8192
-/** Segments are merged when many are smaller than one of these sizes. Larger segments are never merged. */
+/** Segments are merged when many are smaller than one of these sizes. Larger ones are merged only if most of their chunks are dead. */
 const MERGE_TIERS = [2 * FAN_IN, 128, 1024, MAX_SEGMENT_CHUNKS / 2] as const
 /** Chunks to merge at most in a transaction that also added some. */
 const MAX_QUICK_MERGE_CHUNKS = 1024
 /** Limits of a transaction that blocks only other writers. */
 const LARGE_STEP: IndexStep = { chunks: 2048, merged: MAX_SEGMENT_CHUNKS }
-/** Limits where the process must be free again within a fraction of a second, the time of the largest merge. */
+/** Limits for a process that must respond again within a fraction of a second, the time of the largest merge. */
 export const SMALL_STEP: IndexStep = { chunks: 1024, merged: MAX_SEGMENT_CHUNKS }
-/** Limits where a search waits. */
+/** Limits while a search waits. */
 export const BRIEF_STEP: IndexStep = { chunks: 256, merged: MAX_QUICK_MERGE_CHUNKS }
 /** More small segments than this slow searches down. */
 const MAX_SMALL_SEGMENTS = 3 * FAN_IN
@@ -206,7 +206,7 @@ export function createChunkIndex(shelf: IndexStorage): ChunkIndex {
     if (searched?.generation === generation) return searched.search
     const records = format === FORMAT ? shelf.listSegments() : []
     const views = view(records)
-    // Only here, where nothing is being written: the id of an uncommitted segment may be reused.
+    // The cache is filled only here, where nothing is being written: the id of an uncommitted segment may be reused.
     cache.clear()
     records.forEach(({ id }, i) => {
       const segment = views[i]?.segment
@@ -332,7 +332,7 @@ export function createChunkIndex(shelf: IndexStorage): ChunkIndex {
       })
     },
     countContentTypes: () => {
-      // Reads the segments that are not at hand.
+      // Loads the segments into the cache.
       open()
       const counts = new Map<number, Record<ContentType, number>>()
       const views = view(shelf.readState().format === FORMAT ? shelf.listSegments() : [])
@@ -361,8 +361,8 @@ export function createChunkIndex(shelf: IndexStorage): ChunkIndex {
 }
 
 /**
- * Whether a format is that of a newer program, by its version numbers for the index and the text rules. Otherwise two programs that share a
- * library would rebuild its index in turn forever.
+ * Whether a format is that of a newer program, by its version numbers for the index and the text rules. An older program must not rebuild
+ * such an index: two programs that share a library would rebuild it in turn forever.
  */
 function isNewer(format: string): boolean {
   const [found, own] = [format, FORMAT].map((text) => text.match(/\d+/g)?.map(Number) ?? [])
@@ -389,7 +389,7 @@ export function textNumber(contentHash: string): number {
   return readHashPrefix(contentHash)
 }
 
-/** The first 48 bits of a hash, 0 if it is invalid: chunk ids order equal scores. */
+/** The first 48 bits of a hash, 0 if it is invalid. */
 function readHashPrefix(hash: string): number {
   return HASH.test(hash) ? Number.parseInt(hash.slice(0, 12), 16) : 0
 }

@@ -4,7 +4,7 @@ import { contentTypeOf, readTraits, writeTraits } from './content-type.ts'
 
 const markdown = (...lines: string[]) => contentTypeOf({ kind: 'markdown', content: lines.join('\n') })
 
-test('is the type of most lines', () => {
+test('the content type of a chunk is that of most of its lines', () => {
   expect(markdown('One line.', 'Another one.')).toBe('prose')
   expect(markdown('See:', '```', 'a()', 'b()', '```')).toBe('code')
   expect(markdown('See:', '', '~~~~js', 'a()', '~~~', 'b()', '~~~~')).toBe('code')
@@ -15,13 +15,13 @@ test('is the type of most lines', () => {
   expect(markdown('See:', '```', 'a()', 'b()')).toBe('code')
 })
 
-test('is code for a file in a programming language, regardless of its comments', () => {
+test('a file in a programming language is code, regardless of its comments', () => {
   expect(contentTypeOf({ kind: 'python', content: '# Only words here.' })).toBe('code')
   expect(contentTypeOf({ kind: 'json', content: '{}' })).toBe('code')
   expect(contentTypeOf({ kind: 'text', content: 'Words.' })).toBe('prose')
 })
 
-test('is stored with the kind in a small number', () => {
+test('the content type is stored with the other traits in a small number', () => {
   for (const kind of KINDS) {
     for (const content of ['words', '```\na\n```', '[a](/b)']) {
       for (const hasSymbols of [false, true]) {

@@ -53,7 +53,7 @@ export function writeTraits(chunk: Pick<Chunk, 'kind' | 'content'>, hasSymbols: 
   return (KINDS.indexOf(kind) * (SHARE_STEPS + 1) + share) * 4 + bits
 }
 
-/** Reads such a number. */
+/** Parses the output of `writeTraits`. */
 export function readTraits(traits: number): Traits {
   const kindAndShare = traits >> 2
   return {

@@ -4,7 +4,7 @@ import { definesName, findDefinitions, findLookupNames, symbolsOf } from './defi
 describe('a definition', () => {
   const stated: Record<string, [line: string, name: string]> = {
     'a function alone on its line': ['`json.dump(obj, fp, *, skipkeys=False)`', 'json.dump'],
-    'a class with the word for it': ['`class asyncio.Queue(maxsize=0)`', 'asyncio.Queue'],
+    'a class with its keyword': ['`class asyncio.Queue(maxsize=0)`', 'asyncio.Queue'],
     'a function of C with its type': ['`PyObject *PyTuple_GetItem(PyObject *p, Py_ssize_t pos)`', 'PyTuple_GetItem'],
     'an option': ['`--max-pages`', '--max-pages'],
     'an option with its value': ['`--max-pages=COUNT`', '--max-pages'],
@@ -38,7 +38,7 @@ describe('a definition', () => {
     ])
   })
 
-  test('takes linear time on hostile lines', () => {
+  test('is searched in linear time in hostile lines', () => {
     const lines = [`**${'*a'.repeat(800)}`, `| ${'`'.repeat(1500)}`, `\`${' `'.repeat(700)}`, `- ${'**'.repeat(700)}x`]
     expect(
       findDefinitions(
@@ -58,7 +58,7 @@ describe('symbols', () => {
   })
 })
 
-describe('namesAsked', () => {
+describe('findLookupNames', () => {
   test.each([
     ['csv.DictReader', ['csv.dictreader']],
     [' fork() ', ['fork']],

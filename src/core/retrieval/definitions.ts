@@ -109,8 +109,8 @@ export function definesName(chunk: Pick<Chunk, 'symbol' | 'kind' | 'content'>, n
 }
 
 /**
- * Whether a text contains one of some names, apart from punctuation: most contain none, and this check is much faster than finding
- * definitions.
+ * Whether a text may define one of some names, because it contains the name. Most texts contain none, and this check is much faster than
+ * finding definitions.
  */
 function mayDefine({ symbol, content }: Pick<Chunk, 'symbol' | 'content'>, names: readonly string[]): boolean {
   if (symbol !== null) return true
@@ -119,5 +119,5 @@ function mayDefine({ symbol, content }: Pick<Chunk, 'symbol' | 'content'>, names
   return names.some((name) => text.includes(name) || plain.includes(name) || !ASCII.test(name))
 }
 
-/** Text in ASCII only: the case of other letters can depend on their position. */
+/** Text in ASCII only. The lower case of other letters can depend on their position, so it cannot be compared. */
 const ASCII = /^[ -~]*$/

@@ -48,7 +48,7 @@ function groupAll(pages: readonly ComparablePage[]): number[] {
   return groups
 }
 
-test('knows the place of each page and returns one group per page', () => {
+test('recognises each page by its place, and puts unrelated pages into groups of their own', () => {
   const finder = createDuplicateFinder()
   const at = (number: number): ComparablePage => ({
     sourceId: 'a',

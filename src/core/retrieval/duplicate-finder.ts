@@ -9,7 +9,7 @@ import { FIRST_SEED, hashText, SECOND_SEED } from './text-hash.ts'
 export interface DuplicateFinder {
   /** Adds a page; pages are numbered from 0 in the order of addition. */
   add(page: ComparablePage): void
-  /** Whether the page with this number had the same place: a library may change between two reads. */
+  /** Whether the page with this number has the place and the source of `page`: a library may change between two reads. */
   isSamePage(number: number, page: ComparablePage): boolean
   /** For each page the number of the first page of its group. */
   findGroups(): Uint32Array
@@ -18,7 +18,7 @@ export interface DuplicateFinder {
 /** Number of neighbours that are compared with a page: longer runs are copies by the thousand, each similar to its neighbours. */
 const MAX_COMPARED = 100
 
-/** Record of a page: its number, both halves of its fingerprint, its place, its family, and numbers of names. */
+/** What is stored of a page: its fingerprint, two hashes each of its place and its family, and numbers for names. */
 const COLUMNS = [
   'high',
   'low',
@@ -123,15 +123,15 @@ type ReadColumn = (name: Column, at: number) => number
 interface CandidateOrder {
   takes(read: ReadColumn, at: number): boolean
   compare(read: ReadColumn, a: number, b: number): number
-  /** Whether two pages are neighbours. */
+  /** Whether two pages have the same value in this order. */
   isSame(read: ReadColumn, a: number, b: number): boolean
-  /** Whether neighbours may be related: most neighbours by a quarter are not, and their bits show it. */
+  /** Whether two such pages may be related: most pages that share a quarter are not, and their other bits show it. */
   isNear(read: ReadColumn, a: number, b: number): boolean
 }
 
 /**
  * Ways to find candidates: by place, by family, and by each quarter of the fingerprint, because two fingerprints that differ in three bits
- * share one of four quarters.
+ * share at least one of four quarters.
  */
 const CANDIDATE_ORDERS: readonly CandidateOrder[] = [
   orderByColumns(['place', 'placeToo']),
@@ -147,7 +147,7 @@ function orderByColumns(names: readonly Column[], takes: CandidateOrder['takes']
   return { takes, compare, isSame: (read, a, b) => compare(read, a, b) === 0, isNear: () => true }
 }
 
-/** Sorts by the rest of the fingerprint too, so that equal ones are neighbours. */
+/** Sorts by the rest of the fingerprint too, so that equal fingerprints are neighbours. */
 function orderByQuarter(half: 'high' | 'low', shift: number): CandidateOrder {
   const quarter = (read: ReadColumn, at: number) => (read(half, at) >>> shift) & 0xffff
   const rest = orderByColumns(['high', 'low'])

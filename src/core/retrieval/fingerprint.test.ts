@@ -16,7 +16,7 @@ describe('a fingerprint', () => {
     )
   })
 
-  test('distance is symmetric, and zero to itself', () => {
+  test('has a symmetric distance to others, and none to itself', () => {
     fc.assert(
       fc.property(words, words, (a, b) => {
         const [one, other] = [bitsOf(a.join(' ')), bitsOf(b.join(' '))]
@@ -34,7 +34,7 @@ describe('a fingerprint', () => {
     expect(distanceOf(bitsOf(text('word')), bitsOf(text('other')))).toBeGreaterThan(15)
   })
 
-  test('exists for text without spaces between words', () => {
+  test('is near for a small difference in a text without spaces between words', () => {
     const one = '接続が切れたときは、もう一度試みる前に少し待ちます。待つ時間は設定で変えられます。'
     expect(distanceOf(bitsOf(one.repeat(3)), bitsOf(`${one.repeat(3)}以上。`))).toBeLessThan(16)
   })

@@ -13,7 +13,7 @@ const SHORT_PREFIX = '='
 /** With fewer different runs, a single word changes too many bits. */
 const MIN_SHINGLES = 10
 
-/** Number of characters that count: pages that agree in these are similar. */
+/** Only this many characters count: pages that agree in them are similar. */
 const MAX_CHARS = 500_000
 
 /**

@@ -35,7 +35,7 @@ describe('findNamedSources', () => {
     expect(find(query)).toEqual([rest, named])
   })
 
-  it('takes all versions of a name, or those of the version after it', () => {
+  it('finds all versions of a name, or those that match the version after it', () => {
     expect(find('vacuum in Postgres')).toEqual(['vacuum in', ['postgresql@15.3', 'postgresql@16.1']])
     expect(find('postgresql 16 vacuum settings')).toEqual(['vacuum settings', ['postgresql@16.1']])
     expect(find('postgres 9 vacuum')).toEqual(['9 vacuum', ['postgresql@15.3', 'postgresql@16.1']])

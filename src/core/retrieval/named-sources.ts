@@ -35,7 +35,7 @@ const VERSION = /^v?(\d+(?:\.\d+)*)(?:\.x)?$/i
 /** A word of a question, without surrounding punctuation; flags, variables and parts of paths do not count. */
 const WORD = /(?<![-./$_\p{L}\p{N}])[\p{L}\p{N}@](?:[\p{L}\p{N}.+#@/_-]*[\p{L}\p{N}+#])?/gu
 
-/** A word of a question with its place. */
+/** A word of a question with its position. */
 interface Word {
   readonly text: string
   readonly start: number

@@ -3,7 +3,7 @@ import { visitShingles } from './shingles.ts'
 /** A text for comparison. */
 export interface ComparableText {
   readonly length: number
-  /** Hashes of its runs of words, computed on first use, since most texts differ by length alone. */
+  /** Hashes of its runs of words, computed on first use, because most comparisons end at the length. */
   readonly shingles: () => ReadonlySet<number>
   /** Its words in order, computed on first use. */
   readonly words: () => readonly string[]

@@ -61,7 +61,7 @@ describe('a layout', () => {
     ])
   })
 
-  test('counts repeated lines to the previous chunk only', () => {
+  test('counts repeated lines only to the previous chunk', () => {
     const sizes = { targetChars: 400, maxChars: 400, overlapChars: 100 }
     const markdown = Array.from({ length: 40 }, (_, i) => `Sentence ${i} of a section.`).join('\n\n')
     const chunks = chunkPage({ markdown }, 'page', { sizes })
@@ -94,7 +94,7 @@ describe('an excerpt', () => {
     expect(planExcerpt(layout, 1)).toBeUndefined()
   })
 
-  test('covers the lines of the chunks of a long page and little more', () => {
+  test('of a long page covers the lines of its chunks, and less than half of the page', () => {
     const { layout, chunks } = layOut(LONG)
     const lines = splitLines(LONG)
     for (const place of [0, 5, 100, chunks.length - 1]) {
@@ -121,7 +121,7 @@ describe('an excerpt', () => {
     expect(planExcerpt(layout, 1)).toMatchObject({ offset: 0, length: markdown.length, linesBefore: 0, first: 0 })
   })
 
-  test('starts where its first chunk does, for any text', () => {
+  test('knows the first line and the offset of every chunk, for any text', () => {
     const line = fc.oneof(
       fc.constantFrom(
         '',

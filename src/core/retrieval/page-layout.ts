@@ -2,7 +2,7 @@ import type { Chunk, Section, SectionMark } from '../model.ts'
 import { findAnchor } from './anchored-url.ts'
 import { createLineStarts } from './line-starts.ts'
 
-/** The position of a chunk in its page, in lines and in bytes, without the repeated end of the previous one. */
+/** The position of a chunk in its page, in lines and in bytes, without the lines that it repeats from the previous chunk. */
 export interface LayoutSpan {
   /** First line, from 1. */
   readonly startLine: number
@@ -13,7 +13,7 @@ export interface LayoutSpan {
   readonly headingPath: readonly string[]
   /** Fragment of the section or definition that it begins in. */
   readonly anchor: string | null
-  /** Places in it with their own fragments; omitted if there are none. */
+  /** Lines after its first that have fragments of their own; omitted if there are none. */
   readonly marks?: readonly SectionMark[]
   /** Whether it may begin inside a block: a cut fence, or a line without a blank one before it. */
   readonly isOpen: boolean
@@ -30,7 +30,7 @@ export interface PageLayout {
   readonly anchors: readonly (string | null)[]
   /** In the order of the page. */
   readonly spans: readonly WrittenSpan[]
-  /** Line and fragment of the places in chunks that have one; omitted if there are none. */
+  /** Line and fragment of all marks inside chunks; omitted if there are none. */
   readonly marks?: readonly (readonly [number, string])[]
 }
 
@@ -77,8 +77,8 @@ export function anchorAt({ anchor, marks = [] }: LayoutSpan, line: number): stri
 }
 
 /**
- * The first line that a chunk does not repeat, because repeated lines are read once. A chunk that shares only one line with the previous
- * one may be a slice of it, and one of sorted keys may be anywhere.
+ * The first line of a chunk after those that it repeats from the previous one. A chunk that shares only one line with the previous chunk
+ * repeats nothing: it may be another slice of that line. A chunk of sorted keys may be anywhere.
  */
 function ownStart(before: LineSpan | undefined, { startLine, endLine }: LineSpan): number {
   const isRepeating =
@@ -130,7 +130,7 @@ export interface Excerpt {
   readonly first: number
   /** Its chunks, with their lines in the page. */
   readonly spans: readonly LayoutSpan[]
-  /** The chunks that it is enough to show. */
+  /** The chunks that can be shown from this part alone. */
   readonly usableChunks: IndexRange
 }
 
@@ -179,10 +179,10 @@ function isOrdered(spans: readonly WrittenSpan[]): boolean {
 const OFFSET = 2
 const IS_OPEN = 5
 
-/** Bytes to read on each side of a chunk: more than any passage grows to. */
+/** Bytes to read at least on each side of a chunk: more than any passage grows to. */
 const REACH_BYTES = 10_000
 
-/** Chunks to read at most on each side. */
+/** Chunks to read at least on each side. */
 const REACH_CHUNKS = 6
 
 /** The chunks to read around one to show it: as far as a passage can reach, in whole blocks, so that the part can be parsed on its own. */

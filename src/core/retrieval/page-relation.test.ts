@@ -32,7 +32,7 @@ describe('two pages', () => {
     // Pages that hold only pictures have no fingerprint.
     expect(findRelation(page(null), page(null, older), ALL)).toBeUndefined()
     expect(findRelation(page(null), page(0, older), ALL)).toBeUndefined()
-    // Too short to be compared.
+    // Texts that are too short for similarity.
     const short = (high: number) => ({ bits: { high, low: 0, isShort: true } })
     expect(findRelation(page(0, short(1)), page(0, { ...short(1), ...older }), ALL)).toBe('version')
     expect(findRelation(page(0, short(1)), page(0, { ...short(3), ...older }), ALL)).toBeUndefined()
@@ -63,7 +63,7 @@ describe('two pages', () => {
     expect(findRelation(page(0), page(0, { ...german, ...elsewhere }), ALL)).toBeUndefined()
   })
 
-  test('pages are related only by the requested kinds of kinship', () => {
+  test('are related only by the requested kinds of relation', () => {
     expect(findRelation(page(0), page(0, older), { byText: false, byLanguage: true })).toBeUndefined()
     expect(findRelation(page(0), page(0, german), { byText: true, byLanguage: false })).toBeUndefined()
   })

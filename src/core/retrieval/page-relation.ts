@@ -17,7 +17,7 @@ export interface ComparablePage {
 
 /** Reasons to group pages. */
 export interface RelationOptions {
-  /** For saying nearly the same. */
+  /** Whether pages with nearly the same text count. */
   readonly byText: boolean
   /** Whether translations count. */
   readonly byLanguage: boolean
@@ -39,7 +39,7 @@ export const MAX_VERSION_DISTANCE = 20
 /** How two pages are related: as the same in another language, in another version, or in another place. */
 export type PageRelation = 'translation' | 'version' | 'copy'
 
-/** How two pages are related; undefined if they are not, or if that kind of kinship is not requested. */
+/** How two pages are related; undefined if they are not, or if that kind of relation is not requested. */
 export function findRelation(
   a: ComparablePage,
   b: ComparablePage,

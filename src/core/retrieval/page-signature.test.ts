@@ -16,7 +16,7 @@ test('translations that name each other have one family', () => {
   expect(familyOf(`${at('de')}#top`, all.toReversed())).toBe(families[0])
 })
 
-test('a site that names its front pages on every page has no family', () => {
+test('pages of a site that names its front pages on every page have no common family', () => {
   const fronts = ['de', 'en'].map((language) => ({ url: `https://docs.test/${language}/`, language, type: null }))
   expect(familyOf(at('en'), fronts)).toBeNull()
   // The same holds if each page also names itself, or the front page for all other languages.

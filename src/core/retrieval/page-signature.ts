@@ -13,7 +13,6 @@ export interface PageSignature {
   readonly family: string | null
 }
 
-/** The likeness of a page. */
 export function createPageSignature({ url, language, fingerprint = null, alternates }: SignatureInput): PageSignature {
   return { fingerprint, language, family: familyOf(url, alternates) }
 }

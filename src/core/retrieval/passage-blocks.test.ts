@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { cpuMsOf } from '../../../test/cpu-time.ts'
 import { scanBlocks } from './passage-blocks.ts'
 
-/** Blocks as `type start-end`, with `<n` for those that continue block n, `!` for signatures and `…` for blocks that lead on. */
+/** Blocks as `type start-end`, with `<n` for those that continue block n, `!` for signatures and `…` for lead-ins. */
 function scan(markdown: string): string[] {
   return scanBlocks(markdown.split('\n')).map(({ type, start, end, parent, isSignature, isLeadIn }) => {
     const marks = `${parent < 0 ? '' : ` <${parent}`}${isSignature ? ' !' : ''}${isLeadIn ? ' …' : ''}`
@@ -10,7 +10,7 @@ function scan(markdown: string): string[] {
   })
 }
 
-test('headings, paragraphs and blank lines', () => {
+test('scans headings, paragraphs and blank lines', () => {
   expect(scan('# One\nText\ngoes on.\n\n\n## Two\n\nFor example:\n')).toEqual([
     'heading 0-1 …',
     'text 1-3',
@@ -19,7 +19,7 @@ test('headings, paragraphs and blank lines', () => {
   ])
 })
 
-test('fences, with anything in them, up to a line that closes them', () => {
+test('a fence continues to the line that closes it, whatever it contains', () => {
   expect(scan('```js\n# no\n\n```js\n~~~\n````\nText')).toEqual(['fence 0-6', 'text 6-7'])
   expect(scan('~~~\n```\n~~~ x\n~~~')).toEqual(['fence 0-4'])
   expect(scan('``` not ` a fence\nText')).toEqual(['text 0-2'])
@@ -29,13 +29,13 @@ test('an unclosed fence continues to the end', () => {
   expect(scan('Text\n```\na\n\nb\n\n')).toEqual(['text 0-1', 'fence 1-5'])
 })
 
-test('tables from their header on', () => {
+test('a table begins with its header', () => {
   expect(scan('Text\n| a | b |\n|---|:-:|\n| 1 | 2 |\nlast\n\nText')).toEqual(['text 0-1', 'table 1-5', 'text 6-7'])
   expect(scan('a | b\n- | -\n1 | 2\n# End')).toEqual(['table 0-3', 'heading 3-4 …'])
   expect(scan('a | b\n---\nText')).toEqual(['text 0-3'])
 })
 
-test('list items and the blocks that continue them', () => {
+test('blocks inside a list item continue it', () => {
   const list =
     '- one\n  goes on\n\n  ```\n  code\n  ```\n- two\n  - three\n\n    deep\n\n1. four\n\n   | a | b |\n   |---|---|\n   | 1 | 2 |\n\nText'
   expect(scan(list)).toEqual([
@@ -63,7 +63,7 @@ test('quotes are one block, with fences in them', () => {
   expect(scan('> [!NOTE]\n> ```\n> code\n>\n> ```\n> end\nText')).toEqual(['text 0-6', 'text 6-7'])
 })
 
-test('signatures lead on to their descriptions', () => {
+test('signatures are lead-ins to their descriptions', () => {
   expect(scan('`json.dump(obj, fp)`\n\nWrites *obj*.\n\n### `load(fp)`')).toEqual([
     'text 0-1 ! …',
     'text 2-3',

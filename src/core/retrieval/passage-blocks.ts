@@ -31,7 +31,7 @@ interface OpenItem {
 }
 
 /**
- * Scans the blocks of lines that begin with a block. It only knows where a passage must not be cut, which takes one pass over the lines:
+ * Scans the blocks of lines that begin with a block. It finds only where a passage must not be cut, which takes one pass over the lines:
  * parsing a whole page would take longer than the search for it.
  */
 export function scanBlocks(lines: readonly string[]): PassageBlock[] {
@@ -101,7 +101,7 @@ function isTableAt(lines: readonly string[], at: number, text: string): boolean 
 
 /**
  * Whether a line is the row under the header of a table: with at least one bar, otherwise it is a rule or the underline of a heading. A
- * single expression would retry at each of many spaces.
+ * single regular expression would backtrack at each of many spaces.
  */
 function isDelimiterRow(line: string): boolean {
   if (!line.includes('|') || !DELIMITERS.test(line)) return false
@@ -160,7 +160,7 @@ function endsWithColon(line: string): boolean {
   return text.endsWith(':') || text.endsWith('：')
 }
 
-/** Columns before the first character, a tabulator reaching to the next multiple of four. */
+/** Columns before the first character; a tab reaches to the next multiple of four. */
 function indentOf(line: string): number {
   let column = 0
   for (let i = 0; i < line.length; i++) {

@@ -1,7 +1,7 @@
 import { clipText, isBlank } from '../text/lines.ts'
 import type { PassageBlock } from './passage-blocks.ts'
 
-/** Part of a block, its frame closed. */
+/** A part of a block that is valid Markdown on its own. */
 export interface CutBlock {
   readonly text: string
   /** Its lines, from 0; the end is exclusive. */
@@ -76,7 +76,7 @@ function cutText(
 ): CutBlock | undefined {
   const from = Math.min(Math.max(block.start, line), block.end - 1)
   const first = lines[from] ?? ''
-  // A line longer than a chunk was cut inside; this finds the matching part again.
+  // A line longer than a chunk was split: this finds the start of the matching chunk in it.
   const [begin = ''] = content.split('\n', 1)
   const at = first.length > limit ? startOfWord(first, Math.max(0, first.indexOf(begin.slice(0, 80)))) : 0
   const rest = [first.slice(at), ...lines.slice(from + 1, block.end)]
@@ -114,7 +114,7 @@ function takeLines(
 
 const QUOTE = /^[ \t]*>/
 
-/** Room for a line that closes a fence in a quote. */
+/** Characters reserved for a line that closes a fence in a quote. */
 const CLOSING_FENCE_CHARS = 16
 
 /** Closes a fence in a quote that was cut. */

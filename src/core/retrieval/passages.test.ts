@@ -129,7 +129,7 @@ describe('a hit', () => {
   })
 })
 
-describe('blocks stay whole', () => {
+describe('large blocks', () => {
   const rows = Array.from({ length: 40 }, (_, i) => `| row ${i} | ${words(`cell${i}x`, 3)} |`)
   const table = `| name | value |\n| --- | --- |\n${rows.join('\n')}`
   const code = `\`\`\`js\n${Array.from({ length: 40 }, (_, i) => `call${i}(one, two)`).join('\n\n')}\n\`\`\``
@@ -144,7 +144,7 @@ describe('blocks stay whole', () => {
     expect(shown(growAt(`# T\n\nBefore.\n\n${code}\n`, 'call20(')).text).toContain(code)
   })
 
-  test('a block that fits the answer, but not the rest of its budget, has to wait', () => {
+  test('a block that fits the answer, but not the rest of its budget, is reported as too large', () => {
     expect(growAt(`# T\n\n${table}\n`, 'cell30x1', { left: 100 })).toBe('too-large')
   })
 
@@ -186,7 +186,7 @@ describe('a passage', () => {
     expect(growAt(markdown, 'p5w1', {}, [{ startLine: 1, endLine: 99 }])).toBe('shown')
   })
 
-  test('lines already shown are not entered', () => {
+  test('does not enter lines that are already shown', () => {
     const taken = { startLine: 11, endLine: 13 }
     const { startLine, endLine } = shown(growAt(markdown, 'p9w1', {}, [taken]))
     expect(startLine > taken.endLine || endLine < taken.startLine).toBe(true)
@@ -206,7 +206,7 @@ describe('a passage', () => {
   })
 })
 
-test('shows text other than Markdown as it was cut', () => {
+test('shows text other than Markdown in whole chunks', () => {
   const markdown = 'def one():\n    """\n    ```\n    """\n\ndef two():\n    return needle\n'
   const spans = [
     { startLine: 1, endLine: 5, headingPath: [] },
@@ -225,7 +225,7 @@ test('lines may end with CR LF', () => {
   expect([startLine, endLine]).toEqual([1, 5])
 })
 
-describe('whatever the page is', () => {
+describe('for any page', () => {
   const word = fc.constantFrom('alpha', 'beta', 'gamma', 'delta', 'needle', 'epsilon', 'zeta')
   const sentence = fc.array(word, { minLength: 1, maxLength: 30 }).map((all) => all.join(' '))
   const indent = (text: string) => text.replace(/^(?=.)/gm, '  ')
@@ -320,7 +320,7 @@ describe('whatever the page is', () => {
     )
   })
 
-  test('passages of written pages are whole blocks of a Markdown parser', () => {
+  test('passages of well-formed pages consist of whole blocks, as a Markdown parser finds them', () => {
     fc.assert(
       fc.property(page, rooms, (markdown, room) => {
         const blocks = [...parseBlocks(splitLines(markdown))].flatMap((block) =>
@@ -339,7 +339,7 @@ describe('whatever the page is', () => {
     )
   })
 
-  test('every chunk is shown if there is room', () => {
+  test('every chunk is shown if the budget is large enough', () => {
     fc.assert(
       fc.property(page, overlaps, (markdown, overlapChars) => {
         const { passages, chunks } = growAll(markdown, { target: 100, budget: 100_000, overlapChars })

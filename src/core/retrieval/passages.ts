@@ -25,10 +25,10 @@ export interface PassageSpan extends LineRange {
 
 /** A chunk that was found, and by which words. */
 export interface PassageHit {
-  /** Its place among the chunks of the page. */
+  /** Its index among the chunks of the page. */
   readonly place: number
   readonly content: string
-  /** Whether the page is Markdown; other chunks are shown as they were cut. */
+  /** Whether the page is Markdown. Other text is shown in whole chunks. */
   readonly isMarkdown: boolean
   readonly terms: readonly string[]
 }
@@ -41,7 +41,7 @@ export interface PassageBudget {
   readonly most: number
   /** Remaining budget of the answer. */
   readonly left: number
-  /** The whole answer: only a block that is larger than this is ever cut. */
+  /** Budget of the whole answer. Only a block that is larger is ever cut. */
   readonly budget: number
 }
 
@@ -70,7 +70,7 @@ export interface PassageGrower {
 
 /** The part of a page under one heading, without the parts under headings below it. */
 interface Region {
-  /** Places of its first and last chunk. */
+  /** Indexes of its first and last chunk. */
   readonly first: number
   readonly last: number
   /** Lines of the page before it. */
@@ -81,7 +81,7 @@ interface Region {
   readonly lengths: Uint32Array
 }
 
-/** A section that fits, with the number of its headings and the place of its last chunk. */
+/** A section that fits, with the number of its headings and the index of its last chunk. */
 interface FoundSection extends LineRange {
   readonly depth: number
   readonly last: number
@@ -160,7 +160,7 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
     return region
   }
 
-  /** The section around a chunk with all its subsections, or a short section around it; undefined when it does not fit. */
+  /** The section around a chunk with all its subsections, or a wider one if that is short; undefined when none fits. */
   const findSection = (place: number, limit: number, isFree: IsFree): FoundSection | undefined => {
     let found: FoundSection | undefined
     for (let depth = chunks[place]?.headingPath.length ?? 0; depth >= 0; depth--) {
@@ -176,7 +176,7 @@ export function createPassageGrower({ markdown, chunks }: PassagePage): PassageG
     return found
   }
 
-  /** Extends a section, or its end, by the next sections below the same headings down to a depth, up to a size. */
+  /** Extends lines by the next sections that share the headings down to `depth`, until they have `enough` characters, up to `limit`. */
   const takeInNext = (
     range: LineRange,
     { last, depth }: Pick<FoundSection, 'last' | 'depth'>,
@@ -354,14 +354,14 @@ function dropTrailingLeadIns({ blocks }: Region, { first, last }: BlockRun, focu
   return { first, last: end }
 }
 
-/** The last block of the group that begins at a block: blocks that lead on include the next one. */
+/** The last block of the group that begins at a block: a lead-in includes the next block. */
 function findLeadInEnd(blocks: readonly PassageBlock[], from: number): number {
   let place = from
   while (blocks[place]?.isLeadIn === true && place + 1 < blocks.length) place++
   return place
 }
 
-/** The signature above a text that does not show it. Only calls count: other code on its own line may be an example. */
+/** The signature above a run that does not include it. Only calls count: other code on its own line may be an example. */
 function findDescribedSignature(region: Region, run: BlockRun, focus: number): string | null {
   const place = findSignature(region.blocks, focus)
   if (place === undefined || place >= run.first) return null
@@ -466,7 +466,7 @@ function withoutBlankEnd(startOf: LineStarts, markdown: string, { startLine, end
   return { startLine, endLine: last }
 }
 
-/** A chunk that is shown as it was cut. */
+/** A chunk as one block, because it is shown as a whole. */
 function spanBlock({ startLine, endLine }: LineRange, offset: number, lines: readonly string[]): PassageBlock {
   const start = startLine - 1 - offset
   let end = endLine - offset

@@ -10,7 +10,7 @@ const LINE_MARK =
  */
 const BARS = /(?<![ \t])[ \t]*\|[ \t|]*/g
 
-/** Markdown as one line of text: without block marks and link targets. */
+/** Markdown as plain text: without block marks and link targets. */
 export function writePlain(markdown: string): string {
   return markdown
     .replace(LINK, '$1')

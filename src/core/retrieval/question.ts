@@ -27,7 +27,7 @@ const FRAMES: readonly RegExp[] = [
   /^#\d+\s+(?:0x[\da-f]+ in )?([\w:~]+) \(.*$/,
 ]
 
-/** Lines around the frames of a trace without information. */
+/** Lines without information around the frames of a trace. */
 const TRACE_NOISE =
   /^\s*(?:Traceback \(most recent call last\):|stack backtrace:|goroutine \d+ \[.*\]:|\.\.\. \d+ more|note: run with `RUST_BACKTRACE.*|[~^]+)\s*$/
 

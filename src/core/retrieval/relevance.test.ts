@@ -22,7 +22,7 @@ describe('judgeRelevance', () => {
     expect(judgeRelevance([hit({ pgbouncer: 0.3 }), hit({})], ORDINARY).relevance).toBe('strong')
   })
 
-  test('checks the five best hits only', () => {
+  test('checks only the five best hits', () => {
     const hits = [...Array.from({ length: 5 }, () => hit({ pgbouncer: 0.3 })), hit({})]
     expect(judgeRelevance(hits, ORDINARY).relevance).toBe('weak')
   })
@@ -37,7 +37,7 @@ describe('judgeRelevance', () => {
   })
 
   test.each(['nights', 'unguessable', 'deleting', 'retries', 'prettier', 'stopping', 'reused'])(
-    'treats %j as an ordinary word because of its parts',
+    'treats %j as an ordinary word because of its base form',
     (word) => expect(judgeRelevance([hit({ [word]: 0.3 })], ORDINARY).relevance).toBe('strong'),
   )
 

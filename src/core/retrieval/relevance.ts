@@ -2,7 +2,7 @@ import { MIN_SIMILARITY } from '../search/fusion.ts'
 import type { MissingWord } from '../search/ranking.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 
-/** How well an answer fits its question: it answers it, may only touch it, or is unrelated. */
+/** How well an answer fits its question: it answers the question, may only touch the topic, or is unrelated. */
 export const RELEVANCES = ['strong', 'weak', 'none'] as const
 
 /** One of {@link RELEVANCES}. */
@@ -34,10 +34,10 @@ const CLEAR_SIMILARITY = 0.45
 /** An answer is weak if the names it lacks make up more than this share of the question. */
 const MAX_NAMES_SHARE = 0.2
 
-/** The same for all words of a question whose nearest meaning is far away. */
+/** An answer whose nearest meaning is far away is unrelated if the words it lacks make up more than this share of the question. */
 const MAX_FAR_SHARE = 0.15
 
-/** The same for all words, if neither names nor vectors decide. */
+/** An answer is also weak if the words it lacks, names or not, make up more than this share of the question. */
 const MAX_WORDS_SHARE = 0.75
 
 /**

@@ -17,7 +17,7 @@ export function visitShingles(text: string, visit: (run: number) => void): void 
     const unit = text.charCodeAt(i)
     if (isWordUnit(unit)) {
       word = Math.imul(word ^ lowerOf(unit), FNV_PRIME)
-      // In scripts without spaces each sign is a word.
+      // In scripts without spaces each character is a word.
       if (unit >= CJK_START) endWord()
       continue
     }
@@ -31,7 +31,7 @@ export function visitShingles(text: string, visit: (run: number) => void): void 
   if (word !== FNV_OFFSET) endWord()
 }
 
-/** Of FNV-1a. */
+/** Constants of FNV-1a. */
 const FNV_OFFSET = 0x811c9dc5 | 0
 const FNV_PRIME = 0x01000193
 

@@ -14,7 +14,7 @@ const SUPPORT = 0.1
 /** Number of next best hits of a page that support its best one. */
 const MAX_SUPPORTING = 3
 
-/** Weight of words in a text with this share of link text: lists of links rank below the pages they link to. */
+/** The word score of a text, reduced by its share of link text: lists of links rank below the pages they link to. */
 export function penalizeLinks(wordScore: number, linkShare: number): number {
   return wordScore * (1 - LINK_PENALTY * linkShare)
 }

@@ -3,7 +3,7 @@ import { resolvePageLanguage } from '../text/language.ts'
 import { fingerprintOf } from './fingerprint.ts'
 
 /**
- * Adds the language and the fingerprint to a page, which relate it to other pages. The language of other text than prose, such as code, is
+ * Adds the language and the fingerprint to a page, which relate it to other pages. The language of text other than prose, such as code, is
  * never guessed.
  */
 export function withPageSignature(page: Page, isProse = true): Page {

@@ -81,7 +81,7 @@ describe('paths', () => {
     expect(isAllowed('User-agent: *\nDisallow: /', '/robots.txt')).toBe(true)
   })
 
-  test('the verdict names the rule as written', () => {
+  test('the decision names the rule as written', () => {
     const robots = parseRobots('User-agent: *\ndisallow:/caf\u00e9/* # no\nAllow: /caf\u00e9/x', ROBOTS)
     expect(robots.judge('https://example.com/caf%C3%A9/a')).toEqual({ allowed: false, rule: 'Disallow: /café/*' })
     expect(robots.judge('https://example.com/tea')).toEqual({ allowed: true, rule: null })
@@ -106,28 +106,28 @@ describe('paths', () => {
       ...Array.from({ length: 200 }, (_, i) => `Disallow: /*${'a'.repeat(900 - i)}b`),
     ]
     const robots = parseRobots(`User-agent: *\n${evil.join('\n')}`, ROBOTS)
-    // Seconds for each with a matcher that tries every way.
+    // A matcher that backtracks would take seconds for each address.
     for (let i = 0; i < 20; i++) expect(robots.judge(`https://example.com/${'a'.repeat(1900 + i)}`).allowed).toBe(true)
   })
 })
 
-describe('groups', () => {
+describe('the groups of a robots.txt', () => {
   test.each([
     [
-      'our own group before the one for everybody',
+      'a group for this program besides the one for all',
       'User-agent: *\nDisallow: /\n\nUser-agent: pharos\nDisallow: /x',
       true,
     ],
-    ['everybody where we are not named', 'User-agent: other\nAllow: /\n\nUser-agent: *\nDisallow: /', false],
-    ['nobody else', 'User-agent: other\nDisallow: /', true],
+    ['the group for all without one for us', 'User-agent: other\nAllow: /\n\nUser-agent: *\nDisallow: /', false],
+    ['only a group for another program', 'User-agent: other\nDisallow: /', true],
     ['a name in any case', 'User-Agent: PHAROS\nDisallow: /', false],
     ['a name with a version', 'User-agent: Pharos/1.0 (+https://x)\nDisallow: /', false],
-    ['no longer name that begins with ours', 'User-agent: pharos-image\nDisallow: /', true],
+    ['a longer name that begins with ours', 'User-agent: pharos-image\nDisallow: /', true],
     ['several names for one group', 'User-agent: a\nUser-agent: pharos\nUser-agent: b\nDisallow: /', false],
     ['names after rules as a new group', 'User-agent: pharos\nAllow: /\nUser-agent: b\nDisallow: /', true],
-    ['our groups together', 'User-agent: pharos\nDisallow: /a\n\nUser-agent: pharos\nDisallow: /page', false],
-    ['an empty group of our own', 'User-agent: *\nDisallow: /\n\nUser-agent: pharos\nDisallow:', true],
-    ['no rule before the first name', 'Disallow: /\nUser-agent: b\nAllow: /', true],
+    ['two groups for this program', 'User-agent: pharos\nDisallow: /a\n\nUser-agent: pharos\nDisallow: /page', false],
+    ['an empty group for this program', 'User-agent: *\nDisallow: /\n\nUser-agent: pharos\nDisallow:', true],
+    ['a rule before the first name', 'Disallow: /\nUser-agent: b\nAllow: /', true],
     ['names on both sides of a sitemap', 'User-agent: pharos\nSitemap: /s.xml\nUser-agent: b\nDisallow: /', false],
     ['names on both sides of an unknown line', 'User-agent: pharos\nNoindex: /s\nUser-agent: b\nDisallow: /', false],
     ['a delay as the rule of a group', 'User-agent: pharos\nCrawl-delay: 1\n\nUser-agent: b\nDisallow: /', true],
@@ -136,15 +136,15 @@ describe('groups', () => {
     ['lines that end in CRLF', 'User-agent: *\r\nDisallow: /\r\n', false],
     ['comments', '# x\nUser-agent: * # all\nDisallow: /page # not this', false],
     ['odd spaces', '  user-agent  :\tpharos  \n\tDISALLOW\t:  /  ', false],
-    ['names that objects have', 'User-agent: __proto__\nDisallow: /\nUser-agent: constructor\nDisallow: /', true],
+    ['names of object properties', 'User-agent: __proto__\nDisallow: /\nUser-agent: constructor\nDisallow: /', true],
     ['an empty file', '', true],
     ['a page in HTML', '<!doctype html><title>Not found</title><p>User-agent: none', true],
-  ])('know %s', (_what, body, expected) => {
+  ])('are parsed correctly: %s', (_what, body, expected) => {
     expect(isAllowed(body, '/page')).toBe(expected)
   })
 })
 
-describe('the rest', () => {
+describe('other lines', () => {
   test.each([
     ['User-agent: *\nCrawl-delay: 2.5', 2500],
     ['User-agent: *\nCrawl-delay: 2\nUser-agent: pharos\nCrawl-delay: 7', 7000],
@@ -155,7 +155,7 @@ describe('the rest', () => {
     ['User-agent: *\nCrawl-delay:', null],
     ['User-agent: *\nCrawl-delay: 1e999', null],
     ['Crawl-delay: 9', null],
-  ])('%j asks for a pause of %s ms', (body, expected) => {
+  ])('%j requests a pause of %s ms', (body, expected) => {
     expect(parseRobots(body, ROBOTS).crawlDelayMs).toBe(expected)
   })
 

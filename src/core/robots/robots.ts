@@ -17,7 +17,7 @@ export interface Robots {
   readonly sitemaps: readonly string[]
 }
 
-/** The verdict of a robots.txt about one address. */
+/** The decision of a robots.txt about one address. */
 export interface RobotsDecision {
   readonly allowed: boolean
   /** The rule as it was written (`Disallow: /private`). */
@@ -99,7 +99,7 @@ function* readRecords(body: string): Generator<{ name: string; value: string }> 
     const [record = ''] = line.split('#', 1)
     const colon = record.indexOf(':')
     if (colon < 0) continue
-    // Trimming takes a byte order mark away, too.
+    // Trimming also removes a byte order mark.
     yield { name: record.slice(0, colon).trim().toLowerCase(), value: record.slice(colon + 1).trim() }
   }
 }

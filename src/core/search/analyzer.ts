@@ -16,7 +16,7 @@ export interface Analyzer {
   ) => (readonly [start: number, end: number])[] | undefined
   /** Tokens with the same stem match each other; an exact match counts more. */
   readonly stem: (token: string) => string
-  /** Whether a token is left out of queries that have others. */
+  /** Whether a query ignores the token, unless all its tokens are stop words. */
   readonly isStopWord: (token: string) => boolean
   /** The query tokens that find a token besides itself and its stem: `東` and `京` find `東京`. Called once a term. */
   readonly shortForms?: (token: string) => readonly string[]

@@ -1,4 +1,4 @@
-/** The bits of a number that are set; Warren, Hacker's Delight, 5-1. */
+/** Number of bits that are set in a number of 32 bits; Warren, Hacker's Delight, 5-1. */
 export function countBits(bits: number): number {
   const twos = bits - ((bits >>> 1) & 0x55555555)
   const fours = (twos & 0x33333333) + ((twos >>> 2) & 0x33333333)

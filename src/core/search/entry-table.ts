@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter } from './bytes.ts'
 
-/** Record of a document besides its terms. */
+/** What an index stores about a document besides its terms. */
 export interface IndexEntry {
   /** The number of the document in the collection. */
   readonly number: number
@@ -10,7 +10,7 @@ export interface IndexEntry {
   readonly traits: number
   /** Tie-breaker between documents with equal scores: the smaller value comes first. At most 48 bits. */
   readonly order: number
-  /** Equal for documents with the same text, and hardly ever for others; 0 if unknown. At most 48 bits. */
+  /** A hash of its text: equal for the same text, and hardly ever for others; 0 if unknown. At most 48 bits. */
   readonly text: number
 }
 
@@ -27,7 +27,7 @@ export interface EntryTable {
   readonly lengths: Uint32Array
 }
 
-/** Writes a table. Neighbours are similar, so numbers are written as differences. */
+/** Writes a table. The columns in which neighbours are similar are written as differences. */
 export function writeEntryTable(documents: readonly IndexEntry[], lengths: ArrayLike<number>): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter(documents.length * 16 + 16)
   writer.writeNumber(documents.length)

@@ -114,7 +114,7 @@ test('the method "words" keeps word scores for any cosines', () => {
   expect(scoresOf('a question', [of(0.7, 0.1), of(0.3, 0.9)], { method: 'words' })).toEqual([0.7, 0.3])
 })
 
-test('meaning adds between 0 and its share to the word score of any candidate', () => {
+test('the cosine adds between 0 and its share to the weighted word score of any candidate', () => {
   const candidate = fc.record({
     // A quoted phrase can score more than 1.
     wordScore: fc.double({ min: 0, max: 3, noNaN: true }),

@@ -7,7 +7,7 @@ export interface FusionCandidate {
   readonly wordScore: number
   /** Cosine with the query; null for a candidate without a vector. */
   readonly similarity: number | null
-  /** Whether it was found by meaning and ranks below the hits by words. @default those without a word score */
+  /** Whether it was found by meaning alone and ranks below the hits by words. @default whether `wordScore` is 0 */
   readonly isNear?: boolean
 }
 
@@ -62,7 +62,7 @@ export function meaningShareFor(query: string): number {
   return isIdentifierLike(query) ? IDENTIFIER_MEANING_SHARE : MEANING_SHARE
 }
 
-/** The scores of candidates, in their order. Without a single similarity, and by words alone, the words' own scores. */
+/** The scores of candidates, in their order. They are the word scores if no candidate has a vector or the method is `words`. */
 export function fuseScores(
   query: string,
   candidates: readonly FusionCandidate[],

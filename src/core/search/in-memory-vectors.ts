@@ -1,6 +1,5 @@
 import { readStep, SCALE_BYTES } from './quantized-vector.ts'
 
-/** Vectors of a block. */
 const VECTORS_PER_BLOCK = 1024
 
 /** Quantized vectors in memory, one after the other, so that thousands are compared in a millisecond. */
@@ -31,7 +30,7 @@ export class InMemoryVectors {
     block.set(bytes.subarray(SCALE_BYTES, SCALE_BYTES + this.#dimensions), place * this.#dimensions)
   }
 
-  /** The cosine of a vector with a held one, identical to the last bit to `compareQuantized`. */
+  /** The cosine of a vector with the stored one at `place`, identical to the last bit to `compareQuantized`. */
   compare(query: Float32Array, place: number): number {
     const block = this.#blocks[Math.floor(place / VECTORS_PER_BLOCK)]
     if (block === undefined) return Number.NaN

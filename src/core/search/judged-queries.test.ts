@@ -50,7 +50,7 @@ describe('a file of queries', () => {
     ],
     'a grade that is a word': ['a\tb\thigh', 1, 'expected a grade above 0 and up to 1000, got "high"'],
     'a grade of 0': ['a\tb\t0', 1, 'expected a grade above 0 and up to 1000, got "0"'],
-    'a grade without end': ['a\tb\t1e9', 1, 'expected a grade above 0 and up to 1000, got "1e9"'],
+    'a grade above 1000': ['a\tb\t1e9', 1, 'expected a grade above 0 and up to 1000, got "1e9"'],
     'a fourth column': ['a\tb\t1\tc', 1, 'expected at most three columns, got 4'],
   }
 
@@ -58,7 +58,7 @@ describe('a file of queries', () => {
     expect(parseQueries(text)).toEqual({ line, problem })
   })
 
-  test('parses or refuses any text', () => {
+  test('is either parsed or refused, whatever its text', () => {
     const piece = fc.constantFrom('\t', '\n', '|', '#', 'a', ' ', '1', '\r', '\u0000', 'é')
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {

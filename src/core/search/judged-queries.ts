@@ -55,7 +55,7 @@ function findLineProblem({ query, targets, expected, grade, rest }: LineParts): 
 
 const MAX_GRADE = 1000
 
-/** A part of a line that fits a message. */
+/** Quotes a text, shortened to fit into a message. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }
@@ -71,8 +71,8 @@ export interface ResultPage {
 const CHUNK_NAME = /(?:^|\/)[0-9a-f]{12,64}$/
 
 /**
- * Whether a page is the expected one: its address ends with the expected text, in whole parts of the path, or one of its chunks has that
- * id. Fragments and queries of addresses are ignored.
+ * Whether a page is the expected one: its address ends with the expected text, in whole parts of the path, or the id of one of its chunks
+ * begins with it. Fragments and queries of addresses are ignored.
  */
 export function isExpected({ url, chunks }: ResultPage, expected: string): boolean {
   if (CHUNK_NAME.test(expected) && chunks.some((chunk) => isChunk(chunk, expected))) return true

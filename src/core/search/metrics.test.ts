@@ -22,7 +22,7 @@ function measure(grades: readonly number[], expected: readonly number[], k: numb
 }
 
 describe('the figures of a ranking', () => {
-  test('measures one expected item in third place', () => {
+  test('are correct for one expected result in third place', () => {
     // nDCG: 1/log2(4) = 0.5 against 1/log2(2) = 1.
     expect(measure([0, 0, 1, 0, 0], [1], 10)).toEqual({
       recall: 1,
@@ -35,14 +35,14 @@ describe('the figures of a ranking', () => {
     })
   })
 
-  test('measures a ranking with several grades', () => {
+  test('are correct for results with several grades', () => {
     // 1/log2(2) + 3/log2(4) + 2/log2(6) = 1 + 1.5 + 0.77371; ideal: 3 + 2/log2(3) + 1/log2(4) = 3 + 1.26186 + 0.5
     const { ndcg, recall, precision, mrr } = measure([1, 0, 3, 0, 2], [1, 2, 3], 5)
     expect(ndcg).toBeCloseTo(3.2737056 / 4.7618595, 6)
     expect({ recall, precision, mrr }).toEqual({ recall: 1, precision: 0.6, mrr: 1 })
   })
 
-  test('count the first k only, hit rates their own number', () => {
+  test('count only the first k results, and hit rates the first 1, 5 and 10', () => {
     const figures = measure([0, 0, 0, 1, 0, 0, 1], [1, 1, 1], 3)
     expect(figures).toEqual({
       recall: 0,
@@ -53,7 +53,7 @@ describe('the figures of a ranking', () => {
       'success@5': 1,
       'success@10': 1,
     })
-    // 1/log2(5) against 1 + 1/log2(3) + 1/log2(4), because no more than k could be found.
+    // nDCG: 1/log2(5) against 1 + 1/log2(3) + 1/log2(4), the ideal order of the three expected results.
     expect(measure([0, 0, 0, 1], [1, 1, 1], 4)).toMatchObject({ recall: 1 / 3, precision: 0.25, mrr: 0.25 })
     expect(measure([0, 0, 0, 1], [1, 1, 1], 4).ndcg).toBeCloseTo(0.430677 / 2.13093, 5)
   })
@@ -63,7 +63,7 @@ describe('the figures of a ranking', () => {
     expect(Object.values(measure([0, 0], [], 10))).toEqual([0, 0, 0, 0, 0, 0, 0])
   })
 
-  test('are from 0 to 1, and 1 in the ideal order', () => {
+  test('are from 0 to 1; nDCG, MRR and success@1 are 1 in the ideal order', () => {
     const grades = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 8 })
     fc.assert(
       fc.property(grades, fc.integer({ min: 1, max: 12 }), fc.nat(3), (expected, k, misses) => {
@@ -105,7 +105,7 @@ describe('results', () => {
     expect(judgeResults([], expectations, isFound)).toEqual([])
   })
 
-  test('may meet several at once, and never exceed the ideal', () => {
+  test('may meet several expectations at once, and never exceed the ideal', () => {
     const judgements = judgeResults(['abc', 'x'], expectations, isFound)
     expect(judgements[0]).toEqual({ gain: 6, met: 3 })
     expect(measureRanking(judgements, expectations, 2)).toMatchObject({ recall: 1, precision: 0.5, ndcg: 1, mrr: 1 })
@@ -136,7 +136,7 @@ describe('two runs', () => {
     expect(comparePairs(pairs(3, 1, 4))).toMatchObject({ wins: 3, losses: 1, ties: 4 })
   })
 
-  test('differ by chance as often as a coin toss', () => {
+  test('are compared by the two-sided sign test', () => {
     // Two-sided: 2/2^5; 2·(1 + 8 + 28)/2^8; never above 1.
     expect(comparePairs(pairs(5, 0)).chance).toBeCloseTo(0.0625, 12)
     expect(comparePairs(pairs(6, 2)).chance).toBeCloseTo((2 * 37) / 256, 12)
@@ -145,7 +145,7 @@ describe('two runs', () => {
     expect(comparePairs([]).chance).toBe(1)
   })
 
-  test('may be thousands of questions', () => {
+  test('may have thousands of questions', () => {
     // The normal approximation: 2·Φ(−(1100 − 1000 − 0.5)/√500) = 8.6e-6.
     const { chance } = comparePairs(pairs(1100, 900))
     expect(chance).toBeGreaterThan(7e-6)

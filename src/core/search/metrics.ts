@@ -6,7 +6,7 @@ export interface MetricValues {
   readonly precision: number
   /** 1 over the rank of the first expected result, 0 if none is among the first k; its mean is the MRR. */
   readonly mrr: number
-  /** Discounted gain of the first k against that of the best order there could be. */
+  /** Discounted gain of the first k relative to that of the best possible order. */
   readonly ndcg: number
   /** 1 if the first result is expected, else 0; its mean is the hit rate. */
   readonly 'success@1': number
@@ -31,7 +31,7 @@ export interface Expectation {
 
 /** Value of one result. */
 export interface Judgement {
-  /** The grades of all that it was expected for. */
+  /** Sum of the grades of the expectations that it meets. */
   readonly gain: number
   /** How many expectations it meets. */
   readonly met: number
@@ -82,7 +82,7 @@ export function measureRanking(
   }
 }
 
-/** The sum of grades, each divided by the logarithm of its place: Järvelin and Kekäläinen, 2002. */
+/** The sum of grades, each divided by the binary logarithm of its rank plus 1: Järvelin and Kekäläinen, 2002. */
 function discountedGain(grades: readonly number[]): number {
   return grades.reduce((sum, grade, i) => sum + grade / Math.log2(i + 2), 0)
 }
@@ -90,7 +90,7 @@ function discountedGain(grades: readonly number[]): number {
 /** The mean of each figure; all are 0 if there are none. */
 export function averageMetrics(all: readonly MetricValues[]): MetricValues {
   const mean = (metric: Metric) => all.reduce((sum, figures) => sum + figures[metric], 0) / (all.length || 1)
-  // Every figure is named in the list, as its type demands.
+  // METRICS has every key of MetricValues, which the type of `fromEntries` cannot express.
   return Object.fromEntries(METRICS.map((metric) => [metric, mean(metric)])) as unknown as MetricValues
 }
 
@@ -116,7 +116,7 @@ export function comparePairs(pairs: readonly (readonly [before: number, after: n
   return { wins, losses, ties: pairs.length - wins - losses, chance: signTest(wins, losses) }
 }
 
-/** Figures that differ by less are the same: sums of fractions have an error. */
+/** Figures that differ by less count as equal, because sums of fractions have rounding errors. */
 export const EPSILON = 1e-9
 
 /** The two-sided sign test: the chance that a fair coin falls at least so unevenly. */

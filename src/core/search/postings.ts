@@ -15,7 +15,7 @@ export interface Postings {
   readonly offsets: Uint32Array
   /** Document numbers, ascending within a term. */
   readonly documents: Uint32Array
-  /** Number of occurrences there, at most 65,535. */
+  /** Number of occurrences in each of `documents`, at most 65,535. */
   readonly frequencies: Uint16Array
 }
 
@@ -91,7 +91,7 @@ function countPostings(
   }
 }
 
-/** `nexts` are the places for the next document of each term, by field. */
+/** `nexts` are the positions of the next posting of each term, by field. */
 function placePostings(
   { tokens, starts, lengths, fieldCount }: EncodedEntries,
   from: number,

@@ -13,7 +13,7 @@ function vectorOf(seed: number, dimensions = 384): Float32Array {
 
 const cosine = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0)
 
-test('a vector takes a byte a dimension plus four', () => {
+test('a quantized vector takes one byte per dimension, plus four', () => {
   expect(quantizeVector(vectorOf(1)).length).toBe(388)
 })
 
@@ -42,7 +42,7 @@ test('a vector is restored to within half a step, from any offset in memory', ()
   expect(Math.max(...restored.map((value, i) => Math.abs(value - (vector[i] ?? 0))))).toBeLessThan(half * 1.001)
 })
 
-describe('a vector is refused', () => {
+describe('the check of a vector', () => {
   const good = vectorOf(5)
   const changed = (i: number, value: number) => good.map((old, at) => (at === i ? value : old))
   const length1 = (values: number[]) => Float32Array.from(values, (value) => value / Math.hypot(...values))
@@ -51,15 +51,15 @@ describe('a vector is refused', () => {
     ['of another dimension', vectorOf(5, 383), 'it has 383 dimensions instead of 384'],
     ['with NaN in it', changed(7, Number.NaN), 'it holds NaN'],
     ['with an infinite number', changed(7, Number.POSITIVE_INFINITY), 'it holds Infinity'],
-    ['that is nothing', new Float32Array(384), 'all its numbers are the same'],
-    ['that is constant', length1(Array.from({ length: 384 }, () => 1)), 'all its numbers are the same'],
+    ['of zeros', new Float32Array(384), 'all its numbers are the same'],
+    ['of equal numbers', length1(Array.from({ length: 384 }, () => 1)), 'all its numbers are the same'],
     ['that is too long', good.map((value) => value * 1.01), 'its length is 1.010 instead of 1'],
     ['that is too short', good.map((value) => value * 0.5), 'its length is 0.5000 instead of 1'],
-  ])('%s', (_what, vector, problem) => {
+  ])('refuses a vector %s', (_what, vector, problem) => {
     expect(findVectorProblem(vector, 384)).toBe(problem)
   })
 
-  test('a valid vector is accepted', () => {
+  test('accepts a valid vector', () => {
     expect(findVectorProblem(good, 384)).toBeUndefined()
   })
 })

@@ -1,8 +1,8 @@
 /** How far the length of a vector may be from 1. */
 const LENGTH_TOLERANCE = 1e-3
-/** Smaller differences between the numbers of a vector carry no information. */
+/** A vector whose numbers all differ by less carries no information. */
 const MIN_SPREAD = 1e-6
-/** Bytes of the size of a step, before the numbers. */
+/** Number of bytes of the step size, which precedes the numbers. */
 export const SCALE_BYTES = 4
 const STEPS = 127
 
@@ -24,8 +24,8 @@ export function findVectorProblem(vector: Float32Array, dimensions: number): str
 }
 
 /**
- * A vector as one byte a dimension, after the step size as a little-endian float of four bytes. The greatest number uses the full range of
- * a byte, so that the error is at most half of one of 127 steps.
+ * A vector as one byte per dimension, after the step size as a little-endian float of four bytes. The greatest absolute value is 127 steps,
+ * so that the error is at most half a step.
  */
 export function quantizeVector(vector: Float32Array): Uint8Array {
   const greatest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
@@ -57,14 +57,14 @@ export function compareQuantized(query: Float32Array, bytes: Uint8Array): number
   return step * multiplyBytes(query, new Int8Array(bytes.buffer, bytes.byteOffset + SCALE_BYTES, query.length), 0)
 }
 
-/** The dot product of a vector and the same number of bytes, from an offset of `numbers`. */
+/** The dot product of a vector and the same number of bytes, from index `start` of `numbers`. */
 export function multiplyBytes(vector: Float32Array, numbers: Int8Array, start: number): number {
   let sum = 0
   for (let i = 0; i < vector.length; i++) sum += (vector[i] ?? 0) * (numbers[start + i] ?? 0)
   return sum
 }
 
-/** Writes the signs of a quantized vector as bits, 32 in a number, beginning at a place of `target`. */
+/** Writes the signs of a quantized vector as bits, 32 in a number, from index `start` of `target`. */
 export function readSigns(bytes: Uint8Array, target: Int32Array, start: number): void {
   for (let i = SCALE_BYTES; i < bytes.length; i += 32) {
     let word = 0

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { textAnalyzer } from '../text/analyzer.ts'
 import { parseQuery } from './query.ts'
 
-/** The words of a query in their order, with the gap to the word before inside a phrase. */
+/** The words of a query in their order; inside a phrase each with its distance from the previous word. */
 function gapsOf(query: string): (string | [string, number])[] {
   return parseQuery(query, textAnalyzer).map(({ word, phraseGap }) =>
     phraseGap === undefined ? word : [word, phraseGap],

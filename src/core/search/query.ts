@@ -25,7 +25,7 @@ const OVERLAP_WEIGHT = 0.5
 /** A word that a query repeats `n` times counts `n · (1 + k) / (n + k)` times: 1, 1.7, 2.1, and never more than 5. */
 const REPEAT_DAMPING = 4
 
-/** A quoted phrase of two words or more. A longer one is a quoted text and not treated as a phrase. */
+/** A quoted phrase of 3 to 200 characters. A longer quotation is not treated as a phrase. */
 const PHRASE = /"([^"\n]{3,200})"|“([^”\n]{3,200})”/g
 
 /** The words of a query. Stop words are dropped if others remain; forms of one word are one word. */
@@ -79,7 +79,7 @@ interface QueryToken {
   readonly place: number
   /** Number of its quoted phrase, or -1. */
   readonly phrase: number
-  /** Whether it is a part of the previous token. */
+  /** Whether it overlaps an earlier token. */
   readonly isOverlapping: boolean
   weight: number
 }

@@ -54,7 +54,7 @@ export interface WeightedPostings {
 /** A query, resolved to the terms of one index. */
 export interface RankedQuery {
   readonly words: readonly QueryWord[]
-  /** How many documents can be found: how rare a word is, is measured among these. */
+  /** Number of documents that can be found. The rarity of a word is measured among them. */
   readonly count: number
   /** The average length of the documents, for the length penalty. */
   readonly averageLength: number
@@ -74,7 +74,7 @@ export type PairFinder = (documents: readonly number[], words: readonly QueryWor
 export interface RankedCollection {
   /** Number of tokens of each document over all fields, weighted by field like occurrences. */
   readonly lengths: Float64Array
-  /** Tie-breaker between equal scores by document. @default the number */
+  /** Tie-breaker between equal scores: the smaller value comes first. @default the document number */
   readonly order?: Order
 }
 
@@ -88,7 +88,7 @@ export interface RankedEntry {
   readonly score: number
   /** The part of the score that comes from neighbouring words. */
   readonly pairs: number
-  /** Its terms that match the query, word by word, with terms of the query first. */
+  /** Its terms that match the query, word by word, with the exact forms first. */
   readonly terms: readonly number[]
   /** The words that it lacks, in the order of the query. */
   readonly missing: readonly MissingWord[]
@@ -111,7 +111,7 @@ export interface Contribution {
   readonly score: number
 }
 
-/** The pair bonus is computed for this many best documents only. */
+/** The pair bonus is computed only for this many of the best documents. */
 const MAX_RERANKED = 200
 
 /** A query is ranked by at most this many words. */
@@ -130,10 +130,10 @@ const PHRASE_BONUS = 1
 export class Ranking {
   readonly #collection: RankedCollection
   readonly #constants: Required<RankingOptions>
-  /** Length normalization of a document is `#normBase + #normSlope · length`, by the average length of the query. */
+  /** Length normalization of a document is `#normBase + #normSlope · length`; both depend on the average length that the query gives. */
   #normBase = 0
   #normSlope = 0
-  // Scratch space of one search by document, zero between searches.
+  // Scratch space of one search: the score of each document, zero between searches, and the documents that have a score.
   readonly #scores: Float64Array
   readonly #touched: Uint32Array
   // Scratch space of one word: the matching documents, and by document the frequencies of all its terms and of the exact ones.
@@ -194,7 +194,7 @@ export class Ranking {
     }
   }
 
-  /** The documents of `also` that are not among the first of the best. Neighbours are counted for the best only. */
+  /** The documents of `also` that are not among the first `limit` of the best. Only the best have a pair bonus. */
   #findOthers<S extends { readonly document: number }>(
     best: readonly S[],
     limit: number,
@@ -229,7 +229,7 @@ export class Ranking {
     return contributions.map((list) => list.map((one) => ({ ...one, score: one.score / most })))
   }
 
-  /** The most that the words of a query can score, neighbours apart. */
+  /** The highest score that the words of a query can reach, without the pair bonus. */
   #mostOf(words: readonly QueryWord[], rarities: Float64Array): number {
     return (sumWeights(words, rarities) || 1) * (1 + this.#constants.exactBonus)
   }
@@ -374,9 +374,9 @@ function computeIdf(matches: number, count: number): number {
   return Math.log(1 + (count - matches + 0.5) / (matches + 0.5))
 }
 
-/** Places of a word in several documents, each with the row of its document. */
+/** Positions of a word in several documents, each with the row of its document. */
 export class PositionList {
-  /** Row · ROW + place, ascending once they are sorted. */
+  /** `row · ROW_STRIDE + position` each, ascending after `sort`. */
   keys: Float64Array<ArrayBuffer> = new Float64Array(256)
   length: number = 0
   #isSorted = true
@@ -408,8 +408,8 @@ export class PositionList {
 const ROW_STRIDE = 2 ** 32
 
 /**
- * How closely a word follows another in each document that has both: the sum of the inverse distances to the nearest previous one, within a
- * window. In a phrase only the exact distance counts. Every position that is close enough is reported, in order.
+ * Reports every position of a word that closely follows another word, in order: its row, and the inverse of the distance to the nearest
+ * previous position of the other word. The distance is at most PAIR_WINDOW, and in a phrase exactly `phraseGap`.
  */
 export function measureCloseness(
   before: PositionList,
@@ -431,7 +431,7 @@ export function measureCloseness(
   }
 }
 
-/** The query words of each document, in document order. */
+/** The matching terms and the missing words of each document, in the order of `documents`. */
 function describeMatches(
   { words, postings }: RankedQuery,
   rarities: Float64Array,
@@ -464,7 +464,7 @@ function describeMatches(
 
 /** Index of a number in a part of an ascending list, or of the first one above it. */
 export function findLowerBound(numbers: Uint32Array, from: number, to: number, wanted: number): number {
-  // Successive searches mostly find nearby positions.
+  // Begins with doubling steps, because successive searches mostly find nearby positions.
   let step = 1
   let low = from
   while (low + step < to && (numbers[low + step] ?? 0) < wanted) {

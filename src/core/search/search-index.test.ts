@@ -26,7 +26,7 @@ describe('ranking', () => {
     expect(search({ long: `needle ${'hay '.repeat(50)}`, short: 'needle hay' }, 'needle')).toEqual(['short', 'long'])
   })
 
-  test('ranks a match in the title above one in the body', () => {
+  test('ranks a match in title and body above one in the body alone', () => {
     const index = new SearchIndex(options)
     index.add('body', { title: 'other', body: 'timeout of the request' })
     index.add('title', { title: 'timeout', body: 'about of the request timeout' })
@@ -95,7 +95,7 @@ describe('ranking', () => {
     expect(search({ a: 'in UTF-8 there', b: 'in the utf8 there' }, 'utf8')).toEqual(['b', 'a'])
   })
 
-  test('visits each term once, even for many single ideographs', () => {
+  test('computes the short forms of each term once, even for many single ideographs', () => {
     let calls = 0
     const shortForms = (token: string) => {
       calls++
@@ -122,7 +122,7 @@ describe('ranking', () => {
     expect(search(documents, 'readFileSync')).toEqual(['whole', 'parts'])
   })
 
-  test('finds parts of identifiers, versions, languages and single ideographs', () => {
+  test('finds parts of identifiers and versions, names of languages, and single ideographs', () => {
     const documents = { a: 'jsonb_array_elements', b: 'Python 3.11.4', c: 'modern C++', d: '東京都', e: 'plain C' }
     expect(search(documents, 'elements')).toEqual(['a'])
     expect(search(documents, '3.11')).toEqual(['b'])
@@ -367,7 +367,7 @@ describe('changes', () => {
     expect(index.search('text other')).toEqual(before)
   })
 
-  test('an unknown field is refused by name', () => {
+  test('an unknown field is refused with an error that names it', () => {
     expect(() => new SearchIndex(options).add('a', { boby: 'text' })).toThrow(/title, body, got `boby`/)
   })
 })
@@ -434,7 +434,7 @@ describe('terms', () => {
 describe('getting ready in steps', () => {
   const documents = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`key ${i}`, `word number${i}`]))
 
-  test('stops often, and leaves nothing to do', () => {
+  test('yields often, and leaves nothing to do', () => {
     const index = createIndex(documents)
     let count = 0
     for (const _ of index.prepareSearch()) count++
@@ -489,13 +489,13 @@ describe('saving', () => {
     ['other bytes', 'not-an-index', () => new TextEncoder().encode('something else')],
     ['no bytes', 'not-an-index', () => new Uint8Array()],
     ['a newer format', 'newer-version', () => createIndex(documents).save().with(5, 2)],
-    ['cut bytes', 'damaged', () => createIndex(documents).save().slice(0, -1)],
-    ['more bytes', 'damaged', () => Uint8Array.of(...createIndex(documents).save(), 0)],
-  ])('refuses %s', (_, reason, bytes) => {
+    ['truncated bytes', 'damaged', () => createIndex(documents).save().slice(0, -1)],
+    ['trailing bytes', 'damaged', () => Uint8Array.of(...createIndex(documents).save(), 0)],
+  ])('loading refuses %s', (_, reason, bytes) => {
     expect(() => SearchIndex.load(bytes(), options)).toThrow(expect.objectContaining({ reason }))
   })
 
-  test('refuses other fields and another analyzer', () => {
+  test('loading refuses other fields and another analyzer', () => {
     const bytes = createIndex(documents).save()
     const fields = { body: 1, title: 1 }
     const analyzer = { ...textAnalyzer, id: 'other' }
@@ -503,7 +503,7 @@ describe('saving', () => {
     expect(() => SearchIndex.load(bytes, { ...options, analyzer })).toThrow(/made with analyzer pharos-text/)
   })
 
-  test('never fails in another way on damaged bytes', () => {
+  test('loading damaged bytes throws no other error', () => {
     const bytes = createIndex(documents).save()
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.nat(255), (at, value) => {

@@ -62,7 +62,8 @@ export interface TermEntry {
   /** Number of documents that hold the term in this field. */
   readonly df: number
   /**
-   * Calls back for each document, in order, or from one position to another. There may be millions in all, so no object is created for one.
+   * Calls `visit` for each document in order, or only for those from position `from` to `to` of the list. There may be millions of
+   * documents, so no object is created for each.
    */
   readonly visitPostings: (visit: PostingVisitor, from?: number, to?: number) => void
 }
@@ -79,7 +80,7 @@ export interface SearchIndexStats {
   readonly fields: Readonly<Record<string, { readonly documents: number; readonly tokens: number }>>
 }
 
-/** Thrown for bytes that are not a saved index in a format and with options of this program. */
+/** Thrown for bytes that are not an index in a known format, saved with the same options. */
 export class SearchIndexFormatError extends Error {
   override readonly name = 'SearchIndexFormatError'
   readonly reason: 'not-an-index' | 'newer-version' | 'other-analyzer' | 'other-fields' | 'damaged'
@@ -102,9 +103,8 @@ interface IndexSnapshot {
   termOrder: Uint32Array | undefined
 }
 
-/** A single letter begins too much. */
+/** A single letter would have too many completions. */
 const MIN_PREFIX_CHARS = 2
-/** Completions of a beginning at most. */
 const MAX_COMPLETIONS = 8
 
 /** Documents or terms processed in one step. */

@@ -41,7 +41,7 @@ const texts: fc.Arbitrary<Texts> = fc.record({
 })
 
 function createDocument(number: number, documents: number): IndexEntry {
-  // Another order than that of the numbers, without ties.
+  // `order` differs from the order of the numbers and has no ties.
   return {
     number,
     source: number % 3,
@@ -75,7 +75,7 @@ function open({ documents, directory, blocks }: EncodedSegment, isDead: (number:
   return { segment, dead: dead.includes(1) ? dead : undefined }
 }
 
-/** Cuts a list at some places. */
+/** Cuts a list into parts of the given sizes, and the rest. */
 function cut<T>(list: readonly T[], sizes: readonly number[]): T[][] {
   const parts: T[][] = []
   let at = 0
@@ -146,7 +146,7 @@ describe('a search over segments', () => {
     )
   })
 
-  test('keeps the facts of a document', () => {
+  test('returns each document with the numbers it was added with', () => {
     const documents = Array.from({ length: 50 }, (_, i) => createDocument(i * 1000 + 2 ** 33, 50))
     const segment = build(documents.map((document, i) => [document, { head: [], names: [], body: [`word${i}`] }]))
     const search = new SegmentSearch([open(segment, () => false)], { fields: FIELDS, analyzer: textAnalyzer })
@@ -206,7 +206,7 @@ describe('a search over segments', () => {
     expect(count).toBe(read.size)
   })
 
-  test('handles extremely frequent words like any others', () => {
+  test('scores a word with more than 65,535 occurrences like one index does', () => {
     const documents = [{ head: [], names: [], body: ['many '.repeat(70_000), 'other'] }]
     const segment = build(documents.map((fields, i) => [createDocument(i, 1), fields]))
     const search = new SegmentSearch([open(segment, () => false)], { fields: FIELDS, analyzer: textAnalyzer })

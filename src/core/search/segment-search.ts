@@ -61,7 +61,7 @@ interface SearchScope {
  * Searches segments as one index. Its scores equal those of a `SearchIndex` over the living documents, for any distribution over segments.
  */
 export class SegmentSearch {
-  /** The living documents. */
+  /** Number of living documents. */
   readonly count: number
   readonly #views: readonly SegmentView[]
   /** The number of each segment's first document among all. */
@@ -258,7 +258,7 @@ export class SegmentSearch {
     return new Uint32Array(this.#fields.length)
   }
 
-  /** Finds neighbouring words by the places of their terms. */
+  /** Finds neighbouring words by the positions of their terms. */
   #findPairs(
     documents: readonly number[],
     words: readonly QueryWord[],
@@ -288,7 +288,7 @@ export class SegmentSearch {
     return found
   }
 
-  /** Adds the places of a term in some documents, which are sorted, to a list. */
+  /** Adds the positions of a term in some documents, which are sorted, to a list. */
   #readPlaces(
     parts: readonly TermPart[],
     { offsets, documents, before, totals }: PositionalPostings,
@@ -322,7 +322,7 @@ export class SegmentSearch {
 interface PositionalPostings extends WeightedPostings {
   /** Number of positions of the same term and segment before those of the document. */
   readonly before: Uint32Array
-  /** How many the document has. */
+  /** Number of positions of the document. */
   readonly totals: Uint32Array
 }
 
@@ -381,7 +381,7 @@ interface FoundStem {
   readonly segments: number[]
 }
 
-/** The terms that a query has met in the segments, numbered in the order in which they were met. */
+/** The terms that a query has found in the segments, numbered in the order of finding them. */
 class FoundTerms {
   readonly names: string[] = []
   readonly parts: TermPart[][] = []
@@ -478,7 +478,7 @@ class PostingsList {
     this.#offsets.push(this.#count)
   }
 
-  /** Reserves room for `count` postings. */
+  /** Makes the buffers large enough for `count` more postings. */
   reserve(count: number): void {
     const { length } = this.#documents
     if (this.#count + count <= length) return

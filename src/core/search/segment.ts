@@ -14,7 +14,7 @@ import { Vocabulary } from './vocabulary.ts'
 
 /** A stored immutable part of an index. */
 export interface EncodedSegment {
-  /** The numbers of its documents lie between these. */
+  /** The lowest and the highest number of its documents. */
   readonly first: number
   readonly last: number
   readonly count: number
@@ -43,7 +43,7 @@ export class SegmentBuilder {
   readonly #documents: IndexEntry[] = []
   readonly #lengths: number[] = []
   readonly #vocabulary = new Vocabulary()
-  /** Terms by token. */
+  /** The term number of each token. */
   #tokens = new Uint32Array(1 << 14)
   #tokenCount = 0
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { compareQuantized, quantizeVector } from './quantized-vector.ts'
 import { SignIndex } from './sign-index.ts'
 
-/** A vector of length 1 near one of a few centres, as those of texts are. */
+/** A vector of length 1 near one of seven centres, because the vectors of texts form clusters. */
 function vectorOf(seed: number, dimensions = 384): Float32Array {
   const noise = (i: number) => (((Math.imul(i, 2654435761) ^ Math.imul(i, 40503)) >>> 0) / 2 ** 32) * 2 - 1
   const raw = Float32Array.from(
@@ -15,7 +15,7 @@ function vectorOf(seed: number, dimensions = 384): Float32Array {
 
 const everything = () => true
 
-test('finds most of the nearest among ten times as many', () => {
+test('finds most of the 20 nearest vectors if 200 are requested', () => {
   const index = new SignIndex(384)
   const vectors = Array.from({ length: 3000 }, (_, i) => quantizeVector(vectorOf(i + 1)))
   vectors.forEach((bytes, i) => {
@@ -45,7 +45,7 @@ test('returns all vectors of the requested groups when the limit exceeds their n
   expect(index.nearest(query, 50, () => false)).toEqual([])
 })
 
-test('a vector is nearest to itself, its opposite farthest', () => {
+test('a vector is nearer to itself than its opposite is', () => {
   const index = new SignIndex(384)
   const vector = vectorOf(3)
   index.add(1, 0, quantizeVector(vector))

@@ -38,12 +38,12 @@ export class SignIndex {
     return this.nearestPositions(query, count, isAsked).map((place) => this.keyAt(place))
   }
 
-  /** The key of the vector at a place in the order they were added. */
+  /** The key of the vector at a position in the order of adding. */
   keyAt(place: number): number {
     return this.#keys[place] ?? 0
   }
 
-  /** The same as `nearest`, by the places of vectors in the order they were added; ascending. */
+  /** The same as `nearest`, but returns the positions of the vectors in the order of adding; ascending. */
   nearestPositions(query: Uint8Array, count: number, isAsked: (group: number) => boolean): number[] {
     const words = this.#words
     const asked = new Int32Array(words)

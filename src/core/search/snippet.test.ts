@@ -39,10 +39,10 @@ test('puts no ellipsis after the end of the text', () => {
 })
 
 test.each([
-  ['ideographs', '本文'.repeat(300), '東京都庁', '東京都'],
-  ['identifiers', filler, 'fs.readFileSync(path)', 'file'],
-  ['accents', filler.replaceAll('o', 'ö'), 'Café', 'cafe'],
-  ['long runs', 'x'.repeat(3000), ' needle ', 'needle'],
+  ['a word among ideographs', '本文'.repeat(300), '東京都庁', '東京都'],
+  ['a part of an identifier', filler, 'fs.readFileSync(path)', 'file'],
+  ['a word with an accent', filler.replaceAll('o', 'ö'), 'Café', 'cafe'],
+  ['a word between long runs without spaces', 'x'.repeat(3000), ' needle ', 'needle'],
 ])('finds %s', (_, around, needle, query) => {
   expect(snippet(around + needle + around, query)).toContain(needle.trim())
 })

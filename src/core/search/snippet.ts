@@ -16,9 +16,9 @@ export interface Match {
   readonly end: number
 }
 
-/** How far from its ideal place a cut may move to fall between words. */
+/** How far a cut may move from its ideal position to fall between words. */
 const MAX_CUT_SHIFT = 30
-/** The text is tokenized in pieces of this length, so that offsets shifted by normalisation stay near. */
+/** The text is tokenized in pieces of this length, so that the shifts of offsets by normalisation do not add up. */
 const TOKENIZED_CHARS = 512
 
 /**
@@ -63,7 +63,7 @@ export function findMatches(
   return matches
 }
 
-/** Where the best run of matches that fits begins and ends. */
+/** Where the best run of matches that fits into `chars` begins and ends. */
 function findBestSpan(matches: readonly Match[], chars: number): [start: number, end: number] {
   const counts = new Map<string, number>()
   let best: [number, number] = [0, 0]

@@ -35,7 +35,7 @@ export class StemGroups {
     return group
   }
 
-  /** Processes terms added since the last call; an interrupted call resumes there. */
+  /** Processes terms added since the last call. The next call resumes an interrupted one. */
   *update(): Steps<void> {
     const { size } = this.#terms
     if (this.#known === size) return

@@ -15,7 +15,7 @@ const BLOCK_BYTES = 4000
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The bytes of a text. Their order is that of entries and blocks. */
+/** The bytes of a text. Entries and blocks are sorted by these bytes. */
 export function encodeText(text: string): Uint8Array {
   return encoder.encode(text)
 }

@@ -8,12 +8,13 @@ export interface TermPostings {
   readonly term: string
   readonly bytes: Uint8Array
   readonly start: number
-  /** Where the places begin. */
+  /** Where the positions begin. */
   readonly positionsStart: number
   readonly end: number
 }
 
-// Meaning of the low bits of a document's number. Most terms occur once or twice in the last field, the body, and in no other.
+// Codes in the two low bits of a written document number. The codes 1 and 2 mean that many occurrences, all in the last field: most terms
+// occur once or twice in the last field, the body, and in no other.
 const ANY = 0
 const LAST_MANY = 3
 
@@ -35,7 +36,7 @@ export class PostingsWriter {
     this.#previous = -1
   }
 
-  /** Adds a document, with a higher number than the previous one; its positions must follow. */
+  /** Adds a document, with a higher number than the previous one. Positions must be added in the same order of documents. */
   addDocument(document: number, frequencies: Uint32Array): void {
     const lastField = frequencies.length - 1
     let mask = 0
@@ -50,7 +51,7 @@ export class PostingsWriter {
     for (const frequency of frequencies) if (frequency > 0) this.#documents.writeNumber(frequency)
   }
 
-  /** Adds a position in the last document, as its distance from the previous one. */
+  /** Adds a position in the current document, as its distance from the previous one. */
   addPosition(distance: number): void {
     this.#places.writeNumber(distance)
   }
@@ -106,7 +107,7 @@ export class PostingsReader {
   document = -1
   /** Number of occurrences in the document, over all fields. */
   total = 0
-  /** Whether all are in the last field; the frequencies by field are not filled in then. */
+  /** Whether all occurrences are in the last field. If so, `frequencies` is not valid before `fillFrequencies`. */
   isInLastOnly = false
   readonly frequencies: Uint32Array
   #documents = new NumberReader(new Uint8Array(0), 0)
@@ -139,24 +140,24 @@ export class PostingsReader {
     return true
   }
 
-  /** Fills in the frequencies by field, also where there is only the last. */
+  /** Fills in the frequencies by field if all occurrences are in the last field. */
   fillFrequencies(): void {
     if (!this.isInLastOnly) return
     this.frequencies.fill(0)
     this.frequencies[this.frequencies.length - 1] = this.total
   }
 
-  /** Reads the distance of a position in this document from the previous one. All of them must be read or skipped. */
+  /** Reads the distance of a position in this document from the previous one. All positions of a document must be read or skipped. */
   readDistance(): number {
     if (this.#skipped > 0) {
-      // Skips all at once, because a query skips nearly all positions.
+      // Skips the positions of several documents at once.
       this.#places.skip(this.#skipped)
       this.#skipped = 0
     }
     return this.#places.read()
   }
 
-  /** Skips the places of this document. */
+  /** Skips the positions of this document. */
   skipPositions(): void {
     this.#skipped += this.total
   }
@@ -175,7 +176,7 @@ export class PostingsReader {
 /** Reads some of the positions of a term in one segment, in ascending order. */
 export class PositionReader {
   readonly #places: NumberReader
-  /** Places that were read or skipped. */
+  /** Number of positions that were read or skipped. */
   #count = 0
 
   constructor({ bytes, positionsStart }: TermPostings) {

@@ -3,7 +3,7 @@ import { measureCloseness, type PairFinder, PositionList, type QueryWord } from 
 
 /** Finds neighbouring words by reading the documents. */
 export function createPairFinder(documents: EncodedEntries, termCount: number): PairFinder {
-  /** Position plus one of the query word that each term matches; zero between searches. */
+  /** Index plus one of the query word that each term matches; zero between searches. */
   const wordOfTerm = new Uint16Array(termCount)
   const mark = (words: readonly QueryWord[], isOn: boolean): void => {
     words.forEach(({ exact, variants }, i) => {

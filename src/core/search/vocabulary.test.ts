@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { cpuMsOf } from '../../../test/cpu-time.ts'
 import { Vocabulary } from './vocabulary.ts'
 
-test('numbers terms in order of arrival, once each, even as the table grows', () => {
+test('numbers terms in the order of first occurrence, once each, even as the table grows', () => {
   const vocabulary = new Vocabulary()
   const terms = Array.from({ length: 5000 }, (_, i) => `term${i}東`)
   for (const [i, term] of terms.entries()) {
@@ -29,7 +29,7 @@ test('finds the terms that begin with a word, and not the word itself', () => {
   expect([find('retryx'), find('x')]).toEqual([[], []])
 })
 
-test('colliding words do not slow it down', () => {
+test('words with the same FNV-1a hash do not slow it down', () => {
   const words = createCollisions(14)
   const vocabulary = new Vocabulary()
   const ms = cpuMsOf(() => {

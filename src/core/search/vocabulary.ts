@@ -1,6 +1,6 @@
 /**
  * Numbers distinct terms from 0 in the order of first occurrence. An open-addressing hash table over one array of UTF-16 units takes about
- * 30 bytes a term and looks a term up by its place in a text without creating a string.
+ * 30 bytes a term and looks a term up by its position in a text without creating a string.
  */
 export class Vocabulary {
   /** Pairs by hash, so that both numbers are in one cache line: the hash, and the term's number plus one, or 0 for a free slot. */

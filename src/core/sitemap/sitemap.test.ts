@@ -123,11 +123,11 @@ test('an address longer than 2,000 characters is skipped', () => {
   const long = `https://example.com/${'a'.repeat(1981)}`
   expect(read(`<urlset><url><loc>${long}</loc></url></urlset>`)).toMatchObject({ entries: [], ignored: 1 })
   expect(read(`${long}\n${long.slice(0, 2000)}`)).toMatchObject({ entries: [page(long.slice(0, 2000))], ignored: 1 })
-  // Every line of it is read, but not kept.
+  // The whole line is read, but only its beginning is kept.
   expect(read('x'.repeat(5_000_000), 1000)).toMatchObject({ entries: [], ignored: 1 })
 })
 
-test('endless nesting is given up', () => {
+test('a file that is nested too deeply is given up', () => {
   expect(read(`<urlset>${'<url>'.repeat(200_000)}<loc>https://example.com/a</loc>`)).toMatchObject({
     entries: [],
     kind: 'none',

@@ -48,7 +48,7 @@ export class SitemapReader {
   #text = ''
   #address = ''
   #date = ''
-  /** The beginning of a line of a plain list, and whether it is already too long. */
+  /** The beginning of the current line of a plain list; its length shows whether the line is too long. */
   #line = ''
 
   /** Relative addresses are resolved against `url`, the address of the file. */
@@ -138,7 +138,7 @@ export class SitemapReader {
   #endLine(): void {
     const line = this.#line.trim()
     this.#line = ''
-    // Lines that are not addresses show that the text is not a list.
+    // The number of lines that are not addresses shows whether the text is a list.
     if (/^https?:\/\/\S+$/i.test(line)) this.#add('page', line, null)
     else if (line !== '' && !line.startsWith('#')) this.#ignored++
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { countOf, writeNumber } from './count.ts'
 
-test.each([0, 7, 999, 1000, 12_345, 999_999, 1_234_567, -1, -123, -1234])('%d is written as English does', (count) => {
+test.each([0, 7, 999, 1000, 12_345, 999_999, 1_234_567, -1, -123, -1234])('%d is written as in English', (count) => {
   expect(writeNumber(count)).toBe(count.toLocaleString('en'))
 })
 

@@ -6,7 +6,7 @@ test.each([
   ['UTF-8 with a mark', [0xef, 0xbb, 0xbf, 0x61], 'a'],
   ['UTF-16, little end first', [0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde], 'a😀'],
   ['UTF-16, big end first', [0xfe, 0xff, 0, 0x61], 'a'],
-  ['nothing', [], ''],
+  ['no bytes', [], ''],
   ['a NUL', [0x61, 0, 0x62], 'a\0b'],
 ])('reads %s', (_, bytes, text) => {
   expect(decodeText(Uint8Array.from(bytes))).toEqual({ text })
@@ -27,7 +27,7 @@ test.each([
   ['text', [0x61, 0x0a], false],
   ['a NUL', [0x61, 0], true],
   ['UTF-16 by its mark', [0xff, 0xfe, 0x61, 0], false],
-  ['nothing', [], false],
+  ['no bytes', [], false],
 ])('%s is binary: %j', (_, bytes, expected) => {
   expect(isBinary(Uint8Array.from(bytes))).toBe(expected)
 })

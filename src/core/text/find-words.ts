@@ -5,7 +5,7 @@ const ASCII = /^[ -~]*$/
 
 /**
  * The positions of the words between spaces that can give one of some tokens, in order. This search is several times faster than
- * tokenizing. Undefined for a text beyond ASCII, whose tokens may be spelled differently there.
+ * tokenizing. Undefined for a text beyond ASCII, whose tokens may be spelled differently from the text.
  */
 export function findWords(text: string, tokens: ReadonlySet<string>): [start: number, end: number][] | undefined {
   if (!ASCII.test(text)) return undefined

@@ -71,7 +71,7 @@ export function hasFunctionWords(language: string): boolean {
 
 /** The function words of a language that a text has. */
 export interface FunctionWordCounts {
-  /** How many of its words they are. */
+  /** Number of their occurrences in the text. */
   readonly count: number
   /** How strongly the words indicate the language: each different word counts once, an ambiguous one half as much. */
   readonly weight: number

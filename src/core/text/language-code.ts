@@ -18,7 +18,7 @@ export function hasTwoLetterCode(language: string): boolean {
   return TWO_LETTERS.has(language)
 }
 
-/** Languages of three letters that have a code of two. */
+/** Two-letter codes by three-letter code. */
 const SHORT_CODES: ReadonlyMap<string, string> = new Map(
   `amh am ara ar arb ar aze az azj az bel be ben bn bos bs bul bg cat ca ces cs cmn zh cze cs dan da deu de dut nl ell el eng en
   est et fas fa fin fi fra fr fre fr fuv ff ger de gre el guj gu hau ha heb he hin hi hrv hr hun hu hye hy ibo ig ind id isl is

@@ -27,7 +27,7 @@ describe('the language of a page', () => {
     expect(readLanguage(null, 'Home. News. Sport.')).toEqual({ language: null, source: null })
   })
 
-  test('the text decides when the declared language names none', () => {
+  test('is unknown if the declared tag names no language and the text is short', () => {
     expect(readLanguage('und', 'Home.')).toEqual({ language: null, source: null })
   })
 
@@ -40,7 +40,7 @@ describe('the language of a page', () => {
     ['x-default', null],
     ['', null],
     ['english', null],
-  ])('%s is %s', (tag, code) => {
+  ])('is read from the tag %s as %s', (tag, code) => {
     expect(primaryLanguageOf(tag)).toBe(code)
   })
 })
@@ -64,7 +64,7 @@ describe('the language that a stored page has', () => {
     expect(resolvePageLanguage('en', JAPANESE)).toBe('ja')
     expect(resolvePageLanguage('ja', ENGLISH)).toBe('en')
     expect(resolvePageLanguage('ru', GERMAN)).toBe('de')
-    // As templates have it.
+    // Templates often declare `en` for texts in other languages.
     expect(resolvePageLanguage('en', GERMAN)).toBe('de')
     expect(resolvePageLanguage('ja', `${ENGLISH} 設定で変えられます`)).toBe('ja')
     // The script of an unknown language is unknown too, so the declared language stays.

@@ -91,7 +91,7 @@ function isProvenByWords({ count, weight, sure }: FunctionWordCounts, words: num
 
 /** With fewer letters of prose, names and labels decide. */
 const MIN_LETTERS = 80
-/** Share of the words of any text that are function words of its language. */
+/** Minimum share of the words of a text that are function words of its language. */
 const MIN_FUNCTION_WORD_SHARE = 0.03
 /** Minimum weight of different words: two of which one is unambiguous, or four ambiguous ones. */
 const MIN_WEIGHT = 1.5

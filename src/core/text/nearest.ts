@@ -62,7 +62,7 @@ function editDistance(a: string, b: string, limit: number): number {
       row[j] = cost
       least = Math.min(least, cost)
     }
-    // A swap reads two rows back.
+    // Both rows must reach the limit, because a swap reads two rows back.
     if (least >= limit && leastOfLast >= limit) return limit
     beforeLast = last
     last = row

@@ -38,13 +38,13 @@ test.each([
   expect(languagesOfQuery(query)).toEqual({ languages: [], isSure: false })
 })
 
-test('a single word makes a language likely, and so do words in another script than the question', () => {
+test('neither a single word nor words in another script make the language of a question certain', () => {
   expect(languagesOfQuery('the timeout')).toEqual({ languages: ['en'], isSure: false })
   expect(languagesOfQuery('les options pour des fichiers')).toEqual({ languages: ['fr'], isSure: true })
   expect(languagesOfQuery('what does Москва mean').isSure).toBe(false)
 })
 
-test('a script of several languages leaves these languages', () => {
+test('a script that several languages use gives these languages', () => {
   expect(languagesOfQuery('открыть файл').languages[0]).toBe('ru')
   expect(languagesOfQuery('открыть файл').languages).toContain('bg')
 })

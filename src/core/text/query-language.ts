@@ -9,7 +9,7 @@ export interface QueryLanguages {
   readonly isSure: boolean
 }
 
-/** Minimum weight of function words in a question: two of them, or three ambiguous ones. */
+/** Minimum weight of function words in a question: two of which one is unambiguous, or three ambiguous ones. */
 const SURE_WEIGHT = 1.5
 
 /** Returns a message if a question is certainly in another language than that of the model; undefined otherwise. */

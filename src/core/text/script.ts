@@ -26,8 +26,8 @@ const BEYOND_LATIN = /[\u0250-\u1dff\u1f00-\u1fff\u2070-\u{10ffff}]/u
 const MIN_SCRIPT_SHARE = 0.2
 
 /**
- * The languages of the script of most of a text, if that is not Latin; the likeliest first. Code and names in Latin letters occur in texts
- * of every language.
+ * The languages of the most frequent script of a text besides Latin, if a fifth of its letters are in that script; the likeliest first.
+ * Code and names in Latin letters occur in texts of every language.
  */
 export function languagesByScript(text: string): readonly string[] {
   if (!BEYOND_LATIN.test(text)) return []
@@ -35,7 +35,7 @@ export function languagesByScript(text: string): readonly string[] {
   if (letters === 0) return []
   const found = SCRIPTS.map(({ letters: own, languages }) => ({ languages, count: countOf(text, own) }))
   const [kana, hangul, han] = found
-  // Japanese is written in two scripts, Korean now and then.
+  // Japanese mixes kana with Han characters, and a Korean text may contain some kana.
   if (
     kana !== undefined &&
     han !== undefined &&

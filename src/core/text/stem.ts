@@ -149,7 +149,7 @@ function findR1(s: string): number {
   return findRegion(s, 0)
 }
 
-/** The place after the first consonant that follows a vowel, looking from `from` on. */
+/** The position after the first consonant that follows a vowel, from `from` on. */
 function findRegion(s: string, from: number): number {
   let i = from
   while (i < s.length && !isVowel(s, i)) i++

@@ -16,7 +16,7 @@ describe('words and numbers', () => {
     ['.gitignore $scope @Component #include', 'gitignore scope component include'],
     ['', ''],
     [' \t\n-–—…«»', ''],
-  ])('%j', (text, tokens) => {
+  ])('%j gives the tokens %j', (text, tokens) => {
     expect(tokenize(text).join(' ')).toBe(tokens)
   })
 })
@@ -39,7 +39,7 @@ describe('identifiers, whole and in parts', () => {
     ['МирТруд', 'миртруд мир труд'],
     ['C++ and C#, F#; g++', 'c++ and c# f# g++'],
     ['a+b c#d x+++y', 'a b c d x y'],
-  ])('%j', (text, tokens) => {
+  ])('%j gives the tokens %j', (text, tokens) => {
     expect(tokenize(text).join(' ')).toBe(tokens)
   })
 
@@ -94,7 +94,7 @@ describe('versions, whole and by their beginnings', () => {
     ['1.0.0-beta.1', '1.0.0-beta.1 1.0.0 1.0 beta 1'],
     ['10.0.0.1', '10.0.0.1 10.0 10.0.0'],
     ['2024-01-15', '2024-01-15 2024 01 15'],
-  ])('%j', (text, tokens) => {
+  ])('%j gives the tokens %j', (text, tokens) => {
     expect(tokenize(text).join(' ')).toBe(tokens)
   })
 })
@@ -120,7 +120,7 @@ describe('scripts', () => {
     ['ไทย', 'ไท ทย'],
     ['iPhone手机3月', 'iphone phone 手机 3 月'],
     ['😀 smile', 'smile'],
-  ])('%j', (text, tokens) => {
+  ])('%j gives the tokens %j', (text, tokens) => {
     expect(tokenize(text).join(' ')).toBe(tokens)
   })
 
@@ -151,7 +151,7 @@ describe('joiners', () => {
     ['v2.0-beta', 'v2.0-beta'],
     ['__init__', '__init__'],
     ['_private_name', '_private_name'],
-  ])('are dropped from %j', (token, joined) => {
+  ])('dropping them from %j gives %j', (token, joined) => {
     expect(dropJoiners(token)).toBe(joined)
   })
 })
@@ -194,7 +194,7 @@ describe('any input', () => {
     )
   })
 
-  test('never passes a position outside the text', () => {
+  test('passes the position of each token in the text', () => {
     const text = 'fs.readFileSync 東京都 Café'
     visitTokens(text, (source, start, end, at) => {
       expect(
@@ -213,8 +213,8 @@ describe('any input', () => {
     ['dotted letters', 'a.', 500_000],
     ['dotted numbers', '1.', 500_000],
     ['hyphened versions', '1-1.', 250_000],
-    ['snakes', 'a_', 500_000],
-    ['humps', 'aB', 500_000],
+    ['words in snake case', 'a_', 500_000],
+    ['words in camel case', 'aB', 500_000],
     ['apostrophes', "a'", 500_000],
     ['plus signs', 'a++', 300_000],
     ['colons', 'a::', 300_000],

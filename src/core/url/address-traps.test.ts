@@ -34,7 +34,7 @@ describe('a path that repeats itself', () => {
   })
 })
 
-describe('a calendar without end', () => {
+describe('an endless calendar', () => {
   const now = Date.UTC(2026, 10, 15)
   const find = (address: string) => {
     const url = new URL(address, 'https://a.example')
@@ -125,7 +125,7 @@ describe('a calendar without end', () => {
     '/?q=2030/05',
     '/today/1950/05',
     '/weekly/1950-05-07',
-  ])('does not have %s', (address) => {
+  ])('does not include %s', (address) => {
     expect(find(address)).toBeUndefined()
   })
 
@@ -136,7 +136,7 @@ describe('a calendar without end', () => {
   })
 
   // Anything that is not linear takes hours here.
-  test('finds a trap in time linear in the length of the address', () => {
+  test('is searched in time linear in the length of the address', () => {
     for (const part of ['2030/', '2030-05-', 'cal-', 'x_y', '&year=2030', 'calendar2030', '1', '5/2030/']) {
       findCalendarTrap(new URL(`https://a.example/calendar/2030x/${part.repeat(100_000)}`), part.repeat(100_000), now)
       findCalendarTrap(new URL(`https://a.example/?month=${part.repeat(100_000)}`), '/calendar/', now)

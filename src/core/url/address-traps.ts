@@ -1,7 +1,7 @@
 import { MONTHS } from './calendar-words.ts'
 import { decodePart, splitQuery } from './query.ts'
 
-/** Most segments of a path. */
+/** A path with more segments is a trap. */
 const MAX_SEGMENTS = 30
 /** No site repeats a segment, or a sequence of several, this often in a row on purpose. */
 const MAX_REPEATS = 4
@@ -12,7 +12,7 @@ const MAX_SAME_SEGMENTS = 5
 /** The reason why an address looks like part of an endless series. */
 export interface AddressTrap {
   readonly reason: 'path-trap' | 'calendar-trap'
-  /** In words. */
+  /** The repetition or the date, in words. */
   readonly pattern: string
 }
 
@@ -25,14 +25,14 @@ export function findAddressTrap(url: URL, path: string, now: number | undefined)
 }
 
 /**
- * Describes what a path repeats, which relative links that lead ever deeper cause. Numbers may repeat, as in the coordinates of
+ * Describes what a path repeats. Such paths come from relative links that lead ever deeper. Numbers may repeat, as in the coordinates of
  * `/tiles/0/0/0/0`. Undefined for a path without repetition.
  */
 export function findPathTrap(path: string): string | undefined {
   const count = measureSegments(path)
   if (count > MAX_SEGMENTS) return `more than ${MAX_SEGMENTS} segments`
   for (let length = 1; length * repeatsOf(length) <= count; length++) {
-    // Almost no path gets further: segments that are the same are of the same length.
+    // Almost no path gets further: equal segments have equal lengths.
     if (!hasRepeats(lengths, count, length)) continue
     const segments = path.split('/').slice(1)
     const end = findRepeats(segments, length)
@@ -42,7 +42,7 @@ export function findPathTrap(path: string): string | undefined {
   return count >= MAX_SAME_SEGMENTS ? findFrequentSegment(path) : undefined
 }
 
-/** A segment that occurs too often anywhere in a path, which mixed relative links cause. */
+/** A segment that occurs too often anywhere in a path, with its count. Mixed relative links cause such paths. */
 function findFrequentSegment(path: string): string | undefined {
   const counts = new Map<string, number>()
   for (const segment of path.split('/')) {
@@ -84,7 +84,7 @@ function hasRepeats(sizes: Int32Array, count: number, length: number): boolean {
   return false
 }
 
-/** The end of such a sequence. */
+/** The index after a sequence of `length` segments that occurs too often in a row and is not only numbers. */
 function findRepeats(segments: readonly string[], length: number): number | undefined {
   const enough = length * (repeatsOf(length) - 1)
   let same = 0
@@ -161,7 +161,7 @@ interface AddressDate {
  */
 function mayBeFar(text: string, now: number): boolean {
   if (!FOUR_DIGITS.test(text)) return false
-  // Too late by some hours at most, and so never too early.
+  // The year may change some hours early or late. That is harmless: in December no date of the next year is more than a year ahead.
   const thisYear = 1970 + Math.floor(now / YEAR_MS)
   let digits = 0
   let number = 0
@@ -185,7 +185,7 @@ const FOUR_DIGITS = /\d{4}/
 const ZERO = 0x30
 const YEAR_MS = 365.2425 * 24 * 3_600_000
 
-/** Years between which a number counts as a date. Calendars count by ones, so a crawl of one passes these years. */
+/** Years between which a number counts as a date. Calendars advance in small steps, so a crawl of one passes through these years. */
 const FIRST_LIKELY_YEAR = 1900
 const LAST_LIKELY_YEAR = 2199
 
@@ -230,7 +230,7 @@ function listPathDates(path: string, isCalendar: boolean): AddressDate[] {
   })
 }
 
-/** Dates in a form that no counter has. */
+/** Dates that are written as one text: `2031-05`, and in a calendar also `20310507` and `may-2031`. */
 function listWrittenDates(text: string, isCalendar: boolean): AddressDate[] {
   const iso = ISO_DATE.exec(text)
   if (iso !== null) return dateOf(Number(iso[1]), Number(iso[2]), false)
@@ -256,7 +256,7 @@ function listQueryDates(search: string, isCalendar: boolean): AddressDate[] {
     else dates.push(...listWrittenDates(value, isCalendar))
   }
   if (year === undefined) return dates
-  // A year alone may come from a table.
+  // Outside of calendars a year alone may select anything, such as rows of a table.
   if (month === undefined) return isCalendar ? [...dates, { year, isUncertain: true }] : dates
   return [...dates, ...dateOf(year, month, false)]
 }
@@ -268,7 +268,7 @@ function monthOf(text: string): number | undefined {
 const YEAR_NAME = /^(?:.*[^a-z])?(?:year|yr|y|jahr|annee|année|anno|ano|año)$/
 const MONTH_NAME = /^(?:.*[^a-z])?(?:month|mon|mo|m|monat|mois|mese|mes)$/
 const TIME_NAME = /^(?:.*[^a-z])?(?:time|timestamp|ts|date|start|cal_d|day)$/
-/** Timestamps between 1938 and 2286, except near 1970, where every small number would count. */
+/** Timestamps between 1653 and 2286, except near 1970, where every small number would count. */
 const SECONDS = /^-?\d{9,10}$/
 
 function fromSeconds(seconds: number): AddressDate {

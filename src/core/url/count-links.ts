@@ -3,7 +3,7 @@ import type { Page } from '../model.ts'
 import { keyPath, parseHttp } from './key.ts'
 import { createReachTest } from './reach.ts'
 
-/** Counts the addresses that a page links to. Each counts once, regardless of its fragment; those of its domain are its own. */
+/** Counts the addresses that a page links to. Each counts once, regardless of its fragment; those in the page's domain are internal. */
 export function countLinks({ url, links }: Pick<Page, 'url' | 'links'>): {
   readonly internal: number
   readonly external: number

@@ -1,5 +1,5 @@
 /**
- * The pattern by which a path is never a page: list files that discovery reads, and archives. A name counts at any depth and in any case;
+ * The pattern of a path that is never a page: a list file that discovery reads, or an archive. A name counts at any depth and in any case;
  * an extension does not count in a folder: `/next.js/` is a page about next.js.
  */
 export function findHardExclude(path: string): string | undefined {
@@ -8,7 +8,7 @@ export function findHardExclude(path: string): string | undefined {
   return list ?? endingPattern(path, ARCHIVE_EXTENSIONS)
 }
 
-/** The pattern by which a path can only be a part of a page. */
+/** The pattern of a path that can only be an asset of a page, such as an image or a script. */
 export function findDefaultExclude(path: string): string | undefined {
   return endingPattern(path, ASSET_EXTENSIONS)
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareKeyPreference, isSpellingOf } from './key-preference.ts'
 
-describe('preferKey', () => {
+describe('compareKeyPreference', () => {
   test.each([
     ['no query', 'https://example.com/a/b/c', 'https://example.com/a?x=1'],
     ['no query before https', 'http://example.com/a', 'https://example.com/a?x=1'],
@@ -11,8 +11,8 @@ describe('preferKey', () => {
     ['the root', 'https://example.com/', 'https://example.com/a'],
     ['the shorter path', 'https://www.example.com/a', 'https://example.com/ab'],
     ['the shorter path before the query', 'https://example.com/a?xx=11', 'https://example.com/ab?x=1'],
-    ['the lesser characters', 'https://example.com/a', 'https://www.example.com/a'],
-    ['the lesser characters of a query', 'https://example.com/a?a=1', 'https://example.com/a?b=1'],
+    ['the key that sorts first', 'https://example.com/a', 'https://www.example.com/a'],
+    ['the query that sorts first', 'https://example.com/a?a=1', 'https://example.com/a?b=1'],
   ])('puts %s first', (_what, better, worse) => {
     expect(compareKeyPreference(better, worse)).toBeLessThan(0)
     expect(compareKeyPreference(worse, better)).toBeGreaterThan(0)

@@ -8,23 +8,23 @@ const SAME: readonly (readonly [what: string, a: string, b: string])[] = [
   ['a default port of http', 'http://example.com:80/a', 'http://example.com/a'],
   ['credentials', 'https://user:secret@example.com/a', 'https://example.com/a'],
   ['a fragment', 'https://example.com/a#part', 'https://example.com/a'],
-  ['slashes at the end', 'https://example.com/a///', 'https://example.com/a/'],
-  ['no path', 'https://example.com', 'https://example.com/'],
+  ['repeated slashes at the end', 'https://example.com/a///', 'https://example.com/a/'],
+  ['a missing path', 'https://example.com', 'https://example.com/'],
   ['an empty query', 'https://example.com/a?', 'https://example.com/a'],
-  ['a query of nothing', 'https://example.com/a?&&', 'https://example.com/a'],
+  ['a query of empty pairs', 'https://example.com/a?&&', 'https://example.com/a'],
   ['a superfluous query', 'https://example.com/a?utm_source=x&gclid=y', 'https://example.com/a'],
   [
-    'a query that is partly superfluous',
+    'the superfluous part of a mixed query',
     'https://example.com/a?utm_source=x&id=1&gclid=y',
     'https://example.com/a?id=1',
   ],
   ['a superfluous key that is encoded', 'https://example.com/a?utm%5Fsource=x', 'https://example.com/a'],
   ['case of percent-encoding', 'https://example.com/%c3%a9?x=%c3', 'https://example.com/%C3%A9?x=%C3'],
-  ['encoding of a character that needs it', 'https://example.com/é', 'https://example.com/%C3%A9'],
+  ['missing encoding of a character that needs it', 'https://example.com/é', 'https://example.com/%C3%A9'],
   ['encoding of characters that do not need it', 'https://example.com/%7Ea%2Db%41', 'https://example.com/~a-bA'],
-  ['dots', 'https://example.com/b/../a/./', 'https://example.com/a/'],
-  ['an encoded name of the host', 'https://bücher.example/', 'https://xn--bcher-kva.example/'],
-  ['space around', ' https://example.com/a\n', 'https://example.com/a'],
+  ['dot segments', 'https://example.com/b/../a/./', 'https://example.com/a/'],
+  ['encoding of the host name', 'https://bücher.example/', 'https://xn--bcher-kva.example/'],
+  ['surrounding white space', ' https://example.com/a\n', 'https://example.com/a'],
 ]
 
 const DIFFERENT: readonly (readonly [what: string, a: string, b: string])[] = [
@@ -34,7 +34,7 @@ const DIFFERENT: readonly (readonly [what: string, a: string, b: string])[] = [
   ['the default port of another scheme', 'https://example.com:80/a', 'https://example.com/a'],
   ['case of the path', 'https://example.com/A', 'https://example.com/a'],
   ['an encoded slash', 'https://example.com/a%2Fb', 'https://example.com/a/b'],
-  ['a slash within', 'https://example.com/a//b', 'https://example.com/a/b'],
+  ['a double slash within the path', 'https://example.com/a//b', 'https://example.com/a/b'],
   ['a slash at the end', 'https://example.com/a/', 'https://example.com/a'],
   ['a query that may select content', 'https://example.com/a?ref=x', 'https://example.com/a'],
   ['an index file', 'https://example.com/a/index.html', 'https://example.com/a/'],
@@ -46,13 +46,13 @@ const DIFFERENT: readonly (readonly [what: string, a: string, b: string])[] = [
 ]
 
 describe('urlKey', () => {
-  test.each(SAME)('gives one key to %s', (_what, a, b) => {
+  test.each(SAME)('ignores %s', (_what, a, b) => {
     expect(urlKey(a)).toBe(b)
     expect(urlKey(b)).toBe(b)
     expect(urlKey(new URL(a))).toBe(b)
   })
 
-  test.each(DIFFERENT)('gives different keys to %s', (_what, a, b) => {
+  test.each(DIFFERENT)('distinguishes addresses by %s', (_what, a, b) => {
     expect(urlKey(a)).not.toBe(urlKey(b))
   })
 

@@ -3,12 +3,12 @@ import type { Scope } from './scope.ts'
 import { dropPathSession, dropQuerySession } from './session.ts'
 
 /**
- * The key of an address, equal for spellings that lead to the same place. Undefined for text that is no web address.
+ * The key of an address, equal for spellings that lead to the same page. Undefined for text that is no web address.
  * Scheme and host are in lower case and without a default port; credentials, fragment, superfluous query keys, an empty query,
  * ids of sessions and all but one of the slashes at the end are dropped; percent-encoding is in upper case and only where it is
- * needed. Servers may answer differently with and without a slash at the end, so that both are addresses. The key is itself an
- * address in ASCII, and its own key. Addresses are fetched as they were written, never by their key. With `keepsQuery` no key of
- * the query is superfluous; with `keepsSession` a session is what makes two addresses differ.
+ * needed. Servers may answer differently with and without a slash at the end, so both forms have keys of their own. The key is
+ * itself an address in ASCII, and its own key. Addresses are fetched as they were written, never by their key. With `keepsQuery`
+ * no key of the query is superfluous; with `keepsSession` ids of sessions are kept.
  */
 export function urlKey(url: URL | string, options: KeyOptions = {}): string | undefined {
   const parsed = parseHttp(url)

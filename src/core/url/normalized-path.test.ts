@@ -22,11 +22,11 @@ test.each([
   ['is/guide/install.html', 'en', 'is/guide/install.html', false],
   ['guide/x-de.html', 'fr', 'guide/x-de.html', false],
   ['german/guide.html', 'de', 'german/guide.html', false],
-] as const)('%s in %s has the place %j', (path, language, place, isMarked) => {
+] as const)('%s in the language %s has the normalized path %j', (path, language, place, isMarked) => {
   expect(placeOf(path, language)).toEqual({ path: place, isMarked })
 })
 
-test('the place of a page outside the start address includes its host', () => {
+test('the normalized path of a page outside the start address includes its host', () => {
   expect(normalizePagePath('https://other.test/de/a.html', START, 'de').path).toBe('other.test/a.html')
   expect(normalizePagePath('file:///docs/de/a.md', { url: 'file:///docs/', version: null }, 'de').path).toBe('a.md')
 })
@@ -38,21 +38,21 @@ const commit = (digit: string) => digit.repeat(40)
 test.each([
   ['a site', '1.0', 'https://docs.test/1.0/', 'https://docs.test/1.0/a/b.md'],
   ['a site without a slash at the end of its start', '1.0', 'https://docs.test/1.0', 'https://docs.test/1.0/a/b.md'],
-  ['a site with the version in the middle', 'v2', 'https://docs.test/', 'https://docs.test/v2/a/b.md'],
-  ['a site with the version behind', '2', 'https://docs.test/en/', 'https://docs.test/en/2/a/b.md'],
+  ['a site with the version after its start', 'v2', 'https://docs.test/', 'https://docs.test/v2/a/b.md'],
+  ['a site with the version after the language', '2', 'https://docs.test/en/', 'https://docs.test/en/2/a/b.md'],
   ['a repository on a site', '1', GITHUB, `https://github.com/o/r/blob/${commit('a')}/a/b.md`],
-  ['another commit of it', '2', GITHUB, `https://github.com/o/r/blob/${commit('b')}/a/b.md`],
+  ['a repository on a site at another commit', '2', GITHUB, `https://github.com/o/r/blob/${commit('b')}/a/b.md`],
   ['a repository of this machine', '1', GIT, `${GIT}@${commit('a')}!/a/b.md`],
   ['a package', '1.0.0', 'pkg:npm/react@1.0.0', 'pkg:npm/react@1.0.0!/a/b.md'],
   ['an archive', '1.0.0', 'https://docs.test/docs-1.0.0.zip', 'https://docs.test/docs-1.0.0.zip!/a/b.md'],
-  ['a folder in one', '1.0.0', 'file:///d/docs.tgz', 'file:///d/docs.tgz!/docs-1.0.0/a/b.md'],
+  ['a folder in an archive', '1.0.0', 'file:///d/docs.tgz', 'file:///d/docs.tgz!/docs-1.0.0/a/b.md'],
   ['a folder', '1.0', 'file:///d/docs-1.0', 'file:///d/docs-1.0/a/b.md'],
   ['an import', '1.0', 'import+https://docs.test/1.0/', 'https://docs.test/1.0/a/b.md'],
-])('a page is at the same place in every version of %s', (_what, version, url, page) => {
+])('a page has the same normalized path in every version of %s', (_what, version, url, page) => {
   expect(normalizePagePath(page, { url, version }, 'en').path).toBe('a/b.md')
 })
 
-test('a part that looks like the version of another source stays', () => {
+test('a part that looks like a version other than that of the source stays', () => {
   expect(normalizePagePath('https://docs.test/a/3.0/', { url: 'https://docs.test/', version: '2.0' }, null).path).toBe(
     'a/3.0',
   )
@@ -65,6 +65,6 @@ test.each([
   ['https://docs.test/guide/', null],
   ['file:///docs/guide/', null],
   ['nothing', null],
-] as const)('%s names %s', (url, language) => {
+] as const)('%s names the language %s', (url, language) => {
   expect(languageInUrl(url)).toBe(language)
 })

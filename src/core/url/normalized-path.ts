@@ -2,7 +2,7 @@ import { primaryLanguageOf } from '../text/language-code.ts'
 import { readRepositoryPath } from './repository-url.ts'
 import { decodePath, readImportUrl, readInnerPath, treeKindOf } from './tree-url.ts'
 
-/** The place of a page in its documentation, independent of version and language. */
+/** The path of a page in its documentation, independent of version and language. */
 export interface NormalizedPath {
   /** The path below the start, without the version of the source and the language of the page. */
   readonly path: string
@@ -10,15 +10,15 @@ export interface NormalizedPath {
   readonly isMarked: boolean
 }
 
-/** The source that places are relative to. */
+/** The source that paths are relative to. */
 export interface VersionedSource {
-  /** Where it starts. */
+  /** Its start address. */
   readonly url: string
   readonly version: string | null
 }
 
 /**
- * The place of a page: the same for its translations if their addresses differ only in the language (`/de/`, `x.fr.html`, `?lang=it`), and
+ * The path of a page: the same for its translations if their addresses differ only in the language (`/de/`, `x.fr.html`, `?lang=it`), and
  * for its other versions if they differ only in the version or the commit.
  */
 export function normalizePagePath(url: string, source: VersionedSource, language: string | null): NormalizedPath {
@@ -51,7 +51,7 @@ function pathInTree(url: string, tree: string): string | undefined {
   return kind === 'folder' && url.startsWith(folder) ? decodePath(url.slice(folder.length)) : undefined
 }
 
-/** Without the first part that is the version, as in `2.0/guide`, `v2.0/guide` and the folder in an archive, `docs-2.0/guide`. */
+/** Removes the first part that is the version, as in `2.0/guide`, `v2.0/guide` and the folder in an archive, `docs-2.0/guide`. */
 function withoutVersion(path: string, version: string | null): string {
   if (version === null) return path
   const bare = version.replace(/^v(?=\d)/i, '')

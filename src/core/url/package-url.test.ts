@@ -17,7 +17,7 @@ test.each([
   ['maven:org.slf4j:slf4j-api@2.0.9', 'pkg:maven/org.slf4j/slf4j-api@2.0.9', 'org.slf4j:slf4j-api'],
   ['maven:org.slf4j:slf4j-api:2.0.9', 'pkg:maven/org.slf4j/slf4j-api@2.0.9', 'org.slf4j:slf4j-api'],
   ['PKG:NPM/react', 'pkg:npm/react', 'react'],
-])('%s is %s', (text, url, title) => {
+])('%s is parsed as %s', (text, url, title) => {
   const name = parsePackageUrl(text)
   if (name === undefined) throw new Error('it is none')
   expect(writePackageUrl(name)).toBe(url)

@@ -10,7 +10,7 @@ export interface Registries {
   readonly maven: string
 }
 
-/** The public ones. */
+/** The public registries. */
 export const PUBLIC_REGISTRIES: Registries = {
   npm: 'https://registry.npmjs.org/',
   pypi: 'https://pypi.org/',
@@ -68,11 +68,11 @@ export function parsePackageUrl(text: string): PackageName | undefined {
   const type = SHORT_PREFIXES.get(kind)
   if (type === undefined || rest === '' || rest.startsWith('/')) return undefined
   if (type === 'maven') return readName(type, rest.replace(':', '/').replace(':', '@'))
-  // As pip has it.
+  // pip writes versions as `name==1.0`.
   return readName(type, type === 'pypi' ? rest.replace('==', '@') : rest)
 }
 
-/** Whether a text begins as a package in short does. */
+/** Whether a text begins with the short prefix of a package type. */
 export function isShortPackageUrl(text: string): boolean {
   return SHORT_PREFIXES.has(/^([a-z]+):/i.exec(text.trim())?.[1]?.toLowerCase() ?? '')
 }

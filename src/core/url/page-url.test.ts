@@ -27,7 +27,7 @@ describe('an address', () => {
     ['/t/is-this-a-good-idea-at-all/138416', 'other', 'a thread'],
     ['/topic/188682-new-2500x-pc-case/', 'other', 'a numbered topic'],
     ['/forum/viewtopic.php?t=9', 'other', 'a topic of phpBB'],
-    ['/privacy', 'other', 'what a site says about itself'],
+    ['/privacy', 'other', 'a page of a site about itself'],
     ['/search?q=tides', 'other', 'a search'],
   ])('%s is %s: %s', (path, kind) => {
     expect(classifyUrl(`https://news.example${path}`).kind).toBe(kind)

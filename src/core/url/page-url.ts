@@ -121,7 +121,7 @@ function kindOf({ host, segments, search, isPagination, date, hasArticleWords }:
 /** Names of the default page of a folder. */
 const INDEX = /^(?:index|default|home)(?:\.[a-z]{3,5})?$/
 
-/** Words above lists, or for lists. */
+/** Words in the addresses of lists: as the first segment, the last, or the one before it. */
 const LIST_WORDS: ReadonlySet<string> = new Set(
   `tag tags category categories cat topic topics section sections archive archives author authors latest list lists all
   collections`.split(/\s+/),
@@ -142,7 +142,7 @@ function isOtherWord(segment: string): boolean {
   return OTHER_WORDS.has(segment)
 }
 
-/** Words of pages that a site has about itself, as the last of a path. */
+/** Words of pages that a site has about itself, as the last segment of a path. */
 const SITE_PAGE_WORDS: ReadonlySet<string> = new Set(
   `about about-us contact contact-us privacy privacy-policy terms terms-of-use terms-of-service cookies cookie-policy
   imprint impressum legal subscribe newsletter newsletters careers jobs accessibility faq help advertise
@@ -221,7 +221,7 @@ const UNDERSCORE = 0x5f
 /** A date in a path. */
 interface PathDate {
   readonly text: string
-  /** How much text follows the date or surrounds it: 0 if the date is the whole target. */
+  /** Number of segments after the date, plus one if its segment has more text; 0 if the date is the whole target. */
   readonly rest: number
 }
 

@@ -63,7 +63,7 @@ describe('a glob on paths', () => {
     const path = fc.array(fc.constantFrom('a', 'b', '/'), { maxLength: 12 })
     fc.assert(
       fc.property(pattern, path, (patternParts, pathParts) => {
-        // Ends that have rules of their own are covered above.
+        // Beginnings and ends of patterns that have rules of their own are covered above.
         const glob = `/${patternParts.join('').replaceAll(/\*{3,}/g, '**')}x`
         const text = `/${pathParts.join('')}x`
         expect(matchesPathGlob(parsePathGlob(glob), text)).toBe(toRegExp(glob).test(text))
@@ -72,7 +72,7 @@ describe('a glob on paths', () => {
     )
   })
 
-  // A matcher that tries all ways would not end before the universe does.
+  // A matcher that backtracks would take exponential time.
   test.each([
     ['*a', 300],
     ['**a', 300],
@@ -80,7 +80,7 @@ describe('a glob on paths', () => {
     ['*/**/', 150],
     ['?*', 300],
     ['[a]**', 150],
-  ])('answers for %s repeated', (part, count) => {
+  ])('ends for a pattern that repeats %s', (part, count) => {
     const pattern = `/${part.repeat(count)}b`
     const glob = parsePathGlob(pattern)
     expect(glob.steps.length).toBeLessThanOrEqual(pattern.length)
@@ -109,7 +109,7 @@ describe('findGlobProblem', () => {
   })
 })
 
-/** As the gate gives it. */
+/** A path in the form in which scopes test it. */
 function pathOf(path: string): string {
   return keyPath(new URL(`https://example.com${path}`))
 }

@@ -119,13 +119,13 @@ function readSteps(glob: string): readonly Step[] | string {
 }
 
 /**
- * Keeps, step by step, the set of places in the path that the steps so far can lead to. Every step looks at every place once,
- * so the time is at most the product of both lengths, whatever the pattern: patterns come from strangers.
+ * Keeps, step by step, the set of positions in the path that the steps so far can lead to. Every step looks at every position
+ * once, so the time is at most the product of both lengths, whatever the pattern: patterns are untrusted.
  *
  *     pattern  /a/ ** / *        path   / a / x / y
- *     after /a/                               ^           places after the characters read
+ *     after /a/                               ^           positions after the characters read
  *     after folders                           ^   ^
- *     after *                                 ^ ^ ^ ^     the last place is among them: it matches
+ *     after *                                 ^ ^ ^ ^     the last position is among them: it matches
  */
 function matchesSteps(steps: readonly Step[], path: string): boolean {
   const [first] = steps

@@ -29,7 +29,7 @@ test.each([
   ['postgresql://u:secret@/d?host=/run', 'postgresql://u@/d?host=/run'],
   ['postgres://:secret@h/d', 'postgres://@h/d'],
   ['postgres://u:se@cret@h/d', 'postgres://u@h/d'],
-  // These addresses are invalid.
+  // The next three addresses are invalid.
   ['postgres://u:se/cret@h/d', 'postgres://u@h/d'],
   ['postgres://u:se?cret@h/d', 'postgres://u@h/d'],
   ['postgres://u:secret@h:99999/d', 'postgres://u@h:99999/d'],

@@ -2,7 +2,7 @@ import { parsePostgres } from './postgres-address.ts'
 
 /** The role and the database of an address, in the form that repair commands need. */
 export interface Login {
-  /** As statements have it. */
+  /** Quoted for SQL statements, as are `database` and `schema`. */
   readonly role: string
   readonly database: string
   readonly schema: string

@@ -106,7 +106,7 @@ describe('classifyQuery', () => {
   })
 })
 
-describe('stripQuery', () => {
+describe('stripSuperfluousQuery', () => {
   test.each([
     ['https://example.com/a?utm_source=x', 'https://example.com/a'],
     ['https://example.com/a/?utm_source=x&gclid=y', 'https://example.com/a/'],

@@ -67,19 +67,19 @@ const DISPLAY: ReadonlySet<string> = new Set([
   'view',
 ])
 
-/** Families of such keys: `utm_source`, `CMP`, `cmpid`, `CMP_TU`, `gaa_at`, `WT.mc_id`. */
+/** Families of superfluous keys: `utm_source`, `CMP`, `cmpid`, `CMP_TU`, `gaa_at`, `WT.mc_id`. */
 const SUPERFLUOUS_FAMILY = /^(?:utm_|cmp(?:id)?(?:$|[_-])|gaa_|wt\.)/
 
-/** Values that mark a place in a page or a campaign, for any key. */
+/** Values that mark a position in a page or a campaign, for any key. */
 const SUPERFLUOUS_VALUE = /^(?:with:block-|cmpid=)/i
 
 /** Keys that select content, with any value. */
 const DECISIVE: ReadonlySet<string> = new Set(['q', 'query', 'search', 'keyword', 'keywords', 'id'])
 
-/** Keys that select content, unless their value is superfluous: `page=with:block-1` is a place in a page. */
+/** Keys that select content, unless their value is superfluous: `page=with:block-1` is a position in a page. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['page', 'offset', 'start', 'section', 'topic', 'category'])
 
-/** One of the words in a path: `/search`, `/site-search/`, `/find.php`, not `/research`. */
+/** A path with a word for searching: `/search`, `/site-search/`, `/find.php`, not `/research`. */
 const SEARCH_PATH = /(?:^|[^a-z0-9])(?:search|find|lookup)(?![a-z0-9])/i
 
 function classifyPair(pair: string): Exclude<QueryClass, 'none'> {

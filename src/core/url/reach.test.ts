@@ -176,7 +176,7 @@ describe.each(CASES)('$reach of $start', ({ reach, start, site = start, pattern,
     ...inside.map((url) => ['inside', url] as const),
     ...outside.map((url) => ['outside', url] as const),
     ...elsewhere.map((url) => ['elsewhere', url] as const),
-  ])('has %s %s', (place, url) => {
+  ])('gives the position %s for %s', (place, url) => {
     expect(locate(url)).toBe(place)
   })
 })

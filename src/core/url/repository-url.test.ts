@@ -60,7 +60,7 @@ describe('the address of a repository', () => {
     ['git+ssh://git@host/~me/b%C3%BCcher', 'bücher', 22],
     ['git+ssh://git@host:2222/a', 'a', 2222],
     ['git+git://host', 'repository', 9418],
-  ])('has the name and port of %s', (text, name, port) => {
+  ])('%s has the name %s and the port %d', (text, name, port) => {
     expect(nameOfRepository(placeOf(text))).toBe(name)
     expect(portOf(placeOf(text).remote)).toBe(port)
   })
@@ -92,7 +92,7 @@ describe('the address of a file at a commit', () => {
     expect(writeLinesUrl(known, `${url}#usage`, 3, 9)).toBeUndefined()
   })
 
-  test('is undefined for another repository, a branch or none', () => {
+  test('is not read from another repository, a branch or other text', () => {
     const known = 'git+https://github.com/o/lamp'
     expect(readRepositoryPath(known, `https://github.com/o/other/blob/${COMMIT}/a.md`)).toBeUndefined()
     expect(readRepositoryPath(known, 'https://github.com/o/lamp/blob/main/a.md')).toBeUndefined()

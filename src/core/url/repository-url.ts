@@ -26,8 +26,8 @@ const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])?$/i
 const PROTOCOLS: readonly string[] = ['https', 'http', 'ssh', 'git', 'file']
 
 /**
- * Parses the address of a repository: with a `git+` prefix, with a scheme of git, in the short form for SSH, or any web address that ends
- * in `.git`. Undefined for anything else.
+ * Parses the address of a repository: with a `git+` prefix, with the scheme `ssh` or `git`, in the short form for SSH, or any web address
+ * that ends in `.git`. Undefined for anything else.
  */
 export function parseRepositoryUrl(text: string): RepositoryAddress | undefined {
   const given = text.trim()
@@ -111,7 +111,7 @@ export function writeCommitUrl(place: RepositoryAddress, commit: string, path: s
   return `${pageOf(place)}${commit}${site === undefined ? '!' : (site.after ?? '')}/${encodePath(path)}`
 }
 
-/** The path of a file, from any of its addresses in a repository, with or without a commit. Undefined for any other. */
+/** The path of a file, from any of its addresses in a repository, with or without a commit. Undefined for any other address. */
 export function readRepositoryPath(url: string, text: string): string | undefined {
   const place = parseRepositoryUrl(url)
   if (place === undefined) return undefined
@@ -122,14 +122,14 @@ export function readRepositoryPath(url: string, text: string): string | undefine
   return rest?.startsWith(after) === true ? decodePath(rest.slice(after.length)) : undefined
 }
 
-/** The commit in the address of a repository file; undefined for any other. */
+/** The commit in the address of a repository file; undefined for any other address. */
 export function readCommit(url: string, text: string): string | undefined {
   const place = parseRepositoryUrl(url)
   if (place === undefined || !text.startsWith(pageOf(place))) return undefined
   return /^(?:[0-9a-f]{64}|[0-9a-f]{40})(?=[!/])/.exec(text.slice(pageOf(place).length))?.[0]
 }
 
-/** The address of some lines of a file of a repository; undefined where addresses have no lines. */
+/** The address of some lines of a file of a repository; undefined for any other address, or one that has a fragment. */
 export function writeLinesUrl(repository: string, url: string, first: number, last: number): string | undefined {
   if (readRepositoryPath(repository, url) === undefined || url.includes('#')) return undefined
   const place = parseRepositoryUrl(repository)

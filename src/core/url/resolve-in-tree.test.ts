@@ -51,11 +51,11 @@ test.each([
     'https://docs.rs/crate/lamp/latest/source/docs/a.md',
     'https://docs.rs/crate/lamp/latest/source/docs/b.md',
   ],
-])('a relative link in %s leads to the file beside it', (source, url, expected) => {
+])('in the source %s, a link to `b.md` in %s leads to %s', (source, url, expected) => {
   expect(resolveInTree({ source, url, key: 'docs/a.md' }, 'b.md')).toBe(expected)
 })
 
-test('a link never leads out of the tree, and a page of a joined file has no file of its own', () => {
+test('a link never leads out of the tree, and a fragment is not resolved in a page that is a part of a file', () => {
   const file = { source: 'file:///srv/lamp/', url: 'file:///srv/lamp/docs/a.md', key: 'docs/a.md' }
   expect(resolveInTree(file, '../../etc/passwd')).toBeUndefined()
   expect(resolveInTree(file, '/etc/passwd')).toBeUndefined()

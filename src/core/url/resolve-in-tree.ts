@@ -15,7 +15,7 @@ const HAS_SCHEME = /^[a-z][a-z\d+.-]*:/i
 
 /**
  * The target of a link in a file: another file of the same tree, at the same commit or version. In a repository a leading slash means its
- * top, as on code hosting sites. Undefined for a link to another place.
+ * top, as on code hosting sites. Undefined for any other link.
  */
 export function resolveInTree({ source, url, key }: FileInTree, href: string): string | undefined {
   const kind = treeKindOf(source)

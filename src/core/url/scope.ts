@@ -18,7 +18,7 @@ export interface Scope {
   readonly maxPages: number | null
   /** Whether addresses that can only be assets (images, styles, fonts, archives) are skipped. */
   readonly useDefaultExcludes: boolean
-  /** Whether a superfluous query is kept in an address. Session ids are removed in any case. */
+  /** Whether a superfluous query is kept in an address. Session ids are removed unless `trapGuards` is off. */
   readonly allowQueryUrls: boolean
   /** Whether endless addresses are recognised and skipped: repeating paths, calendars, session ids, repeated content. */
   readonly trapGuards: boolean

@@ -48,8 +48,8 @@ export function findFolderProblem(path: string): string | undefined {
 }
 
 /**
- * Whether the name of an archive's only top folder may contain a version, and change in the next: `manual-1.0`. Files are identified by
- * their paths without it.
+ * Whether the name of an archive's only top folder may contain a version, and so change with the next one: `manual-1.0`. Files are
+ * identified by their paths without it.
  */
 export function mayContainVersion(folder: string): boolean {
   return /\d/.test(folder)
@@ -59,10 +59,10 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.')
 }
 
-/** Separates a tree without file addresses from the path of a file, as in addresses of Java archives. */
+/** Separates the address of a tree from the path of a file in it, as in addresses of Java archives. */
 const INNER_SEPARATOR = '!/'
 
-/** The address of a file inside something that has an address itself. */
+/** The address of a file inside a tree whose files have no addresses of their own. */
 export function writeInnerUrl(tree: string, path: string): string {
   return startInside(tree) + encodePath(path)
 }
@@ -84,7 +84,7 @@ export function encodePath(path: string): string {
   return encodeURI(path).replace(/[?#]/g, encodeURIComponent)
 }
 
-/** A path out of an address. */
+/** A path decoded from an address. */
 export function decodePath(path: string): string {
   try {
     return decodeURIComponent(path)

@@ -15,13 +15,13 @@ import {
 export interface VersionMatch {
   /** The requested version; null when there is none. */
   readonly best: string | null
-  /** All that would do, the newest first; `best` is the first of them. */
+  /** All versions that match, the newest first; `best` is the first of them. */
   readonly matches: readonly string[]
   /** How the request was interpreted. A series is a version with numbers left out: `5` or `5.2`. */
   readonly kind: 'latest' | 'exact' | 'series' | 'range'
   /** Whether only prereleases match, although the request names none. */
   readonly isPrerelease: boolean
-  /** Whether it is older than requested: the newest version before that. */
+  /** Whether `best` is older than requested: the newest version before the requested one. */
   readonly isOlder: boolean
 }
 

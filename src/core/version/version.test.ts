@@ -59,8 +59,8 @@ describe('a label', () => {
 
 describe('the order', () => {
   const orders: Record<string, readonly string[]> = {
-    'of the specification of semver, 11.2': ['1.0.0', '2.0.0', '2.1.0', '2.1.1'],
-    'of the specification of semver, 11.4': [
+    'is that of section 11.2 of the semver specification': ['1.0.0', '2.0.0', '2.1.0', '2.1.1'],
+    'is that of section 11.4 of the semver specification': [
       '1.0.0-alpha',
       '1.0.0-alpha.1',
       '1.0.0-alpha.beta',
@@ -71,11 +71,11 @@ describe('the order', () => {
       '1.0.0',
     ],
     'is by numbers, not by characters': ['5.2', '5.9', '5.10', '10.0'],
-    'of years and months': ['23.10', '24.04', '24.10', '25.04'],
-    'of days': ['2023-12-31', '2024-01-15', '2024-10-01'],
-    'of four numbers': ['1.2.3', '1.2.3.1', '1.2.3.10', '1.2.4'],
-    'of names, which are older than numbers, except latest': ['main', 'lts', 'stable', '0.1', '99.0', 'latest'],
-    'of spellings of one version is by characters': ['5.2', '5.2.0', 'v5.2.0'],
+    'is by time for years and months': ['23.10', '24.04', '24.10', '25.04'],
+    'is by time for days': ['2023-12-31', '2024-01-15', '2024-10-01'],
+    'is by all of four numbers': ['1.2.3', '1.2.3.1', '1.2.3.10', '1.2.4'],
+    'puts names before numbers, except latest': ['main', 'lts', 'stable', '0.1', '99.0', 'latest'],
+    'is by characters for spellings of one version': ['5.2', '5.2.0', 'v5.2.0'],
   }
 
   test.each(Object.entries(orders))('%s', (_what, versions) => {

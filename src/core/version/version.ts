@@ -10,7 +10,7 @@ export interface Version {
   readonly prerelease: readonly (string | number)[]
 }
 
-/** Numbers with dots between them and a prerelease, as semver has it, but with any number of numbers and with zeros before them. */
+/** Numbers with dots between them and a prerelease, as in semver, but up to eight numbers, which may have leading zeros. */
 const NUMBERED = /^v?(\d{1,15}(?:\.\d{1,15}){0,7})(?:-([0-9a-z-]+(?:\.[0-9a-z-]+)*))?(?:\+[0-9a-z.-]+)?$/i
 
 /** Python writes its prereleases without a hyphen: `3.13.0rc1` (PEP 440). */
@@ -50,7 +50,7 @@ export function compareVersions(a: string, b: string): number {
   return compareParsed(parseVersion(a), parseVersion(b))
 }
 
-/** The same for versions that have been read. */
+/** The same for parsed versions. */
 export function compareParsed(a: Version, b: Version): number {
   return rankOf(a) - rankOf(b) || compareNumbers(a, b) || compareUtf8(a.text, b.text)
 }
@@ -66,12 +66,11 @@ export function sortNewestFirst(versions: Iterable<string>): Version[] {
   return Array.from(versions, parseVersion).sort((a, b) => compareParsed(b, a))
 }
 
-/** Whether it has no number. */
+/** Whether a label has no number. */
 export function isNamedVersion({ numbers }: Version): boolean {
   return numbers.length === 0
 }
 
-/** Whether it is a prerelease. */
 export function isPrerelease({ prerelease }: Version): boolean {
   return prerelease.length > 0
 }

@@ -47,7 +47,7 @@ test('requests llms.txt once when the folder of the start is the root', async ()
   expect(asked).toEqual(['https://e.com/llms.txt'])
 })
 
-test('tries the address given by the user first, then the other places', async () => {
+test('tries the address given by the user first, then the other locations', async () => {
   const manualUrl = 'https://other.com/my-llms.txt'
   const startUrl = 'https://e.com/docs/start'
   const given = createSite({ [manualUrl]: INDEX })
@@ -125,7 +125,7 @@ test.each([
   [401, false],
   [403, false],
   [451, false],
-])('status %i proves that there is none: %s', async (status, isProof) => {
+])('status %i proves that there is no llms.txt: %s', async (status, isProof) => {
   const fetchResource: ResourceFetcher = async () => ({ type: 'missing', status })
   const { tried } = await findLlmsTxt({ startUrl: 'https://e.com/', manualUrl: null, fetchResource })
   expect(tried).toMatchObject([{ isAnswered: true, isProof }])

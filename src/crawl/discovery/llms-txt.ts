@@ -3,7 +3,7 @@ import { resolveHttp } from '../../core/extract/resolve.ts'
 import { findMarkdownProblem, isLinkIndex, type LlmsTxt, parseLlmsTxt } from '../../core/llms-txt/llms-txt.ts'
 import { isDefinitive, isProvenMissing, type Resource, type ResourceFetcher } from '../resource.ts'
 
-/** Searched places: an address from the user, the folder of the start, and the root of the site. */
+/** Searched locations: an address from the user, the folder of the start, and the root of the site. */
 export type LlmsTxtLocation = 'manual' | 'folder' | 'root'
 
 /** One requested address and its result as text. */
@@ -45,7 +45,7 @@ export interface LlmsSearchOptions {
 const ACCEPT = 'text/plain, text/markdown, */*;q=0.5'
 const MAX_LLMS_TXT_BYTES = 10 * 1024 * 1024
 const MAX_LLMS_FULL_BYTES = 50 * 1024 * 1024
-/** No file written by hand has more lines. Parsing can take a thousand times the size of a file with many short lines. */
+/** No file written by hand has more lines. Parsing a file with many short lines can take a thousand times its size in memory. */
 const MAX_LINES = 400_000
 
 /**
@@ -65,8 +65,8 @@ export async function findLlmsTxt(
 }
 
 /**
- * Looks for an llms-full.txt in the same places; beside a given llms.txt too. `text` is null if the file is unchanged since its validators
- * were stored.
+ * Looks for an llms-full.txt: beside a given llms.txt, in the folder of the start, then at the root of the site. `text` is null if the file
+ * is unchanged since its validators were stored.
  */
 export async function findLlmsFull(
   options: LlmsSearchOptions,
@@ -135,7 +135,7 @@ function describe(resource: Extract<Resource, { type: 'missing' | 'failed' }>): 
   return resource.type === 'missing' ? `status ${resource.status}` : `${resource.reason}: ${resource.detail}`
 }
 
-/** Addresses to request, without duplicates, each with its first place. */
+/** Addresses to request, without duplicates, each with its first location. */
 function listLocations({ startUrl, manualUrl }: LlmsSearchOptions, name: string): Map<string, LlmsTxtLocation> {
   const places = new Map<string, LlmsTxtLocation>()
   const manual = manualUrl === null ? undefined : manualAddress(manualUrl, startUrl, name)

@@ -28,7 +28,7 @@ test.each([
   ['application/octet-stream', '# A', 200, false],
   ['', '# A', 200, false],
   ['text/markdown', '# A', 203, false],
-])('%s with %j and status %d is taken: %s', (type, body, status, expected) => {
+])('accepts type %j with body %j and status %d: %s', (type, body, status, expected) => {
   const headers = { 'content-type': type }
   expect(acceptsVariant({ url: 'https://e.com/a.md', body, status, headers })).toBe(expected)
   expect(acceptsVariant({ url: 'https://e.com/a.md', body: new TextEncoder().encode(body), status, headers })).toBe(
@@ -36,7 +36,7 @@ test.each([
   )
 })
 
-test('asks a host for Markdown no more after three consecutive refusals', () => {
+test('stops asking a host for Markdown after three consecutive refusals', () => {
   const variants = new MarkdownVariants()
   const page = 'https://e.com/a/'
   variants.refuse(page)

@@ -59,7 +59,7 @@ export interface SitemapReport {
    * Files that could not be read completely, with the reason. Missing guessed files are left out. Limited to the maximum number of files.
    */
   readonly failed: readonly SitemapFailure[]
-  /** Files whose content is known: read completely, or missing (404, 410); with all their addresses after redirects. */
+  /** Files whose content is known: read completely, or missing (404, 410). A redirected file is included with both addresses. */
   readonly settled: ReadonlySet<string>
   /**
    * Files that returned something other than a sitemap, or refused access, guessed ones included. They may still name the same pages as

@@ -62,7 +62,7 @@ const ENCLOSING: Readonly<Record<string, readonly [string, string]>> = {
   Sq: ['‘', '’'],
 }
 
-/** The same over several lines: the opening and the closing macro. */
+/** Macros that open or close an enclosure over several lines. */
 const BRACKETS: Readonly<Record<string, string>> = {
   Oo: '[',
   Oc: ']',
@@ -204,7 +204,7 @@ export function createMdocMacros(parts: MacroContext): MacroSet {
     },
     Nm: (args) => {
       if (facts.name === '' || facts.name === facts.name.toUpperCase()) facts.name = args[0] ?? facts.name
-      // In the synopsis it starts another way to call the program.
+      // In the synopsis the macro starts another way to call the program.
       if (isSynopsis) flow.endParagraph()
       write(['Nm', ...args])
     },

@@ -37,7 +37,7 @@ export class RoffReader {
   readonly #isKnown: (name: string) => boolean
   #linesLeft: number
   #charsLeft = MAX_GENERATED_CHARS
-  /** A file that replaces this one. */
+  /** The page that a `.so` request includes. */
   include: string | undefined
 
   /** `isKnown` returns whether a macro may not be redefined by the page. */

@@ -38,10 +38,7 @@ const FONTS: ReadonlyMap<string, Font> = new Map(
 
 /** Escapes whose argument is between two equal delimiters. */
 const QUOTED = new Set('hvwlLXxAbBDHRSC')
-/**
- * Escapes that are followed by a name: `
- * (xx`.
- */
+/** Escapes that are followed by a name: `\n(xx`. */
 const NAMED = new Set('ngkmMFYVO$')
 /** Escapes that produce nothing, or only hint at line breaks. */
 const EMPTY_ESCAPES = new Set('|^&%:/,)!?adurpz{}')

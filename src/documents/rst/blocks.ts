@@ -16,7 +16,7 @@ export type Block =
   | { readonly type: 'table'; readonly table: Table; readonly caption: string }
   | { readonly type: 'rule' }
   | { readonly type: 'box'; readonly kind: string; readonly title: string; readonly blocks: Blocks }
-  /** Blocks below a strong line that is not a heading. */
+  /** Blocks below a title in bold that is not a heading. */
   | { readonly type: 'titled'; readonly title: string; readonly blocks: Blocks }
   | { readonly type: 'picture'; readonly address: string; readonly words: string; readonly blocks: Blocks }
   | { readonly type: 'object'; readonly signatures: readonly string[]; readonly blocks: Blocks }

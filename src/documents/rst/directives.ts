@@ -44,7 +44,7 @@ export function readDirective(parser: BlockParser, directive: Directive): Blocks
   return OBJECTS.has(kind) || name.includes(':') ? readObject(parser, directive) : readUnknown(parser, directive)
 }
 
-/** Argument and content as one text, for directives without an argument. */
+/** The whole text of a directive that takes no argument: text on its first line belongs to the content too. */
 function bodyOf({ argument, content }: Directive): readonly string[] {
   if (argument.length === 0) return content
   return content.length === 0 ? argument : [...argument, '', ...content]
@@ -68,7 +68,7 @@ const readUnknown: DirectiveReader = (parser, directive) => {
   return parser.parseNested(directive.argument)
 }
 
-/** A strong line with its content. */
+/** A title in bold, then the content. */
 const readTitled: DirectiveReader = (parser, { argument, content, options }) => [
   { type: 'titled', title: lineOf(argument) || (options.get('title') ?? ''), blocks: parser.parseNested(content) },
 ]
@@ -223,7 +223,7 @@ const PREFIXES: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Python objects that are named with their module outside of a class. */
+/** Python objects that get the name of the current module as a prefix when they are at the top level of the document. */
 const IN_MODULES = new Set('function class exception data decorator coroutinefunction awaitablefunction'.split(' '))
 
 /** A described object: its signatures and its description. */
@@ -242,7 +242,9 @@ function readObject(parser: BlockParser, directive: Directive): Blocks {
   return [{ type: 'object', signatures, blocks: parser.parseNested(content) }]
 }
 
-/** A Python class; if the argument can only be a style class, the content that it applies to. */
+/**
+ * A Python class. A directive without content whose argument can only be style classes applies to the next block, and gives nothing itself.
+ */
 const readClass: DirectiveReader = (parser, directive) => {
   const isStyle = /^[a-z][a-z-]*(?: [a-z][a-z-]*)*$/.test(lineOf(directive.argument)) && directive.content.length === 0
   return isStyle ? [] : readObject(parser, directive)

@@ -99,7 +99,7 @@ ${writeTable({
 })}`
 }
 
-/** How well the hubs of a host cover the world, what is missing, and by which patterns that is known. */
+/** How well the hubs of a host cover the world, which hubs are missing, and the learnt address patterns of the host. */
 function writeCoverage(
   { host, hubs, countriesCovered, countries, missing, missingCount, topics, patterns }: HubCoverage,
   names: PlaceNames,
@@ -151,7 +151,7 @@ ${writeTable({
 
 type Pattern = HubCoverage['patterns'][number]
 
-/** What is behind addresses of a pattern. */
+/** What the pages at the addresses of a pattern are. */
 const ROLE_WORDS: Readonly<Record<Pattern['role'], string>> = {
   section: 'sections',
   'place-hub': 'hubs of places',
@@ -163,7 +163,7 @@ const ROLE_WORDS: Readonly<Record<Pattern['role'], string>> = {
 }
 
 function patternRow({ pattern, role, seen, hits, misses, confidence, examples }: Pattern, host: string): Row {
-  // Some are kept as addresses and some as paths.
+  // Some examples are stored as addresses and some as paths.
   const paths = new Map(
     examples.map((example) => [URL.parse(example, `https://${host}`)?.pathname ?? example, example]),
   )

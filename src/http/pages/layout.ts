@@ -86,6 +86,6 @@ function writeLive({ jobId, match, news, since, poll }: LiveInput): Html {
   return html` data-events="/events?${query}" data-match="${JSON.stringify(match ?? {})}" data-pills="${writePillClasses()}"${news === undefined ? '' : html` data-news="${news}" data-since="${JSON.stringify(since ?? {})}"`}`
 }
 
-/** What browsers show beside the title. */
+/** The favicon. */
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#0b5cad" d="M6 3h4l1.5 12h-7z"/><path fill="#e3a53c" d="M5 1h6v3H5z"/></svg>
 `

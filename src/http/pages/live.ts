@@ -12,7 +12,7 @@ const { news } = body.dataset
 const since = JSON.parse(body.dataset.since ?? '{}')
 const unshowable = ${UNSAFE_CHARACTERS}
 
-// On a narrow screen the navigation is longer than what is seen of it.
+// On a narrow screen the navigation scrolls, and its current entry may be out of view.
 document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
 const units = [['day', 86400], ['hour', 3600], ['minute', 60], ['second', 1]]
@@ -89,7 +89,7 @@ function schedule(work) {
   })
 }
 
-// Not more often than somebody who listens to it can bear.
+// Announces new entries at most every five seconds, because screen readers read every change aloud.
 function say(words) {
   if (words === undefined) {
     if (added === said) return
@@ -113,7 +113,7 @@ function say(words) {
   status.append(' since this page was made: ', link)
 }
 
-// Where rows cannot be added, it is at least said how many there would be.
+// Counts new entries on pages to which rows cannot be added.
 const latest = {}
 
 function countNews(values) {
@@ -202,7 +202,7 @@ const listeners = {
   },
 }
 
-// The dark colours are written for those whose system asks for them. What was chosen in the dashboard is a change of that condition.
+// The style sheet shows dark colours if the system prefers them. A theme chosen in the dashboard overrides that media condition.
 function showTheme() {
   let chosen
   try {
@@ -256,7 +256,7 @@ function comeBack() {
   if (events === undefined) watch('Live again: reload to see what you missed')
 }
 
-// A run that is looked at is asked for until it is over.
+// Polls the shown run until it is over.
 const pollMs = 5000
 
 async function poll() {
@@ -306,7 +306,7 @@ if (body.dataset.poll !== undefined) keepPolling()
 
 if (body.dataset.events !== undefined) {
   watch('Live')
-  // Browsers keep few connections to one server: a page that nobody looks at gives its own up.
+  // Browsers allow only few connections to one server, so a hidden page closes its own after a minute.
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) hiding = setTimeout(leave, 60000)
     else comeBack()

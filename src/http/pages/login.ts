@@ -18,9 +18,7 @@ export interface LoginInput {
  */
 export function renderLogin({ next, hasFailed, waitSeconds = 0 }: LoginInput): Html {
   const failure =
-    waitSeconds > 0
-      ? `Too many wrong tokens: try again in ${waitSeconds} s.`
-      : 'That is not the token of this server.'
+    waitSeconds > 0 ? `Too many wrong tokens: try again in ${waitSeconds} s.` : 'That is not the token of this server.'
   return renderPage({
     title: 'Log in',
     body: html`${hasFailed ? html`<div class="panel notice bad" role="alert"><p>${failure}</p></div>` : ''}

@@ -13,7 +13,7 @@ export function writeText(text: string, field = ''): Html {
   return html`<span class="text" data-field="${field}">${clipShowable(text)}</span>`
 }
 
-/** The same as a plain string, for attributes. */
+/** The text that {@link writeText} shows, as a plain string for attributes. */
 export function clipShowable(text: string): string {
   const shown = text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text
   return sanitizeText(shown)

@@ -94,7 +94,7 @@ const FIELDS = [
   'limit',
 ] as const
 
-/** Names that the API has for the same. */
+/** The names of these fields in the API, which are accepted too. */
 const ALIASES: Readonly<Record<string, string>> = { text: 'q', minCombinedConfidence: 'minConfidence' }
 
 function readField(c: Context, name: string): string | undefined {

@@ -48,11 +48,7 @@ const listQuery = z.object({
   q: textField('Part of the address.', 500),
   classification: wordField(PAGE_CLASSES, 'Only pages of this kind.'),
   combinedHint: wordField(PAGE_CLASSES, 'Only pages that most signals of address and content classify as this kind.'),
-  minCombinedConfidence: numberField(
-    0,
-    100,
-    'Minimum share of agreeing signals: 0 to 1, or in percent.',
-  ),
+  minCombinedConfidence: numberField(0, 100, 'Minimum share of agreeing signals: 0 to 1, or in percent.'),
   minConfidence: numberField(0, 100, 'Same as minCombinedConfidence.'),
   details: flagField(false, 'Includes all details of each address.'),
 })
@@ -142,8 +138,7 @@ export const addressRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/url-details',
     group: GROUP,
-    summary:
-      'The history of one address in every source that knows it: discovery, state and content.',
+    summary: 'The history of one address in every source that knows it: discovery, state and content.',
     query: z.object({ url: requiredTextField('The address.', 4000) }),
     answers: {
       200: {

@@ -20,9 +20,7 @@ export const runBody: z.ZodType<RunInput> = z.object({
     .min(1)
     .max(1_000_000)
     .optional()
-    .describe(
-      'Skips pages that were analysed by this version or a later one. Default: the version of this program.',
-    ),
+    .describe('Skips pages that were analysed by this version or a later one. Default: the version of this program.'),
   pageLimit: limit.describe('Maximum number of pages to analyse.'),
   domainLimit: limit.describe('Maximum number of hosts to analyse.'),
   skipPages: z.boolean().optional().describe('Skips the pages.'),

@@ -55,7 +55,10 @@ export const crawlRoutes: readonly Route[] = [
       body: whichJob.optional(),
       answers: {
         ...(verb === 'stop'
-          ? { 200: { what: 'No crawl is running.', schema: stopped }, 202: { what: 'It was asked to.', schema: stopped } }
+          ? {
+              200: { what: 'No crawl is running.', schema: stopped },
+              202: { what: 'It was asked to.', schema: stopped },
+            }
           : { 200: { what: 'Done.', schema: paused } }),
         ...failures(400, 404, 409, 500),
       },

@@ -39,7 +39,10 @@ export const importRoutes: readonly Route[] = [
           unchanged: count.describe('Pages that have not changed.'),
           removed: count.describe('Pages removed because the import lacks them.'),
           embedded: z.boolean().describe('Whether its vectors were made before anything was changed.'),
-          notice: z.string().nullable().describe('Why no vectors were made first, if the library has vectors and embed is not false.'),
+          notice: z
+            .string()
+            .nullable()
+            .describe('Why no vectors were made first, if the library has vectors and embed is not false.'),
         }),
       },
       ...failures(400, 409, 422, 503),

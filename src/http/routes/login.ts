@@ -17,7 +17,10 @@ export const loginRoutes: readonly Route[] = [
     group: GROUP,
     summary: 'A page that asks for the token.',
     query: next,
-    answers: { 200: { what: 'The page.', type: 'text/html' }, 303: { what: 'No token is needed, or the browser is already logged in.' } },
+    answers: {
+      200: { what: 'The page.', type: 'text/html' },
+      303: { what: 'No token is needed, or the browser is already logged in.' },
+    },
     run({ query, request }, { sessions }) {
       return sessions.isAuthenticated(request)
         ? redirectTo(readNext(query.next))

@@ -68,7 +68,10 @@ export const searchRoutes: readonly Route[] = [
         'Only pages in this language (BCP 47). auto (default) picks the translation in the language of the question; any returns all translations.',
         50,
       ),
-      duplicates: wordField(DUPLICATES, 'Nearly identical pages: group returns one and lists the others in similar, show returns each.'),
+      duplicates: wordField(
+        DUPLICATES,
+        'Nearly identical pages: group returns one and lists the others in similar, show returns each.',
+      ),
       minScore: numberField(0, 1, 'Leaves out what scores below this share of the best.'),
       cursor: textField('The cursor of an answer, to go on after it.'),
       fusion: wordField(FUSIONS, 'How scores by words and by meaning are combined.'),

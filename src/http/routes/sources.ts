@@ -195,9 +195,7 @@ export const sourceRoutes: readonly Route[] = [
         render: renderSchema,
         chunks: z
           .enum(CHUNK_PROFILES)
-          .describe(
-            'How pages are cut, in this and later crawls. Unchanged pages are cut again only with full.',
-          ),
+          .describe('How pages are cut, in this and later crawls. Unchanged pages are cut again only with full.'),
         planner: plannerSchema.describe(
           'What the plan of an intelligent or history crawl may do; ignored for other types.',
         ),

@@ -36,7 +36,10 @@ export const systemRoutes: readonly Route[] = [
     path: '/ready',
     group: GROUP,
     summary: 'Whether the library is available. Needs no token.',
-    answers: { 200: { what: 'The library is available.', schema: z.object({ status: z.literal('ready') }) }, ...failures(503) },
+    answers: {
+      200: { what: 'The library is available.', schema: z.object({ status: z.literal('ready') }) },
+      ...failures(503),
+    },
     async run(_, { ports }) {
       await ports.checked()
       await withLibrary(ports, probe)

@@ -12,7 +12,7 @@ const NOWHERE: LogWriter = {
   ...{ flush: async () => {}, close: async () => {} },
 }
 
-test('a progress line is logged every ten seconds while there is progress', async () => {
+test('a progress line is logged at most every ten seconds, and only after progress', async () => {
   const clock = createManualClock()
   const feed = createFeed({ epoch: 'e1', clock })
   const job = createTrackedJob('j1', { url: 'https://site.example/', args: [] }, clock.now())

@@ -125,7 +125,9 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
   pacerJitterMinMs: count(0, 60_000).describe(
     'Minimum jitter added to the pause between two requests, in milliseconds.',
   ),
-  pacerJitterMaxMs: count(0, 60_000).describe('Maximum jitter added to the pause between two requests, in milliseconds.'),
+  pacerJitterMaxMs: count(0, 60_000).describe(
+    'Maximum jitter added to the pause between two requests, in milliseconds.',
+  ),
   dbPath: z
     .string()
     .trim()

@@ -54,7 +54,7 @@ function open(further: Partial<CrawlSharingOptions> = {}) {
 
 const patience = { timeout: 60_000, interval: 20 }
 
-test('joins a crawl that stays sharable once, follows the commands of its job, and leaves when it is over', async () => {
+test('joins a crawl that stays sharable with one helper, follows the commands of its job, and leaves when the job is over', async () => {
   const { helping, lines, told, jobs } = open()
   await vi.waitFor(() => expect(helping.jobs).toHaveLength(1), patience)
   await vi.waitFor(() => expect(lines).toContain('told CONCURRENCY 3'), patience)
@@ -69,7 +69,7 @@ test('joins a crawl that stays sharable once, follows the commands of its job, a
   expect(helping.done).toEqual({ visits: 2, bytes: 0 })
 })
 
-test('does not join its own crawls, paused ones, or those sharable only for a moment', async () => {
+test('does not join its own crawls, or crawls that are sharable only for a moment', async () => {
   let looks = 0
   const listSharable = async () => {
     looks++
@@ -121,7 +121,7 @@ test('ends helpers to free slots for its own jobs', async () => {
   await vi.waitFor(() => expect(helping.jobs).toEqual([]), patience)
 })
 
-test('joins at the first poll if there is much to do, and soon again after a useful helper', async () => {
+test('joins at the first poll if many addresses are ready, and joins again soon after a useful helper', async () => {
   let looks = 0
   const listSharable = async () => {
     looks++

@@ -19,7 +19,7 @@ export interface CrawlSharingOptions {
   readonly feed: Pick<Feed, 'tell'>
   readonly writer: LogWriter
   readonly clock: Clock
-  /** Number from 0 up to 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
   readonly libraryPath: string
   /** Lists crawls with idle hosts, most addresses first. */
@@ -164,7 +164,7 @@ export function createCrawlSharing(options: CrawlSharingOptions): CrawlSharing {
         woken = new AbortController()
         await clock.sleep(spread(WAKE_DELAY_MS), closing.signal).catch(() => undefined)
       }
-      // The worker's own reporting shows that the library is unreachable.
+      // A failure is ignored, because the worker's own reporting shows whether the library can be reached.
       if (!closing.signal.aborted) await look().catch(() => undefined)
     }
   }

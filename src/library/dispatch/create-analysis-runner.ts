@@ -90,7 +90,7 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisWo
     if (run !== undefined && isBroken) await breakOff(library, run, end, lastWords)
     else say(`the analysis ${runId} is ${run?.status ?? 'gone'}`)
   }
-  /** Closes a run whose process died before closing it; the same request resumes it later. */
+  /** Closes a run whose process died before closing it. If the process was killed, the same request resumes the run later. */
   const breakOff = async (library: Library, run: AnalysisRun, end: ProcessEnd, lastWords: string | null) => {
     const how = end.signal === null ? `ended with code ${end.code}` : `was ended by ${end.signal}`
     const [said = ''] = maskSecretFields(lastWords ?? '').split(' – ')

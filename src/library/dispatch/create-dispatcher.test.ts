@@ -62,7 +62,7 @@ function open(options: Partial<DispatcherOptions> = {}, log = createMemoryJobLog
 
 let orders = 0
 
-/** Creates an order for a process with the given behaviour; each has its own start. */
+/** Creates a request for a process with the given behaviour; each has its own start address. */
 function order(behaviour: string, ...args: string[]): CrawlRequest {
   return { url: `https://site.example/${orders++}`, args: [behaviour, ...args] }
 }
@@ -191,7 +191,7 @@ test('the queue has a limit, and the jobs event lists at most 50', async () => {
   expect(last['items']).toMatchObject({ 0: { id, status: 'running' }, 1: { status: 'queued' } })
 })
 
-test('running jobs share the requests, and each process learns of every change', async () => {
+test('running jobs share the maximum number of requests, and each process learns of every change', async () => {
   const server = open({ maxJobs: 2, maxRequests: 7 })
   const { dispatcher, told } = server
   expect(dispatcher.allowsSeveral).toBe(true)
@@ -292,7 +292,7 @@ test('a failure is reported in the words of the process, or of the system if it 
   expect(broken.told('done')).toMatchObject([{ jobId: id, code: null, signal: null, status: 'failed' }])
 })
 
-test('a flood of events is stored completely, published at a limited rate, and delays nothing', async () => {
+test('a flood of events is stored completely and published at a limited rate', async () => {
   const { dispatcher, log, told } = open()
   const { id } = await dispatcher.begin(order('flood'))
   await dispatcher.wait(id)
@@ -315,7 +315,7 @@ test('a silent process is reported after 3 s and 10 s', async () => {
   expect(hints()).toEqual([expect.stringContaining('for 3 s'), expect.stringContaining('for 10 s')])
 })
 
-test('an ended job stays listed for a while', async () => {
+test('an ended job stays listed for ten seconds', async () => {
   let ahead = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead }
   const { dispatcher } = open({ clock })
@@ -397,14 +397,14 @@ test('a second crawl of the same start is refused or queued', async () => {
   await expect(dispatcher.begin(same)).rejects.toMatchObject({ code: 'CRAWL_RUNNING' })
   const second = await dispatcher.enqueue({ ...same, args: ['finish'] })
   expect(second).toMatchObject({ status: 'queued' })
-  // Other starts, other sources with the same start, and other libraries do not wait.
+  // Other starts, and other sources with the same start, do not wait.
   const others = [order('finish'), { ...same, args: ['finish'], sourceId: 'source-2' }]
   for (const other of others) expect(await dispatcher.enqueue(other)).toMatchObject({ status: 'running' })
   await dispatcher.stop(id)
   expect(await dispatcher.wait(second.id)).toMatchObject({ status: 'done' })
 })
 
-test('the error for a full dispatcher names the running crawls, and an overlong order is refused', async () => {
+test('the error for a full dispatcher names the running crawls, and a request with overlong arguments is refused', async () => {
   const { dispatcher } = open()
   const { url } = await dispatcher.begin(order('run'))
   const message = `1 crawl is under way (${url}), as many as the setting maxCrawls allows`
@@ -478,7 +478,7 @@ test('recover ends a process left by an earlier server before its job resumes', 
   expect(await dispatcher.wait(record.id)).toMatchObject({ status: 'done', restarts: 2, startedAt: 2, createdAt: 1 })
 })
 
-test('trimming removes the oldest queue events', async () => {
+test('recover removes queue events that are older than 30 days', async () => {
   const log = createMemoryJobLog()
   const day = 86_400_000
   const data = { action: 'enqueued', url: 'u', depth: 0, host: null, reason: null, queueSize: 0, alias: null } as const

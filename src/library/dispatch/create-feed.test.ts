@@ -79,7 +79,7 @@ test('log lines are rate-limited, the number of dropped ones is reported after t
   expect(feed.last).toBe(6)
 })
 
-test('equal progress of a job is published once within a moment', async () => {
+test('equal progress of a job is published once within 200 ms', async () => {
   const { feed, clock } = open()
   const tell = (jobId: string, visited: number) => feed.tell('progress', jobId, { visited })
   tell('a', 1)

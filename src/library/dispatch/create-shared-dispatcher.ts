@@ -25,7 +25,7 @@ export interface SharedDispatcherOptions extends MirrorOptions {
 
 /** Poll interval while waiting for a worker to start a job. */
 const POLL_INTERVAL_MS = 50
-/** How long `start` waits for a worker to start the job. */
+/** How long `begin` and `enqueue` wait for a worker to start the job. */
 const START_TIMEOUT_MS = 3_000
 
 /**
@@ -65,7 +65,7 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
     if (isAsked) mirror.setPaused(id, isPaused)
     return isAsked
   }
-  /** Removes a job that ended before it started from the queue; if that fails, the worker that takes it sees that it is over. */
+  /** Removes a job that was ended before it started from the queue. If that fails, the worker that takes the job sees that it has ended. */
   const forget = async (id: string) => {
     const queue = await options.queue()
     await queue.remove('crawl', id).catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))

@@ -36,7 +36,7 @@ export interface WorkerOptions extends Omit<JobRunsOptions, 'writer' | 'feed' | 
   readonly listSharable?: () => Promise<readonly SharableCrawl[]>
   /** Returns the result of a crawl; undefined if it must continue. @default every crawl must continue */
   readonly findEndedCrawl?: (sourceId: string, crawlId: string) => Promise<EndedCrawl | undefined>
-  /** Number from 0 up to 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
   /** Embeds chunks without vectors. @default the worker does no embedding */
   readonly embed?: (signal: AbortSignal) => Promise<void>

@@ -71,7 +71,7 @@ async function until<T>(look: () => T | undefined | false | Promise<T | undefine
   }
 }
 
-test('a crawl of a source runs as a process, survives its death, and is reported like a local one', async () => {
+test('a crawl of a source runs as a process, continues after the process is killed, and is reported like a local one', async () => {
   const { dispatcher, library } = await open()
   const site = await openSlow(12, 150)
   const source = await addSource(library, { url: `${site.origin}/` })
@@ -119,7 +119,7 @@ test('a crawl of a source runs as a process, survives its death, and is reported
   })
 })
 
-test('a crawl requested over HTTP can be cancelled by its crawl id, and is refused if nothing can be read', async () => {
+test('a crawl requested over HTTP can be cancelled by its crawl id, and start rejects for a removed source', async () => {
   const { dispatcher, library, log, path } = await open()
   const site = await openSlow(40, 200)
   const jobs = createDispatchedJobs(dispatcher, library)

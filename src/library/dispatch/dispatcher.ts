@@ -83,7 +83,7 @@ export interface Dispatcher {
   /** Resolves when the job has ended, or with its last state when the dispatcher is closed. */
   wait(id: string): Promise<JobView>
   readonly feed: Feed
-  /** Whether several may run at once. */
+  /** Whether several jobs may run at once. */
   readonly allowsSeveral: boolean
   /**
    * Resumes the jobs of an earlier server in their order. Processes that still run are ended first, because their output is lost. If the

@@ -73,7 +73,7 @@ export function createRelay({ clock, listViews, sendBatch }: RelayOptions): Rela
     const told = thinOut(events)
     events = []
     if (views.length === 0 && told.length === 0) return
-    // The worker's own reporting shows that the library is unreachable.
+    // A failure is ignored, because the worker's own reporting shows whether the library can be reached.
     await sendBatch(JSON.stringify({ views, events: told } satisfies RelayBatch)).catch(() => undefined)
   }
   /** Batches are sent one after the other, so that events stay in order. */

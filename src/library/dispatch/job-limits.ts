@@ -25,7 +25,7 @@ export function writeJobList(open: readonly JobView[]): { readonly count: number
   return { count: open.length, items: open.slice(0, MAX_LISTED_JOBS).map(writeJobItem) }
 }
 
-/** Restores the order of a stored job. */
+/** Restores the request of a stored job. */
 export function restoreRequest({ url, args, sourceId }: JobRecord): CrawlRequest {
   return { url, args, ...(sourceId === null ? {} : { sourceId }) }
 }

@@ -30,7 +30,7 @@ export interface JobMirror {
   find(id: string): JobView | undefined
   /** Finds a job, or throws `JOB_UNKNOWN`. */
   requireJob(id: string): JobView
-  /** Adds a job just created, or a change just made. */
+  /** Adds a job that was just created, unless the mirror already has it. */
   add(job: SharedJob): void
   setPaused(id: string, isPaused: boolean): void
   /** Reads all jobs now. */

@@ -23,8 +23,8 @@ export interface JobRunsOptions {
   /** Maximum number of requests in flight over all jobs. */
   readonly maxRequests: number
   /**
-   * Pause before each consecutive restart of an interrupted job that made no progress; after the last pause the job has failed. @default 1
-   * s, 5 s, 20 s
+   * Pauses before consecutive restarts of an interrupted job that makes no progress. An interruption after the last restart fails the job.
+   * @default 1 s, 5 s, 20 s
    */
   readonly restartDelaysMs?: readonly number[]
   /** Ends a crawl in the library whose process was killed before it could do so itself. */
@@ -67,7 +67,7 @@ export interface JobRuns {
 
 /** Time before a process that was asked to stop is killed. */
 export const STOP_GRACE_MS = 800
-/** Silences after the start of a process that are reported. */
+/** How long a process may be silent after its start before each warning. */
 const SILENCE_WARNINGS_MS = [3_000, 10_000]
 const RESTART_DELAYS_MS = [1_000, 5_000, 20_000]
 
@@ -77,7 +77,7 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
   const { restartDelaysMs = RESTART_DELAYS_MS } = options
   const running = new Set<TrackedJob>()
   const closing = new AbortController()
-  /** Job ends being written. */
+  /** Pending decisions about jobs whose process has ended: to end the job or to restart it. */
   const concluding = new WeakMap<TrackedJob, Promise<void>>()
   const hearing: OutputReceivers = { feed, writer, clock, onFirstReport: onChange }
 

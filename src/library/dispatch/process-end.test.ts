@@ -4,9 +4,9 @@ import { createTrackedJob } from './tracked-job.ts'
 
 const PLACE = 'postgres://u@h/d'
 
-function told(lastWords: string): string {
+function told(lastErrorLine: string): string {
   const job = createTrackedJob('id', { url: 'https://a.example/', args: [] }, 0)
-  return problemOf(Object.assign(job, { lastWords }), { ...NOT_STARTED, code: 1 }, PLACE)
+  return problemOf(Object.assign(job, { lastErrorLine }), { ...NOT_STARTED, code: 1 }, PLACE)
 }
 
 test('problemOf hides the path of the library without repeating itself', () => {

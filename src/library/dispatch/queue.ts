@@ -30,8 +30,9 @@ export interface QueuedWork {
  */
 export interface WorkQueue {
   /**
-   * Adds work. Items with the same key run one at a time, in the order in which they were sent. `isFirst` precedes items with other keys.
-   * An item sent `after` another takes its key, if known. With `run`, the insert is part of the caller's transaction.
+   * Adds work. Items with the same key run one at a time, in the order in which they were sent. An item with `isFirst` runs before items
+   * with other keys. An item with `after` gets the key of the item with that id, if that is known. With `run`, the insert is part of the
+   * caller's transaction.
    */
   send(queue: QueueName, work: SentWork, run?: RunStatement): Promise<void>
   /** Adds work that the queue does not know or has finished; queued and running work is left unchanged. */

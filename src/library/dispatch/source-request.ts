@@ -5,7 +5,7 @@ import type { Source } from '../source.ts'
 import type { CrawlRequest } from './dispatcher.ts'
 
 /**
- * Writes the order for a crawl of an existing source. Throws for an imported source, unless its import was interrupted. Request headers are
+ * Creates the request for a crawl of an existing source. Throws for an imported source, unless its import was interrupted. HTTP headers are
  * left out, because arguments are stored.
  */
 export async function createSourceRequest(

@@ -42,11 +42,11 @@ export interface TrackedJob {
   processIdentity: ProcessIdentity | null
   /** Null while no process runs. */
   child: CrawlProcess | null
-  /** Maximum number of requests in flight sent to the process; 0 before that. */
+  /** Maximum number of concurrent requests that the process was last told; 0 before that. */
   share: number
   /** Whether the job continues elsewhere, so that the end of this process is not its end. */
   isHandedOver: boolean
-  /** Requested status of the end. */
+  /** Status that the job gets when it ends by request; null if no end was requested. */
   requestedEnd: 'stopped' | 'cancelled' | null
   /** Last line on stderr. */
   lastErrorLine: string | null
@@ -127,7 +127,7 @@ export function createTrackedJob(id: string, order: CrawlRequest, now: number, l
   }
 }
 
-/** Whether an order targets the same source and library as a job. */
+/** Whether a request targets the same source and library as a job. */
 export function isSameStart(
   order: CrawlRequest,
   { request: other, sourceId }: Pick<TrackedJob, 'request' | 'sourceId'>,

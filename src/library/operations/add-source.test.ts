@@ -20,7 +20,7 @@ test('checkLabel accepts other labels and trims them', () => {
     expect(checkLabel('name', ` ${label} `)).toBe(label)
 })
 
-test('a default name drops characters that a label cannot contain', async () => {
+test('a default name has hyphens instead of characters that a label cannot contain', async () => {
   const library = await openTestLibrary()
   const { name } = await addSource(library, { url: 'file:///srv/a%0Ab@c/', isOwnFolder: true })
   expect(name).toBe('a-b-c')

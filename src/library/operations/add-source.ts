@@ -14,7 +14,7 @@ import { DEFAULT_SETTINGS, type Source, type SourceSettings } from '../source.ts
 
 /** Input for a new source. */
 export interface SourceInput {
-  /** Start address of a site, or a tree of files: a web archive, a Git repository or a package, in any form of their addresses. */
+  /** Start address of a site, or address of a tree of files in any notation: an archive on the web, a Git repository or a package. */
   readonly url: string
   /**
    * Allows a folder, file or repository on this machine. Only the owner of the machine may set this, never a page or a request.
@@ -23,7 +23,7 @@ export interface SourceInput {
   readonly isOwnFolder?: boolean
   /** Whether the source consists of imported chunks for a web address. @default false */
   readonly isImported?: boolean
-  /** @default the host, with the path where there is one; of a tree, the end of its address */
+  /** @default the host with the path; for a tree, the end of its address */
   readonly name?: string | undefined
   readonly version?: string | undefined
   readonly scope?: Partial<Scope>

@@ -27,15 +27,17 @@ import { listSourcesAt } from './split-milestones.ts'
 
 /** Input of an analysis run. */
 export interface AnalyseInput {
-  /** Missing options have the defaults of {@link RunOptions}. An interrupted run is resumed if the options are the same or none. */
+  /**
+   * Missing options have the defaults of {@link RunOptions}. An interrupted run is resumed if no options are given or they equal its own.
+   */
   readonly options?: Partial<RunOptions>
-  /** Id of a run recorded for this process. */
+  /** Id of a run that was recorded for this process to execute. */
   readonly runId?: string
   /** Leaves an aborted run open for the next process instead of cancelling it. @default false */
   readonly isLeftOpen?: boolean
   /** Number of pages per batch. @default 100 */
   readonly batch?: number
-  /** @default that of this program */
+  /** @default {@link analysePage} */
   readonly analyse?: AnalysePage
 }
 
@@ -49,7 +51,7 @@ export type AnalysisEvent =
   | { readonly type: 'ended'; readonly run: AnalysisRun }
 
 const BATCH = 100
-/** After this time, other processes may have added pages. */
+/** An interrupted run that began longer ago restarts at the first page, because other processes may have added pages. */
 const RESTART_AFTER_MS = 3_600_000
 /** Maximum number of failed pages listed per run. */
 const MAX_LISTED_FAILURES = 100
@@ -91,7 +93,7 @@ class ActiveRun {
   readonly #analyse: AnalysePage
   #run: AnalysisRun
   #places: PlaceMatcher = EMPTY_MATCHER
-  /** Countries of hosts, as determined at the start of the run. */
+  /** Countries of the hosts that this run has met so far. */
   readonly #countries = new Map<string, string | null>()
   #named = 0
   #isOver = false
@@ -272,7 +274,7 @@ class ActiveRun {
     yield { type: 'progress', stage: 'pages', progress }
   }
 
-  /** Counts hubs by their first pages; a hub whose first page is not stored counts with the page that revealed it. */
+  /** Counts hubs by their first pages. A later page of a hub counts only if the hub is not stored yet. */
   async #countHubs(
     done: readonly { readonly page: PageToAnalyse; readonly analysed: AnalysedPage }[],
   ): Promise<number> {

@@ -5,7 +5,7 @@ import type { Library } from '../library.ts'
 
 /** A run sends a heartbeat with every batch; without one for this long it counts as abandoned. */
 const HEARTBEAT_TIMEOUT_MS = 60_000
-/** How long a run recorded for a process waits for it before another process may take it. */
+/** How long a run without a runner stays reserved for the process that it was recorded for. */
 const RESERVATION_MS = 10_000
 
 /** Progress of a run that has not started. */
@@ -31,7 +31,7 @@ export function requireAnalyses({ analyses }: Library): Analyses {
   return analyses
 }
 
-/** Whether the process of an unfinished run has ended. */
+/** Whether an unfinished run is abandoned: its process has ended, sends no heartbeat, or did not begin it in time. */
 export function isRunAbandoned({ runner: { isGone }, clock }: Library, { runner, heartbeatAt }: AnalysisRun): boolean {
   const silentMs = Math.abs(clock.now() - heartbeatAt)
   if (runner === null) return silentMs >= RESERVATION_MS
@@ -39,8 +39,8 @@ export function isRunAbandoned({ runner: { isGone }, clock }: Library, { runner,
 }
 
 /**
- * Starts a run for a runner, or resumes the last one: by id if given, otherwise if it was interrupted and the options are the same or none.
- * Without a runner, the run is reserved briefly for the process it is recorded for.
+ * Starts a run, or resumes the last one: the run with the given id, or else an interrupted run if no options are given or they equal its
+ * own. If `runner` is null, the run is reserved briefly for the process that will execute it.
  */
 export async function beginRun(
   library: Library,

@@ -29,7 +29,7 @@ export interface ChosenSources {
   readonly notices: readonly string[]
   /** Whether every source is selected. */
   readonly isAll: boolean
-  /** Ids of incomplete sources among those that share a name; an incomplete newer version is not preferred. */
+  /** Ids of incomplete sources that share their name with others. An incomplete version is not preferred, even if it is newer. */
   readonly incomplete: ReadonlySet<string>
 }
 
@@ -37,8 +37,8 @@ export interface ChosenSources {
 type Choice = Pick<ChosenSources, 'sources' | 'notices'>
 
 /**
- * Selects sources. A name alone selects its newest complete version. Without names and version, every complete source is selected, and any
- * source that is the only one of its name. A version without names applies to every name that has it.
+ * Selects sources. A name alone selects its newest complete version. Without names and version, all sources are selected, except incomplete
+ * ones whose name also has a complete source. A version without names applies to every name that has it.
  */
 export async function chooseSources(
   library: Library,
@@ -79,7 +79,7 @@ async function listHalfImported({ store }: Library, sources: readonly Source[]):
   return notices
 }
 
-/** Lists the sources that lack pages, among the first ones given. */
+/** Lists those of the first MAX_LABELS sources that lack pages. */
 export async function listPartial(library: Library, sources: readonly Source[]): Promise<PartialSource[]> {
   const partial: PartialSource[] = []
   for (const source of sources.slice(0, MAX_LABELS)) {
@@ -181,7 +181,7 @@ async function chooseAmong(
   return { sources: [source], notices: [...writeChoice(source, choice), ...describeDoubts(choice)] }
 }
 
-/** Returns the sources that a text may name, and the version in it unless that is part of a label. */
+/** Returns the sources that a text may name, and the version after its `@` if the whole text names no source. */
 function parseSourceText(
   all: readonly Source[],
   text: string,

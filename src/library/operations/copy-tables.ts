@@ -52,7 +52,7 @@ export function verifyTables(copy: RunningCopy): Promise<VerifiedTable[]> {
   })
 }
 
-/** Compares the sources, which are written last. */
+/** Compares the sources, which become visible only when the copy ends. */
 export function verifySources(copy: RunningCopy): Promise<VerifiedTable> {
   return copy.to.libraryCopy.view((there) => verifyOne(copy, there, SOURCES_TABLE, async () => undefined))
 }
@@ -126,8 +126,9 @@ async function writeRows(copy: RunningCopy, table: CopyTable, changes: RowChange
 }
 
 /**
- * Limits changes by ownership. Own rows may change freely. Shared rows are overwritten only if the target was empty at the start, and never
- * removed, because another crawl may have added them since.
+ * Limits changes by the ownership of rows. `own` rows may change freely. `shared` rows are overwritten only if the target was empty at the
+ * start, and never removed, because another crawl may have added them since. `whole` rows are removed only if the target was empty at the
+ * start.
  */
 function allowedChanges({ belonging }: CopyTable, changes: RowChanges, isAlone: boolean): RowChanges {
   if (belonging === 'own') return changes

@@ -47,7 +47,7 @@ export interface CrawlInput extends Partial<CrawlRunOptions> {
   readonly focus?: readonly string[]
   /** Pages removed by recent runs, which count towards the loss gate. @default 0 */
   readonly lostBefore?: number
-  /** A runner that has lost its crawl to this one, even if it does not know yet. */
+  /** Id of the runner that had the crawl before. It counts as ended, even if its process still runs. */
   readonly goneRunner?: string
   /** Content of an imported source, which cannot be read from anywhere else. */
   readonly imported?: ImportTree
@@ -316,8 +316,8 @@ function openTree(
   }
   const { chunks: profile, tree } = source.settings
   const isSame = kind === 'package' && !full && Object.keys(scope).length === 0
-  const lastRead = isSame ? { lastRead: () => listRows(store, source.id) } : {}
-  return trees.open(source.url, { profile, ...tree, headers, ...lastRead, signal })
+  const lastRows = isSame ? { readLastRows: () => listRows(store, source.id) } : {}
+  return trees.open(source.url, { profile, ...tree, headers, ...lastRows, signal })
 }
 
 /**

@@ -32,7 +32,7 @@ export interface AddressDescription {
 export interface KnownAddress {
   readonly source: Source
   readonly row: LedgerRow
-  /** The row with its content, if that is another address. */
+  /** The row of the address that has the content, if it is another address. */
   readonly target: LedgerRow | null
   readonly aliases: readonly OtherAddress[]
   /** Result of the current scope; null if it admits the address. */
@@ -58,7 +58,7 @@ export interface UnknownAddress {
   readonly isAddress: boolean
   /** The stored page with the most similar address. */
   readonly nearest: string | null
-  /** Results of the scope of each source, those of its host first. */
+  /** What the scope of each source says about the address; sources at its host come first. */
   readonly scopeResults: readonly { readonly source: Source; readonly explanation: Explanation }[]
 }
 
@@ -121,7 +121,7 @@ async function describeAlias(
 ): Promise<OtherAddress> {
   const other = alias.aliasUrl === asked ? alias.url : alias.aliasUrl
   let row: LedgerRow | null = null
-  // An address whose query or session counts has a row of its own.
+  // Begins with the key that keeps query and session, because an address that needs them has a row of its own.
   for (const key of listKeysOf(other).toReversed()) row ??= (await store.findRow(id, key)) ?? null
   const kind = row?.hasPage === true ? ((await analyses?.readClass(id, row.key)) ?? null) : null
   return { ...alias, other, row, isThere: row === null ? null : isExistingAddress(row), kind }

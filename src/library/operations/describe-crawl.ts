@@ -75,7 +75,7 @@ export async function describeCrawl(
   const crawl =
     crawlId === undefined || about.crawl?.id === crawlId ? about.crawl : await findCrawl(library, source, crawlId)
   const isLast = crawl?.id === about.crawl?.id
-  // Where the end could not be written, as on a full disk, only the job knows it.
+  // If the end could not be written, for example on a full disk, only the job knows the problem.
   const problem = job?.error ?? job?.summary?.problem ?? null
   return {
     source,

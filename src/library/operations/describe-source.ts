@@ -13,9 +13,9 @@ export interface SourceDescription extends SourceReport {
   readonly commit: string | null
   /** Failed addresses, up to the limit. */
   readonly errors: readonly LedgerRow[]
-  /** Number of pages refused only by the scope of the last crawl, which stay stored. */
+  /** Number of stored pages that a scope given only for the last crawl refused. */
   readonly kept: number
-  /** Addresses refused by the gate, up to the limit; those refused by user-defined rules come first. */
+  /** Addresses that the scope refused, up to the limit; those refused by user-defined rules come first. */
   readonly filtered: readonly LedgerRow[]
   /** Addresses skipped for another reason, up to the limit; those that refer to another address come last. */
   readonly leftOut: readonly LedgerRow[]
@@ -69,7 +69,10 @@ export async function describeSource(library: Library, source: Source, limit: nu
   return { ...report, crawled, commit: await findCommit(library, source), errors, kept: kept.count, filtered, leftOut }
 }
 
-/** Lists pages refused only by the scope of the last crawl. Imported lazily, because the module is slow to load and rarely needed. */
+/**
+ * Lists stored pages that a scope given only for the last crawl refused. The module is imported lazily, because it is slow to load and
+ * rarely needed.
+ */
 async function readLastRefusals(library: Library, { source, crawl, isRunning }: SourceReport, limit: number) {
   if (crawl === null || isRunning || !hasOwnScope(crawl)) return { count: 0, rows: [] }
   const { listLastRefusals } = await import('./last-refusals.ts')
@@ -83,7 +86,7 @@ async function countCrawled({ store }: Library, report: SourceReport): Promise<n
   return crawl.summary?.cappedAt == null ? store.countPages(source.id, crawl.id) : indexed + unchanged
 }
 
-/** All pages of a repository are at the commit last read. */
+/** Reads the commit from any page, because all pages of a repository are at the commit last read. */
 async function findCommit({ store }: Library, { id, url }: Source): Promise<string | null> {
   if (treeKindOf(url) !== 'repository') return null
   for (const state of ['indexed', 'unchanged'] as const) {

@@ -47,8 +47,8 @@ async function stage(more: Partial<Library> = {}) {
   return { store, library, source: source as Source, state, add, countOf, pass, clock }
 }
 
-describe('embedArrivals', () => {
-  test('embeds new pages of its source in small batches, and no other source', async () => {
+describe('embedDuringCrawl', () => {
+  test('embeds new pages of its source in small batches, and none of another source', async () => {
     const { library, source, state, add, countOf, pass } = await stage()
     await add('/a', 12)
     await add('/b', 1, 'other')
@@ -70,7 +70,7 @@ describe('embedArrivals', () => {
     expect(await countOf('other')).toBe(0)
   })
 
-  test('pauses while the crawl keeps the process busy, and lets others embed meanwhile', async () => {
+  test('pauses while the crawl keeps the process busy, and lets other processes embed meanwhile', async () => {
     const { library, source, state, add, countOf, pass, store, clock } = await stage()
     await add('/a', 30)
     const embedder = await library.openEmbedder?.()
@@ -136,7 +136,7 @@ describe('vectors of an earlier model', () => {
     return { ...staged, library: { ...library, openEmbedder, ...more } }
   }
 
-  test('are replaced when pages of their source arrive', async () => {
+  test('are replaced when a crawl of their source indexes pages', async () => {
     const { library, source, store, countOf, pass } = await stageEarlier()
     const arrivals = embedDuringCrawl(library, source)
     arrivals?.note(ARRIVED)

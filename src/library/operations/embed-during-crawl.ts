@@ -58,7 +58,7 @@ export function embedDuringCrawl(library: Library, source: Source): CrawlEmbeddi
 }
 
 /**
- * Embeds some chunks of a source without any vector, because servers and workers only continue sources that have one. Rejects as {@link
+ * Embeds some chunks of a source that has no vector yet, because servers and workers only continue sources that have one. Rejects as {@link
  * embedLibrary} does.
  */
 export async function beginEmbedding(library: Library, source: Source, signal?: AbortSignal): Promise<void> {

@@ -127,13 +127,13 @@ describe('embedLibrary', () => {
 
   test.each<[string, (text: string) => Float32Array, RegExp]>([
     [
-      'makes no vector of',
+      'returns NaN for',
       (text) => (isBad(text) ? new Float32Array(26).fill(Number.NaN) : countLetters(text)),
       /it holds NaN/,
     ],
-    ['gives nothing but zeros for', (text) => (isBad(text) ? new Float32Array(26) : countLetters(text)), /the same/],
+    ['returns only zeros for', (text) => (isBad(text) ? new Float32Array(26) : countLetters(text)), /the same/],
     [
-      'fails at',
+      'fails on',
       (text) => {
         if (isBad(text)) throw new Error('segmentation fault')
         return countLetters(text)
@@ -168,7 +168,7 @@ describe('embedLibrary', () => {
     expect(tries()).toBe(1)
   })
 
-  test('retries a chunk that timed out later and alone, without delaying others', async () => {
+  test('retries a timed-out chunk after an hour and on its own, so that it delays no others', async () => {
     const cause = new ServiceFailure('timeout', 'TEI: no answer')
     const late = (text: string) => {
       if (isBad(text)) throw new PharosError('EMBED_REFUSED', { service: 'TEI', problem: 'no answer' }, { cause })
@@ -216,7 +216,7 @@ describe('embedLibrary', () => {
     const { library, store, asked } = await stage(TWENTY, SPACE, embed)
     await expect(collect(embedLibrary(library, { batch: 20 }))).rejects.toMatchObject({ code: 'SERVICE_UNUSABLE' })
     const { embedded, refused } = await store.vectors.count()
-    // Finished halves are written, and no chunk is blamed.
+    // Finished halves are written, and no chunk is refused.
     expect({ embedded: embedded % 10, refused }).toEqual({ embedded: 0, refused: 0 })
     expect(asked.length).toBeLessThanOrEqual(3)
     expect(await collect(embedLibrary(openOver(store).library, { batch: 20 }))).toEqual([embedded, 20])
@@ -231,15 +231,15 @@ describe('embedLibrary', () => {
   })
 
   test.each<[string, () => Float32Array, string]>([
-    ['zeros', () => new Float32Array(26), 'VECTOR_INVALID'],
+    ['returns only zeros', () => new Float32Array(26), 'VECTOR_INVALID'],
     [
-      'failures',
+      'fails on every chunk',
       () => {
         throw new PharosError('MODEL_UNUSABLE', { problem: 'no such symbol' })
       },
       'MODEL_UNUSABLE',
     ],
-  ])('throws if the model gives only %s, and writes nothing', async (_what, embed, code) => {
+  ])('throws if the model %s, and writes nothing', async (_what, embed, code) => {
     const { library, store, asked } = await stage(TWENTY, SPACE, embed)
     await expect(collect(embedLibrary(library))).rejects.toMatchObject({ code })
     expect(await store.vectors.count()).toEqual({ embedded: 0, chunks: 20, refused: 0 })

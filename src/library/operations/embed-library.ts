@@ -46,11 +46,11 @@ const TIMEOUT_COOLDOWN_MS = 3_600_000
 const BATCHES_PER_COUNT = 20
 
 /**
- * Embeds chunks without vectors in batches and yields the progress after each. Chunks that the model refuses are excluded for good; chunks
- * on which a service times out are retried later. While another process embeds the library, it only reports progress. Throws
- * `EMBEDDER_MISSING` without a model, and `VECTOR_SPACE_OTHER` if there are vectors of another model. Vectors of an earlier built-in model
- * are dropped: the next crawl of a source, or a run over all sources, makes new ones. A failing service throws `SERVICE_UNUSABLE`; finished
- * vectors stay.
+ * Embeds chunks without vectors in batches and yields the progress after each. Chunks that the model refuses are excluded until a retry is
+ * requested; chunks on which a service times out are retried later. While another process embeds the library, this run only reports
+ * progress. Throws `EMBEDDER_MISSING` without a model, and `VECTOR_SPACE_OTHER` if there are vectors of another model. Vectors of an
+ * earlier built-in model are dropped: the next crawl of a source, or a run over all sources, makes new ones. A failing service throws
+ * `SERVICE_UNUSABLE`; finished vectors stay.
  */
 export async function* embedLibrary(library: Library, input: EmbedInput = {}): AsyncGenerator<EmbedProgress, void> {
   const { sourceIds, replace = false, retryRefused = false } = input
@@ -136,7 +136,10 @@ class Run {
     return this.#progress(await this.#vectors.count(this.#sourceIds))
   }
 
-  /** Visits every chunk without a vector once. Returns true when it made some: new chunks may have appeared behind it. */
+  /**
+   * Visits every chunk without a vector once. Returns true if it made vectors: meanwhile chunks may have been added before the current
+   * position.
+   */
   async *goThrough(): AsyncGenerator<EmbedProgress, boolean> {
     let counted = await this.#vectors.count(this.#sourceIds)
     let after: ChunkRef | undefined

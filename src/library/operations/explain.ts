@@ -17,20 +17,20 @@ export interface Explanation {
   readonly key: string
   /** The ledger row; null if the address was never seen. */
   readonly row: LedgerRow | null
-  /** The row with its content, if that is another address. */
+  /** The row of the address that has the content, if it is another address. */
   readonly target: LedgerRow | null
   /** For an address never seen: the row of the address that differs only in the trailing slash. */
   readonly other: LedgerRow | null
   readonly aliases: readonly Alias[]
-  /** Result of the current gate; null if it admits the address. */
+  /** Refusal by the current address filter; null if it admits the address. */
   readonly refusal: Refusal | null
-  /** Why the last crawl did not update the page, because of a scope given for that crawl only; null if it did. */
+  /** Why a scope given only for the last crawl refused the stored page; null if it did not. */
   readonly lastRefusal: Refusal | null
   /** Why the last crawl failed, in words; null if it did not. */
   readonly lastProblem: string | null
-  /** Number of addresses that the last crawl found but had no room for. */
+  /** Number of addresses that the last crawl found but did not store, because the ledger was full. */
   readonly overflow: number
-  /** Why the last crawl may not have seen every address of the site; null where it saw all. */
+  /** Why the last crawl may not have seen every address of the site; null if it saw all. */
   readonly incomplete: string | null
   /** When robots.txt was last read, if it disallows the address; null otherwise. */
   readonly robotsReadAt: number | null
@@ -112,7 +112,7 @@ async function findLastRefusal(
   return row === null ? null : (await createLastRefusalFinder(library, source, crawl ?? null))(row)
 }
 
-/** A crawl that failed at the start leaves no trace in the ledger. */
+/** Returns why a crawl failed. A crawl that failed at the start leaves no trace in the ledger. */
 function problemOf(crawl: Crawl | undefined): string | null {
   return crawl?.summary?.end === 'failed' ? crawl.summary.problem : null
 }

@@ -101,7 +101,7 @@ function describeRefusal(
   return `robots.txt (read ${age}) disallows it${pattern === null ? '' : `: ${pattern}`}`
 }
 
-/** A single fetch waits for the normal pause of its host, but not for a long back-off. */
+/** Throws if the host is in a long back-off. A single fetch waits only for the normal pause of its host. */
 async function refuseDuringBackoff(library: Library, url: string): Promise<void> {
   const ms = await readBackoffMs(library, url)
   if (ms <= MAX_WAIT_MS) return

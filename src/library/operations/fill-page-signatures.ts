@@ -3,9 +3,10 @@ import { isFileUrl } from '../../core/url/file-url.ts'
 import type { Library } from '../library.ts'
 
 /**
- * Computes fingerprints for pages stored by an older Pharos; returns how many. Until then, search shows such pages beside their duplicates.
+ * Computes the signatures of pages stored by an older Pharos; returns how many. Until then, search shows such pages beside their
+ * duplicates.
  */
 export function fillPageSignatures({ store }: Pick<Library, 'store'>, signal?: AbortSignal): Promise<number> {
-  // Files may contain code.
+  // Files may contain code, whose language must not be guessed.
   return store.fillPageSignatures((page) => withPageSignature(page, !isFileUrl(page.url)), signal)
 }

@@ -117,7 +117,7 @@ describe('findPage for a missing page', () => {
     )
   })
 
-  test('does not suggest a page that merely shares the folder or is as short', async () => {
+  test('does not suggest a page that only shares the folder, or only has an equally short path', async () => {
     const folder = `${site.origin}/3/library/reference/of/everything`
     const { large } = enlarge([`${folder}/os.html`, `${folder}/json.html`, `${site.origin}/a`, `${folder}/index.html`])
     for (const url of [`${folder}/asyncio.html`, `${site.origin}/py`, `${site.origin}/guide/index.html`]) {
@@ -206,7 +206,7 @@ test('listOutline returns the tree of headings of a page', async () => {
 })
 
 describe('listSymbols', () => {
-  test('lists the symbols of a page in order, each with its place', async () => {
+  test('lists the symbols of a page in order, each with its address and chunk', async () => {
     const { symbols, hasMore } = await listSymbols(library, { url: `${site.origin}/api` })
     expect(symbols.map(({ name }) => name)).toEqual(['tower.load', 'tower.dump', '--indent'])
     const [, dump] = symbols
@@ -221,7 +221,7 @@ describe('listSymbols', () => {
     expect(hasMore).toBe(false)
   })
 
-  test('filters the symbols of a source by prefix, as a whole or after the last dot', async () => {
+  test('filters the symbols of a source by a prefix of the whole name or of its part after the last dot', async () => {
     const names = async (prefix: string, limit?: number) => {
       const { symbols, hasMore } = await listSymbols(library, { source: 'tower@1.9', prefix, limit })
       return [...symbols.map(({ name }) => name), hasMore]
@@ -259,7 +259,7 @@ describe('listSymbols', () => {
     expect(symbols.map(({ source }) => source)).toEqual(['tower@1.9', 'tower@1.10'])
   })
 
-  test('lists the definitions of code by the line that names each', async () => {
+  test('gives a definition in code the line that names it, not that of its comment or decorator', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pharos-symbols-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const body = '    number = number + 1\n'.repeat(60)

@@ -134,7 +134,7 @@ async function readStoredVersions({ store }: Library, { id }: Source): Promise<M
   return held
 }
 
-/** Throws before any write if pages would be lost, because a truncated file would remove the rest. */
+/** Throws before any write if too many pages would be removed, because the import may be truncated. */
 function refuseLoss({ limits }: Library, held: ReadonlyMap<string, string | null>, { pages }: ImportTree): void {
   const lost = [...held.keys()].filter((key) => !pages.has(key)).length
   // No stored page is in the import, so it is probably something else.

@@ -71,7 +71,7 @@ export interface TreePorts extends RunPorts {
 const MAX_READERS = 8
 /** Number of visits leased at once. */
 const VISIT_BATCH_SIZE = 128
-/** Number of finds offered to the ledger at once. */
+/** Number of found addresses offered to the ledger at once. */
 const FIND_BATCH_SIZE = 1000
 
 /**
@@ -121,7 +121,7 @@ class ActiveTree implements RunCounts {
   /** Content hashes of pages whose files no longer exist, and of files that were read. */
   readonly goneHashes: string[] = []
   readonly readHashes: Set<string> = new Set()
-  /** Files with several pages of which no page is open, by key. */
+  /** Known files with several pages, all of which were read, by key. */
   readonly containers: Map<string, KnownContainer> = new Map()
   /** Why the last file without a page was skipped. */
   lastRefusal: { readonly reason: Reason; readonly detail: string | null } | null = null
@@ -137,7 +137,7 @@ class ActiveTree implements RunCounts {
     this.survey = new TreeSurvey(run.scope)
   }
 
-  /** Returns the address that opens a key for a reader. */
+  /** Returns the address at which a user can open the file or page with this key. */
   addressOf(key: string): string {
     const file = this.survey.findFile(key) ?? { path: key, part: null }
     const address = this.ports.tree.addressOf(file.path)
@@ -149,7 +149,7 @@ class ActiveTree implements RunCounts {
     return this.survey.judge(this.survey.findFile(key)?.path ?? key)
   }
 
-  /** Offers finds to the ledger and emits the results. */
+  /** Offers found addresses to the ledger and emits the results. */
   async offer(finds: readonly FoundAddress[]): Promise<void> {
     const { sourceId, crawlId, limits } = this.run
     for (let start = 0; start < finds.length; start += FIND_BATCH_SIZE) {
@@ -293,7 +293,8 @@ interface KnownContainer extends KnownFile {
 }
 
 /**
- * Collects container files with their pages. Rows of containers precede their pages; a container with an unsettled page must be read again.
+ * Collects container files with their pages. The row of a container precedes those of its pages. A container with an unread page is left
+ * out, so that it is read again.
  */
 function noteContainers(containers: Map<string, KnownContainer>, rows: readonly LedgerRow[]): void {
   for (const row of rows) {
@@ -311,8 +312,8 @@ function noteContainers(containers: Map<string, KnownContainer>, rows: readonly 
 }
 
 /**
- * Returns the number of pages if none of their files exists, because the folder may be the mount point of a missing disk; 0 if the owner
- * accepts the loss.
+ * Returns the number of pages if none of their files exists, because the folder may be the mount point of a missing disk. Returns 0
+ * otherwise, or if the owner accepts the loss.
  */
 function countMissing({ run, ports, survey }: ActiveTree, { pages }: KnownKeys): number {
   if (run.acceptLoss || run.kind === 'retry') return 0
@@ -322,7 +323,7 @@ function countMissing({ run, ports, survey }: ActiveTree, { pages }: KnownKeys):
   return [...pages].every((path) => survey.stateOf(path) === 'nothing') ? pages.size : 0
 }
 
-/** Lists pages whose files must no longer be read. Pages outside the scope stay. */
+/** Lists pages whose path is no longer a file to read. Pages of files outside the scope stay. */
 function listLost(active: ActiveTree, { pages }: KnownKeys): FoundAddress[] {
   if (active.run.kind === 'retry') return []
   return [...pages]
@@ -330,7 +331,7 @@ function listLost(active: ActiveTree, { pages }: KnownKeys): FoundAddress[] {
     .map((path) => createFoundAddress(active, path, null))
 }
 
-/** Lists finds for everything the run must visit or skip. Pages of container files come with the known ones. */
+/** Lists the addresses that the run must visit or skip. Pages of container files are taken from the known pages. */
 function listFoundAddresses(active: ActiveTree, { pages, failed }: KnownKeys): FoundAddress[] {
   const { kind, discover, focus } = active.run
   if (kind === 'retry') return [...failed].map((path) => createFoundAddress(active, path, null))
@@ -463,7 +464,8 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   // A new commit changes the addresses of unchanged files; an old commit may disappear one day.
   const url = active.addressOf(key)
   const seen = { etag, lastModified, url, contentUrl: url, detail, bytes }
-  // The page is removed at the end of the run. Without that end, the next run must check the file again, so its validators are cleared.
+  // The page is removed at the end of the run. If the run is interrupted before, the next run must check the file again, so its validators
+  // are cleared.
   const unproven = hasPage ? { etag: null, lastModified: null } : {}
   if (reading.type === 'unchanged' && container !== undefined) {
     const finds = container.parts.map((part) => createFoundAddress(active, part, active.judge(key)))
@@ -489,10 +491,12 @@ async function readVisit(active: ActiveTree, visit: Visit): Promise<Outcome> {
   return { state: isSame ? 'unchanged' : 'indexed', record, ...seen }
 }
 
-/** Reasons without a page for files that may become readable: too large, incomplete or encrypted. */
+/** Reasons why a file has no page now but may have one later: it is too large, damaged or encrypted. */
 const RECOVERABLE_REASONS: ReadonlySet<Reason> = new Set<Reason>(['too-large', 'damaged', 'encrypted'])
 
-/** Visits duplicates again if the path that held their content no longer does, or is about to be removed. */
+/**
+ * Queues duplicates again if the path with their content has other content now or is about to be removed. Returns whether there were any.
+ */
 async function requeueOrphans(active: ActiveTree): Promise<boolean> {
   const { run, ports } = active
   const { requeued, settled } = await ports.ledger.requeueOrphanedAliases(
@@ -550,7 +554,7 @@ async function endFolder(active: ActiveTree): Promise<Ending> {
   return removeGone({ run: limited, ports }, isComplete)
 }
 
-/** Ends a partial run. The loss of all pages is withheld, as in a full run. */
+/** Ends a partial run. Like a full run, it keeps the pages if all of them would be removed, unless the loss is accepted. */
 async function endFocus({ run, ports, moved }: ActiveTree): Promise<Ending> {
   const { removable, pages } = await ports.ledger.countRemovable(run.sourceId, run.crawlId, false)
   if (removable > 0 && removable === pages && !run.acceptLoss) return withholdAll(removable)
@@ -562,7 +566,7 @@ function withholdAll(pages: number): Ending {
   return { end: 'gate', problem, removed: 0, withheld: pages }
 }
 
-/** Loss limits. A different folder in the same place may lose at most half of its pages, however few there are. */
+/** Returns the loss limits. If another folder is at the same path, at most half of the pages may be removed, however few there are. */
 function lossLimitsOf({ run, ports }: ActiveTree): TreeRun['limits'] {
   const isOther = run.lastPlace !== undefined && run.lastPlace !== ports.tree.folderId
   return isOther ? { ...run.limits, lossPages: 0, lossShare: 0.5 } : run.limits

@@ -10,10 +10,13 @@ import { resolveScope } from './add-source.ts'
 import { findSiteUrl } from './find-start.ts'
 import { hasOwnScope } from './source-status.ts'
 
-/** Returns why the last crawl did not update the page of a row; null if its scope admitted the row. */
+/** Returns why the scope of the last crawl refused the stored page of a row; null if it did not. */
 export type LastRefusalFinder = (row: LedgerRow) => Refusal | null
 
-/** Judges pages by the scope of the last crawl only. Such a scope does not change stored rows, so the refusal is visible only here. */
+/**
+ * Judges stored pages by a scope that was given only for the last crawl. Such a scope does not change stored rows, so the refusals must be
+ * computed again.
+ */
 export async function createLastRefusalFinder(
   library: Library,
   source: Source,
@@ -34,7 +37,7 @@ async function createScopeCheck(library: Library, source: Source, { options }: C
   return ({ url, depth }) => gate.judge(url, depth, true).refusal
 }
 
-/** Lists up to `limit` pages refused only by the scope of the last crawl, with reasons, and counts them all. */
+/** Lists up to `limit` stored pages that a scope given only for the last crawl refused, with reasons, and counts all of them. */
 export async function listLastRefusals(
   library: Library,
   source: Source,

@@ -43,7 +43,7 @@ export interface DuplicateList {
   readonly pageCount: number
   /** Number of pages compared. */
   readonly compared: number
-  /** Number of pages without a fingerprint: an older Pharos stored them, and {@link comparePages} has not run yet. */
+  /** Number of pages without a signature: an older Pharos stored them, and `fillPageSignatures` has not run yet. */
   readonly unknown: number
 }
 
@@ -54,8 +54,8 @@ const PAGES_AT_ONCE = 500
 const MAX_PAGES_PER_GROUP = 100
 
 /**
- * Lists groups of nearly identical pages and translations. It reads all pages twice, so that only numbers are kept in memory for pages not
- * listed.
+ * Lists groups of nearly identical pages and translations. It reads all pages twice, so that it keeps only numbers in memory for pages that
+ * it does not list.
  */
 export async function listDuplicates(
   library: Library,
@@ -160,7 +160,7 @@ async function readGroups(
   for await (const { page, source, kin } of visited) {
     if (missing === 0) break
     const group = pages.get(groups[number] ?? -1)
-    // Skips pages added or removed since the comparison.
+    // Pages may have been added or removed since the comparison, so another page may have this number now.
     if (group !== undefined && group.length < MAX_PAGES_PER_GROUP && finder.isSamePage(number, kin)) {
       const { url, title, language, sourceId } = page
       group.push({ url, title, source: labelOf(source), version: source.version, language, sourceId })

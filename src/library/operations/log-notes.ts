@@ -3,8 +3,8 @@ import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 
 /**
- * Returns a function that logs milestones and problems of a crawl without a server, under the crawl id as job id, so that later queries
- * about the site find them.
+ * Returns a function that logs the milestones and problems of a crawl that runs without a server. The crawl id serves as job id, so that
+ * later queries about the site find them.
  */
 export function createNoteLogger({ jobLog, clock }: Library, { url }: Source): (event: CrawlEvent) => Promise<void> {
   let jobId: string | undefined

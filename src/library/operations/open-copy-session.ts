@@ -85,7 +85,7 @@ async function begin(input: CopySessionInput, request: CopySessionRequest, isWel
   return to.libraryCopy.sessions.begin({ ...request, isAlone, skipped })
 }
 
-/** Whether a library has never been written to. */
+/** Whether a library has no rows other than those of every new library. */
 export async function isEmptyLibrary(there: LibraryView): Promise<boolean> {
   for (const table of [SOURCES_TABLE, ...COPY_TABLES]) {
     if (!NEVER_EMPTY.has(table.name) && (await there.has(table))) return false

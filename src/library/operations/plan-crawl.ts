@@ -13,7 +13,7 @@ function typeOf({ settings }: Source, { options }: Pick<Crawl, 'options'>): Craw
   return options.crawlType ?? settings.crawlType
 }
 
-/** Throws for a history crawl of a site that is not understood yet, unless forced. */
+/** Throws for a history crawl of a site that lacks the required milestones, unless forced. */
 export async function refuseUnprepared(library: Library, source: Source, crawl: Crawl): Promise<void> {
   if (typeOf(source, crawl) !== 'history' || crawl.options.force === true) return
   await requireHostMilestones(library, new URL(source.siteUrl).host)
@@ -40,7 +40,7 @@ export async function planCrawl(library: Library, source: Source, crawl: Crawl):
 /** Number of rows read at once. */
 const ROWS_AT_ONCE = 1000
 
-/** Stores the milestones that a crawl has reached, if the library supports it. */
+/** Creates the storage for the milestones of a crawl; undefined if the library has no plan memory. */
 export function createMilestoneMemory(library: Library, crawl: Crawl): MilestoneStore | undefined {
   const { planMemory } = library
   if (planMemory === undefined) return undefined

@@ -65,7 +65,9 @@ export async function prepareSource(library: Library, given: PrepareSourceInput)
   }
 }
 
-/** Whether the request for a tree differs from the stored source, which had not been read yet and may have been a mistake. */
+/**
+ * Whether the request for a tree has other settings than the stored source. A source that was never read may have been added by mistake.
+ */
 function hasNewSettings(source: Source, { scope = {}, settings = {} }: SourceInput): boolean {
   if (!isTree(source)) return false
   const { tree: { ref, path } = DEFAULT_SETTINGS.tree, chunks = DEFAULT_SETTINGS.chunks } = settings

@@ -152,7 +152,7 @@ describe('searchLibrary answer', () => {
     }
   })
 
-  test('shows the whole section of the best page before others, and mentions much weaker pages', async () => {
+  test('shows the whole section of the best page before others, and only mentions much weaker pages', async () => {
     const section = Array.from({ length: 5 }, (_, i) => `<p>The lighthouse beam. ${words(`s${i}x`, 40)}</p>`).join('')
     const others = Object.fromEntries(
       Array.from({ length: 4 }, (_, i) => [
@@ -248,7 +248,7 @@ describe('searchLibrary answer', () => {
     expect(more).toEqual([])
   })
 
-  test('names pages with the same text, and those of other versions', async () => {
+  test('shows pages with the same text once, and names the others, also those of other versions', async () => {
     await crawl({ '/': setting('A', 'can be changed') }, 'a')
     await crawl({ '/': setting('A', 'can be changed') }, 'b')
     await crawl({ '/': setting('A', 'can be changed as well') }, 'c')
@@ -305,7 +305,7 @@ describe('searchLibrary answer', () => {
     expect(await searched({ version: 'latest' })).toEqual([10, 12])
   })
 
-  test('says how much of the library is searchable, if not all', async () => {
+  test('says how many chunks are searchable while the index is incomplete', async () => {
     await read(PAGES)
     const store = { ...library.store, readIndexState: async () => ({ chunks: 13_441, indexed: 1204 }) }
     const { notices } = await searchLibrary({ ...library, store }, { query: 'beam' })
@@ -538,7 +538,7 @@ describe('searchLibrary by meaning', () => {
     expect((await searchLibrary(near, { query })).relevance).not.toBe('none')
   })
 
-  test('finds pages without a common word, within the filters', async () => {
+  test('finds pages that share no word with the query, within the filters', async () => {
     await read(PAGES)
     const meant = withMeanings(meaningOf('Other', 13_441), async () => embedder())
     expect((await searchLibrary(meant, { query: 'xyzzy' })).passages[0]?.title).toBe('Other')
@@ -546,7 +546,7 @@ describe('searchLibrary by meaning', () => {
     expect((await searchLibrary(meant, { query: 'xyzzy', fusion: 'words' })).passages).toEqual([])
   })
 
-  test('uses the same scale in every answer', async () => {
+  test('uses the same scale of scores in all answers to a question', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 150 }, (_, i) => [
         `/p${i}`,
@@ -563,7 +563,7 @@ describe('searchLibrary by meaning', () => {
     }
     const shown = answers.flatMap(({ passages }) => passages)
     expect(shown.length).toBe(150)
-    // 140 pages rank above it by words, and the first answer has 100.
+    // By words, 140 pages rank above Page 140, and the first answer has 100.
     expect(answers[0]?.passages.map(({ title }) => title)).toContain('Page 140')
     // Without the page found by meaning, the order is that of words throughout.
     const others = shown.filter(({ title }) => title !== 'Page 140').map(({ score }) => score)

@@ -42,7 +42,7 @@ const BUDGET_SHARES: Readonly<Record<Relevance, number>> = { strong: 1, weak: 0.
 /** At most this many searched sources are named. */
 const MAX_NAMED_SOURCES = 10
 
-/** At most this many parts of the hits are read for one question, over all its answers. */
+/** At most this many parts of the hits, as `rankHits` returns them, are read for one question, over all its answers. */
 const MAX_PARTS = 10
 
 /** At most this many further parts are read to fill one answer. */

@@ -8,8 +8,8 @@ import type { Crawl } from '../store.ts'
 
 /**
  * Status of a source in the terms of the contract. CRAWLING: a crawl is running and none has completed yet. UPDATING: a later crawl is
- * running. Otherwise the last crawl that ended by itself decides: INDEXED, or ERROR if it failed or stopped at the gate. A stopped crawl
- * changes nothing, except that stored pages turn PENDING into INDEXED.
+ * running. Otherwise the last crawl that ended by itself decides: INDEXED, or ERROR if it failed or the loss gate stopped it. A cancelled
+ * crawl changes nothing, except that stored pages turn PENDING into INDEXED.
  */
 export type SourceStatus = 'PENDING' | 'CRAWLING' | 'INDEXED' | 'UPDATING' | 'ERROR'
 

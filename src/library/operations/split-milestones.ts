@@ -1,15 +1,15 @@
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 
-/** Where milestones are stored: the log of jobs, and the plan memory of crawls without a server. */
+/** Where milestones are stored: the log of jobs, and the plan memory, which also has those of crawls that ran without a server. */
 type MilestoneStores = Pick<Library, 'jobLog' | 'planMemory'> & Partial<Pick<Library, 'store'>>
 
 /** Maximum number of recent crawls of a source to check. */
 const MAX_CRAWLS = 100
 
 /**
- * Splits milestones into those a host has reached, in any job or crawl, and the others, in the given order. Job notes survive the removal
- * of a source, so notes older than the first current source at the host are ignored.
+ * Splits milestones into those a host has reached, in any job or crawl, and the others, in the given order. The log of jobs keeps
+ * milestones of removed sources, so those that are older than the oldest existing source at the host are ignored.
  */
 export async function splitMilestones(
   library: MilestoneStores,

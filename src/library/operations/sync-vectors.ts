@@ -23,7 +23,7 @@ export interface SyncProgress {
   /** Number of vectors checked, and the total. */
   readonly looked: number
   readonly vectors: number
-  /** Vectors missing or different in the copy. */
+  /** Vectors written to the copy, because they were missing or different there. */
   readonly copied: number
   /** Vectors removed from the copy. */
   readonly removed: number

@@ -59,7 +59,7 @@ export type WatchEvent =
     }
   /** A failed file was read, or no longer exists. */
   | { readonly type: 'healed'; readonly path: string; readonly isGone: boolean; readonly retries: number }
-  /** Pages of missing files stay, because the loss gate would be exceeded. */
+  /** Pages of missing files stay, because the loss gate does not let so many be removed. */
   | { readonly type: 'withheld'; readonly pages: number; readonly problem: string | null }
   /** A run has failed. */
   | { readonly type: 'vain'; readonly problem: string | null }
@@ -70,7 +70,7 @@ export type WatchEvent =
   /** The folder is missing; nothing is removed, and the watch waits for it. */
   | { readonly type: 'away'; readonly problem: string }
   | { readonly type: 'back' }
-  /** The watch waits for a temporary problem, then retries. */
+  /** The watch waits for the end of a temporary problem, then retries. */
   | { readonly type: 'waiting'; readonly problem: string }
 
 /** Above this number of changed paths and this share of the known ones, a full check is cheaper. */
@@ -175,7 +175,7 @@ class WatchSession {
     return changed.length > total * FULL_CHECK_THRESHOLD.share
   }
 
-  /** Waits for temporary problems and for a missing folder; rethrows everything else. */
+  /** Waits after a temporary problem, or while the folder is missing; rethrows everything else. */
   async *sitOut(error: unknown): AsyncGenerator<WatchEvent, void, void> {
     if (!(error instanceof PharosError)) throw error
     const { code, message } = error
@@ -372,5 +372,5 @@ function fileOf(path: string): string {
   return /^(.*?[^/])#/s.exec(path)?.[1] ?? path
 }
 
-/** Reasons for a file without content that may become readable once repaired. */
+/** Reasons why a file has no content now but may have some once it is repaired. */
 const DEFECTS: ReadonlySet<Reason> = new Set<Reason>(['damaged', 'encrypted', 'page-defect', 'unreadable'])

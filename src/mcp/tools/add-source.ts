@@ -99,8 +99,7 @@ async function importChunksArgument(
   { library, progress, signal }: ToolContext,
 ) {
   const stray = Object.keys(args).find((name) => !IMPORT_NAMES.includes(name))
-  if (stray !== undefined)
-    throw usageError(`${stray}: a crawl option, which prechunked does not use; leave it out`)
+  if (stray !== undefined) throw usageError(`${stray}: a crawl option, which prechunked does not use; leave it out`)
   const opened = await library()
   const { importRequest: importInto } = await import('../../library/operations/import-request.ts')
   const { version, acceptLoss, embed } = args

@@ -149,7 +149,7 @@ function contentTypeOf(word: 'PROSE' | 'CODE' | 'MIXED' | undefined): ContentTyp
   return word === 'PROSE' ? 'prose' : 'code'
 }
 
-/** Writes each passage as two blocks: our own with the citation, then the text alone. */
+/** Writes each passage as two blocks: the citation, then the text of the page alone. */
 function writeAnswer(answer: SearchAnswer, filters: readonly Filter[], isReadOnly: boolean): string[] {
   const { passages, more, moreShown, cursor } = answer
   const head = writeHead(answer, filters, isReadOnly)

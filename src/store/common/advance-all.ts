@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Interval between attempts while another process blocks the index. */
 export const BUSY_RETRY_DELAY_MS = 20
-/** Pause between two steps. Other writers poll the lock no more often than this, and the process can do other work. */
+/** Pause between two steps, so that other writers can take the lock and the process can do other work. */
 export const STEP_PAUSE_MS = 10
 /** How long another process may block the index before this gives up. */
 const BUSY_TIMEOUT_MS = 2000

@@ -4,7 +4,7 @@ import type { PlaceRelation } from '../../analysis/place.ts'
 export interface Ancestor {
   readonly id: number
   readonly relation: PlaceRelation
-  /** The number of levels between the two. */
+  /** 1 for a direct parent, 2 for a parent of that one, and so on. */
   readonly depth: number
 }
 
@@ -20,7 +20,10 @@ export function hasAncestor(above: readonly Ancestor[], id: number, relation: Pl
   return above.some((one) => one.id === id && one.relation === relation)
 }
 
-/** All ancestors through several direct parents. A parent that is also an ancestor of another parent is listed once, as that ancestor. */
+/**
+ * All ancestors through several direct parents, each with its smallest depth. A direct parent that is also an ancestor of another direct
+ * parent counts only as that ancestor.
+ */
 export function mergeAncestors(direct: readonly DirectParent[]): Ancestor[] {
   const nearest = new Map<string, Ancestor>()
   const add = (one: Ancestor): void => {

@@ -3,7 +3,7 @@ import { COPY_TABLES, type CopyRow, type CopyTable, columnPositions, SOURCES_TAB
 import type { CopyPlan, CopySession, NewCopySession } from '../../library/library-copy.ts'
 import { parseStored } from './damage.ts'
 
-/** An arrival as it is stored. */
+/** A copy session as it is stored. */
 export interface CopySessionColumns extends Omit<CopySession, 'plan'> {
   /** As JSON. */
   readonly plan: string
@@ -32,7 +32,7 @@ export const PLACE_TABLES: readonly string[] = COPY_TABLES.filter(
   .map(({ name }) => name)
   .reverse()
 
-/** Whether an arrival may have brought places. */
+/** Whether a copy session includes places. */
 export function includesPlaces({ skipped }: CopyPlan): boolean {
   return !skipped.some(({ group }) => group === 'places')
 }
@@ -41,12 +41,12 @@ export function includesPlaces({ skipped }: CopyPlan): boolean {
 export const DELETE_EMPTY_VECTOR_SPACE =
   'DELETE FROM vector_space WHERE NOT EXISTS (SELECT 1 FROM vectors) AND NOT EXISTS (SELECT 1 FROM refused_chunks)'
 
-/** Two processes may both have found no arrival and start one: the second one is refused. */
+/** Throws if a copy session is unfinished. Two processes may both find none and start one; the second fails here. */
 export function refuseUnfinishedCopy(found: CopySession | undefined, library: string): void {
   if (found?.endedAt === null) throw new PharosError('COPY_RUNNING', { target: library })
 }
 
-/** Reserves row numbers after those that are in use. */
+/** Creates the plan of a new copy session: its row numbers follow those that are in use. */
 export function planNumbers(
   { place, highest, isAlone, skipped }: NewCopySession,
   taken: Readonly<Record<string, number>>,
@@ -87,7 +87,7 @@ export function groupRuns(numbers: readonly number[]): ChunkRun[] {
   return runs
 }
 
-/** Hides a source that is still arriving: its name and id stay free for others until it is shown. */
+/** Hides a source that is still being copied: its name and id stay free for other sources until it is shown. */
 export function hideSourceName(row: CopyRow): CopyRow {
   const [id = 0, uuid = 0, name = 0, version = 0] = columnPositions(SOURCES_TABLE, ['id', 'uuid', 'name', 'version'])
   const hidden = `arriving ${row[id]}`

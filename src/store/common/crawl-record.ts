@@ -16,7 +16,7 @@ export function toCrawl(found: CrawlRecord): Crawl {
   return { ...found, options, summary }
 }
 
-/** SQL condition for finished runs over a part of a source, which depends on how options are serialized. */
+/** SQL condition for focused runs that have ended. It depends on how `options` is serialized. */
 export const IS_FOCUSED = `options LIKE '%"isFocused":true%' AND state <> 'running'`
 
 /** The columns of a crawl besides its number and source. */

@@ -3,17 +3,23 @@ import { foldKey } from '../../core/url/spelling.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import { parseScope } from './source-record.ts'
 
-/* For the migration of rows whose keys lack the slash at the end and display keys such as `ref`: earlier versions took them for nothing. */
+/*
+ * Migration of rows of earlier versions. Those versions dropped a trailing slash and display parameters such as `ref` from keys, because
+ * they considered them meaningless.
+ */
 
-/** The address of a row. Earlier versions followed a redirect within one visit where both addresses had one key: then it led to the page. */
+/**
+ * The current address of a row. Earlier versions followed a redirect within one visit if both addresses had the same key; then `contentUrl`
+ * is the address of the page.
+ */
 export function currentUrl(url: string, contentUrl: string | null): string {
   const isSpelling = contentUrl !== null && foldKey(keyOrText(contentUrl)) === foldKey(keyOrText(url))
   return isSpelling ? contentUrl : url
 }
 
 /**
- * The key that this version gives an address of a source; null where the source is no web site, or the text no web address. `scope` is
- * the JSON that a store keeps.
+ * The key that this version gives an address of a source; null if the source is not a web site or the text is not a web address. `scope`
+ * is the stored JSON.
  */
 export function currentKey(sourceUrl: string, scope: string, url: string): string | null {
   return treeKindOf(sourceUrl) === undefined ? (keyInScope(parseScope(scope), url) ?? null) : null

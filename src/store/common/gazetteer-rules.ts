@@ -10,7 +10,7 @@ export interface Check {
   readonly query: string
 }
 
-/** Rules that the tables enforce themselves, unless another program writes to them. */
+/** Rules that must hold: a violation is an error. Constraints of the tables enforce some of them. */
 export const RULES: readonly Check[] = [
   {
     kind: 'no-names',

@@ -34,9 +34,9 @@ const NO_ROWS: Readonly<Record<LedgerState, number>> = {
 export const IS_LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`
 
 /**
- * SQL condition for rows that are requested before they count as unlinked: a page that was linked with a query that was dropped, or an
- * address at most one link from the start that held a page or answered well. Addresses from lists and from the user are excluded, because
- * every crawl names them again.
+ * SQL condition for rows that are requested once more before they count as unlinked: a page that was found by dropping the query of a link,
+ * or an address at most one link from the start that holds a page or was skipped with a status below 400. Addresses from lists and from the
+ * user are excluded, because every crawl finds them again.
  */
 export const NEEDS_UNLINKED_CHECK: string = `(discovery = 'query-strip' AND page_hash IS NOT NULL
   OR depth <= 1 AND discovery <> 'manual' AND NOT ${IS_LISTED}

@@ -40,7 +40,7 @@ export interface RowDraft {
   readonly lease: string | null
 }
 
-/** Another row that holds the same content and keeps it; never one that the same crawl proved gone. */
+/** Another row that holds the same content, except rows that the same crawl proved gone. */
 export interface Holder {
   readonly id: number
   readonly key: string
@@ -102,8 +102,8 @@ export function markDuplicate(row: RowDraft, target: string): void {
 }
 
 /**
- * Marks a row as a duplicate of a better row with the same content. Returns whether the page of this row, which has the same content, is to
- * be removed at once.
+ * Marks a row as a duplicate of a better row, which holds the content with this hash. Returns whether the page of this row must be removed
+ * at once, because it has the same content.
  */
 export function demoteToDuplicate(row: RowDraft, better: Holder, hash: string, crawl: number): boolean {
   markDuplicate(row, better.key)
@@ -112,7 +112,7 @@ export function demoteToDuplicate(row: RowDraft, better: Holder, hash: string, c
     row.pageHash = null
     return true
   }
-  // A page with other content would be lost, so it is removed at the end of the crawl, subject to the loss gate.
+  // A page with other content is removed only at the end of the crawl, subject to the loss gate.
   row.provenCrawl = crawl
   return false
 }

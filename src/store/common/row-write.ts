@@ -22,8 +22,8 @@ export interface ExistingRowRecord {
 export interface RowWrite {
   readonly result: OfferResult
   /**
-   * `insert` creates a row, `admit` and `refuse` change its state, `touch` updates only depth, weight and crawl, `name` turns it into a
-   * failure, and `none` changes nothing.
+   * `insert` creates a row, `admit` and `refuse` change its state, `touch` updates only depth, weight and crawl, `name` turns a missed
+   * guess into a failure, and `none` changes nothing.
    */
   readonly kind: 'insert' | 'admit' | 'refuse' | 'touch' | 'name' | 'none'
   readonly state: LedgerState
@@ -71,8 +71,8 @@ export function applyRowWrite(
 const OTHER_CRAWL = ''
 
 /**
- * Whether the gate refused a row, or a plan only guessed it: the find that admits it is in effect its first. Even the crawl that refused a
- * row may admit it later.
+ * Whether the address filter refused a row, or the row is a missed guess of the planner: the find that admits it is in effect its first.
+ * Even the crawl that refused a row may admit it later.
  */
 function wasRefused({ state, reason }: KnownRow): boolean {
   return state === 'skipped' && (isFilterReason(reason) || reason === 'guess-missed')

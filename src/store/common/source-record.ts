@@ -32,7 +32,7 @@ export function toSource(found: SourceRecord): Source {
   return { id: uuid, name, version, url, siteUrl, scope, settings, createdAt }
 }
 
-/** The scope of a source that was kept. */
+/** Parses the stored scope of a source. */
 export function parseScope(text: string): Source['scope'] {
   return { ...UNGUARDED_SCOPE, ...parseStored<Partial<Source['scope']>>(text) }
 }

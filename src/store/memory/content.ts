@@ -38,12 +38,12 @@ export function toPageText(row: Row): PageText | undefined {
   return { ...rest, url: row.url, title, language, markdown, sections, chunks }
 }
 
-/** The similarity data of the page of a row. */
+/** The signature of the page of a row. */
 export function toPageSignature({ record }: Row): PageSignature | undefined {
   return record === null ? undefined : createPageSignature(record.page)
 }
 
-/** The page of a row with its similarity data. */
+/** The page of a row with its signature. */
 export function toRelated(row: Row): PageWithSignature | undefined {
   const { sourceId, key, url, record } = row
   return record === null

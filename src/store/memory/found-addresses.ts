@@ -37,7 +37,9 @@ function updateRow(row: Row, find: FoundAddress, result: OfferResult): Row {
   return wasRefused(row) ? { ...readmit(row), url, host, foundOn, discovery } : readmit(row)
 }
 
-/** Whether the gate refused a row, or a plan only guessed it: the find that admits it is in effect its first. */
+/**
+ * Whether the address filter refused a row, or the row is a missed guess of the planner: the find that admits it is in effect its first.
+ */
 function wasRefused({ state, reason }: Row): boolean {
   return state === 'skipped' && (isFilterReason(reason) || reason === 'guess-missed')
 }

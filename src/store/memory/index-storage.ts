@@ -16,7 +16,7 @@ export interface IndexedChunks {
   newest(): number
 }
 
-/** An in-memory index shelf. */
+/** Creates index storage in memory. */
 export function createIndexStorage({ chunks, pages, newest }: IndexedChunks): IndexStorage {
   const segments = new Map<number, EncodedSegment>()
   let dead: DeadChunkRange[] = []

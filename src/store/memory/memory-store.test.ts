@@ -19,14 +19,14 @@ const FIND: FoundAddress = {
 }
 const LEASE: LeaseRequest = { sourceId: 'one', limit: 1, now: 1, until: 100, horizon: 1, isBreadthFirst: false }
 
-test('a row that was handed out does not follow later changes', async () => {
+test('a returned row does not change when the store changes', async () => {
   const store = await createFilled()
   const before = await store.findRow('one', KEY)
   await store.lease(LEASE)
   expect(before?.state).toBe('pending')
 })
 
-test('a value that was handed out can be changed without changing the store', async () => {
+test('changing a returned value does not change the store', async () => {
   const store = await createFilled()
   Object.assign((await store.findRow('one', KEY)) ?? {}, { state: 'gone' })
   Object.assign((await store.listSources())[0] ?? {}, { name: 'other' })
@@ -34,7 +34,7 @@ test('a value that was handed out can be changed without changing the store', as
   expect((await store.listSources())[0]?.name).toBe('one')
 })
 
-test('a settlement that is refused leaves everything as it was, its finds and aliases included', async () => {
+test('a rejected settlement changes nothing, not even finds and aliases', async () => {
   const store = await createFilled()
   const [visit] = await store.lease(LEASE)
   if (!visit) throw new Error('nothing was leased')
@@ -57,7 +57,7 @@ test('a settlement that is refused leaves everything as it was, its finds and al
   })
 })
 
-test('a source that does not exist refuses finds and lists no rows', async () => {
+test('an unknown source rejects found addresses and lists no rows', async () => {
   const store = createMemoryStore()
   await expect(store.offer('one', 'crawl', [FIND], 1)).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
   expect(await store.listRows('one', { limit: 10 })).toEqual([])

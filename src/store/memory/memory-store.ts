@@ -187,7 +187,7 @@ export function createMemoryStore(): LibraryStore {
         const row = ledgerOf(sourceId).get(key)
         return row && toPageSignature(row)
       }),
-    // Every page here has its similarity data already.
+    // Signatures are computed when they are read, so none are missing.
     fillPageSignatures: async () => 0,
     listPageSignatures: async function* (sourceId) {
       for (const row of ledgerOf(sourceId).list({ limit: Number.POSITIVE_INFINITY })) {

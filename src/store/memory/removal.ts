@@ -1,7 +1,7 @@
 import { applyAction, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
-/** Pages that a crawl proved gone, or that a complete crawl did not see. */
+/** Rows whose pages a crawl proved gone or, with `withUnseen`, did not see. */
 export function listRemovable(ledger: SourceLedger, crawlId: string, withUnseen: boolean): Row[] {
   return ledger.rows().filter((row) => isRemovable(ledger, row, crawlId, withUnseen))
 }
@@ -12,7 +12,10 @@ export function isRemovable(ledger: SourceLedger, row: Row, crawlId: string, wit
   return row.hasPage && (isProven(ledger, row, crawlId) || isUnseen)
 }
 
-/** Removes these pages and returns their number. Also removes failed addresses that this crawl did not find. */
+/**
+ * Removes the pages that {@link listRemovable} returns, and returns their number. With `withUnseen`, also marks failed addresses as gone
+ * that this crawl did not see.
+ */
 export function removeProven(ledger: SourceLedger, crawlId: string, withUnseen: boolean): number {
   const removable = listRemovable(ledger, crawlId, withUnseen)
   const forgotten = ledger.rows().filter((row) => row.state === 'failed' && !row.hasPage && row.crawlId !== crawlId)
@@ -35,7 +38,7 @@ function keepsLinks({ state, reason }: Row): boolean {
   return state === 'skipped' && reason !== 'redirect'
 }
 
-/** The row of a removed page. Skipped rows already have their reason. */
+/** Marks a row as gone; its reason becomes `unlinked` unless it is proven gone. A skipped row keeps its state and reason. */
 function markGone(row: Row, isProvenGone: boolean): Row {
   const buried = applyAction(row, 'remove')
   return buried.state !== 'gone' || isProvenGone

@@ -30,7 +30,7 @@ function needsUnlinkedCheck({ depth, discovery, hasPage, state, status }: Row): 
   return depth <= 1 && !isNamedAnew && (hasPage || (state === 'skipped' && status !== null && status < 400))
 }
 
-/** Requeues rows, as final, whose target does not hold their content (any more). */
+/** Requeues rows whose target does not hold their content (any more), and marks them as final. */
 export function requeueOrphans(
   ledger: SourceLedger,
   crawlId: string,
@@ -47,11 +47,12 @@ export function requeueOrphans(
     const target = ledger.listHolders(row.contentHash).find(isStaying)
     if (target !== undefined) ledger.put({ ...row, target })
   }
-  // A row that this crawl did not see itself need not be rescued.
+  // A complete crawl requeues only rows that it saw.
   const isSeen = (row: Row): boolean => !withUnseen || row.crawlId === crawlId
   const isWanted = (row: Row): boolean =>
     row.finalCrawl !== crawlId && isSeen(row) && isOrphan(ledger, row, isStaying(row.target))
-  // A page that a complete crawl did not see counts as removed, so other rows may hold its content. Skipped rows already have their reason.
+  // Targets that a complete crawl did not see count as proven gone, so that other rows may hold their content. Skipped rows keep their
+  // reason.
   const orphans = ledger.rows().filter(isWanted)
   const targets = new Set(orphans.map(({ target }) => target))
   const requeued = ledger.putEach(isWanted, (row) => ({

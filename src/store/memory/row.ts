@@ -12,9 +12,9 @@ export interface Row extends LedgerRow {
   /** Its priority: rows with a lower weight are visited earlier. */
   readonly weight: number
   readonly lease: Lease | null
-  /** The next content is accepted as it is. */
+  /** The next content is stored at this address, whatever the canonical address of the page. */
   readonly isFinal: boolean
-  /** The crawl that made the row final, which each crawl does only once. */
+  /** The crawl that last made the row final. Each crawl does so at most once per row. */
   readonly finalCrawl: string | null
   readonly awaitsConfirmation: boolean
   /** The crawl that proved its page gone. */

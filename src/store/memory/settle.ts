@@ -81,7 +81,7 @@ function refreshRow(row: Row, record: PageRecord): Row {
 
 const NO_REASON = { reason: null, pattern: null, target: null } as const
 
-/** Records the response in the row, whatever state the settlement leads to. The row stays in the state `leased`, without a holder. */
+/** Records the response in the row, whatever state the settlement leads to. The row stays in the state `leased`, without a lease. */
 function recordResponse(row: Row, settlement: Settlement): Row {
   const {
     state,
@@ -167,7 +167,7 @@ function withClassification(stored: PageRecord, { classification }: PageRecord):
   return classification === undefined ? stored : { ...stored, classification }
 }
 
-/** Confirms a page. Two rows may hold the same one after a crawl that proved one of them gone and stopped at the loss gate. */
+/** Confirms a page. Two rows may hold the same content after a crawl that proved one of them gone and stopped at the loss gate. */
 function keepPage(ledger: SourceLedger, before: Row, row: Row, record: PageRecord): Row {
   const { contentHash } = record.page
   return claim(ledger, before, row, contentHash) ?? confirmPage(ledger, { ...row, contentHash, record })
@@ -191,8 +191,8 @@ function claim(ledger: SourceLedger, before: Row, row: Row, contentHash: string)
   if (compareKeyPreference(other.key, row.key) < 0) {
     const repeated = markDuplicate(applyAction(row, 'skip'), other.key, contentHash)
     if (row.record === null || row.record.page.contentHash === contentHash) return ledger.put(repeated)
-    // A page with other content would be lost, so it is removed at the end of the crawl, subject to the loss gate. This response did not
-    // check it, so `checkedAt` stays.
+    // A page with other content is removed only at the end of the crawl, subject to the loss gate. This response did not check that page,
+    // so `checkedAt` stays.
     const { record, crawlId } = row
     return ledger.put({ ...repeated, record, provenCrawl: crawlId, checkedAt: before.checkedAt })
   }
@@ -200,7 +200,7 @@ function claim(ledger: SourceLedger, before: Row, row: Row, contentHash: string)
   return undefined
 }
 
-/** A row whose content turned up at a better address. A row that is fetched anyway only loses its page. */
+/** Demotes a row whose content is now at a better address. A row that is still to be fetched only loses its page. */
 function demoteHolder(row: Row, target: string, contentHash: string): Row {
   const demoted = applyAction(row, 'demote')
   return demoted.state === 'skipped' ? markDuplicate(demoted, target, contentHash) : { ...row, record: null }

@@ -75,7 +75,7 @@ export class SourceLedger {
     return wanted.length
   }
 
-  /** Another row that holds a content and keeps it; never one that the same crawl proved gone. */
+  /** Another row that holds this content, except rows that the same crawl proved gone. */
   findHolder(contentHash: string | null, besides: Row): Row | undefined {
     return this.listHolders(contentHash)
       .filter((key) => key !== besides.key)
@@ -83,7 +83,7 @@ export class SourceLedger {
       .find((row) => row !== undefined && (row.provenCrawl === null || row.provenCrawl !== besides.crawlId))
   }
 
-  /** Keys of the rows that hold a content, in their order. */
+  /** Keys of the rows that hold a content, sorted. */
   listHolders(contentHash: string | null): string[] {
     return contentHash === null ? [] : [...(this.#holders.get(contentHash) ?? [])].sort(compareUtf8)
   }
@@ -132,7 +132,7 @@ export class SourceLedger {
     this.#lists.set(record.url, { ...record, named: [...record.named] })
   }
 
-  /** Pages that were stored from a list, or the list itself, in the order of keys. */
+  /** Pages that came from an llms-full.txt file, and the page of the file itself, in the order of keys. */
   listPagesOf(url: string, key: string): ListedPage[] {
     const held = this.rows().filter((row) => isPageOfList(row, url, key))
     return held.map((row) => ({ key: row.key, url: row.url })).sort((a, b) => compareUtf8(a.key, b.key))
@@ -158,7 +158,7 @@ export class SourceLedger {
     )
   }
 
-  /** Lists of a kind that name rows with content which a crawl has not seen. */
+  /** Lists of a kind on which rows with content or a target were found that a crawl has not seen. */
   listUnseenLists(crawlId: string, discovery: Discovery): string[] {
     const unseen = this.rows().filter(
       (row) => row.discovery === discovery && row.crawlId !== crawlId && (row.record !== null || row.target !== null),
@@ -226,7 +226,7 @@ export class SourceLedger {
   }
 }
 
-/** Whether a row holds a page that came from a list. A page that was fetched since has an HTTP status. */
+/** Whether a row holds a page that came from a list. A page that was fetched since has an HTTP status and does not count. */
 function isPageOfList(row: Row, url: string, key: string): boolean {
   const isListed = row.discovery === 'llms-full' && (row.foundOn === url || row.key === key)
   return isListed && row.record !== null && row.status === null

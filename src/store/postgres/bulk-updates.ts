@@ -42,7 +42,7 @@ export function requeue(sql: Sql, source: number, crawl: number, which: RequeueS
   )
 }
 
-/** Requeues rows, as final, whose target does not hold their content (any more), and counts them. */
+/** Requeues rows whose target does not hold their content (any more), marks them as final, and counts them. */
 export async function requeueOrphanedAliases(
   sql: Sql,
   source: number,
@@ -64,7 +64,7 @@ export async function requeueOrphanedAliases(
     [source, crawl, withUnseen],
   )
   if (withUnseen) {
-    // A page that a complete crawl did not see counts as removed, so other rows may hold its content. Skipped rows already have their
+    // Targets that a complete crawl did not see count as proven gone, so that other rows may hold their content. Skipped rows keep their
     // reason.
     await sql.run(
       `UPDATE ledger SET proven_crawl = $1, reason = CASE state WHEN 'skipped' THEN reason ELSE 'unlinked' END

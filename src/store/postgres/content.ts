@@ -64,7 +64,7 @@ const IS_ROW = 'l.source = $1 AND digest_of(l.key) = digest_of($2) AND l.key = $
 /** Batch size for reading pages, so that no transaction stays open while the consumer works. */
 const PAGES_AT_ONCE = 32
 
-/** SQL that writes the similarity data of a page: three values, starting at the parameter `first`. */
+/** SQL that writes the signature of a page: three values, starting at the parameter `first`. */
 function writeSignatureSql(first: number): string {
   return `INSERT INTO likenesses (page, fingerprint, language, family)
        VALUES ($1, $${first}, $${first + 1}, $${first + 2})

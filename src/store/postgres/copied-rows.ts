@@ -16,7 +16,7 @@ export async function writeRows(sql: Sql, table: CopyTable, changes: RowChanges)
   await notifyIndex(sql, table, changes)
 }
 
-/** The table with its additional columns here: parts of the page metadata that are queried separately. */
+/** The table with the columns that only PostgreSQL has: parts of the page metadata that are queried separately. */
 function shapeOf(table: CopyTable): { readonly shape: CopyTable; complete(row: CopyRow): CopyRow } {
   if (table.name !== 'pages') return { shape: table, complete: (row) => row }
   const [meta = 0] = columnPositions(table, ['meta'])

@@ -18,7 +18,7 @@ export async function insertHiddenSources(sql: Sql, rows: readonly CopyRow[]): P
   )
 }
 
-/** Drops arriving sources that are not in the list; the cleanup of removed sources then deletes their data. */
+/** Drops sources of an unfinished copy that are not in the list; the cleanup of removed sources then deletes their data. */
 export async function dropCopiedSources(sql: Sql, { offsets, kept }: CopyPlan, but: readonly CopyRow[]): Promise<void> {
   const [id = 0] = columnPositions(SOURCES_TABLE, ['id'])
   const after = offsets['sources'] ?? 0
@@ -31,7 +31,7 @@ export async function dropCopiedSources(sql: Sql, { offsets, kept }: CopyPlan, b
   )
 }
 
-/** Writes all columns of arrived sources and makes them visible. */
+/** Writes all columns of copied sources and makes them visible. */
 export async function showCopiedSources(sql: Sql, rows: readonly CopyRow[]): Promise<void> {
   const arrays = toArrays(COLUMNS, rows)
   const same = await sql.get<{ name: string; version: string | null }>(

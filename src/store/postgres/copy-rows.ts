@@ -4,7 +4,7 @@ import { packHash, unpackHash } from '../common/hash.ts'
 
 /* Names and encodings of library rows in PostgreSQL. */
 
-/** Tables with other names here. */
+/** Tables that have another name in PostgreSQL. */
 const TABLE_NAMES: Readonly<Record<string, string>> = { canonical_names: 'places' }
 
 /** The PostgreSQL array type of each cell type. */

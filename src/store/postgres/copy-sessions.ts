@@ -92,7 +92,7 @@ async function reserveForCopy(sql: Sql, { sources }: CopySessionRequest, plan: C
   await insertHiddenSources(sql, shiftRows(SOURCES_TABLE, sources, plan.offsets))
 }
 
-/** Runs work that requires the lease of an arrival; false when another process holds it by now. */
+/** Runs work that requires the lease of a copy session; false when another process holds it by now. */
 function withCopyLease(
   db: Database,
   { origin, holder, now }: CopySessionClaim,
@@ -130,7 +130,7 @@ async function insertCopySession(sql: Sql, { origin, holder, now }: CopySessionR
   )
 }
 
-/** Deletes rows of an arrival that belong to no source: job events, and incomplete places. */
+/** Deletes the rows of a copy session that belong to no source: job events, and incomplete places. */
 async function deleteCopiedRows(sql: Sql, plan: CopyPlan): Promise<void> {
   for (const { name, idColumn } of OWN_HISTORY_TABLES) {
     const after = plan.offsets[name] ?? 0

@@ -46,7 +46,7 @@ export async function readShared(sql: Sql, id: string): Promise<SharedCrawl | nu
 
 /** A crawl without a heartbeat for this long may be abandoned, and cannot be joined until it resumes. */
 const STALE_AFTER_MS = 30_000
-/** Counting of hosts stops here. */
+/** Maximum number of hosts that are counted per crawl. */
 const MAX_COUNTED_HOSTS = 1000
 
 /** Running crawls that can be joined, ordered by the amount of work on free hosts. */

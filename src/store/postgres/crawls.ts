@@ -11,7 +11,7 @@ import { freeHosts } from './hosts.ts'
 import { lockSource } from './lock-source.ts'
 import { crawlNumber } from './sources.ts'
 
-/** How often each crawl of this process had been begun at the time, which detects takeovers. */
+/** The term of each crawl when this process began it. It counts how often a crawl was begun, so a higher one reveals a takeover. */
 export type CrawlTerms = Map<string, number>
 
 const SELECT = `SELECT i.uuid AS id, s.uuid AS "sourceId", j.kind, j.state, j.options, j.runner, j.started_at AS "startedAt",
@@ -129,7 +129,7 @@ async function reopenCrawl(
   return { crawl: reopenedCrawl, term: reopened?.term ?? 0 }
 }
 
-/** Selects the crawl $1 while the runner $2 holds it. */
+/** SQL condition for the crawl `$1` while the runner `$2` holds it; null stands for any runner. */
 export const IS_HELD_BY_RUNNER: string = `id = (SELECT id FROM crawl_ids WHERE uuid = $1) AND state = 'running' AND runner IS NOT DISTINCT FROM coalesce($2, runner)`
 
 /** Records a heartbeat; false when the crawl was taken over. */

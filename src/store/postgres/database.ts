@@ -280,7 +280,7 @@ const statementNames = new Map<string, string>()
 
 /**
  * A named statement is planned once per connection. The number of statements in this program is fixed, so all of them are kept. The name is
- * derived from the text, so that programs behind a pooler never mean different statements by it.
+ * derived from the text, so that programs behind one pooler never use a name for different statements.
  */
 function toQueryConfig(text: string, values: readonly unknown[], isNamed: boolean): QueryConfig {
   const query = { text, values: values.map(replaceNul) }
@@ -290,7 +290,7 @@ function toQueryConfig(text: string, values: readonly unknown[], isNamed: boolea
   return { ...query, name }
 }
 
-/** PostgreSQL cannot store NUL in text, which pages, robots.txt files and foreign messages may contain. */
+/** Replaces NUL, which PostgreSQL cannot store in text. Pages, robots.txt files and foreign messages may contain it. */
 function replaceNul(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value
   return Array.isArray(value) ? value.map(replaceNul) : value

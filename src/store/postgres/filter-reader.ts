@@ -21,7 +21,7 @@ export interface FilterReader extends FilterData {
 
 /**
  * Number of unread entries that count as non-matching in the first pass, so that later candidates are seen too; each further pass
- * multiplies it by `MORE`.
+ * multiplies it by `SKIPPED_GROWTH`.
  */
 const INITIAL_SKIPPED = 50
 const SKIPPED_GROWTH = 4
@@ -29,7 +29,7 @@ const SKIPPED_GROWTH = 4
 const UNKNOWN_PAGE: FilteredPage = { url: '', key: '', language: null }
 const UNKNOWN_CHUNK: FilterInputChunk = { page: 0, kind: 'unknown', headingPath: [], symbol: null, content: '' }
 
-/** Creates the reader for the tests of a filter. Headings can be tested without the text of chunks. */
+/** Creates the reader for the tests of a filter. Tests of headings do not need the text of chunks (`withContent`). */
 export function createFilterReader({ traits, page, chunk }: ChunkTests, withContent: boolean): FilterReader {
   /** Results of the tests: each entry is tested once, however often the search is repeated. */
   const pages = new Map<number, FilteredPage | undefined>()
@@ -71,7 +71,7 @@ function keepMatch<T>(test: Test<T>, found: T | undefined): T | undefined {
   return found !== undefined && (test?.(found) ?? true) ? found : undefined
 }
 
-/** Which of these chunks match a filter, apart from their sources; for chunks that were not found through the index. */
+/** Which of these chunks match all conditions of a filter except the sources; for chunks that were not found through the index. */
 export async function testChunks(sql: Sql, filter: ChunkFilter, numbers: readonly number[]): Promise<boolean[]> {
   const tests = createChunkTests(filter)
   if (!tests.traits && !tests.page && !tests.chunk) return numbers.map(() => true)

@@ -126,7 +126,7 @@ async function insertRows({ sql, source, crawl, now }: WriteContext, changes: re
 const joinRowIds = (values: string, columns: string): string =>
   `(SELECT f.*, r.id FROM unnest(${values}) AS f (${columns}) CROSS JOIN LATERAL (${writeSelectByKey('r.id', 'f.key')}) r) f WHERE l.id = f.id`
 
-// The discovery columns are null unless they are replaced.
+// The new URL, host and discovery are null if the row keeps its own.
 const ADMIT = `UPDATE ledger l SET state = ${stateAfter('admit')}, crawl = $2, depth = f.new_depth, weight = f.new_weight,
     ${writeReadmission('false')}, is_final = false, url = coalesce(f.new_url, l.url), host = coalesce(f.new_host, l.host),
     discovery = coalesce(f.new_discovery, l.discovery),

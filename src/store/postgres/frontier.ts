@@ -44,7 +44,7 @@ interface FrontierState {
   readonly hasExpired: boolean
   /** Whether only rows that await confirmation are left. All frontier indexes keep these apart. */
   readonly isLast: boolean
-  /** Hosts with pending rows of this phase: one more than the number of wanted visits. */
+  /** Hosts with pending rows of this phase: at most one more than the number of wanted visits. */
   readonly hosts: readonly string[]
   /** Hosts that this process holds, without active visits and without work for this source. */
   readonly finished: readonly string[]
@@ -106,7 +106,7 @@ const EXPIRED = `l.source = $1 AND l.state = 'leased' AND l.leased_until <= $2::
 /** SQL condition for hosts whose holder, other than $3, has sent no heartbeat in time at $2. */
 const HAS_LATE_HOLDER = `NOT ${writeIsHeld('$2::float8')} AND h.holder <> $3`
 
-/** Leased rows whose host has changed its holder, or should; and rows that this same request had already leased. */
+/** SQL for leased rows whose host has, or should get, another holder, and for rows that an earlier attempt of the same request leased. */
 const LOST_ROWS = `SELECT l.id FROM ledger l JOIN hosts h ON h.host = l.host
   WHERE l.source = $1 AND l.state = 'leased'
     AND (split_part(l.lease, ':', 1) <> h.token::text OR split_part(l.lease, ':', 2) = $4 OR (${HAS_LATE_HOLDER}))`
@@ -203,7 +203,7 @@ function changeLease(
   if (isTaken) return takeHost(lease, holder.name, now, hostsUntil)
   const judged = judgeHostOwnership(lease, holder.name, now)
   if (judged === 'others') {
-    // A holder that visits this source already does the same work. Other hosts are requested only when there is nothing else to do.
+    // A holder with visits of this source already does this work. Any other host is requested only if too few visits were found.
     const isAsked = !isEnough && !holder.isFull && !frontier.visited.includes(host)
     return isAsked ? wantHost(lease, now) : lease
   }
@@ -218,7 +218,7 @@ function isNearHostLimit({ request: { maxHosts = Infinity, limit }, kept }: Leas
   return kept.size + limit > maxHosts
 }
 
-/** Returns rows of visits to the frontier, if they still hold the lease. Rows of a host that has changed its holder are returned anyway. */
+/** Returns the rows of visits to the frontier if the visits still hold their leases, even if the host has another holder by now. */
 export async function release(sql: Sql, source: number, visits: readonly Visit[]): Promise<void> {
   if (visits.length === 0) return
   await sql.run(
@@ -233,7 +233,7 @@ export async function release(sql: Sql, source: number, visits: readonly Visit[]
 const HOST_POLL_INTERVAL_MS = 500
 
 /**
- * SQL condition for hosts that the process $3 cannot have at $2: another process holds it, it is yielded to others, or $4 says that this
+ * SQL condition for a host that the process $3 cannot have at $2: another process holds it, it is yielded to others, or $4 says that this
  * process is at its maximum.
  */
 const IS_UNAVAILABLE = `(h.holder <> $3 AND ${writeIsHeld('$2::float8')}) OR ($4 AND h.holder IS DISTINCT FROM $3)
@@ -271,7 +271,7 @@ export async function listHeldHosts(sql: Sql, source: number, now: number, after
   return held.map(({ host }) => host)
 }
 
-/** Takes all pending rows out of the frontier. A row with a page was not visited, so its page stays valid. */
+/** Takes pending rows out of the frontier: all, or those of a list. A row with a page was not visited, so its page stays valid. */
 export function skipPending(
   sql: Sql,
   source: number,
@@ -423,8 +423,8 @@ async function choose(asked: LeaseContext): Promise<Candidate[]> {
 }
 
 /**
- * Picks from the first rows of all hosts, if these are enough. With a host limit, picks at least one row of each further host that the
- * limit allows.
+ * Picks from the first rows of all hosts, if these are enough. Near the host limit, picks only the first row of each host that this process
+ * does not hold yet.
  */
 async function chooseFirst(asked: LeaseContext): Promise<Candidate[] | undefined> {
   const { request } = asked

@@ -127,7 +127,7 @@ function joinConditions(conditions: readonly string[]): string {
 async function listPlaces(sql: Sql, query: PlaceQuery): ReturnType<Gazetteer['listPlaces']> {
   const { where, values, prefix } = writeCondition(query)
   const counted = await sql.get<{ total: number }>(`SELECT count(*) AS total FROM places p${where}`, values)
-  // Whoever looks for a name means places of that name before those whose names only begin like it.
+  // Places with exactly the searched name come before those whose names only begin with it.
   const nearest =
     query.sort === undefined && prefix !== undefined
       ? `(p.id IN (SELECT place_id FROM place_names WHERE normalized = ${prefix.value})) DESC, `
@@ -142,14 +142,14 @@ async function listPlaces(sql: Sql, query: PlaceQuery): ReturnType<Gazetteer['li
   return { total: counted?.total ?? 0, items: await describeListed(sql, found.map(toPlace), prefix?.text) }
 }
 
-/** What is not known is less than everything. Said of what may be unknown alone, as the indexes have it. */
+/** Sorts null as the lowest value. Only nullable columns get this clause, so that the order matches the indexes. */
 function withNulls(order: string): string {
   return order
     .replaceAll(/(?<=p\.(?:population|country_code) )DESC/g, 'DESC NULLS LAST')
     .replaceAll(/(?<=p\.(?:population|country_code) )ASC/g, 'ASC NULLS FIRST')
 }
 
-/** Adds to places in a list the name they were found by and what they lie in. */
+/** Adds to each place of a list the name by which it was found, and the region that contains it. */
 async function describeListed(sql: Sql, places: readonly Place[], begin: string | undefined): Promise<ListedPlace[]> {
   const ids = places.map(({ id }) => id)
   const matches =
@@ -246,7 +246,7 @@ async function findPlace(sql: Sql, id: number): Promise<PlaceDetails | undefined
   }
 }
 
-/** The few that are shown are chosen first, so that titles are looked up for them alone. */
+/** Lists the articles that mention a place. The limit is applied before the join, so that only titles of listed articles are read. */
 function listArticles(sql: Sql, placeId: number, limit: number): Promise<PlaceArticle[]> {
   return sql.all<PlaceArticle>(
     `SELECT a.url, g.title, CASE a.part WHEN 0 THEN 'title' WHEN 1 THEN 'url' ELSE 'text' END AS source, a.mentions,
@@ -262,7 +262,7 @@ function listArticles(sql: Sql, placeId: number, limit: number): Promise<PlaceAr
 }
 
 async function listMentions(sql: Sql, limit: number, host: string | undefined): ReturnType<Gazetteer['listMentions']> {
-  // It begins from the pages of the host: those of all others would have to be looked up one by one.
+  // Starts from the pages of the host, because the mentions of all others would need one lookup each.
   const pages =
     host === undefined
       ? 'article_places a WHERE $2::text IS NULL'

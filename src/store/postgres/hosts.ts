@@ -67,7 +67,7 @@ export async function writeHosts(sql: Sql, states: ReadonlyMap<string, HostState
   )
 }
 
-/** Releases hosts of ended processes, if that still holds once their rows are locked. */
+/** Releases the hosts whose lease still satisfies `isGone` after their rows are locked. */
 export async function freeHosts(
   sql: Sql,
   hosts: readonly string[],

@@ -81,7 +81,7 @@ export function createDraft({
 /** Chunks are never new by their number alone, because writers record them as stale. */
 const ALL_CHUNKS = Number.MAX_SAFE_INTEGER
 
-/** Creates a shelf on the loaded parts and the current draft. */
+/** Creates index storage over the loaded parts and the current draft. */
 export function createIndexStorage(parts: IndexParts, draft: () => IndexDraft): IndexStorage {
   return {
     readState: () => ({ format: draft().format, last: ALL_CHUNKS, generation: draft().generation }),
@@ -128,7 +128,7 @@ export function createIndexStorage(parts: IndexParts, draft: () => IndexDraft): 
       Object.assign(current, { segments: [], dead: [], stale, isCleared: true })
       current.newDead.clear()
     },
-    // Chunk counts are queried separately, so the shelf reports 0.
+    // Chunk counts are queried separately, so this storage reports 0.
     newestChunk: () => 0,
     countChunks: () => ({ upTo: 0, all: 0 }),
     completePages: () => undefined,

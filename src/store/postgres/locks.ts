@@ -17,8 +17,8 @@ export const LOCKS = [
 export type Lock = (typeof LOCKS)[number]
 
 /**
- * The advisory lock key of this library, which differs from those of other libraries in the same database. Derived from the name and,
- * optionally, the subject `$1`.
+ * SQL for the key of an advisory lock of this library, which differs from those of other libraries in the same database. Derived from the
+ * name and, optionally, from the SQL expression `about`.
  */
 export function lockNumber(name: Lock, about = ''): string {
   return `hashtextextended(current_setting('search_path') || ' ${name}'${about === '' ? '' : ` || ' ' || ${about}::text`}, 0)`

@@ -7,7 +7,7 @@ import type { Sql } from './database.ts'
 /** Batch size for reading pages, so that no transaction stays open while the consumer works. */
 const PAGES_AT_ONCE = 500
 
-/** The similarity data of pages, in the order of the places; undefined where it was not computed yet. */
+/** The signatures of pages, in the given order; undefined for a page without one. */
 export async function readPageSignatures(sql: Sql, places: readonly PageRef[]): Promise<(PageSignature | undefined)[]> {
   const found = await sql.all<PageSignature & { place: number }>(
     `SELECT a.place::integer AS place, k.fingerprint, k.language, k.family
@@ -21,11 +21,11 @@ export async function readPageSignatures(sql: Sql, places: readonly PageRef[]): 
   return places.map((_, place) => likenesses.get(place))
 }
 
-/** Batch sizes of the search for pages without similarity data, and of the computation. */
+/** Batch sizes of the search for pages without a signature, and of the computation. */
 const ROWS_AT_ONCE = 10_000
 const FILLED_AT_ONCE = 20
 
-/** Computes missing similarity data, and returns the number of pages. */
+/** Computes missing signatures, and returns their number. */
 export async function fillPageSignatures(
   sql: Sql,
   describe: (page: Page) => Page,
@@ -47,7 +47,7 @@ export async function fillPageSignatures(
   return filled
 }
 
-/** Inserts similarity data. A concurrent write of the page includes newer data, which wins. */
+/** Inserts a signature. If a concurrent write of the page has stored a newer one, that one stays. */
 function fillOne(sql: Sql, row: number, { fingerprint, language, family }: PageSignature): Promise<number> {
   return sql.run(
     `INSERT INTO likenesses (page, fingerprint, language, family)
@@ -57,7 +57,7 @@ function fillOne(sql: Sql, row: number, { fingerprint, language, family }: PageS
   )
 }
 
-/** The pages of a source with similarity data, in the order of keys. */
+/** The pages of a source with their signatures, in the order of keys. */
 export async function* listRelated(sql: Sql, source: number): AsyncGenerator<PageWithSignature> {
   let after = ''
   for (;;) {

@@ -2,8 +2,8 @@
 const ESCAPES = /\\(?:(u0000|ud[89a-f][\da-f]{2})|.)/g
 
 /**
- * JSON that SQL queries look into. PostgreSQL rejects the whole value when a text in it contains NUL or a lone surrogate, which foreign
- * addresses and files may contain.
+ * Writes JSON that SQL queries read, with U+FFFD for NUL and lone surrogates. PostgreSQL rejects a whole value if a text in it contains
+ * them, as foreign addresses and files may.
  */
 export function writePostgresJson(value: unknown): string {
   return JSON.stringify(value).replace(ESCAPES, (found, isUnreadable) => (isUnreadable ? '\uFFFD' : found))

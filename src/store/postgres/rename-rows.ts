@@ -4,7 +4,7 @@ import type { Sql } from './database.ts'
 /** Rows that are read at once. */
 const BATCH = 5000
 
-/** Gives each row of an earlier version the key of the address that gave its content. Keys lacked the slash at the end and display keys. */
+/** Gives each row of an earlier version its current address and key. Earlier keys had no trailing slash and no display parameters. */
 export async function renameRows(sql: Sql): Promise<void> {
   await sql.run('CREATE TEMP TABLE renamed (id bigint, source bigint, url text, old text, new text) ON COMMIT DROP')
   await listRenamed(sql)
@@ -14,7 +14,7 @@ export async function renameRows(sql: Sql): Promise<void> {
      WHERE t.source = l.source AND digest_of(t.old) = digest_of(l.target) AND t.old = l.target`,
   )
   await sql.run('UPDATE ledger l SET url = t.url FROM renamed t WHERE t.id = l.id')
-  // A row whose new key another row has keeps its old one.
+  // A row keeps its old key if another row already has the new one.
   await sql.run(
     `UPDATE ledger l SET key = t.new FROM (SELECT DISTINCT ON (source, new) * FROM renamed ORDER BY source, new, id) t
      WHERE t.id = l.id AND NOT EXISTS (
@@ -34,7 +34,7 @@ interface KeptRow {
   readonly scope: string
 }
 
-/** Fills the table of rows that take another address or key. */
+/** Fills the table of rows that get another address or key. */
 async function listRenamed(sql: Sql): Promise<void> {
   for (let after = 0; ; ) {
     const rows = await sql.all<KeptRow>(

@@ -24,7 +24,7 @@ export async function readHighestNumbers(sql: Sql): Promise<Readonly<Record<stri
   return Object.fromEntries(found.map(({ name, last }) => [name, last]))
 }
 
-/** Reserves the numbers that an arrival needs. */
+/** Reserves the numbers that a copy session needs. */
 export async function reserveNumbers(sql: Sql, { offsets, kept }: CopyPlan): Promise<void> {
   const taken = await readHighestNumbers(sql)
   for (const table of NUMBERED_TABLES) {

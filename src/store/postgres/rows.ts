@@ -52,7 +52,7 @@ export async function countLedger(sql: Sql, source: number): Promise<LedgerCount
   return toCounts(counted)
 }
 
-/** Lists of a kind that name rows with content which a crawl has not seen, in order. */
+/** Lists of a kind on which rows with content or a target were found that a crawl has not seen, sorted. */
 export async function listUnseenLists(
   sql: Sql,
   source: number,

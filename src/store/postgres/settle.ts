@@ -145,7 +145,7 @@ async function applySettlement(settling: SettlementContext, settlement: Settleme
   if (verdict === 'look') {
     confirmWithoutPage(row, holder)
   } else if (row.pageHash !== null && verdict === 'keep') {
-    // Two rows may hold it after a crawl that proved one of them gone and stopped at the loss gate.
+    // Two rows may hold the same content after a crawl that proved one of them gone and stopped at the loss gate.
     const claimed = await claim(settling, row.pageHash)
     if (!claimed.isOurs) return claimed
     if (record !== undefined) await writeMetadata(sql, source, row.id, record)
@@ -187,7 +187,7 @@ async function claim(
   return { isOurs: true, aliases, demoted: findDemoted(holder, crawl) }
 }
 
-/** Takes the content from a row. A row that is fetched anyway only loses its page. */
+/** Takes the content from a row. A row that is still to be fetched only loses its page. */
 async function demoteHolder(sql: Sql, { id, state }: Holder, target: string, hash: string): Promise<void> {
   const demoted = nextState(state, 'demote')
   if (demoted === undefined) {
@@ -234,7 +234,7 @@ const SELECT_DRAFT = `SELECT ${COLUMNS}, coalesce(split_part(l.lease, ':', 1) = 
         AND o.proven_crawl IS DISTINCT FROM $4
       ORDER BY o.key LIMIT 1) h ON true`
 
-/** Reads a row, and another row that holds a content and keeps it; never one that the same crawl proved gone. */
+/** Reads a row, and another row that holds the content, except rows that the same crawl proved gone. */
 async function readDraft(
   sql: Sql,
   source: number,

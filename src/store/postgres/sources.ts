@@ -108,7 +108,7 @@ export async function hideSource(sql: Sql, id: string): Promise<{ readonly pages
 
 /** Deletes a batch of data of hidden sources inside the caller's transaction; false when nothing is left. */
 export async function clearHidden(sql: Sql): Promise<boolean> {
-  // Sources that are still arriving are hidden too, but must stay.
+  // Sources of an unfinished copy are hidden too, but must stay.
   const hidden = await sql.get<{ id: number }>(
     `SELECT id FROM sources WHERE is_removed AND name <> 'arriving ' || id ORDER BY id LIMIT 1`,
   )

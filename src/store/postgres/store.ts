@@ -137,7 +137,7 @@ function createStore(db: Database, holder: HostHolder): LibraryStore & AnalysisS
   /** This process as a helper, when it has only joined the crawl. */
   const helperOf = ({ id, number }: CrawlRef): Helper | undefined =>
     joined.has(id) ? { crawl: number, name: holder.name } : undefined
-  /** Work that cannot be written now is left to the next index update. */
+  /** Merges the index. If it cannot be written now, the next index update does the work. */
   const tidyIndex = (): Promise<void> =>
     search.tidy().catch((error: unknown) => {
       if (causeOf(error) === undefined) throw error

@@ -39,7 +39,7 @@ interface Extension extends NearIndex {
 
 /** Maximum number of dimensions, because larger vectors do not fit into an index page. */
 const MAX_DIMENSIONS = 4000
-/** Sources with fewer vectors are compared exactly, because an index over all sources would mostly find others. */
+/** Up to this number, vectors are compared exactly, because an index over all sources would mostly find those of other sources. */
 const FEW_VECTORS = 20_000
 /** Minimum and maximum size of the candidate list during an index scan (`ef_search`). */
 const EF_SEARCH_RANGE = [200, 1000] as const

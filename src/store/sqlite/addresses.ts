@@ -355,7 +355,7 @@ function createLaneCursor(steps: Generator<readonly RowPosition[], void>, takeBr
   }
 }
 
-/** Inserts a lane at the place of its next position, if it has one. */
+/** Inserts a lane so that the lane with the next position is last; leaves it out if it has no more rows. */
 function enqueue(heads: LaneCursor[], head: LaneCursor, order: Order): void {
   const { position } = head
   if (position === undefined) return

@@ -59,7 +59,8 @@ export function createBulkUpdates(db: Database, content: Content): BulkUpdates {
            t.state IS 'skipped' AND t.reason IN ('duplicate', 'redirect', 'canonical', 'spelling') AND EXISTS (
              SELECT 1 FROM ledger o WHERE o.source = t.source AND o.key = t.target AND o.page_hash IS NOT NULL)))`,
   )
-  // A page that a complete crawl did not see counts as removed, so other rows may hold its content. Skipped rows already have their reason.
+  // A target that a complete crawl did not see counts as proven gone, so that other rows may hold its content. Skipped rows keep their
+  // reason.
   const proveUnseen = db.prepare<[number, number, number]>(
     `UPDATE ledger SET proven_crawl = ?, reason = CASE state WHEN 'skipped' THEN reason ELSE 'unlinked' END
      WHERE id = ? AND page_hash IS NOT NULL AND crawl IS NOT ?`,

@@ -10,13 +10,13 @@ import type { Database } from './database.ts'
 export interface CopiedSourceWriter {
   /** Writes new sources as hidden. */
   insertHidden(rows: readonly CopyRow[]): void
-  /** Drops arriving sources that are not in the list; the cleanup of removed sources then deletes their data. */
+  /** Drops sources of an unfinished copy that are not in the list; the cleanup of removed sources then deletes their data. */
   drop(plan: CopyPlan, but: readonly CopyRow[]): void
-  /** Writes all columns of arrived sources and makes them visible. */
+  /** Writes all columns of copied sources and makes them visible. */
   show(rows: readonly CopyRow[]): void
 }
 
-/** Creates the statements for arriving sources. */
+/** Creates the statements for copied sources. */
 export function createCopiedSourceWriter(db: Database): CopiedSourceWriter {
   const names = SOURCES_TABLE.columns.map(({ name }) => name)
   const insert = db.prepare(

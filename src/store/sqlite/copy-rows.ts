@@ -12,7 +12,7 @@ import { createLayouts } from './layouts.ts'
 /** A value as SQLite has it. */
 export type SqliteValue = string | number | Uint8Array | null
 
-/** Tables and columns with other names here. */
+/** Tables and columns that have another name in SQLite. */
 const TABLE_NAMES: Readonly<Record<string, string>> = { canonical_names: 'places' }
 const COLUMN_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   url_aliases: { is_there: '"exists"' },

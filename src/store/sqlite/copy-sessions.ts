@@ -17,7 +17,7 @@ import { createCopiedSourceWriter } from './copied-sources.ts'
 import type { Database, Write } from './database.ts'
 import { createRowNumbers } from './row-numbers.ts'
 
-/** The parts of the store that an arrival needs. */
+/** The parts of the store that a copy session needs. */
 export interface CopySessionParts {
   readonly db: Database
   readonly write: Write
@@ -29,7 +29,7 @@ export interface CopySessionParts {
 const COPY_SESSIONS =
   'SELECT origin, plan, began_at AS beganAt, ended_at AS endedAt, holder, touched_at AS touchedAt FROM arrivals'
 
-/** Page cache for an arrival, in KiB: its index writes are spread over the file, and the normal cache is too small for them. */
+/** Page cache of a copy session, in KiB: its index writes are spread over the file, and the normal cache is too small for them. */
 const COPY_CACHE_KIB = 128 * 1024
 
 /** Creates the port that receives a copy of another library. */
@@ -62,7 +62,7 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
   const rows = createCopiedRowWriter(db, index)
   const holds = ({ now, origin, holder }: CopySessionClaim): boolean => touch.run(now, origin, holder).changes > 0
   const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
-  /** Writes the sources first, because the last rows refer to them. */
+  /** Writes the sources first, because the rows with the highest numbers refer to them. */
   const settleIn = (request: CopySessionRequest, plan: CopyPlan): void => {
     db.pragma(`cache_size = -${COPY_CACHE_KIB}`)
     sources.insertHidden(shiftRows(SOURCES_TABLE, request.sources, plan.offsets))
@@ -140,7 +140,7 @@ function writeHighestRows(rows: CopiedRowWriter, { last }: CopySessionRequest, {
   }
 }
 
-/** Deletes rows of an arrival that belong to no source: job events, and incomplete places. */
+/** Deletes the rows of a copy session that belong to no source: job events, and incomplete places. */
 function deleteCopiedRows(db: Database, plan: CopyPlan): void {
   for (const { name, idColumn } of OWN_HISTORY_TABLES) {
     const after = plan.offsets[name] ?? 0

@@ -54,7 +54,7 @@ export function createCrawls(db: Database, sources: Sources): Crawls {
   const selectTerm = db.prepare<[string], { state: string; term: number }>(
     `SELECT state, term FROM crawls WHERE ${byId}`,
   )
-  /** How often each crawl of this connection had been begun at the time, which detects takeovers. */
+  /** The term of each crawl when this connection began it. It counts how often a crawl was begun, so a higher one reveals a takeover. */
   const terms = new Map<string, number>()
   const releaseAll = db.prepare<[number]>(
     `UPDATE ledger SET state = 'pending', lease = NULL, leased_until = NULL WHERE source = ? AND state = 'leased'`,

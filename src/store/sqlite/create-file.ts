@@ -65,7 +65,7 @@ export function findObstacle(path: string): Obstacle | undefined {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { mode: 0o600 })
   } catch (error) {
     const obstacle = obstacleOf(error)
-    // The file was created for its owner alone, and belongs to another user now.
+    // Only its owner may access a library file, and the owner is another user.
     return isDenied(error) ? { type: 'read-only', problem: describeFailure(error) } : obstacle
   } finally {
     rmSync(probe, { force: true })

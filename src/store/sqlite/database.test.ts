@@ -103,14 +103,14 @@ describe('damaged library file', () => {
     damaged.close()
   })
 
-  test('a damaged file that cannot be opened is reported with advice', () => {
+  test('a file that is too damaged to be opened is reported as damaged', () => {
     const { db, path } = stageDatabase()
     db.close()
     zeroTable(path, 'crawl_types')
     expect(() => openDatabase(path)).toThrow(/it is damaged/)
   })
 
-  test('a damaged file is distinguished from a sound one', () => {
+  test('the check finds nothing wrong with a sound file', () => {
     const { db, path } = stageDatabase()
     db.close()
     expect(checkFile(path)).toBeUndefined()

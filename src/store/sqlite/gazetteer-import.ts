@@ -128,7 +128,7 @@ function createRecordWriter(db: Database): RecordWriter {
   )
   const links = createPlaceLinks(db)
 
-  /** Writes one record; must not leave a refused record half-written. */
+  /** Writes one record. The caller must roll back a refused one, which may be half-written. */
   const writeRecord = (record: PlaceRecord, source: string): ImportOutcome => {
     const names = distinctNames(record)
     const canonical = names.find(({ isPreferred }) => isPreferred) ?? names[0]

@@ -54,11 +54,11 @@ describe('tokens of the index', () => {
     '東京都の天気 한국어 ประเทศไทย 𰀀𰀁',
     'می\u200cخواهم नमस्ते σίγμας ΣΊΓΜΑΣ Straße İstanbul naïve Ångström',
     '👩\u200d💻 🫨 x²',
-  ])("%j is indexed with the tokens of the product's tokenizer", (text) => {
+  ])('%j is found by each of its tokens', (text) => {
     const { db, index, write } = stage()
     write(1, () => text)
     settle(index)
-    // Every token of the text is a query that finds it, and so is every character of a pair.
+    // Each token finds the text. Han characters are indexed in pairs, and each of them alone finds it too.
     for (const token of tokenize(text)) expect(find(index, token), token).toEqual([1])
     for (const character of /\p{Script=Han}/u.test(text) ? ['東', '京', '気'] : [])
       expect(find(index, character)).toEqual([1])
@@ -83,7 +83,7 @@ describe('the index', () => {
     db.close()
   })
 
-  test('stays in few segments, however it grew', () => {
+  test('has few segments after many small additions', () => {
     const { db, index, write } = stage()
     for (let i = 0; i < 200; i++) {
       write(1 + (i % 7), () => `w${i}x`)
@@ -117,7 +117,7 @@ describe('the index', () => {
     db.close()
   })
 
-  test('indexes a rewritten page again, once', () => {
+  test('indexes each chunk of a rewritten page again, once', () => {
     const { db, index, write } = stage()
     write(10, (i) => `w${i}x`)
     settle(index)
@@ -164,7 +164,7 @@ describe('the index', () => {
     many.db.close()
   })
 
-  test('indexes a page once that it had only partly indexed', () => {
+  test('indexes each chunk once if a page is rewritten while it is partly indexed', () => {
     const { db, index, write } = stage()
     write(3000, () => 'word')
     index.advance()
@@ -214,7 +214,7 @@ describe('the index', () => {
     db.close()
   })
 
-  test('keeps overlapping removals apart', () => {
+  test('leaves out exactly the chunks of overlapping removals', () => {
     const { db, index, write } = stage()
     write(60, () => 'word')
     settle(index)

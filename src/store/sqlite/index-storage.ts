@@ -38,7 +38,7 @@ const BLOCK_CACHE_BYTES = 2 ** 21
 /** Above the number of blocks of any segment. */
 const MAX_BLOCKS = 2 ** 24
 
-/** Creates the shelf on the index tables. */
+/** Creates index storage over the index tables. */
 export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complete'>): IndexStorage {
   const selectState = db.prepare<[], IndexState>('SELECT format, last_chunk AS last, generation FROM index_state')
   const updateState = db.prepare<[string, number, number]>(

@@ -4,13 +4,13 @@ import type { PageWithSignature } from '../../library/store.ts'
 import { toPage } from '../common/stored-content.ts'
 import type { Database } from './database.ts'
 
-/** Similarity data of pages, stored under the id of their ledger row. Everything that writes runs inside the caller's transaction. */
+/** Signatures of pages, stored under the id of their ledger row. Everything that writes runs inside the caller's transaction. */
 export interface PageSignatures {
   write(row: number, page: Page): void
   read(source: number, key: string): PageSignature | undefined
-  /** Rows after this one whose pages lack similarity data, and where to continue; undefined at the end. */
+  /** Rows after this one whose pages have no signature, and where to continue; undefined at the end. */
   findMissing(after: number): { readonly rows: readonly number[]; readonly last: number } | undefined
-  /** Computes missing similarity data of these rows, and returns their number. */
+  /** Computes the missing signatures of these rows, and returns their number. */
   fill(rows: readonly number[], describe: (page: Page) => Page): number
   /** In the order of keys. */
   list(source: number): AsyncIterable<PageWithSignature>
@@ -19,11 +19,11 @@ export interface PageSignatures {
 /** Batch size for reading pages, so that no statement stays open while the consumer works. */
 const PAGES_AT_ONCE = 500
 
-/** Batch sizes of the search for pages without similarity data, and of the computation, which limit how long other writers wait. */
+/** Batch sizes of the search for pages without a signature, and of the computation, which limit how long other writers wait. */
 const ROWS_AT_ONCE = 10_000
 const FILLED_AT_ONCE = 20
 
-/** Creates the statements for similarity data. */
+/** Creates the statements for signatures. */
 export function createPageSignatures(db: Database): PageSignatures {
   const insert = db.prepare<[number, string | null, string | null, string | null]>(
     'INSERT OR REPLACE INTO likenesses (page, fingerprint, language, family) VALUES (?, ?, ?, ?)',

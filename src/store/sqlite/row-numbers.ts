@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 export interface RowNumbers {
   /** The highest number ever assigned in each table. */
   readHighest(): Readonly<Record<string, number>>
-  /** Reserves the numbers that an arrival needs, in tables that never reuse numbers. */
+  /** Reserves the numbers that a copy session needs, in tables that never reuse numbers. */
   reserve(plan: CopyPlan): void
 }
 

@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 /** Marks the file as a Pharos library: `Phar`. */
 const APPLICATION_ID = 0x50686172
 
-/** Trigger SQL that counts a new row of a host; part of two triggers of the last migration. */
+/** Trigger SQL that counts a new row of a host; part of two triggers below. */
 const COUNT_WITH_HOST = `INSERT INTO host_counts
       VALUES (new.source, new.host, new.state IN ('pending', 'leased'), new.state = 'indexed', new.state = 'unchanged',
         new.state = 'skipped', new.state = 'failed', new.state = 'gone', new.page_hash IS NOT NULL, new.checked_at)
@@ -895,7 +895,7 @@ export function migrate(db: Database, library: string, notice: (text: string) =>
   }).immediate()
 }
 
-/** Whether a database has the current schema; refuses what `migrate` refuses. */
+/** Whether a database has the current schema. Throws for a database that `migrate` refuses. */
 export function isCurrent(db: Database, library: string): boolean {
   // One transaction, because another process may be writing the values that this reads.
   return db.transaction(() => checkVersion(db, library))() === SCHEMA_VERSION

@@ -123,7 +123,7 @@ export function createSettlementWriter(
       return { isOurs: false, demoted: null }
     }
     content.remove(other.id)
-    // A row that is fetched anyway only loses its page.
+    // A row that is still to be fetched only loses its page.
     const state = nextState(other.state, 'demote')
     if (state === undefined) empty.run(other.id)
     else demote.run(state, row.key, packHash(hash), other.id)
@@ -155,7 +155,7 @@ export function createSettlementWriter(
     if (verdict === 'look') {
       confirmWithoutPage(row, findHolder(source, row.contentHash, row.id, crawl))
     } else if (row.pageHash !== null && verdict === 'keep') {
-      // Two rows may hold it after a crawl that proved one of them gone and stopped at the loss gate.
+      // Two rows may hold the same content after a crawl that proved one of them gone and stopped at the loss gate.
       const { isOurs, demoted } = claim(source, row, row.pageHash, now, crawl)
       if (!isOurs) return null
       if (record !== undefined) content.writeMetadata(source, row.id, record)

@@ -64,7 +64,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     'DELETE FROM reached_milestones WHERE crawl_id IN (SELECT uuid FROM crawl_ids WHERE source = ?)',
   )
   const selectHidden = db.prepare<[], number>('SELECT id FROM sources WHERE is_removed = 1 LIMIT 1').pluck()
-  // Sources that are still arriving are hidden too, but must stay.
+  // Sources of an unfinished copy are hidden too, but must stay.
   const selectRemoved = db
     .prepare<[], number>(
       `SELECT id FROM sources WHERE is_removed = 1 AND name <> 'arriving ' || id ORDER BY id LIMIT 1`,
@@ -78,13 +78,13 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
   const deleteFrom = (table: string) =>
     db.prepare<[string]>(`DELETE FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`)
   const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
-  // Children are deleted before their parents because of foreign keys.
   const hubs = createHubWriter(db)
   const selectPageUrls = db
     .prepare<[string], string>(
       'SELECT l.url FROM json_each(?) e JOIN pages p ON p.id = e.value JOIN ledger l ON l.id = e.value',
     )
     .pluck()
+  // Children are deleted before their parents because of foreign keys.
   const deleteRows = [deleteFrom('pages'), deleteFrom('links'), deleteFrom('ledger')]
   const deleteAliases = db.prepare<[number, number]>(
     `DELETE FROM url_aliases WHERE (source, url, alias_url) IN (

@@ -233,7 +233,7 @@ describe('opening a library', () => {
     await Promise.all([writer.close(), reader.close()])
   })
 
-  test('reads no match whose chunk was replaced or removed meanwhile; a match that was already read has no text then', async () => {
+  test('reads no match whose chunk was replaced or removed meanwhile, and a chunk that was not loaded yet becomes empty', async () => {
     const path = newPath()
     const [writer, reader] = [await openSqliteStore(path), await openSqliteStore(path)]
     await writer.addSource(source('docs'))
@@ -333,7 +333,7 @@ describe('large sources', () => {
     return steps.map(({ detail }) => detail).join('\n')
   }
 
-  test('the holders of a content are found by its hash', async () => {
+  test('rows that hold a content are found through the index of hashes', async () => {
     const path = newPath()
     await fill(await openSqliteStore(path))
     const steps = plan(path, RETARGET_DUPLICATES, { source: 1, crawl: 1, withUnseen: 1 })
@@ -660,7 +660,7 @@ const SCHEMA_6 = `
   PRAGMA user_version = 6;
 `
 
-/** Leaves an index that is no longer maintained. */
+/** Reverts to version 3, whose index was another one, made with FTS5. */
 const SCHEMA_3 = `
   ${SCHEMA_6}
   DROP TRIGGER chunk_deleted;

@@ -11,7 +11,7 @@ import { locateChromium } from '../../browser/chromium.ts'
 import { closeLater } from '../../close-later.ts'
 import { type Answer, openSite, type Site } from '../../sites/site.ts'
 
-/** Where sites listen that pages may reach. */
+/** Address of the sites that pages may reach. */
 export const SITE_ADDRESS = '127.0.0.2'
 
 /** A site that pages may reach. */
@@ -38,7 +38,7 @@ export function openRenderer(options: Partial<ChromiumRendererOptions> = {}): Pr
   })
 }
 
-/** One that ends with the test. */
+/** A renderer that is closed at the end of the test. */
 export async function openTestRenderer(options: Partial<ChromiumRendererOptions> = {}): Promise<ChromiumRenderer> {
   const renderer = await openRenderer(options)
   closeLater(() => renderer.close())
@@ -56,7 +56,7 @@ export function htmlOf(outcome: RenderOutcome): string {
   return String(outcome.snapshot.body)
 }
 
-/** All processes below one, itself not. */
+/** All descendants of a process, without the process itself. */
 export function descendantsOf(pid: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
@@ -80,12 +80,12 @@ export function isAlive(pid: number): boolean {
   return state !== undefined && state !== 'Z' && state !== 'X'
 }
 
-/** Processes of browsers below one, the first of them their main process. */
+/** The browser processes among the descendants of a process. */
 export function browsersOf(pid: number): number[] {
   return descendantsOf(pid).filter((one) => readCommand(one).includes('chromium'))
 }
 
-/** The main process of the browser below one. */
+/** The main process of the browser among the descendants of a process. */
 export function mainBrowserOf(pid: number): number {
   const main = browsersOf(pid).find((one) => {
     const command = readCommand(one)
@@ -95,12 +95,12 @@ export function mainBrowserOf(pid: number): number {
   return main
 }
 
-/** Processes that pages run in, below one. */
+/** The browser processes that run pages, among the descendants of a process. */
 export function pageProcessesOf(pid: number): number[] {
   return browsersOf(pid).filter((one) => readCommand(one).includes('--type=renderer'))
 }
 
-/** Memory that processes have for themselves, in bytes. */
+/** Private memory of processes, in bytes. */
 export function memoryOf(pids: readonly number[]): number {
   const sizes = pids.map((pid) => /^RssAnon:\s+(\d+)/m.exec(readProc(`${pid}/status`))?.[1] ?? '0')
   return sizes.reduce((sum, kilobytes) => sum + Number(kilobytes) * 1024, 0)

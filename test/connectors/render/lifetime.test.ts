@@ -74,7 +74,7 @@ test(
     await renderer.close()
     const [first, middle, last] = [0, 1, 2].map((third) => peakOf(measured, third))
     if (LONG) console.log([first, middle, last].map((peak) => JSON.stringify(peak)).join('\n'))
-    // Each window has a process of its own; now and then one is held ready for the next.
+    // Each window has a process of its own, and the browser sometimes keeps a spare one.
     for (const what of ['processes', 'windows'] as const)
       expect(last?.[what]).toBeLessThanOrEqual(Number(first?.[what]) + 1)
     if (LONG) {
@@ -96,7 +96,7 @@ interface Measured {
   readonly own: number
 }
 
-/** The most there was in a third of the time. */
+/** The highest values in one third of the measurements. */
 function peakOf(measured: readonly Measured[], third: number): Measured {
   const part = measured.slice((measured.length * third) / 3, (measured.length * (third + 1)) / 3)
   const most = (what: keyof Measured): number => Math.max(...part.map((one) => one[what]))
@@ -166,7 +166,7 @@ test('a frozen browser does not block callers, and is killed', async () => {
   expect(profilesOf(process.pid)).toEqual([])
 })
 
-/** The signal that ends the program, and its browser. A full browser takes three times as long to start. */
+/** The signal that ends the program, and the browser of the program. A full browser takes three times as long to start. */
 const ENDS: readonly (readonly [NodeJS.Signals, string])[] = LONG
   ? [
       ['SIGKILL', locateFullChromium()],
@@ -215,7 +215,7 @@ test('a browser is replaced when its memory is large', async () => {
   await expectNoneAlive([before])
 })
 
-test('a program that does not start is reported for good after one attempt', async () => {
+test('a browser that has never started fails every page for good', async () => {
   const renderer = await openTestRenderer({ executablePath: '/bin/false' })
   const message = 'pages cannot be rendered: /bin/false does not start: it ends at once'
   await expect(renderer.prepare()).rejects.toMatchObject({
@@ -233,7 +233,7 @@ test('a program that does not start is reported for good after one attempt', asy
   expect(profilesOf(process.pid)).toEqual([])
 })
 
-test('a program that started before is not reported for good', async () => {
+test('a browser that started before, but does not start again, is a transient failure', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pharos-wrapper-'))
   const executablePath = join(folder, 'chromium')
   await writeFile(executablePath, `#!/bin/sh\nexec "${locateChromium()}" "$@"\n`, { mode: 0o700 })

@@ -33,7 +33,7 @@ const pages = {
   '/data.json': text('{"title":"Guide"}', 'application/json'),
 }
 
-/** Concurrent pages. Each one is a window, which costs more than a page. */
+/** Number of concurrent pages. Each needs a window, and opening a window costs more than rendering a page. */
 const PLACES = 2
 
 let site: Site
@@ -93,7 +93,7 @@ test('waits for data, timers and their results, deterministically, and loads scr
   expect([...seen].join()).not.toContain('You need JavaScript')
   const asked = site.requestedPaths()
   expect(asked.filter((path) => path === '/data.json').length).toBe(4)
-  // Not the document, no icon; and each window has a cache.
+  // Neither the document nor an icon is requested, and each window has its own cache.
   expect(asked.filter((path) => path !== '/data.json' && path !== '/app.js')).toEqual([])
   expect(asked.filter((path) => path === '/app.js').length).toBeLessThanOrEqual(2)
   expect(site.requests[0]?.headers['user-agent']).toBe('Pharos/0.0.0 (+test)')
@@ -117,7 +117,7 @@ test('does not wait for a request that could not be sent', async () => {
   expect(html).toContain('<p>due 0</p>')
 })
 
-/** Ways to read an answer other than as a whole. */
+/** Ways to read the body of a response, most of them in parts. */
 const READS: Readonly<Record<string, string>> = {
   bytes: 'decode(await it.bytes())',
   reader: 'await gather(it.body.getReader())',
@@ -155,7 +155,7 @@ test('waits for a streamed response, deterministically, for every way of reading
   for (const html of all) expect([...html.matchAll(/<li>(.*?)<\/li>/g)].map(([, shown]) => shown)).toEqual(read)
 })
 
-/** A server whose answers take longer to end than a page that waits for nothing. */
+/** A server whose responses end later than a page that does not wait for them. */
 async function stageSlow(): Promise<string> {
   const EMPTY_MODULE = ['\0asm', '\u0001\0\0\0']
   const server = createServer(({ url }, response) => {
@@ -210,7 +210,7 @@ test('inlines open shadow trees at their hosts', async () => {
   )
 })
 
-test('is not delayed by dialogs, windows, downloads, permissions or a permanent worker', async () => {
+test('is not delayed by dialogs, windows, downloads, permissions or a service worker', async () => {
   site.clearRequests()
   const html = await render(`<p id="p"></p><a target="_blank" id="blank" href="/data.json">x</a>
   <form target="_blank" action="/data.json"></form><script>
@@ -235,7 +235,7 @@ test('is not delayed by dialogs, windows, downloads, permissions or a permanent 
 
 const BLOB = `URL.createObjectURL(new Blob(['onmessage = ({ data }) => postMessage("heard " + data)']))`
 
-/** Scripts with workers, by what they are to show in the end. */
+/** Scripts with workers, by the text that each must show in the end. */
 const WORKERS: Readonly<Record<string, string>> = {
   'Guide 7': `new Worker('/worker.js').onmessage = show`,
   shared: `new SharedWorker('/shared.js').port.onmessage = show`,
@@ -276,7 +276,7 @@ test('waits for intervals, timers, frames, and for the work of a page after it r
   expect((await Promise.all(all)).map((html) => /<p>(.*?)<\/p>/.exec(html)?.[1])).toEqual(all.map(() => 'shown'))
 })
 
-/** Clocks that lead to nothing. */
+/** Pages with endless timers, frames or reads. */
 const CLOCKS: readonly string[] = [
   '<p>Done</p><script>const tick = () => setTimeout(tick, 100); tick()</script>',
   '<p>Done</p><i>0</i><script>setInterval(() => { document.querySelector("i").textContent++ }, 10)</script>',
@@ -284,7 +284,7 @@ const CLOCKS: readonly string[] = [
   '<p>Done</p><script>new Response(new ReadableStream()).body.getReader().read()</script>',
 ]
 
-test('does not wait for the timeout if timers have no effect on the page', async () => {
+test('does not wait for the timeout if only endless timers, frames or reads are left', async () => {
   for (const html of await Promise.all(CLOCKS.map((body) => render(body)))) expect(html).toContain('Done')
 })
 
@@ -296,7 +296,7 @@ test('a page finds no state of an earlier page', async () => {
   expect(first).toBe(others[0])
 })
 
-test('returns a page that never settles when its time is over', async () => {
+test('returns a page that never settles at its timeout, and fails if the page shows nothing', async () => {
   const hasty = await openTestRenderer({ timeoutMs: 1500, concurrency: 1 })
   const more = 'setInterval(() => { document.body.append("", document.createElement("br")) }, 10)'
   const ask = `fetch('http://127.0.0.1:9999/').then((it) => it.text()).then((it) => document.append(it))`
@@ -320,9 +320,9 @@ test.each([
   ['a script', '<p>x</p><script>location.href = "/next?a=b#c"</script>', '', '/next?a=b'],
   ['a refresh', '<p>x</p>', '<meta http-equiv="refresh" content="0; url=/next">', '/next'],
   ['its router', '<p>x</p><script>history.replaceState(null, "", "/home#top")</script>', '', '/home'],
-  ['nothing but a reload', '<p>x</p><script>location.reload()</script>', '', '/page'],
+  ['a reload', '<p>x</p><script>location.reload()</script>', '', '/page'],
   ['a form', '<form method="post" action="/post"></form><script>document.forms[0].submit()</script><p>x', '', '/page'],
-])('reports where a page is led by %s, and does not follow', async (_what, body, head, path) => {
+])('reports the address to which %s leads, and does not follow', async (_what, body, head, path) => {
   site.clearRequests()
   const outcome = await renderer.render(snapshotOf(`${site.origin}/page`, body, head))
   expect(outcome.type === 'rendered' && outcome.snapshot.url).toBe(site.origin + path)
@@ -340,7 +340,7 @@ test('loads frames of its own origin only, and no images or audio', async () => 
   expect(site.requestedPaths()).toEqual(['/frame'])
 })
 
-test('obeys the policy of the page, and shows one whose scripts may not run', async () => {
+test('obeys the content security policy of a page, and renders it even if its scripts may not run', async () => {
   const snapshot = snapshotOf(`${site.origin}/csp`, '<p>Static</p><script>document.body.append("ran")</script>')
   const headers = { 'content-type': 'text/html', 'content-security-policy': "script-src 'none'; sandbox" }
   const outcome = await renderer.render({ ...snapshot, body: new TextEncoder().encode(String(snapshot.body)), headers })
@@ -368,7 +368,7 @@ test('sends headers of the owner to the origin of the page only, and caches the 
     site.requests.filter((request) => request.path === path).map(({ headers }) => headers['authorization'])
   expect(sent('/secret.js')).toEqual(['Bearer abc', undefined])
   expect(sent('/away')).toEqual(['Bearer abc', 'Bearer abc', undefined])
-  // Nor does a redirect take them along.
+  // A redirect to another origin does not forward the headers either.
   expect(elsewhere.requests.map(({ headers }) => headers['authorization'])).toEqual(Array(6).fill(undefined))
   await elsewhere.close()
 })
@@ -382,7 +382,7 @@ test('refuses a page that is too large, and renders later ones', async () => {
   expect((await renderer.render(snapshot, { maxBytes: 200_000 })).type).toBe('rendered')
 })
 
-test('rejects when it is aborted, before, while waiting for a place and while rendering', async () => {
+test('rejects when it is aborted, before, while waiting for a window and while rendering', async () => {
   const endless = snapshotOf(`${site.origin}/`, '<p>x</p><script>fetch("/hang")</script>')
   site.pages.set('/hang', { delayMs: 60_000 })
   const [first, second] = [new AbortController(), new AbortController()]

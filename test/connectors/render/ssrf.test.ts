@@ -11,7 +11,7 @@ import { redirect, type Site, text } from '../../sites/site.ts'
 import { openTunnelProxy } from '../../sites/tunnel-proxy.ts'
 import { allow, openRenderer, openTestRenderer, openTestSite, SITE_ADDRESS, snapshotOf } from './fixture.ts'
 
-/** Ways by which a page reaches for an address without going there itself. `$` is the address, `@` the path of the way. */
+/** Ways by which a page requests an address without leaving. `$@` stands for the address, whose path names the way. */
 const WAYS: Readonly<Record<string, string>> = {
   image: '<img src="$@">',
   srcset: '<img srcset="$@ 2x, $@ 1x">',
@@ -94,7 +94,7 @@ const BROWSER = LONG ? locateFullChromium() : locateChromium()
 /** An address and a name; the others are checked by the same code. */
 const HOSTS = ['127.0.0.1', 'inside.example', ...(LONG ? ['[::1]', 'localhost'] : [])]
 
-test('all ways lead inside from a page in a browser without a guard', async () => {
+test('a browser without a guard reaches internal addresses in all ways', async () => {
   const { site, canary, packets } = await setUp()
   const browser = await openChromium(BROWSER)
   closeLater(() => browser.close())
@@ -108,7 +108,7 @@ test('all ways lead inside from a page in a browser without a guard', async () =
   await vi.waitFor(() => expect(packets.count()).toBeGreaterThan(0), { timeout: 20_000 })
 })
 
-test('all ways lead inside if that is allowed, except for resource types that are never loaded', async () => {
+test('an allowance opens internal addresses to all ways, except for resource types that are never loaded', async () => {
   const { site, canary, packets } = await setUp()
   const renderer = await shareRenderer({ resolve, allowance: allow('127.0.0.0/8', '::1') })
   const pages = attackPages(site, packets.port, [`http://127.0.0.1:${canary.port}`])
@@ -119,8 +119,8 @@ test('all ways lead inside if that is allowed, except for resource types that ar
 })
 
 test.each([
-  ['leads nowhere', [SITE_ADDRESS], 0],
-  ['would lead inside if that were allowed', ['127.0.0.0/8'], 1],
+  ['does not lead to an internal address', [SITE_ADDRESS], 0],
+  ['leads to an internal address if that is allowed', ['127.0.0.0/8'], 1],
 ] as const)('a name that changes its address %s', async (_what, rules, connections) => {
   const site = await openTestSite({
     '/one': { headers: { connection: 'close' }, body: 'one' },
@@ -152,7 +152,7 @@ test('no way leads from a page to internal addresses or names', async () => {
   expect(site.requestedPaths().filter((path) => /^\/(moved|worker)/.test(path)).length).toBe(4 * targets.length)
 })
 
-test('no way leads inside through the proxy of the owner', async () => {
+test('no way leads to internal addresses through the proxy of the owner', async () => {
   const { site, canary, packets } = await setUp()
   const proxy = await openTunnelProxy()
   closeLater(() => proxy.close())
@@ -169,7 +169,7 @@ interface Reach {
   readonly resolve: HostResolver
 }
 
-/** That of the test that runs. */
+/** The reach of the current test. */
 let reach: Reach
 let shared: Promise<ChromiumRenderer> | undefined
 
@@ -183,7 +183,7 @@ function shareRenderer(wanted: Reach): Promise<ChromiumRenderer> {
       isAllowed: (...given) => reach.allowance.isAllowed(...given),
     },
     resolve: (...given) => reach.resolve(...given),
-    // In one window: another costs more than the pages.
+    // One window, because opening another costs more than rendering the pages.
     concurrency: 1,
   })
   return shared
@@ -217,7 +217,7 @@ async function setUp(): Promise<Setting> {
   return { site, canary, packets: { port: socket.address().port, count: () => count } }
 }
 
-/** One page with all ways, and one for each way that leaves the page. They target every address. */
+/** One page with all ways, one for the pathless attacks on each target, and one for each way that leaves the page. */
 function attackPages(site: Site, udpPort: number, targets: readonly string[]): ReturnType<typeof snapshotOf>[] {
   const all = tried(WAYS).map(([way, html]) => {
     return targets.map((target, i) => fill(html, `${target}/${way}`, `${way}-${i}`)).join('\n')
@@ -247,7 +247,7 @@ function tried(ways: Readonly<Record<string, string>>): [way: string, html: stri
   return Object.entries(ways).filter(([way]) => TRIED.has(way))
 }
 
-/** The same id once for each target. */
+/** Fills in the address, and makes the id of the element unique. */
 function fill(html: string, address: string, id: string): string {
   const [, given] = /id="(\w+)"/.exec(html) ?? []
   const filled = html.replaceAll('$@', address)

@@ -1,21 +1,21 @@
-// Crawl4AI as its Docker server is today (unclecode/crawl4ai, deploy/docker: server.py, schemas.py, api.py, auth_gate.py), as far as
-// it is used here. Where the real one is generous and would silently drop what it is sent (unknown members of a request or of a
-// configuration), this one refuses: a setting that is dropped is a mistake of ours.
+// A test server that follows the Docker server of Crawl4AI (unclecode/crawl4ai, deploy/docker: server.py, schemas.py, api.py,
+// auth_gate.py), as far as Pharos uses it. The real server silently ignores unknown members of a request or of a configuration. This one
+// refuses them, because they would be mistakes of Pharos.
 //
 // - POST /crawl: CrawlRequest {urls: 1 to 100 strings, browser_config, crawler_config}; pydantic's list of details with 422.
-//   Configurations are {type, params} as `dump()` writes them, or flat; fields of power (js_code, proxy, …) are refused with 400.
-// - POST /md: MarkdownRequest {url, f: fit|raw|bm25|llm, q, c, provider}; 400 for what is no http address; 502 for a failed crawl.
-// - GET /health: {status: ok, timestamp, version}; public. Everything else wants the bearer token where there is one: 401.
-// - A page that fails is a result with success=false and error_message among others, in an answer with 200 and success=true. Where all
-//   pages of a request failed, server.py up to 0.8 does `if all(not result["success"] …): raise HTTPException(500, f"Crawl request
-//   failed: {results['results'][0]['error_message']}")`; 0.9 does the same, and its handler of errors hides the text of a 500 behind
-//   `{"error": "Internal server error", "correlation_id": …}`; later ones (tests/test_crawl_failure_response.py) answer 200.
+//   Configurations are {type, params} as `dump()` writes them, or flat; dangerous fields (js_code, proxy, …) are refused with 400.
+// - POST /md: MarkdownRequest {url, f: fit|raw|bm25|llm, q, c, provider}; 400 for an address that is not http; 502 for a failed crawl.
+// - GET /health: {status: ok, timestamp, version}; public. If a token is set, all other routes require it: 401.
+// - A failed page is a result with success=false and error_message, in an answer with 200 and success=true. If all pages of a request
+//   failed, server.py up to 0.8 does `if all(not result["success"] …): raise HTTPException(500, f"Crawl request
+//   failed: {results['results'][0]['error_message']}")`; 0.9 does the same, and its error handler hides the text of a 500 behind
+//   `{"error": "Internal server error", "correlation_id": …}`; later versions (tests/test_crawl_failure_response.py) answer 200.
 import { type FaultyServer, openFaultyServer, type RouteAnswer, type SeenRequest } from './faults.ts'
 
 /** The result of the service for an address, with the fields of its CrawlResult. */
 export type CrawlResult = Readonly<Record<string, unknown>>
 
-/** How the server is set. */
+/** Configuration of the server. */
 export interface Crawl4AIServerOptions {
   /** Result for an address, merged into the usual fields. @default a page that names its address */
   readonly find?: (url: string) => CrawlResult
@@ -30,7 +30,7 @@ export interface Crawl4AIServerOptions {
 /** How the service reports a failure: a 500 with the reason, a 500 without it, or in the result. */
 export type FailureStyle = 'detail' | 'hidden' | 'result'
 
-/** Opens it on a free port of 127.0.0.1. */
+/** Opens the server on a free port of 127.0.0.1. */
 export function openCrawl4AIServer(options: Crawl4AIServerOptions = {}): Promise<FaultyServer> {
   const { find = () => ({}), token, onFailure = 'detail', delayMs } = options
   return openFaultyServer({
@@ -46,7 +46,7 @@ export function openCrawl4AIServer(options: Crawl4AIServerOptions = {}): Promise
   })
 }
 
-/** A page with all members that the service gives. */
+/** A result with all members that the service returns. */
 export function createCrawlResult(url: string, found: CrawlResult = {}): CrawlResult {
   const markdown = `# Page\n\nThis is what stands at ${url}.\n`
   return {

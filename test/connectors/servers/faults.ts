@@ -36,15 +36,15 @@ export type Fault =
   | { readonly type: 'reset' }
   /** The request never gets a response. */
   | { readonly type: 'hang' }
-  /** This is answered instead. */
+  /** The given response replaces the right one. */
   | ({ readonly type: 'answer' } & RouteAnswer)
   /** The right answer begins and the connection breaks in the middle of its body. */
   | { readonly type: 'cut' }
-  /** The right status and type with a body that is no JSON. */
+  /** The right status, with a text body that is not JSON. */
   | { readonly type: 'not-json' }
   /** The right response, with a pause of the given milliseconds between its two halves. */
   | { readonly type: 'slow'; readonly ms: number }
-  /** The right answer, when this has resolved. */
+  /** The right answer, after the promise has resolved. */
   | { readonly type: 'wait'; readonly for: Promise<unknown> }
   /** The right answer. */
   | { readonly type: 'none' }

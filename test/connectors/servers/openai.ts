@@ -6,13 +6,13 @@ export interface OpenAiOptions {
   /** Its models, with the dimensions of each. @default `text-embedding-3-small` of 8 */
   readonly models?: Readonly<Record<string, number>>
   readonly apiKey?: string
-  /** Most texts of a request. @default 2048 */
+  /** Maximum number of texts per request. @default 2048 */
   readonly maxTexts?: number
-  /** Texts that are too long for the model. */
+  /** Whether a text is too long for the model. */
   readonly isTooLong?: (text: string) => boolean
   /** Status for a text that is too long: OpenAI and vLLM answer 400, llama.cpp 500. @default 400 */
   readonly tooLongStatus?: 400 | 500
-  /** Where it is. Ollama, LM Studio and vLLM have it there too. @default '/v1/embeddings' */
+  /** Path of the route. The default is also that of Ollama, LM Studio and vLLM. @default '/v1/embeddings' */
   readonly path?: string
   /** Returns the vectors in reverse order. @default the order of the texts */
   readonly isReversed?: boolean
@@ -77,7 +77,7 @@ export async function openOpenAiServer(options: OpenAiOptions = {}): Promise<Fau
     beforeRoute: ({ headers }) => {
       const { authorization = '' } = headers
       if (apiKey === undefined || authorization === `Bearer ${apiKey}`) return undefined
-      // It repeats the key that it was given.
+      // The message repeats the given key, as that of OpenAI does.
       return fail(401, `Incorrect API key provided: ${authorization.slice(7)}.`, null, 'invalid_api_key')
     },
     unknown: ({ method, path: asked }, isOtherMethod) =>

@@ -34,7 +34,7 @@ type Condition = z.infer<typeof condition>
 
 const conditions = z.union([condition, z.array(condition)]).optional()
 
-/** openapi `Filter`, without nested ones. Unknown members are refused there too (`deny_unknown_fields`). */
+/** openapi `Filter`, without nested ones. The real server refuses unknown members too (`deny_unknown_fields`). */
 export const filter = z.strictObject({ must: conditions, should: conditions, must_not: conditions })
 
 export type Filter = z.infer<typeof filter>

@@ -6,23 +6,23 @@ import { type Filter, filter, keysOf, type Payload, type PointId, passes, pointI
 // src/common/auth). Statuses: 200 `{result, status: "ok", time}`; errors `{status: {error}, time}` with 400 (body that is no JSON or not
 // of the schema, wrong dimensions, body over 32 MB: `JSON payload … is larger than allowed`), 404 (no such collection), 409 (collection
 // exists), 422 (validation); without or with a wrong key 401 and plain text, with a key that may only read 403. Filters on members
-// without an index are refused as strict mode of Qdrant (and its cloud) does. Unknown members are refused, which the real one does
-// for filters only.
+// without an index are refused as strict mode of Qdrant (and its cloud) does. Unknown members are refused. The real server refuses
+// them only in filters.
 
-/** How it is set up. */
+/** Configuration of the server. */
 export interface QdrantServerOptions {
   /** Key that has to be sent as `api-key`. */
   readonly key?: string
   /** Key that may only read. */
   readonly readOnlyKey?: string
-  /** Most bytes of a body. @default 32 MB, as `max_request_size_mb` */
+  /** Maximum size of a body in bytes. @default 32 MB, as `max_request_size_mb` */
   readonly maxBytes?: number
 }
 
-/** A point as it is kept. */
+/** A stored point. */
 export interface KeptPoint {
   readonly id: PointId
-  /** Normalized, as for cosines. */
+  /** Normalized to length 1. */
   readonly vector: Float32Array
   readonly payload: Payload
 }
@@ -76,7 +76,7 @@ const BODIES = {
 /** Paths at which a key that may only read is enough. */
 const READ_ROUTES = /^GET |\/(?:count|scroll|query)$/
 
-/** Opens one on loopback. */
+/** Opens a server on loopback. */
 export async function openQdrantServer(options: QdrantServerOptions = {}): Promise<QdrantServer> {
   const collections = new Map<string, Collection>()
   const server = await openFaultyServer({
@@ -239,7 +239,7 @@ function checkDimensions({ size }: Collection, given: readonly number[]): void {
   throw new Refusal(400, `Wrong input: Vector dimension error: expected dim: ${size}, got ${given.length}`)
 }
 
-/** The points that a filter means, in the order of their ids. */
+/** The points that match a filter, in the order of their ids. */
 function select({ points, indexes }: Collection, asked: Filter | undefined): KeptPoint[] {
   const bare = keysOf(asked).find((key) => !indexes.has(key))
   if (bare !== undefined) {

@@ -9,7 +9,7 @@ import {
 /** How well a text answers a question, from 0 to 1. */
 export type JudgeText = (query: string, text: string) => number
 
-/** How a server of TEI is set. */
+/** Configuration of a TEI server. */
 export interface TeiRerankerOptions {
   readonly judge: JudgeText
   /** `--max-client-batch-size`. @default 32 */
@@ -70,7 +70,7 @@ interface TeiBody {
   readonly raw_scores?: boolean
 }
 
-/** Which members a body has: how each is checked, and whether it must be there. */
+/** The members of a body: how each is checked, and whether it is required. */
 type Members = Readonly<Record<string, { readonly isRight: (value: unknown) => boolean; readonly isNeeded: boolean }>>
 
 const isText = (value: unknown): boolean => typeof value === 'string'
@@ -87,10 +87,10 @@ const TEI_MEMBERS: Members = {
   return_text: { isRight: isSwitch, isNeeded: false },
 }
 
-/** Whose shape a hosted service has. */
+/** The vendor whose API a hosted service follows. */
 export type RerankVendor = 'cohere' | 'jina' | 'voyage'
 
-/** How a hosted service is set. */
+/** Configuration of a hosted service. */
 export interface HostedRerankerOptions {
   readonly vendor: RerankVendor
   readonly judge: JudgeText
@@ -113,7 +113,7 @@ const VENDORS: Readonly<
     }
   >
 > = {
-  // docs.cohere.com/v2/reference/rerank: 400 for a bad body, 401, 422 for members it does not know; errors are {"message"}.
+  // docs.cohere.com/v2/reference/rerank: 400 for a bad body, 401, 422 for unknown members; errors are {"message"}.
   cohere: {
     path: '/v2/rerank',
     members: hostedMembers({ top_n: isCount, max_tokens_per_doc: isCount, priority: isCount }),
@@ -140,7 +140,7 @@ const VENDORS: Readonly<
       results: judged.map((one) => ({ ...one, document: { text: 'the text' } })),
     }),
   },
-  // docs.voyageai.com/reference/reranker-api: `top_k`, `data`, at most 1,000 documents, 400 {"detail": …} for what it does not know.
+  // docs.voyageai.com/reference/reranker-api: `top_k`, `data`, at most 1,000 documents, 400 {"detail": …} for unknown members.
   voyage: {
     path: '/v1/rerank',
     members: hostedMembers({ top_k: isCount, return_documents: isSwitch, truncation: isSwitch }),
@@ -166,7 +166,7 @@ function hostedMembers(others: Readonly<Record<string, (value: unknown) => boole
   }
 }
 
-/** A hosted reranker, as strict as its documentation says it is. */
+/** A hosted reranker that refuses whatever its documentation does not allow. */
 export function openHostedRerankServer({ vendor, judge, apiKey, model }: HostedRerankerOptions): Promise<FaultyServer> {
   const { path, members, mostDocuments, status, refuse, write } = VENDORS[vendor]
   return openFaultyServer({

@@ -1,7 +1,7 @@
 import { type FaultyServer, openFaultyServer, type RouteAnswer, type SeenRequest } from './faults.ts'
 import { toyVector } from './toy-vectors.ts'
 
-/** How the server is set, as by the flags of `text-embeddings-router`. */
+/** Configuration of the server, after the flags of `text-embeddings-router`. */
 export interface TeiOptions {
   readonly dimensions?: number
   /** `--max-client-batch-size` */
@@ -12,9 +12,9 @@ export interface TeiOptions {
   readonly apiKey?: string
   /** Value of `model_type` in `/info`. */
   readonly modelType?: unknown
-  /** Texts that the tokenizer fails at. */
+  /** Whether the tokenizer fails on a text. */
   readonly isUnreadable?: (text: string) => boolean
-  /** Texts that the model fails at. */
+  /** Whether the model fails on a text. */
   readonly isPoison?: (text: string) => boolean
 }
 
@@ -24,7 +24,7 @@ export interface TeiServer extends FaultyServer {
   serve(model: { readonly id?: string; readonly sha?: string | null; readonly dimensions?: number }): void
 }
 
-/** Members of a request for vectors. The real one ignores others; here they would be slips of ours. */
+/** Members of a request for vectors. The real server ignores others; this one refuses them, because they would be mistakes of Pharos. */
 const MEMBERS = ['inputs', 'truncate', 'truncation_direction', 'prompt_name', 'normalize', 'dimensions']
 
 /**
@@ -81,7 +81,7 @@ export async function openTeiServer(options: TeiOptions = {}): Promise<TeiServer
       apiKey === undefined || path === '/health' || headers['authorization'] === `Bearer ${apiKey}`
         ? undefined
         : { status: 401, text: '' },
-    // axum says nothing in either case.
+    // axum sends no body in either case.
     unknown: (_, isOtherMethod) => ({ status: isOtherMethod ? 405 : 404, text: '' }),
   })
   return Object.assign(server, {

@@ -22,7 +22,7 @@ import {
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n'
 const HTML = page('What nobody is to read')
 
-/** Requests to one server at most: six for its start and lists, three good pages, three attempts and a probe of a page that answered. */
+/** Maximum number of requests to one server: six for its start and lists, three good pages, three attempts and a probe of a page that answered. */
 const MAX_REQUESTS = 13
 
 /** Broken responses with the expected state. */
@@ -102,7 +102,7 @@ const BROKEN: Readonly<Record<string, readonly [Answerer, string]>> = {
   '/redirect/long': [sendTo(`/${'a'.repeat(50_000)}`), 'skipped redirect'],
 }
 
-test('servers that break HTTP keep nothing from their good pages', async () => {
+test('the good pages of servers that break HTTP are indexed', async () => {
   const paths = Object.keys(BROKEN)
   const good = ['/good/1', '/good/2', '/good/3']
   const servers = await Promise.all(
@@ -142,7 +142,7 @@ test('servers that break HTTP keep nothing from their good pages', async () => {
   )
 })
 
-test('redirects in circles, chains and to elsewhere are followed only so far', async () => {
+test('redirects in circles, in long chains and to forbidden addresses are followed only up to a limit', async () => {
   const canary = await openCanary()
   const server = await openRedirects(canary.origin)
   const run = await crawlHostile([{ url: `${server.origin}/` }])

@@ -22,7 +22,7 @@ const hasty =
     ? undefined
     : openHttpFetcher({ userAgent: 'Pharos/0.0.0', allowance: parsed.allowance, ...timeouts })
 const library = hasty === undefined ? opened : { ...opened, fetcher: hasty }
-/** Where each source stands. */
+/** The progress of each source. */
 const under = new Map<string, object>()
 process.on('SIGTERM', () => {
   process.stderr.write(`not done: ${JSON.stringify([...under])}\n`, () => process.exit(1))

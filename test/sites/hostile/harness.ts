@@ -27,11 +27,11 @@ const reportFile = process.env['TEST_REPORT']
 /** The task for the child process. */
 export interface ChildTask {
   readonly library: string
-  /** They are crawled side by side. */
+  /** The sources to crawl concurrently. */
   readonly sources: readonly SourceInput[]
   readonly timeouts: Timeouts | undefined
   readonly limits: Partial<CrawlLimits>
-  /** Searched for at the end. */
+  /** Queries for a search at the end. */
   readonly queries: readonly string[]
 }
 
@@ -93,12 +93,12 @@ function withShortTimeouts(ms: number): RunOptions {
 }
 
 const CHILD = fileURLToPath(new URL('./crawl-child.ts', import.meta.url))
-/** As the program is started. */
+/** The flags with which the program is started. */
 const FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=80']
 
 /**
- * Crawls sources in a process of its own and holds it to the bounds: it ends by itself, well, in time and memory, and leaves nothing
- * behind but the library.
+ * Crawls sources in a separate process and checks its limits: it must end by itself and successfully, within its time and memory, and leave
+ * nothing behind but the library.
  */
 export async function crawlHostile(sources: readonly SourceInput[], options: RunOptions = {}): Promise<HostileRun> {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
@@ -174,18 +174,18 @@ export async function openCanary(): Promise<RawServer> {
   return openRawServer('127.0.0.2')
 }
 
-/** A server that speaks HTTP only as far as its answers do. */
+/** A server that sends its answers as raw bytes, whether they are valid HTTP or not. */
 export interface RawServer {
   readonly origin: string
   /** Response by path. All other paths answer 404. */
   readonly answers: Map<string, Answerer>
-  /** For paths that are not listed; undefined leaves it at 404. */
+  /** Finds the answer for any other path; undefined means 404. */
   fallback: ((path: string) => Answerer | undefined) | undefined
   /** Requested paths in order. */
   readonly requestedPaths: string[]
   /** Number of connections. */
   connections: number
-  /** Called with each connection before anything was read; true keeps it from being read. */
+  /** Called with each connection before anything is read. If it returns true, the connection is not read. */
   onConnection: ((socket: Socket) => boolean) | undefined
 }
 
@@ -241,7 +241,7 @@ export function rowsOf(run: HostileRun, server: RawServer, start = '/'): Record<
   return Object.fromEntries(Object.entries(rows).map(([key, state]) => [nameOf(key), state]))
 }
 
-/** A proper answer; the connection stays open. */
+/** A valid response; the connection stays open. */
 export function send(
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = { 'content-type': 'text/html; charset=utf-8' },
@@ -256,7 +256,7 @@ export function send(
   }
 }
 
-/** Bytes just as they are; `then` is done with the connection afterwards. */
+/** Sends bytes as they are. `then` says what happens to the connection afterwards. */
 export function sendRaw(text: string | Uint8Array, then: 'end' | 'reset' | 'stay' = 'end'): Answerer {
   return (socket) => {
     socket.write(typeof text === 'string' ? Buffer.from(text, 'latin1') : text, () => {

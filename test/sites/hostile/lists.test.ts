@@ -22,13 +22,13 @@ import {
 interface Case {
   readonly answers: (origin: string, elsewhere: string) => Readonly<Record<string, Answerer>>
   readonly scope?: Partial<Scope>
-  /** Paths, and whether they are indexed or why not, besides the good pages. */
+  /** The expected states of paths besides the good pages. */
   readonly states?: Readonly<Record<string, string>>
-  /** Where robots.txt keeps everybody out. */
+  /** Whether robots.txt keeps all crawlers out. */
   readonly isClosed?: boolean
   /** Pattern for the expected discovery events. */
   readonly told?: RegExp
-  /** Most requests. @default 20 */
+  /** Maximum number of requests. @default 20 */
   readonly most?: number
 }
 
@@ -42,7 +42,7 @@ const urlset = (locs: readonly string[], before = '') =>
   xml(`<?xml version="1.0"?>${before}<urlset>${locs.map((loc) => `<url><loc>${loc}</loc></url>`).join('')}</urlset>`)
 const index = (locs: readonly string[]) =>
   xml(`<sitemapindex>${locs.map((loc) => `<sitemap><loc>${loc}</loc></sitemap>`).join('')}</sitemapindex>`)
-/** The short form tries every fifth. */
+/** The short form tries only every fifth case. */
 const isTried = (_: string, i: number) => isLong || i % 5 === 0
 const range = (length: number) => Array.from({ length }, (_, i) => i)
 
@@ -288,7 +288,7 @@ const GROUPS: readonly (readonly [kind: string, names: readonly string[]])[] = [
   return starts.map((start) => [kind, names.slice(start, start + size)] as const)
 })
 
-test.each(GROUPS)('%s that means harm keeps nothing from the good pages: %j', async (kind, names) => {
+test.each(GROUPS)('good pages are indexed despite a hostile %s: %j', async (kind, names) => {
   const canary = await openCanary()
   const servers = await Promise.all(names.map((name) => openCase(CASES[name], canary)))
   const run = await crawlHostile(

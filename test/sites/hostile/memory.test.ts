@@ -8,7 +8,7 @@ import { crawlHostile, isLong, openRawServer, rowsOf, send } from './harness.ts'
 const COUNT = 16
 const MEGABYTES = 19
 
-/** How the answers of a crawl are sent, in turns. */
+/** The encodings of the responses of each crawl, used in turn. */
 const ENCODINGS = isLong ? [[['identity']], [['gzip']]] : [[['identity', 'gzip']]]
 
 test.each(ENCODINGS)('16 concurrent responses of 20 MB, as %j, stay within the memory limit', async (encodings) => {

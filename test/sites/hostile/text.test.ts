@@ -72,7 +72,7 @@ const HTML: Readonly<Record<string, (text: string) => string>> = {
   comment: (text) => `<!--x${text}x--><p>Words.</p>`,
 }
 
-/** Fields, whose header is not read beyond 64 kB. */
+/** Fields of the response header, which is not read beyond 64 kB. */
 const FIELDS: Readonly<Record<string, string>> = {
   'content-type': 'text/html',
   link: '<a>; rel',
@@ -86,7 +86,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 /** Texts that are tried in one crawl, as long as all of them together stay within the limits of one. */
 const GROUPS: readonly (readonly string[])[] = isLong ? UNITS.map((unit) => [unit]) : [UNITS]
 
-test.each(GROUPS.map((units) => [units]))('text that makes patterns explode does not: %j', async (units) => {
+test.each(GROUPS.map((units) => [units]))('text against patterns that backtrack is read in time: %j', async (units) => {
   const answers: Record<string, Answerer> = {}
   for (const [i, unit] of units.entries()) {
     const text = unit.repeat(Math.ceil(LENGTH / unit.length))

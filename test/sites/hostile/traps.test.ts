@@ -6,7 +6,7 @@ import { crawlHostile, isLong, openRawServer, type RawServer, rowsOf, send, send
 
 const GOOD = ['/good/1', '/good/2', '/good/3']
 
-/** How a site answers for addresses without end; the count makes each answer new. */
+/** The links of each page of an endless site, by its path. The count makes each page new. */
 const TRAPS: Readonly<Record<string, (path: string, count: number) => readonly string[]>> = {
   'a calendar by month': (path) => {
     const [, year = '2026', month = '1'] = /(\d{4})\/(\d{1,2})/.exec(path) ?? []

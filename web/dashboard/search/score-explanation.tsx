@@ -91,7 +91,7 @@ function Share({ value, most }: { readonly value: number; readonly most: number 
   )
 }
 
-/** A hit that the reranker moved keeps the score of the hit whose place it took. */
+/** How the reranker moved a hit. Scores stay with the ranks, so a moved hit has the score of the hit that had its new rank before. */
 function writeRankChange({ score, place, placeBefore }: NonNullable<PassageExplanation['reranker']>): string {
   const move = place === placeBefore ? `place ${place}, as before` : `place ${place} instead of ${placeBefore}`
   return `${move}, by ${writeScore(score)}`

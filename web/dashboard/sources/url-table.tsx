@@ -111,7 +111,7 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
       <section
         class="box url-box"
         ref={box}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable with the keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable with the keyboard.
         tabIndex={0}
         aria-label="List of addresses"
         // Limits the height for a short list, so that no empty space appears below it.

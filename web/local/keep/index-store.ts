@@ -88,7 +88,7 @@ const LARGE_BYTES = 2 ** 20
 /** Only one tab at a time may write, or remove the leftovers of a closed tab. */
 const LOCK = 'llmx-ingestor'
 
-/** Opens the shelf. Rejects with advice if the browser stores nothing for this page. `onClosed` is called when it must be opened again. */
+/** Opens the store. Rejects with advice if the browser stores nothing for this page. `onClosed` is called when it must be opened again. */
 export async function openIndexStore(onClosed: () => void): Promise<IndexStore> {
   const database = await openDatabase<StoredIndexRecord>(onClosed).catch((cause: unknown) => {
     throw toOpenError(cause)

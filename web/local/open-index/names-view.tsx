@@ -46,7 +46,7 @@ export function NamesView({ id, what, isCompact }: NamesInput): JSX.Element {
   )
 }
 
-/** A place, and whether it is the first of its file. */
+/** A location, and whether it is the first one of its file. */
 interface ListedLocation extends NamedLocation {
   readonly isFirst: boolean
 }

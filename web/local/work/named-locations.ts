@@ -18,7 +18,7 @@ export function listSymbols(pack: Pack): NamedLocation[] {
   return places.sort((a, b) => compareUtf8(a.names[0] ?? '', b.names[0] ?? ''))
 }
 
-/** Lists named places; consecutive chunks with the same names are listed once. */
+/** Lists named locations; consecutive chunks with the same names are listed once. */
 function listNamedLocations({ chunks, refs }: Pack, namesOf: (chunk: Chunk) => readonly string[]): NamedLocation[] {
   const places: NamedLocation[] = []
   for (const [i, chunk] of chunks.entries()) {

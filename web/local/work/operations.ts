@@ -12,7 +12,7 @@ export interface Operations {
   give(ask: { readonly files: readonly GivenFile[]; readonly isFirst: boolean }): EmptyObject
   /** Surveys a folder without reading its files. `update` is the id of the kept index to update. */
   survey(ask: { readonly folder: GivenFolder | SentFolder; readonly update?: string | undefined }): Survey
-  /** Repeats the last survey with other exclusion patterns, and as an update of this index. */
+  /** Repeats the last survey with other exclusion patterns. `update` is the id of the kept index to update, as in `survey`. */
   revise(ask: { readonly leaveOut: string; readonly update?: string | undefined }): Survey
   /** Reads the surveyed folder, then opens and saves the resulting index. */
   ingest(ask: { readonly limits: Limits }): OpenedIndex
@@ -25,7 +25,7 @@ export interface Operations {
   remove(ask: { readonly id: string }): EmptyObject
   /** Opens a pack or an `index.json`, and saves it. */
   importPack(ask: { readonly file: File }): OpenedIndex
-  /** Embeds the chunks of the open index in the background. Returns whether that is supported here. */
+  /** Embeds the open index in the background, and resolves when all chunks are done. `isWhole` is false if that is not supported here. */
   embed(ask: EmptyObject): { readonly isWhole: boolean }
   search(ask: { readonly query: string; readonly options: PackSearchOptions }): SearchResults
   chunk(ask: { readonly ref: string }): ShownChunk
@@ -49,7 +49,7 @@ export interface SentFolder {
   readonly name: string
 }
 
-/** Selects a part of a long list; everything by default. Data sent to the page costs its main thread time. */
+/** Selects a part of a long list; everything by default. The main thread of the page must process everything that it is sent. */
 export interface ListQuery {
   /** Letters that an entry must contain, ignoring case. */
   readonly match?: string | undefined
@@ -181,7 +181,7 @@ export interface ShownChunk {
   readonly after: string | null
 }
 
-/** A named place in a file. */
+/** A named location in a file. */
 export interface NamedLocation {
   /** Its name, preceded by the names that enclose it. */
   readonly names: readonly string[]

@@ -1,14 +1,14 @@
 import type { Element } from '../../html/tree.ts'
 import type { StatisticsMap } from './statistics.ts'
 
-/** Totals over the items of a page. */
+/** Totals over the cards of a page. `text` and `prose` are lengths. */
 export interface CardTotals {
   readonly count: number
   readonly text: number
   readonly prose: number
 }
 
-/** The largest set of similar elements that each link to a page of their own: products, headlines. */
+/** Totals of the largest set of similar elements that each link to a page of their own: products, headlines. */
 export function countCards(main: Element, statistics: StatisticsMap): CardTotals {
   const sets = new Map<string, { count: number; text: number; prose: number }>()
   const visit = (element: Element) => {

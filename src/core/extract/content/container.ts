@@ -4,7 +4,7 @@ import type { Generator } from '../generators/generator.ts'
 import type { PageKind } from './page-kind.ts'
 import type { StatisticsMap } from './statistics.ts'
 
-/** Selectors that authors and programs commonly use for the element that holds the text of a page. */
+/** Selectors of elements that commonly hold the text of a page. */
 const CONTENT_SELECTORS = [
   '[itemprop=articleBody]',
   '.entry-content, .post-content, .article-content, .article-body, .post-body, .article__body, .article__content, .post__content, .story-body, .blog-content, .single-content, .td-post-content, .available-content, .body.markup',
@@ -48,11 +48,14 @@ export function findMain(body: Element, statistics: StatisticsMap): Element {
     : body
 }
 
-/** A main element with a smaller share of the text or of its sentences does not hold the whole content. */
+/** A main element with a smaller share of the text or of the prose of the page does not hold the whole content. */
 const MAIN_SHARE = 0.4
 const MAIN_PROSE_SHARE = 0.1
 
-/** An element that is named as the text of the page and holds most of it, or the article of which it is one of several parts. */
+/**
+ * The element whose class names it as the text of the page and that holds most of the prose. If the `<article>` around it has further such
+ * elements, the article.
+ */
 function findArticle(main: Element, statistics: StatisticsMap): Element | undefined {
   const { proseLength } = statistics.get(main)
   const text = find(
@@ -66,7 +69,7 @@ function findArticle(main: Element, statistics: StatisticsMap): Element | undefi
   return countNamedProse(article, statistics) > statistics.get(text).proseLength ? article : text
 }
 
-/** Prose of the outermost elements that are named as text. */
+/** Length of the prose in the outermost elements whose class names them as the text of the page. */
 function countNamedProse(element: Element, statistics: StatisticsMap): number {
   if (isNamedText(element)) return statistics.get(element).proseLength
   return element.elements().reduce((sum, child) => sum + countNamedProse(child, statistics), 0)
@@ -124,8 +127,8 @@ function descend(
 }
 
 /**
- * Whether an element is a section with a heading beside others of the same rank: parts of one text, even short ones. Beside an article such
- * sections lead to other pages.
+ * Whether an element is a section beside another section with a heading of the same rank. Such sections are parts of one text, even short
+ * ones; only on an article page they lead to other pages.
  */
 function isSiblingSection(element: Element, parent: Element): boolean {
   if (element.name !== 'section') return false
@@ -143,7 +146,10 @@ function rankOf(section: Element): string | undefined {
 
 const HEADINGS = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
 
-/** The siblings of an article lead away from it; the siblings of another page's body are often its introduction. */
+/**
+ * Share of the prose that a child must hold to be descended into. It is lower for an article, whose siblings lead to other pages; on other
+ * pages a sibling is often the introduction.
+ */
 const DESCENT_SHARE = { article: 0.9, page: 0.93, reference: 0.98 }
 const DESCENT_TEXT_SHARE = 0.7
 const DESCENT_STOPS = new Set(['p', 'ul', 'ol', 'dl', 'table', 'blockquote', 'pre', 'figure', 'details', 'li'])

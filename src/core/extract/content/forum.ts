@@ -26,8 +26,9 @@ export interface Thread {
 }
 
 /**
- * The title of a thread, if it precedes it, and the one element that holds its posts. Everything in it except the posts, their writers and
- * their dates is dropped: no avatars, ranks, signatures, votes. `undefined` when the document is not a thread of a known forum.
+ * Finds the lowest element that contains all posts of a thread, and the title if it precedes that element. Drops everything in the element
+ * except the title, the posts, their writers and their dates: no avatars, ranks, signatures, votes. Returns `undefined` if the document is
+ * not a thread of a known forum.
  */
 export function findThread(
   root: Element,
@@ -49,7 +50,7 @@ export function findThread(
   return { forum: posts.forum, elements: title === undefined || isInside ? [thread] : [title, thread] }
 }
 
-/** With a smaller share of the text in posts, a page has comments, unless it declares that it is a thread. */
+/** If posts have a smaller share of the text, they are comments, unless the page declares that it is a thread. */
 const POSTS_SHARE = 0.25
 const THREADS = new Set(['discussionforumposting', 'qapage'])
 

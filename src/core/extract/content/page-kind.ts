@@ -57,7 +57,7 @@ function isText({ proseLength, textLength }: Statistics): boolean {
 const TEXT_CHARS = 500
 const TEXT_PROSE = 0.8
 
-/** Whether most of a page is cards, so that it has no other text. */
+/** Whether cards hold most of the text and of the prose of a page. */
 function isCatalogue(main: Statistics, { count, text, prose }: CardTotals): boolean {
   return count >= MIN_CARDS && text > main.textLength * CARDS_SHARE && prose >= main.proseLength * CARDS_SHARE
 }
@@ -66,8 +66,8 @@ const MIN_CARDS = 6
 const CARDS_SHARE = 0.5
 
 /**
- * Whether the page has one main text, so that links beside it lead to others: it has a writer or a date, or many links of which few are
- * cards.
+ * Whether a page has one main text, so that links beside it lead to other pages: it names a writer or a date, or much of its text is in
+ * links but few of these are cards.
  */
 export function hasMainText({ author, publishedAt }: Metadata, main: Statistics, { count }: CardTotals): boolean {
   return author !== null || publishedAt !== null || (count < MIN_CARDS && linkShare(main) > MIN_LINK_SHARE)

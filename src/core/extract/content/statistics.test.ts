@@ -12,30 +12,30 @@ function count(html: string) {
 }
 
 describe('countStatistics', () => {
-  test('counts white space once and ignores scripts and styles', () => {
+  test('counts a run of white space as one character and ignores scripts and styles', () => {
     expect(count('<div> a \n\t b <script>var c</script><style>d {}</style></div>').textLength).toBe(4)
   })
 
   test('distinguishes sentences from labels', () => {
-    expect(count(`<div><p>${SENTENCE}</p><p>Label</p></div>`)).toMatchObject({ prose: SENTENCE.length })
+    expect(count(`<div><p>${SENTENCE}</p><p>Label</p></div>`)).toMatchObject({ proseLength: SENTENCE.length })
   })
 
-  test('takes a run over inline elements as one sentence and one over blocks as two labels', () => {
+  test('counts text across inline elements as one sentence, and text split by a block as two labels', () => {
     const [start, end] = [SENTENCE.slice(0, 29), SENTENCE.slice(29)]
     expect(count(`<div>${start}<b>${end}</b></div>`).proseLength).toBe(SENTENCE.length)
     expect(count(`<div>${start}<p>${end}</p></div>`).proseLength).toBe(0)
   })
 
-  test('takes a sentence that is a link as a label', () => {
+  test('counts a sentence in a link as a label, not as prose', () => {
     expect(count(`<div><p><a href="/x">${SENTENCE}</a></p></div>`)).toMatchObject({
-      prose: 0,
-      link: SENTENCE.length,
-      links: 1,
+      proseLength: 0,
+      linkLength: SENTENCE.length,
+      linkCount: 1,
     })
   })
 
-  test('takes code as prose however short', () => {
-    expect(count('<div><pre>x = 1</pre></div>')).toMatchObject({ prose: 5, codes: 1 })
+  test('counts code as prose, however short', () => {
+    expect(count('<div><pre>x = 1</pre></div>')).toMatchObject({ proseLength: 5, codeBlockCount: 1 })
   })
 
   test('counts an ideograph as several letters', () => {

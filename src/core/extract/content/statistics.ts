@@ -61,7 +61,7 @@ const CONTROLS = new Set(['input', 'select', 'textarea', 'button'])
 /** A run of text that is shorter is a label, not a sentence. */
 const SENTENCE_CHARS = 50
 
-/** Text of one block that no other block interrupts. */
+/** Length of the text of one block up to the next block, and of its part in links. */
 class Run {
   text = 0
   link = 0
@@ -120,7 +120,7 @@ function countElement(element: Element, map: Map<Element, Counts>, outer: Run, i
   return counts
 }
 
-/** A run belongs to its block. An inline element passes its runs to the block around it. */
+/** Ends a run of text. It counts as prose if it is code, or long enough to be a sentence and not mostly links. */
 function endRun(run: Run, counts: Counts, isCode: boolean): void {
   const isProse = isCode || (run.text >= SENTENCE_CHARS && run.link < run.text / 2)
   if (isProse) counts.proseLength += run.text
@@ -132,7 +132,7 @@ function endRun(run: Run, counts: Counts, isCode: boolean): void {
 const IDEOGRAPH_LETTERS = 3
 const FIRST_IDEOGRAPH = 0x2e80
 
-/** Length of a text in which white space counts once. */
+/** Length of a text in which a run of white space counts as one character, and an ideograph as several. */
 function lengthOf(text: string): number {
   let length = 0
   let isSpace = true

@@ -5,16 +5,16 @@ import { placeStreamedParts } from './streamed-parts.ts'
 
 const cases: [name: string, html: string, text: string][] = [
   [
-    'puts a part where its template waits',
+    'puts a part in the position of its placeholder',
     '<body><p>a </p><template id="B:0"></template><p> c</p><div hidden id="S:0">b</div></body>',
     'a b c',
   ],
   [
-    'puts parts into parts',
+    'puts a part into another part',
     '<body><template id="B:0"></template><div hidden id="S:1">b</div><div hidden id="S:0">a <template id="B:1"></template> c</div></body>',
     'a b c',
   ],
-  ['leaves a part without a place alone', '<body>a <div hidden id="S:0">b</div></body>', 'a b'],
+  ['leaves a part without a placeholder where it is', '<body>a <div hidden id="S:0">b</div></body>', 'a b'],
   [
     'does not put a part into itself',
     '<body>a <div hidden id="S:0">b<template id="B:0"></template></div></body>',

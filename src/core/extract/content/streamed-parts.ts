@@ -4,8 +4,8 @@ const PLACEHOLDER_ID = /^B:([\da-f]+)$/
 const CONTENT_ID = /^S:([\da-f]+)$/
 
 /**
- * Moves late parts of a page to the place where a script would put them: React sends `<template id="B:1">` as a placeholder and `<div
- * hidden id="S:1">` with the content at the end.
+ * Moves streamed parts of a page to the position where a script would put them: React sends `<template id="B:1">` as a placeholder and
+ * `<div hidden id="S:1">` with the content at the end.
  */
 export function placeStreamedParts(root: Element): void {
   const places = new Map<string, Element>()

@@ -1,4 +1,4 @@
-/** Attributes of the element before them in Markdown: `{ #id .class key="value" }`, or with a colon in kramdown. */
+/** A list of attributes for the element before it in Markdown: `{ #id .class key="value" }`, or `{: #id }` in kramdown. */
 export interface AttributeList {
   readonly id: string
   readonly end: number

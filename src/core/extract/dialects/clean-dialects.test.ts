@@ -10,7 +10,7 @@ function cleanMdx(...lines: string[]): string {
   return clean(lines.join('\n'), true)
 }
 
-describe('code of a program in MDX', () => {
+describe('JavaScript in MDX', () => {
   test('drops imports and exports, and keeps sentences that begin with the same words', () => {
     const lines = [
       "import A from 'a'",
@@ -37,7 +37,7 @@ describe('code of a program in MDX', () => {
   })
 
   test('drops expressions unless they are string literals', () => {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is what stands in MDX.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text is MDX, not a template literal.
     expect(cleanMdx('a {x.y({b: "}"})}b {/* no */}{"text"}{`more`}{`${x}`} \\{c\\}')).toBe('a b textmore \\{c\\}')
   })
 
@@ -78,7 +78,7 @@ describe('components', () => {
     expect(clean(lines.join('\n'))).toBe(expected)
   })
 
-  test('are dropped except for their text if they are unknown', () => {
+  test('are replaced by their text if they are unknown; HTML elements become Markdown', () => {
     expect(cleanMdx('<Chart data={[1, {a: ">"}]} onClick={() => go()} />', '', 'Text <Badge>new</Badge>')).toBe(
       'Text new',
     )
@@ -89,7 +89,7 @@ describe('components', () => {
     expect(clean('2<sup>64</sup>, the 1<sup>st</sup>, H<sub>2</sub>O')).toBe('2^64, the 1st, H2O')
   })
 
-  test('components named like object properties (`constructor`) are ordinary components', () => {
+  test('are ordinary components even if they are named like object properties (`constructor`)', () => {
     expect(
       cleanMdx('<Constructor>', '', 'One.', '', '</Constructor>', '', ':::constructor', 'Two.', ':::'),
     ).not.toMatch(/native code|\[!/)
@@ -113,7 +113,10 @@ describe('plain Markdown', () => {
     ['colons that open nothing', 'Use ::: here.\n\n:::note\nnever closed\n\nstd::vector ::: end'],
     ['marks in prose', '!!! warning\nnot indented\n\n=== x\n\n/// path\n\n??? what'],
     ['types in angle brackets', 'A List<Item> and <Name> or <key> and a < b > c.'],
-    ['code of templates', '`{{ x }}` and\n\n```vue\n<p v-if="a">{{ b }}</p>\n```\n\n    {% raw %}\n    <Note>x</Note>'],
+    [
+      'template syntax in code',
+      '`{{ x }}` and\n\n```vue\n<p v-if="a">{{ b }}</p>\n```\n\n    {% raw %}\n    <Note>x</Note>',
+    ],
     ['formulas', 'Let $\\frac{a}{b}$ and\n\n$$\n\\sum_{i=1}^{n} x_{i}\n$$'],
     ['lists', '- a\n    - b\n\n      more\n- c\n\n1. x\n\n       code {y}\n'],
     ['fences with words', '```js some words\nx\n```\n\n~~~ {not\n~~~'],
@@ -149,7 +152,7 @@ describe('plain Markdown', () => {
   })
 })
 
-/** Prose with signs that dialects use, but no construct of any. */
+/** Prose with characters that dialects use as syntax, but without any construct of a dialect. */
 const words = fc.constantFrom(
   ...[
     'word',

@@ -14,16 +14,16 @@ import { closedTemplateTags, readTemplateTag } from './template-tags.ts'
 export interface DialectOptions {
   /** Whether the file is declared MDX: all braces hold expressions, and indented text is never code. */
   readonly isMdx: boolean
-  /** Its front matter. */
+  /** The front matter of the file. */
   readonly fields: ReadonlyMap<string, string>
 }
 
 /** The text as CommonMark. */
 export interface CleanDialects {
   readonly lines: readonly string[]
-  /** Facts about the page that its modules export. */
+  /** Metadata of the page from its `export` statements. */
   readonly facts: ReadonlyMap<string, string>
-  /** Characters of comments that were left out. */
+  /** Number of characters in comments that were left out. */
   readonly hiddenChars: number
   /** Number of characters that were rescanned to find where a construct ends. */
   readonly scannedChars: number
@@ -89,7 +89,7 @@ function pairedTags(text: string): ReadonlySet<string> {
 const MAX_DEPTH = 8
 const QUOTE = /^( {0,3}>)( ?)/
 const TARGET = /^\(([\w.:-]{1,100})\)=\s*$/
-/** Blocks of HTML that end with a sign, and not with a blank line. */
+/** HTML blocks that end at a closing tag or at `-->`, and not at a blank line. */
 const RAW: readonly (readonly [open: RegExp, close: RegExp])[] = [
   [/^\s*<!--/, /-->/],
   [/^\s*<(?:pre|CodeBlock)\b/, /<\/(?:pre|CodeBlock)\s*>/],
@@ -110,9 +110,9 @@ class BlockReader {
   readonly #columns = new IndentStack()
   readonly #raw = new RawBlocks()
   #prose: string[] = []
-  /** Containers with at least this many colons have no end in the rest. */
+  /** Containers with at least this many colons have no closing line in the rest of the text. */
   #unclosed = Number.POSITIVE_INFINITY
-  /** The fragment that a line gave to the heading after it. */
+  /** The fragment that a line `(id)=` gives to the heading after it. */
   #target = ''
 
   constructor(facts: TextFacts, scanner: Scanner, depth: number) {
@@ -261,7 +261,10 @@ class BlockReader {
     return end
   }
 
-  /** Handles a fence; returns the line after it, or undefined for a container that is not MyST. */
+  /**
+   * Handles a fence; returns the index of the line after it. Returns undefined for a container between colons that is no MyST directive or
+   * has no closing line.
+   */
   #fence(lines: readonly string[], start: number, fence: Fence): number | undefined {
     const isContainer = fence.marker.startsWith(':')
     if (isContainer && (fence.marker.length >= this.#unclosed || readDirective(fence.info, []) === undefined))
@@ -294,7 +297,7 @@ class BlockReader {
     return end
   }
 
-  /** The line after a fence: a fence in a list ends with the list. */
+  /** The index of the line after a fence. A fence in a list ends with the list at the latest. */
   #endOfFence(lines: readonly string[], start: number, fence: Fence): number {
     const column = this.#columns.current
     for (let at = start + 1; at < lines.length; at++) {
@@ -339,7 +342,7 @@ class BlockReader {
   }
 }
 
-/** Whether a line begins a box in the common form. */
+/** Whether a line is the marker of a box in the form of GitHub: `[!NOTE]`. */
 function isAlertMarker(line: string): boolean {
   return /^\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*$/.test(line.trim())
 }
@@ -358,7 +361,7 @@ function isHeading(lines: readonly string[], from: number): boolean {
   return false
 }
 
-/** Finds the ends of blocks of HTML that blank lines do not end. */
+/** Finds the ends of HTML blocks that do not end at a blank line. */
 class RawBlocks {
   /** Line ranges already searched without finding the end pattern, by pattern. */
   readonly #searched = new Map<RegExp, { readonly from: number; readonly to: number }>()

@@ -12,7 +12,7 @@ import type { TemplateTag } from './template-tags.ts'
 /** The output form of a tag. */
 export type TagOutput =
   | { readonly type: 'inline'; readonly text: string }
-  /** Marks around words: both ends are the same. */
+  /** The same mark before and after words, such as `**`. */
   | { readonly type: 'mark'; readonly mark: string }
   | { readonly type: 'link'; readonly address: string }
   | { readonly type: 'code'; readonly code: string; readonly language: string; readonly title: string }
@@ -131,7 +131,7 @@ export function isVoid({ name, isEmpty }: Pick<Tag, 'name' | 'isEmpty'>): boolea
   return isEmpty || VOID_ELEMENTS.has(name)
 }
 
-/** The part that an opening tag becomes. */
+/** The output of an opening tag. */
 export function convertTag(tag: Tag | TemplateTag): TagOutput {
   if ('values' in tag) return convertTemplateTag(tag)
   return isElement(tag) ? convertElement(tag) : convertComponent(tag, nameOf(tag))
@@ -257,7 +257,7 @@ function writeImage(attributes: ReadonlyMap<string, string>): string {
   return address === '' ? words : `![${words}](${address})`
 }
 
-/** An address that is safe in a link; '' for one that would run a script. */
+/** An address that is safe in a link; '' if its scheme is not known to be harmless, as with `javascript:`. */
 export function safeAddress(address: string): string {
   const plain = decodeHTML(address).trim()
   if (/^[a-z][a-z\d+.-]*:/i.test(plain) && !/^(?:https?|ftps?|mailto|tel|file|data):/i.test(plain)) return ''

@@ -52,7 +52,7 @@ function isDirective(name: string): boolean {
   )
 }
 
-/** Options precede the body: on lines of their own between colons, or as YAML between rules. */
+/** Separates the options of a directive from its body. They come first, as lines `:key: value` or as YAML between lines of hyphens. */
 function cutOptions(content: readonly string[]): Pick<Directive, 'options' | 'body'> {
   const options = new Map<string, string>()
   let at = 0
@@ -115,7 +115,7 @@ export function writeDirective(
 
 /** The arguments of these directives only control layout. */
 const UNLABELLED = new Set(['grid', 'tab-set', 'tabs', 'grid-item', 'card-carousel', 'div', 'container'])
-/** Names that are kinds of notes elsewhere. */
+/** Names that are kinds of boxes in other dialects, but only show a title in MyST. */
 const LABELLED = new Set(['details', 'example', 'solution', 'definition'])
 
 function writeCode(

@@ -33,7 +33,7 @@ export interface FenceInfo {
 
 const TITLE =
   /(?:^|[\s{,])(?:title|filename|fileName|displayName|file|name|caption|label|header)\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|\{"([^"]*)"\}|([^\s"'{}]+))/
-/** Words that switch something on. */
+/** Words of an info string that switch an option on. */
 const FLAGS = new Set(
   `active hidden live noInline showLineNumbers lineNumbers line-numbers numberLines linenums twoslash npm2yarn switcher copy nocopy
   no-copy copyable editable playground expandable wrap nowrap lines focus readOnly render preview console output check noLineNumbers

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { expandIncludes, listCandidatePaths, listIncludes, readIncludes } from './includes.ts'
 
-describe('places of an included file', () => {
+describe('candidate paths of an included file', () => {
   test.each([
     ['a.py', 'docs/guide/x.md', ['docs/guide/a.py', 'docs/a.py', 'a.py']],
     ['../../src/a.py', 'docs/en/docs/x.md', ['docs/src/a.py', 'src/a.py']],
@@ -19,7 +19,7 @@ describe('places of an included file', () => {
 describe('included files', () => {
   const read = (files: Readonly<Record<string, string>>) => async (path: string) => files[path]
 
-  test('are found in every syntax, and read once', async () => {
+  test('are listed in every syntax, each of them once', async () => {
     const lines = [
       '--8<-- "a.md"',
       '{* a.py hl[1] *}',
@@ -49,7 +49,7 @@ describe('included files', () => {
     ).toBe('`a.js`\n\n```py\nb.py\n```')
   })
 
-  test('take a limited size in total, even when they are named often', () => {
+  test('have a limited size in total, even if one file is included many times', () => {
     const lines = Array.from({ length: 1000 }, () => '--8<-- "a.txt"')
     const taken = expandIncludes(lines, { 'a.txt': 'x'.repeat(100_000) }).join('\n')
     expect(taken.length).toBeLessThan(2_200_000)

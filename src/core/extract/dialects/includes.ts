@@ -6,13 +6,13 @@ import { closesFence, type Fence, readFence } from './fences.ts'
 
 /* Files that Markdown includes: `--8<-- "a.md"`, `{* a.py *}`, `<<< @/a.ts`, `<!--@include: a.md-->`, `{{#include a.rs}}`. */
 
-/** The text of files by the paths that a document calls them by. */
+/** The text of included files, by their paths as written in the document. */
 export type IncludedFiles = Readonly<Record<string, string>>
 
 /** One include directive. */
 interface Include {
   readonly lead: string
-  /** Several in a row: MkDocs takes a list. */
+  /** More than one if a MkDocs directive lists several files. */
   readonly paths: readonly string[]
   /** Whether the file is shown as code, unless the directive already is in code. */
   readonly isCode: boolean
@@ -20,7 +20,7 @@ interface Include {
   /** The included lines: a range, or the name of a part. */
   readonly part: string
   readonly language: string
-  /** Lines of the document that it takes the place of. */
+  /** Number of lines of the document that it replaces. */
   readonly count: number
 }
 
@@ -89,7 +89,7 @@ function createInclude(lead = '', paths: readonly string[] = [], about: Partial<
   return { lead, paths, isCode: false, title: '', part: '', language: '', count: 1, ...about }
 }
 
-/** A directive that takes a file in, with its options. */
+/** Parses a MyST directive that includes a file, with its options. */
 function readDirectiveInclude(lines: readonly string[], at: number): Include | undefined {
   const [line = '', lead = '', name = '', path = ''] = MYST_INCLUDE.exec(lines[at] ?? '') ?? []
   if (path === '') return undefined
@@ -129,7 +129,7 @@ const MAX_DEPTH = 4
 
 /**
  * The paths in the tree that an include may mean, the likeliest first: relative to the folder of the document, and to each folder above it,
- * because generators resolve from where they run. A path that leads out of the tree, or begins outside of it, has none.
+ * because generators resolve from where they run. There are none for a path that leads out of the tree, an absolute path or a URL.
  */
 export function listCandidatePaths(written: string, document: string): string[] {
   const path = written.replace(/^(?:@|~)\//, '')

@@ -2,7 +2,7 @@ import { isBlank } from '../../text/lines.ts'
 
 const ITEM = /^(\s*)((?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))/
 const MAX_DEPTH = 50
-/** Further to the right than this, a line is code. */
+/** A line that is indented by at least this many columns is code. */
 export const CODE_INDENT = 4
 
 export function indentOf(line: string): number {
@@ -28,7 +28,7 @@ export function cutIndent(line: string, columns: number): string {
 export class IndentStack {
   readonly #columns: number[] = []
 
-  /** Where the text of the innermost block begins. */
+  /** The column where the text of the innermost block begins. */
   get current(): number {
     return this.#columns.at(-1) ?? 0
   }
@@ -44,7 +44,7 @@ export class IndentStack {
     while (this.#columns.length > 0 && indent < this.current) this.#columns.pop()
   }
 
-  /** Enters the list that a line begins an item of. */
+  /** Enters a list item if a line begins one. */
   enter(line: string): void {
     const [, lead, mark = ''] = ITEM.exec(line) ?? []
     if (lead === undefined || indentOf(lead) >= this.current + CODE_INDENT) return

@@ -7,7 +7,7 @@ export type Item =
   | { readonly type: 'line'; readonly text: string }
   /** Code, or Markdown that is finished. */
   | { readonly type: 'verbatim'; readonly lines: readonly string[]; readonly isFence: boolean }
-  /** Two blocks meet. */
+  /** The boundary between two blocks. */
   | { readonly type: 'gap' }
   /** Begins the content of a tag; `lead` is the text before it on its line. */
   | {
@@ -26,7 +26,10 @@ export interface Admonition {
   readonly title: string
 }
 
-/** The box for a word and a title. A word that says more than the kind is also the title; undefined for a word that names no box. */
+/**
+ * The box for a word and a title. Without a title, a word that is not the name of the kind becomes the title. Undefined for a word that
+ * names no box.
+ */
 export function admonitionOf(word: string, title: string): Admonition | undefined {
   const kind = admonitionKind(word)
   if (kind === undefined) return undefined
@@ -40,7 +43,7 @@ interface OpenBlock {
   readonly lead: string
   readonly box: Admonition | null
   readonly columns: IndentStack
-  /** Columns that its lines are indented by; undefined until the first of them. */
+  /** Columns that its lines are indented by; undefined until its first line. */
   strip: number | undefined
   /** The condition that ends the block: the closing tag of a name, the next item, or a line with less indentation. */
   readonly end: { readonly name: string } | { readonly item: number } | { readonly indent: number }
@@ -50,7 +53,7 @@ interface OpenBlock {
 
 const MAX_OPEN_BLOCKS = 12
 
-/** Writes items down as lines of Markdown: boxes as quotations, titles as strong lines, no indent but that of lists. */
+/** Writes items as lines of Markdown: boxes as quotations, titles in bold, and no indentation except that of lists. */
 export function writeItems(items: readonly Item[], isMdx: boolean): string[] {
   return new Layout(items, isMdx).write()
 }
@@ -61,7 +64,7 @@ class Layout {
   readonly #ends: ReadonlyMap<number, number>
   readonly #endItems: ReadonlySet<number>
   readonly #frames: OpenBlock[] = [createOpenBlock('', null, { item: -1 }, 0, '')]
-  /** Frames that were not opened because there were too many. */
+  /** Number of blocks that were not opened because too many were open. */
   #skipped = 0
   /** Whether a block has just ended, so that a blank line must follow. */
   #isGap = false
@@ -98,7 +101,7 @@ class Layout {
     else this.#closeUntil((frame) => 'item' in frame.end && frame.end.item === this.#at)
   }
 
-  /** A line relative to the innermost block. A line with too little indentation ends blocks. */
+  /** A line without the indentation of the open blocks. A line with too little indentation ends blocks. */
   #enter(line: string): string {
     let text = line
     for (const [i, frame] of this.#frames.entries()) {
@@ -147,7 +150,7 @@ class Layout {
     this.#push(shown)
   }
 
-  /** Whether a line is only an instruction for the generator. */
+  /** Handles a line that is an instruction for the generator, and writes its label if it has one. Returns whether it was one. */
   #dropsLine(text: string, { word }: OpenBlock): boolean {
     const line = text.trim()
     if (word === 'tabs' && line.startsWith('== ')) {
@@ -171,7 +174,10 @@ class Layout {
     for (const line of lines) this.#push(cutIndent(line, cut))
   }
 
-  /** The indentation of a fence beyond its list, or in full if tags around it are indented. */
+  /**
+   * Columns to remove from the lines of a fence: its indentation beyond its list, if that would turn it into indented code or if it is in a
+   * block but in no list.
+   */
   #fenceIndent(indent: number, columns: IndentStack): number {
     const deep = indent - columns.current
     if (columns.isInList) return deep >= CODE_INDENT ? deep : 0
@@ -278,7 +284,7 @@ class Layout {
 }
 
 const MAX_LOOKAHEAD_ITEMS = 20
-/** `::youtube[A film]{#id}`: a part without content. */
+/** `::youtube[A film]{#id}`: a directive without content. */
 const LEAF = /^::[A-Za-z][\w-]*(?=[[{])(?:\[([^[\]]*)\])?(?:\{[^{}]*\})?$/
 /** Tables of contents, abbreviations and ends of printed pages. */
 const IGNORED = /^(?:\[\[?_?toc_?\]\]?|\*\[[^[\]]+\]:.*|\\(?:newpage|pagebreak))$/i
@@ -300,7 +306,7 @@ export function writeAdmonition({ kind, title }: Admonition, lines: readonly str
   return [`[!${kind}]`, ...head, ...lines].map((line) => (isBlank(line) ? '>' : `> ${line}`))
 }
 
-/** A title as a strong line. */
+/** A title in bold. */
 export function strong(text: string): string {
   const plain = text.trim().replace(/\*\*|__/g, '')
   return plain === '' ? '' : `**${plain}**`
@@ -339,7 +345,7 @@ export function isIndentedBlockStart(text: string): boolean {
 const FENCED = /^\s*(:{2,}|\/{3,})[ \t]*(?:\{([^{}]*)\}|([A-Za-z][\w-]*))(.*)$/
 const CLOSING = /^\s*(:{2,}|\/{3,})\s*$/
 const ATTRIBUTE_TITLE = /\b(?:title|label|header|summary)=(?:"([^"]*)"|'([^']*)'|([^\s"'{}]+))/
-/** Blocks whose words are shown above them. */
+/** Groups whose title is not shown above them. */
 const UNLABELLED_GROUPS = new Set(['code-group', 'code-tabs', 'tabs', 'tab-set', 'tabset', 'panel-tabset'])
 
 /** `:::tip[Title]`, `::: warning Title`, `:::{note}`, `::: {.callout-note title="x"}`, `/// tip | Title`. */

@@ -1,12 +1,12 @@
 import { isBlank } from '../../text/lines.ts'
 import { type Scanner, textOfExpression } from './scanner.ts'
 
-/** Lines without the statements of a JavaScript module, and the facts that these export. */
+/** Lines without the statements of a JavaScript module, and the metadata that these export. */
 export interface ModuleRemoval {
   readonly lines: readonly string[]
   /** Whether there was a statement, which proves that the text is MDX. */
   readonly isModule: boolean
-  /** Facts by their names in lower case: `title`, `description`. */
+  /** Metadata by names in lower case: `title`, `description`. */
   readonly facts: ReadonlyMap<string, string>
 }
 
@@ -35,17 +35,20 @@ export function removeModuleStatements(
     isModule = true
     isStart = true
     at = end
-    // The blank line after the statement is dropped too, so that none is added.
+    // The blank line after the statement is dropped too, so that two blank lines do not follow each other.
     if (isBlank(lines[at + 1] ?? '') && isBlank(kept.at(-1) ?? '')) at++
   }
   return { lines: isModule ? kept : lines, isModule, facts }
 }
 
 const START = /^(?:import|export)[\s{*"']/
-/** Most lines of the braces of an import. */
+/** Maximum number of lines of an import with braces. */
 const MAX_NAMES = 100
 
-/** A sentence may begin with the same word: an import ends with the name of a module, an export declares a name. */
+/**
+ * Whether a line begins a statement, and not a sentence that begins with the same word. An import ends with the name of a module, an export
+ * declares a name.
+ */
 function isStatement(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? ''
   if (line.startsWith('export')) {
@@ -63,7 +66,7 @@ function isStatement(lines: readonly string[], at: number): boolean {
 }
 
 const MAX_STATEMENT = 2000
-/** The last characters of a line that tell whether a statement ends there. */
+/** Number of characters at the end of a line that tell whether a statement ends there. */
 const LINE_END_CHARS = 20
 
 function endOfStatement(lines: readonly string[], start: number, scanner: Scanner): number {
@@ -81,14 +84,14 @@ function endOfStatement(lines: readonly string[], start: number, scanner: Scanne
   return start
 }
 
-/** Names of the object in which pages export their facts. */
+/** Names of the object in which pages export their metadata. */
 const OBJECT = /^export\s+const\s+(?:metadata|meta|frontmatter|frontMatter|pageMetadata)\b[^=]*=\s*\{/
 const VALUE = /^export\s+const\s+(title|description|author|lang)\b[^=]*=\s*/
 const FIELD = /["']?(title|description|author|authors|lang|date|updated)["']?\s*:\s*/iy
-/** Next.js gives titles in parts; these hold the title itself. */
+/** In Next.js the title can be an object; these fields of it hold the title itself. */
 const TITLE_PART = /["']?(?:absolute|default)["']?\s*:\s*/y
 
-/** Reads the facts that an export states. */
+/** Reads the metadata that an export statement declares. */
 function readExportedMetadata(statement: string, scanner: Scanner, facts: Map<string, string>): void {
   const value = VALUE.exec(statement)
   if (value !== null) {

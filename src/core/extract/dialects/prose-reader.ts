@@ -29,7 +29,7 @@ export interface TextFacts {
 
 const MAX_OPEN = 100
 const MAX_LISTS = 20
-/** How far from a tag its closing tag may be, where it decides whether the tag is one. */
+/** Number of characters after a tag in which its closing tag is searched. */
 const MAX_CLOSING_DISTANCE = 2000
 
 interface OpenTag {
@@ -49,7 +49,7 @@ export class ProseReader {
   #line = ''
   /** The heading or title that is being written on one line. */
   #heading: Extract<TagOutput, { type: 'heading' }> | undefined
-  /** The element whose source is copied unchanged, and how many of it are open. */
+  /** The hidden element, whose source is copied unchanged, and the nesting depth of elements with its name. */
   #hidden: { readonly name: string; depth: number } | undefined
   readonly #open: OpenTag[] = []
   /** The closing text of each open mark and link. */
@@ -66,14 +66,14 @@ export class ProseReader {
     return this.#open.some(({ name, part }) => part.type === 'block' && !isElement({ name }))
   }
 
-  /** Takes lines that are finished. */
+  /** Adds lines that are final. */
   addVerbatim(lines: readonly string[], isFence: boolean): void {
     this.#endHeading()
     this.#endLine()
     this.items.push({ type: 'verbatim', lines, isFence })
   }
 
-  /** Takes a block of code that has a title. */
+  /** Adds a block of code with a title. */
   addTitledCode(lead: string, title: string, lines: readonly string[]): void {
     this.#endLine()
     this.items.push({ type: 'gap' }, { type: 'line', text: lead + strong(title) }, { type: 'gap' })
@@ -107,7 +107,7 @@ export class ProseReader {
     return this.#heading !== undefined
   }
 
-  /** Writes words. */
+  /** Writes text, which may have several lines. */
   text(text: string): void {
     if (this.#heading !== undefined) {
       this.#line += text.replaceAll('\n', ' ')
@@ -132,7 +132,7 @@ export class ProseReader {
     this.#hidden = { name, depth: 1 }
   }
 
-  /** Counts the tags of the element that is hidden. */
+  /** Follows the nesting of the hidden element. Its last closing tag ends the hiding. */
   countHidden(tag: Tag): void {
     if (this.#hidden?.name !== tag.name || isVoid(tag)) return
     this.#hidden.depth += tag.isClosing ? -1 : 1
@@ -181,7 +181,7 @@ export class ProseReader {
     return true
   }
 
-  /** Begins marks or a link, whose end was found. */
+  /** Begins emphasis or a link whose closing tag was found. */
   beginMark(name: string, before: string, after: string): void {
     if (this.#closings.length >= MAX_LISTS) return
     this.text(before)
@@ -240,7 +240,7 @@ export class ProseReader {
     this.items.push({ type: 'open', name: tag.name, lead: isShown ? indent : lead, box: part.box, isIndented })
   }
 
-  /** The label of a part, which its parent may have. */
+  /** The label of a part. The labels of tabs may be listed in the tab set around them. */
   #labelOf({ name, attributes }: Tag, { box, label }: Extract<TagOutput, { type: 'block' }>): string {
     const parent = this.#open.at(-1)
     if (box !== null || parent?.part.type !== 'block' || !/tab|panel/i.test(name)) return label
@@ -291,7 +291,7 @@ class ProsePiece {
   readonly #out: ProseReader
   readonly #lastComment: number
   readonly #lastExpressionComment: number
-  /** The code in the paragraph that is being read, from its first mark on. */
+  /** The code spans of the current paragraph, from its first backtick on. */
   #spans = { code: new CodeSpans(''), start: 0, end: 0 }
   #lineStart = 0
   #lineEnd = -1
@@ -341,7 +341,7 @@ class ProsePiece {
     }
   }
 
-  /** Where the code ends that begins at a place. It ends with its paragraph at the latest. */
+  /** Offset after the code span that begins at an offset. The span ends with its paragraph at the latest. */
   #endOfSpan(at: number): number {
     if (at >= this.#spans.end) {
       const blank = this.#text.indexOf('\n\n', at)
@@ -429,7 +429,7 @@ class ProsePiece {
     return this.#remove(at, last + 2)
   }
 
-  /** A comment. In a heading it may be the fragment that leads there: `## Title {/*title*​/}`. */
+  /** Handles a comment. At the end of a heading it may be the fragment of the heading: `## Title {/*title*​/}`. */
   #comment(at: number): number | undefined {
     const close = this.#text.indexOf('*/', at + 3)
     const [end] = close < 0 ? [] : (match(/\*\/\s*\}/y, this.#text, close) ?? [])
@@ -478,7 +478,7 @@ class ProsePiece {
     const text = textOfExpression(source)
     if (text === '' && !facts.isMdx) return undefined
     if (text === '') return this.#remove(at, end)
-    // A space that is written out would follow another.
+    // `{' '}` after white space would add a second space.
     return this.#put(at, end, isBlank(text) && /\s/.test(this.#text[at - 1] ?? ' ') ? '' : text)
   }
 
@@ -561,7 +561,7 @@ class ProsePiece {
     return tag.end
   }
 
-  /** The sign that separates a power or an index from the number before it: `2^64`. HTML shows it by position. */
+  /** The sign that separates a power or an index from the number before it: `2^64`. HTML shows the difference only by position. */
   #powerSign({ name, end }: Tag, at: number): string {
     if (name !== 'sup' && name !== 'sub') return ''
     const before = this.#text[at - 1] ?? ''
@@ -582,13 +582,13 @@ class ProsePiece {
     return close >= 0 && endOfLine(this.#text, close + 1) === undefined
   }
 
-  /** A block ends its line. */
+  /** Skips the line break after a block. */
   #afterBlock({ end }: Tag): number {
     this.#from = endOfLine(this.#text, end) ?? end
     return this.#from
   }
 
-  /** The source between a tag and its end, where that is near. */
+  /** The source between a tag and its closing tag; undefined if there is none nearby. */
   #inner(tag: Tag): string | undefined {
     const { scanner } = this.#out
     if (scanner.isExhausted) return undefined

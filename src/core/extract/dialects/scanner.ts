@@ -60,7 +60,9 @@ export class Scanner {
     return found
   }
 
-  /** Text in plain quotation marks ends with its line, because the mark may be an apostrophe. */
+  /**
+   * Offset after a quoted text. A plain quotation mark that is not closed on its line may be an apostrophe, so it counts as one character.
+   */
   #endOfQuoted(text: string, start: number, mark: string): number {
     for (let at = start + 1; at < text.length && this.#left > 0; at++) {
       this.#left--

@@ -8,7 +8,7 @@ test('takes the page without byline, contents and footer', () => {
   expect(page).toEqual({ generator: 'asciidoctor', markdown: '# Kiln guide\n\n## A section\n\nText $x$.\n' })
 })
 
-test('reads admonitions with a title, callouts and boxes to tick', () => {
+test('reads admonitions with a title, callouts and checkboxes', () => {
   const page = extract(
     `<html><head><meta name="generator" content="Asciidoctor 2.0.18"></head><body><div id="content"><div class="admonitionblock note"><table><tr><td class="icon"><div class="title">Note</div></td><td class="content"><div class="title">Hurry</div><div class="paragraph"><p>Open it.</p></div></td></tr></table></div><div class="listingblock"><div class="title">a.rb</div><div class="content"><pre class="rouge highlight"><code data-lang="ruby">puts 1 <i class="conum" data-value="1"></i><b>(1)</b></code></pre></div></div><div class="colist arabic"><table><tr><td><i class="conum" data-value="1"></i><b>1</b></td><td>Prints.</td></tr></table></div><div class="ulist checklist"><ul class="checklist"><li><p><i class="fa fa-check-square-o"></i> done</p></li><li><p>&#10063; open</p></li></ul></div></div></body></html>`,
   )

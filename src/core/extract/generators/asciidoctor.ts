@@ -55,7 +55,10 @@ function normalizeAsciidoctor(content: Element): void {
 const isAdmonitionTitle = compileSelector('td.content > .title')
 const isAdmonitionContent = compileSelector('td.content')
 
-/** A table with an icon or a word for the kind, and the text beside it, which may have a title. */
+/**
+ * Turns a block into an admonition. The block is a table with an icon or a word for the kind, and beside it the text, which may have a
+ * title.
+ */
 function makeAdmonition(block: Element): void {
   const kind = block.classes.find((name) => name !== 'admonitionblock')
   const text = find(block, isAdmonitionContent)
@@ -66,7 +69,7 @@ function makeAdmonition(block: Element): void {
   replaceChildren(block, rest)
 }
 
-/** Around the code are the names of highlighters. */
+/** Writes the language of code into its class, in place of the names of highlighters. */
 function nameLanguage(code: Element): void {
   code.parent?.setAttribute('class', `language-${code.attribute('data-lang') ?? ''}`)
   code.setAttribute('class', '')
@@ -85,7 +88,7 @@ function makeDefinitionList(table: Element): void {
 const BOX = /^\s*([✓❏])\s*/
 const isBox = compileSelector('i.fa')
 
-/** Boxes to tick are icons or signs. */
+/** Turns the box before a task, which is an icon or a character, into a checkbox. */
 function makeTask(item: Element): void {
   const [first] = [...item.elements()]
   const [start] = first?.children ?? []
@@ -104,7 +107,7 @@ function makeTask(item: Element): void {
   replaceChildren(first, [input, ...first.children.filter((child) => child !== start || typeof child === 'string')])
 }
 
-/** `1. The note.` has its number as a link back and as text. */
+/** Removes the period after the number in `1. The note.`, where the number is a link back to the text. */
 function trimFootnote(note: Element): void {
   const [link, text] = note.children.filter((child) => typeof child !== 'string' || child.trim() !== '')
   if (link === undefined || typeof link === 'string' || typeof text !== 'string') return

@@ -1,6 +1,6 @@
 import type { Generator } from './generator.ts'
 
-/** Discourse, as it answers programs that run no scripts. */
+/** Discourse, in the form for crawlers and in the form for browsers. */
 export const discourse: Generator = {
   name: 'discourse',
   meta: ['discourse'],

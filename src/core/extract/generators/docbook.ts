@@ -39,7 +39,7 @@ function normalizeDocbook(content: Element): void {
   for (const element of content.descendants()) RULES.match(element)?.(element)
 }
 
-/** Each term is an entry, and its definition holds the nested entries. */
+/** Turns a table of contents into a list: each term is an entry, and its definition holds the nested entries. */
 function makeList(list: Element): void {
   const items: Element[] = []
   for (const part of list.elements()) {
@@ -56,7 +56,7 @@ function makeList(list: Element): void {
   replaceChildren(list, items)
 }
 
-/** Tables that only arrange things. */
+/** Replaces a table that is only used for layout by its cells. */
 function unwrapRows(table: Element, name: string): void {
   const cells = findAll(table, ({ name }) => name === 'td')
   for (const cell of cells) renameElement(cell, 'div')
@@ -64,7 +64,7 @@ function unwrapRows(table: Element, name: string): void {
   replaceChildren(table, cells)
 }
 
-/** Marks in code that are explained below it are pictures of numbers. */
+/** Replaces a callout number in code, which is a picture, by text. */
 function replaceCalloutImage(image: Element): void {
   renameElement(image, 'span')
   replaceChildren(image, [`(${image.attribute('alt') ?? ''})`])

@@ -63,7 +63,7 @@ function normalizeDoxygen(content: Element): void {
   }
 }
 
-/** The page title is not a heading, so sections begin at the first level: they move below the title. */
+/** Moves all headings one level down. The page title is not a heading, so sections begin at the first level. */
 function demoteHeadings(content: Element): void {
   if (find(content, isTitle) === undefined || find(content, ({ name }) => name === 'h1') === undefined) return
   for (const element of content.descendants()) {
@@ -72,7 +72,7 @@ function demoteHeadings(content: Element): void {
   }
 }
 
-/** The single header cell spans all columns of the enumeration's values. */
+/** Makes the row of a header cell the head of its table. In tables of enumeration values one header cell spans all columns. */
 function makeHead(cell: Element): void {
   const row = cell.parent
   if (row === undefined) return
@@ -135,7 +135,7 @@ function* rowsOf(parent: Element): Iterable<Element> {
   }
 }
 
-/** The signature of a member is laid out in tables, with labels such as `static` beside it. */
+/** Writes the signature of a member, which Doxygen lays out in tables, with labels such as `static` beside it. */
 function writePrototype(prototype: Element): void {
   const labels: string[] = []
   for (const element of prototype.descendants()) {
@@ -150,7 +150,7 @@ function writePrototype(prototype: Element): void {
   prototype.setAttribute('class', '')
 }
 
-/** Doxygen puts spaces into brackets. */
+/** Removes the spaces that Doxygen puts inside and before brackets. */
 function tidy(code: string): string {
   return code
     .replace(/([<(]) (?=\S)/g, '$1')

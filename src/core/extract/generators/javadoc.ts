@@ -40,7 +40,7 @@ export const javadoc: Generator = {
 
 const isSignature = compileSelector('.member-signature, .type-signature, .module-signature, .package-signature')
 const isTitle = compileSelector('h1.title, h2.title')
-/** Lists around parts of the page, not of things. */
+/** Lists that are only used for layout. */
 const LAYOUT = 'summary-list details-list member-list block-list blockList blockListLast'.split(' ')
 const isLayout = compileSelector(LAYOUT.map((name) => `ul.${name}, ul.${name} > li`).join(', '))
 

@@ -39,7 +39,7 @@ const isFormula = compileSelector('.arithmatex')
 const isTitledTable = compileSelector('table.highlighttable')
 /** Terminal sessions that a script animates: their output is markup that is written as text. */
 const isTerminal = compileSelector('.termy code')
-/** A name in angle brackets is more often something to fill in. */
+/** Tags that style output. Any other name in angle brackets is more likely a placeholder, such as `<file>`. */
 const STYLING = /<\/?(?:font|span|u|b|i)(?:\s[^<>]*)?>/g
 const isFileHead = compileSelector('th.filename')
 
@@ -55,7 +55,7 @@ function showOutput(code: Element): void {
   replaceChildren(code, [textOf(code).replaceAll(STYLING, '')])
 }
 
-/** In a table with line numbers the file name is inside the table; elsewhere it precedes the code. */
+/** Moves the file name of code with line numbers out of the table, so that it precedes the code as it does elsewhere. */
 function moveTitle(table: Element): void {
   const head = find(table, isFileHead)
   const { parent } = table

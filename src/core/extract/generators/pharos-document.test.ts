@@ -38,7 +38,7 @@ const PAGES = `<div data-mark="page=1"></div><h1>Manual</h1><p>One.</p>
 <div data-mark="page=4"></div><table><tr><th>x</th><th>y</th></tr><tr><td>1</td><td>2</td></tr></table>
 <h2 id="named">Named</h2><p>Four.</p><p data-mark="page=5">Five.</p><div data-mark="page=6"></div>`
 
-test('each line leads to its page of the document', () => {
+test('each line has the fragment of its page in the document', () => {
   const { markdown, sections } = extractDocument(PAGES)
   const lines = markdown.split('\n')
   const fragments = lines.flatMap((line, i) =>
@@ -63,7 +63,7 @@ test('each line leads to its page of the document', () => {
   ])
 })
 
-test('pages of web sites cannot claim places', () => {
+test('a web page cannot set fragments with data-mark', () => {
   const body =
     '<h1>A title</h1><p>Words enough to be some content of a page.</p><p data-mark="page=9">More of them, as said.</p>'
   const extraction = extractPage({ url: 'https://a.example/', body })

@@ -11,7 +11,10 @@ export const pharosDocument: Generator = {
   normalize: placeMarks,
 }
 
-/** Inserts a mark for each element that begins a place with its own fragment. An empty element is only a mark. */
+/**
+ * Inserts a mark for each element with `data-mark`, which holds the fragment that applies from there on. An empty element becomes the mark
+ * itself.
+ */
 function placeMarks(content: Element): void {
   const around = new Set<Element>()
   for (const element of content.descendants()) {

@@ -16,7 +16,7 @@ describe('recognizeGenerator', () => {
     expect(nameOf(html)).toBe('asciidoctor')
   })
 
-  test('finds the theme among several programs that are named', () => {
+  test('finds the theme if several programs are declared', () => {
     expect(
       nameOf('<meta name="generator" content="Astro v5.1"><meta name="generator" content="Starlight v0.36">'),
     ).toBe('starlight')

@@ -54,7 +54,7 @@ const GENERATORS: readonly Generator[] = [
   github,
 ]
 
-/** Later elements are not checked: the marks of a generator are around the content, and long pages cost no more. */
+/** Number of elements that are checked. The marks of a generator are around the content, so a long page need not be searched to its end. */
 const MAX_ELEMENTS = 10_000
 
 const BY_FINGERPRINT = new SelectorMap(

@@ -15,7 +15,7 @@ export function createElement(
   return element
 }
 
-/** Puts nodes in the place of all that an element contains. */
+/** Replaces all child nodes of an element. */
 export function replaceChildren(element: Element, children: readonly Node[]): void {
   element.children = []
   for (const child of children) element.append(child)
@@ -64,7 +64,7 @@ export function makeStrong(element: Element): void {
   if (lineOf(element) !== '') replaceChildren(element, [createElement('strong', element.children)])
 }
 
-/** Whether an element has links and all lead to places on the same page, as in a table of contents. */
+/** Whether an element has links and all of them lead to fragments of the same page, as in a table of contents. */
 export function hasOnlyLinksTo(element: Element, ids: ReadonlySet<string>): boolean {
   let hasLinks = false
   for (const inner of element.descendants()) {

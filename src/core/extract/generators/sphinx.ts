@@ -57,7 +57,7 @@ const RULES = new SelectorMap<(element: Element) => void>([
   ['.line-block', breakLines],
   ['.tab-set', labelTabs],
   ['.classifier', (element) => replaceChildren(element, [' : ', ...element.children])],
-  // Examples with the output of Python.
+  // Examples in the form of a Python session.
   ['div.doctest.highlight-default', (element) => element.setAttribute('class', 'highlight-pycon')],
 ])
 

@@ -71,7 +71,7 @@ function makeAdmonition(quote: Element): void {
   replaceChildren(first, first.children.slice(1))
 }
 
-/** Below the text each note has its number as a heading. */
+/** Turns the notes below the text into footnotes. A heading before each note holds its number. */
 function makeFootnotes(notes: Element): void {
   const blocks: Node[] = []
   let note: Element | undefined
@@ -93,7 +93,7 @@ function numberIn(element: Element): string {
   return /\d+/.exec(lineOf(element))?.[0] ?? ''
 }
 
-/** Some lists have their marks in the text. */
+/** Removes the mark of a list item from its text, where some lists have it. */
 function trimMark(item: Element): void {
   const [first] = item.children
   if (typeof first === 'string') item.children[0] = first.replace(/^\s*[-−–•*] ?/, '')

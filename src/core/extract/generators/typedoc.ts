@@ -48,7 +48,7 @@ function kindOf(alert: Element): string {
   return alert.classes.map((name) => name.replace(/^tsd-(?:alert-)?/, '')).join(' ')
 }
 
-/** The language of an example is the class of its code. */
+/** Prefixes the class of example code, which is the name of its language, with `language-`. */
 function nameLanguage(code: Element): void {
   const [language] = code.classes
   if (language !== undefined && !language.startsWith('language-')) code.setAttribute('class', `language-${language}`)

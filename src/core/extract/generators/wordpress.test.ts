@@ -13,7 +13,7 @@ test('takes the text of a single post', () => {
   expect(page.markdown).not.toContain('Share this')
 })
 
-test('reads a list of posts like any page, not the first of them alone', () => {
+test('keeps all posts of a list of posts, not only the first', () => {
   const post = (title: string) =>
     `<article><h2 class="entry-title">${title}</h2><div class="entry-content"><p>${TEXT} ${title}.</p></div></article>`
   const page = extract(`${META}<body class="home blog"><main>${post('First')}${post('Second')}</main></body>`)

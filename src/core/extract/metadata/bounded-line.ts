@@ -4,7 +4,10 @@ import { clipText } from '../../text/lines.ts'
 /** Longer values are cut; no real name or title is this long. */
 export const MAX_VALUE = 2000
 
-/** The beginning of the text in an element. Stops as soon as it has enough, since named elements may be nested. */
+/**
+ * The beginning of the text in an element. Stops as soon as it has enough: elements with metadata may be nested, so reading each to its end
+ * could take quadratic time.
+ */
 export function boundedLine(element: Element): string {
   let text = ''
   let visited = 0

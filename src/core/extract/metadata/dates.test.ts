@@ -41,9 +41,9 @@ test.each([
 test.each([
   ['a month only', '2024-03'],
   ['a year only', '2024'],
-  ['no day of the calendar', '2023-02-29'],
-  ['no month of the calendar', '2024-13-01'],
-  ['the default of a program', '0001-01-01T00:00:00Z'],
+  ['a day that does not exist', '2023-02-29'],
+  ['a month that does not exist', '2024-13-01'],
+  ['the default date of a program', '0001-01-01T00:00:00Z'],
   ['a day that depends on the country', '03/04/2024'],
   ['a word', 'yesterday'],
   ['another language', '3 de marzo de 2024'],
@@ -54,7 +54,7 @@ test.each([
   expect(parseDate(text)).toBeNull()
 })
 
-test('an impossible time leaves the date', () => {
+test('an impossible time is ignored and its date is kept', () => {
   expect(parseDate('2024-03-03T25:00:00Z')).toBe('2024-03-03')
   expect(parseDate('2024-03-03T10:00:00+99:00')).toBe('2024-03-03')
 })

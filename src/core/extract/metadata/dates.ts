@@ -89,7 +89,7 @@ function daysIn(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31
 }
 
-/** Zones that RFC 2822 names, in hours. */
+/** Offsets of the time zones that RFC 2822 names. */
 const ZONES: Readonly<Record<string, string>> = {
   z: 'Z',
   ut: 'Z',

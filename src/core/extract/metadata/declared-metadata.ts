@@ -9,7 +9,7 @@ import { listNearbyTimes } from './times.ts'
 export interface DeclaredMetadata {
   /** Values of `<meta>` by name, property or http-equiv in lower case, in order. */
   readonly meta: ReadonlyMap<string, readonly string[]>
-  /** Values of the `itemprop` that are of use here, by name in lower case, in order. */
+  /** Values of the item properties in PROPERTIES, by name in lower case, in order. */
   readonly items: ReadonlyMap<string, readonly string[]>
   /** `itemtype` of every item. */
   readonly itemTypes: readonly string[]

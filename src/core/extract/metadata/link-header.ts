@@ -1,4 +1,4 @@
-/** A link in the field `Link` of an answer. */
+/** A link in the `Link` header of a response. */
 export interface HeaderLink {
   readonly href: string
   readonly rel: readonly string[]
@@ -6,7 +6,7 @@ export interface HeaderLink {
   readonly language: string
 }
 
-/** Servers limit their fields to a few thousand characters. */
+/** Number of characters that are read. Servers limit headers to a few thousand. */
 const MAX_HEADER = 20_000
 const LINK = /<([^<>]*)>((?:\s*;\s*[\w*-]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]+))?)*)/g
 const PARAMETER = /;\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/g

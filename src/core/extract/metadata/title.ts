@@ -51,7 +51,7 @@ function isSite(part: string, site: string, host: string): boolean {
   return normalizeName(host) === name || (name.length > 3 && host.split('.').slice(0, -1).includes(name))
 }
 
-/** Letters and digits only: a name is written with spaces here and without there. */
+/** A name reduced to letters and digits, because the same name may be written with or without spaces. */
 function normalizeName(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
 }

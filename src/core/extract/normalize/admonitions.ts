@@ -10,7 +10,7 @@ const ADMONITION_CLASSES =
   `admonition admonitionblock custom-block theme-admonition alert markdown-alert callout starlight-aside
   notice notification hint bd-callout docs-callout infobox aside message box panel`.split(/\s+/)
 
-/** Words that alone are classes of such boxes. */
+/** Classes that mark an admonition on their own. */
 const WORDS = `note tip warning important caution danger seealso hint attention error deprecated`.split(/\s+/)
 
 const ELEMENTS = ['div', 'aside', 'section', 'p', 'blockquote']
@@ -73,7 +73,7 @@ function kindOf(element: Element): string | undefined {
   return classes.includes('admonition') || classes.includes('callout') ? 'NOTE' : undefined
 }
 
-/** Asciidoctor and DocBook frame admonitions with a table: an icon, and the text beside it. */
+/** Whether a table is the frame of an admonition, as in Asciidoctor and DocBook: an icon, and the text beside it. */
 function isFrame(table: Element): boolean {
   const cells = listDescendants(table, 12).filter(({ name }) => name === 'td' || name === 'th')
   const [first] = cells

@@ -28,7 +28,7 @@ export function normalizeCodeTable(table: Element): boolean {
   return true
 }
 
-/** Code with line breaks on its own is a block, with any markup. */
+/** Turns inline code with line breaks into a code block, if nothing else is on its line. */
 export const normalizeInlineCode: Rule = (element, siblings, index) => {
   if (!element.children.some((child) => typeof child !== 'string' && child.name === 'br')) return
   if (!isLineEnd(siblings[index - 1]) || !isLineEnd(siblings[index + 1])) return
@@ -51,7 +51,7 @@ function makeCodeBlock(element: Element, code: string, language: string): void {
 export const CODE_TITLE_SELECTOR =
   'div.code-block-caption, div[class*="codeBlockTitle"], .code-title, .code-block-title, .rehype-code-title, .remark-code-title, .filename, .code-filename, .expressive-code figcaption, [data-rehype-pretty-code-title], .codeblock-title'
 
-/** Turns the title of a code block into a strong line before it. */
+/** Turns the title of a code block into a line in bold before it. */
 export const normalizeCodeTitle: Rule = (element, siblings, index) => {
   const code = elementAfter(siblings, index)
   const isInline = element.name === 'code' || element.name === 'tt' || element.name === 'em'
@@ -113,7 +113,10 @@ function isNumbering(node: Node): boolean {
   return typeof node === 'string' ? /^[\s\d.:|+-]*$/.test(node) : node.children.every(isNumbering)
 }
 
-/** The code in an element as its reader sees it, without line numbers and buttons, trimmed by blank lines. The writer cleans it. */
+/**
+ * The code in an element as its reader sees it: without line numbers and buttons, and without blank lines at its start and end. The writer
+ * cleans it.
+ */
 function readCode(element: Element): string {
   const reader = new CodeReader()
   reader.read(element.children, false)

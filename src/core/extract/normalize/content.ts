@@ -13,22 +13,22 @@ import { normalizeTable } from './tables.ts'
 import { normalizeTabs, TABS_SELECTOR } from './tabs.ts'
 
 /*
- * Markup that means the same is brought into one form, which the writer then knows. Names of our own begin with a capital
- * letter, elements and attributes alike: names in a document are in lower case, so no page can claim them.
+ * Markup that means the same is converted to one form, which the writer understands. The elements and attributes of this
+ * form begin with a capital letter. Names in a document are in lower case, so no page can claim them.
  *
  *   CodeBlock Lang          a block of code; its text is the code
  *   Signature               a declaration; its text is the code, on one line
- *   Admonition Kind Title   NOTE, TIP, IMPORTANT, WARNING or CAUTION, and the title if it is another word
- *   Tab Label               one panel of a set
+ *   Admonition Kind Title   NOTE, TIP, IMPORTANT, WARNING or CAUTION, and the title if it differs from the kind
+ *   Tab Label               one panel of a tab set
  *   Math Tex Display        a formula; Display is 'true' for one on lines of its own
- *   Mark Anchor             a place that a fragment leads to begins here; it contains nothing
+ *   Mark Anchor             the fragment of the text that begins here; the element is empty
  *   FootnoteRef Label       the mark in the text
  *   Footnote Label          the note itself
  *   h1 … h6 Anchor          the fragment that leads to a heading
  *   img, picture Source     the address of a picture for readers without scripts
  *
  * All else is HTML: `details`, `figure`, `picture`, definition lists and tables are written as they are. A table that
- * only arranges things becomes `div`s.
+ * is only used for layout becomes `div`s.
  */
 
 /** Converts the content to the common form. Elements that already have it stay unchanged. */

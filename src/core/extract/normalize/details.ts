@@ -12,7 +12,7 @@ export const normalizeDetails: Rule = (details) => {
   convertToAdmonition(details)
 }
 
-/** A button that opens the next element is its title. */
+/** Makes a button that opens the next element the title of that element. */
 export const normalizeAccordion: Rule = (button, siblings, index) => {
   const controls = button.attribute('aria-controls') ?? ''
   if (controls === '' || !button.hasAttribute('aria-expanded')) return

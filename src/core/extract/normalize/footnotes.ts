@@ -6,7 +6,7 @@ import { listDescendants, shortText } from './rule.ts'
 const STEP = 'footnotes'
 const MAX_DESCENDANTS = 500
 
-/** A note, and the elements beside it that only number it. */
+/** A note, and the element beside it that only holds its number. */
 interface Note {
   readonly element: Element
   readonly label: Element | undefined
@@ -93,7 +93,7 @@ function isRef(link: Element): boolean {
 const MAX_LABEL = 20
 const NOTES = new Set(['footnotes', 'references', 'footnote-list', 'endnotes', 'reflist'])
 
-/** Items of lists of notes, recognised by the list or its surroundings. */
+/** Whether a list item is a note, by its id or role or by the elements around it. */
 function isInNotes(item: Element): boolean {
   if (/^fn[-:\d]/.test(item.id) || item.attribute('role') === 'doc-endnote') return true
   let at = item.parent
@@ -135,7 +135,7 @@ function takeBackLinks(note: Note, refs: readonly Element[]): void {
   }
 }
 
-/** The mark takes the place of the link and of the raised text around it. */
+/** Replaces a link by a footnote mark, together with a `sup` element that holds only the link. */
 function makeRef(link: Element, label: string): void {
   const { parent } = link
   const mark = parent?.name === 'sup' && hasSingleChild(parent) ? parent : link
@@ -159,7 +159,7 @@ function unwrapList(list: Element): void {
   for (const item of list.elements()) if (item.name === 'li') item.name = 'div'
 }
 
-/** A line between the text and its notes is drawn by Markdown readers themselves. */
+/** Drops the rule between the text and its notes, because Markdown renderers draw their own. */
 function dropRules(parent: Element, lists: ReadonlySet<Element>): void {
   let rules: Element[] = []
   for (const child of parent.elements()) {

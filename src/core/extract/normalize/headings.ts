@@ -70,7 +70,7 @@ function findAnchor(
   return ''
 }
 
-/** An empty element that is only there to be linked to. */
+/** Whether an element has no text and is only the target of links. */
 function isTarget(element: Element): boolean {
   return (element.name === 'a' || element.name === 'span') && !hasText(element)
 }
@@ -96,7 +96,7 @@ const PHRASES =
   /^(?:permalink (?:to|for)|link to this|direct link to|anchor (?:to|for|link)|copy link to|section titled) ?/i
 const MAX_LABEL = 200
 
-/** Whether an element is only a link to its own place. */
+/** Whether an element is a permalink: a link that only leads to its own position. */
 export function isPermalink(element: Element, isInHeading: boolean): boolean {
   if (element.name !== 'a') return false
   const href = element.attribute('href') ?? ''
@@ -108,7 +108,7 @@ export function isPermalink(element: Element, isInHeading: boolean): boolean {
   return SIGNS.test(text) || PHRASES.test(text)
 }
 
-/** Drops links to their own place. */
+/** Drops permalinks outside of headings. */
 export const normalizePermalink: Rule = (element) => {
   if (element.hasAttribute('class') && isPermalink(element, false)) drop(element, STEP, 'link to itself')
 }

@@ -20,10 +20,10 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 
 /** Classes that can only mean a language. Highlighted lines and other options may follow the name. */
 const LANGUAGE_CLASS = /^(?:language|lang|highlight-source|highlight-text)-([\w+#.-]{1,30})(?:[{:[(,;]|$)/i
-/** Classes that often mean other things. */
+/** Classes that may mean a language, but often mean other things. */
 const LIKELY_LANGUAGE_CLASS = /^(?:highlight|brush|src|code|syntax|sourcecode)[-:]([\w+#.-]{1,30})$/i
 const NAME = /^[\w+#.-]{1,30}$/
-/** Beside these a class names the language without saying so. */
+/** Classes of highlighters. Beside one of them, a class that is the name of a language means that language. */
 const HIGHLIGHTERS = new Set(['hljs', 'sourceCode', 'prettyprint', 'chroma', 'highlight', 'CodeRay', 'brush:', 'src'])
 
 const MAX_WRAPPERS = 4
@@ -73,7 +73,7 @@ function ownLanguage(element: Element): string {
 }
 
 function languageInClasses(classes: readonly string[], isCode: boolean): string {
-  // Sphinx names every language that way.
+  // In Sphinx a class `highlight-…` always names a language.
   const isSphinx = classes.includes('notranslate')
   for (const [i, name] of classes.entries()) {
     const stated = name === 'brush:' ? (classes[i + 1] ?? '').replace(/;$/, '') : LANGUAGE_CLASS.exec(name)?.[1]
@@ -89,7 +89,7 @@ function languageInClasses(classes: readonly string[], isCode: boolean): string 
   return ''
 }
 
-/** `lang` is meant for spoken languages. */
+/** The programming language in `lang`, an attribute that is meant for spoken languages. */
 function languageInLang(element: Element): string {
   const name = element.attribute('lang') ?? ''
   return AMBIGUOUS_CODES.has(name.toLowerCase()) ? '' : known(name)

@@ -13,7 +13,7 @@ export function isLikelyTex(tex: string, shown: string): boolean {
   if (tex.length > Math.min(40 + 12 * seen.length, MAX_LENGTH)) return false
   const words = tex.replace(NAMES, ' ').replace(COMMANDS, ' ').match(WORDS)
   if (words === null) return true
-  // Letters in formulas are often separate characters of Unicode.
+  // Letters in formulas are often mathematical characters of Unicode, which NFKC turns into plain letters.
   const letters = seen
     .normalize('NFKC')
     .replace(/[^A-Za-z]+/g, '')

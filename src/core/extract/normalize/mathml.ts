@@ -41,7 +41,7 @@ function write(element: Element | undefined): string {
   return element === undefined ? '' : writeMathMl(element).trim()
 }
 
-/** Puts brackets around more than one character. */
+/** Puts brackets around a term, unless it is one character or consists of letters and digits. */
 function group(element: Element | undefined): string {
   const text = write(element)
   return /^[\p{L}\p{N}.]*$/u.test(text) || text.length === 1 ? text : `(${text})`

@@ -49,7 +49,7 @@ export function wrapChildren(element: Element, inner: Element): void {
 
 /** The text of an element on one line; `undefined` when it is longer than `limit`. Reading stops at the limit. */
 export function shortText(element: Element, limit: number): string | undefined {
-  // Room for the white space that is going to be collapsed.
+  // Allows for white space that is collapsed later.
   let left = 4 * limit + 200
   let text = ''
   const read = (node: Node): boolean => {

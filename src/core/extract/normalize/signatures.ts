@@ -22,7 +22,7 @@ export const normalizeSignature: Rule = (element) => {
   element.name = 'Signature'
 }
 
-/** In older versions of Sphinx, terms that name a declaration are declarations. */
+/** Converts the declarations of older versions of Sphinx: terms that contain the name of a declaration. */
 export const normalizeTerm: Rule = (element, siblings, index) => {
   const isSignature = [...element.elements()].some((child) => isName(child))
   if (isSignature) normalizeSignature(element, siblings, index)

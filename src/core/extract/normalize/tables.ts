@@ -2,7 +2,7 @@ import type { Element } from '../../html/tree.ts'
 import { normalizeCodeTable } from './code.ts'
 import type { Rule } from './rule.ts'
 
-/** Finds tables that hold code or are only layout. */
+/** Converts tables that hold code or are only used for layout. */
 export const normalizeTable: Rule = (table) => {
   if (!normalizeCodeTable(table) && isLayout(table)) unwrapTable(table)
 }
@@ -22,7 +22,7 @@ export function unwrapTable(table: Element): void {
 
 const PARTS = new Set(['thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption', 'colgroup'])
 
-/** The first elements of a table show whether it holds data. */
+/** Number of elements of a table that are checked to find out whether it holds data. */
 const MAX_DESCENDANTS = 2000
 
 const NOT_DATA = new Set([

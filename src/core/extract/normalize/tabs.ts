@@ -28,7 +28,7 @@ function pairTabs(set: Element, labelClass: string, panelClass: string): void {
   )
 }
 
-/** Tab sets may be nested in panels. */
+/** Whether an element belongs to this tab set, and not to one that is nested in a panel. */
 function isNearest(element: Element, set: Element): boolean {
   for (const ancestor of element.ancestors()) {
     if (ancestor === set) return true
@@ -99,7 +99,7 @@ function panelsIn(wrapper: Element): Panels {
   return panels
 }
 
-/** The panel of each tab: the one it names, else the next one. */
+/** The panels of a row of tabs: those that the tabs name if all do, else the next ones. */
 function takePanels(tabs: readonly Element[], panels: Panels): Element[] {
   const { all, byId, byLabel } = panels
   const named = tabs.map((tab) => byId.get(targetOf(tab)) ?? (tab.id === '' ? undefined : byLabel.get(tab.id)))

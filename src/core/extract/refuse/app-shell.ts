@@ -12,7 +12,7 @@ const READER_WORDS =
 
 const WORD = /[\p{L}\p{N}]/u
 
-/** Text on the shell of a page that scripts will fill. */
+/** Maximum length of the text on a page that scripts will fill. */
 const MAX_SHELL_CHARS = 200
 /** A `noscript` text longer than this may be a page of its own. */
 const MAX_NOSCRIPT_CHARS = 500
@@ -26,7 +26,7 @@ export function findAppShell(signs: PageSignals): string | undefined {
     return 'no word where the content should be'
   }
   if (shown.length > MAX_SHELL_CHARS) {
-    // A frame without content: scripts draw only the content.
+    // The page has navigation and a footer, and scripts draw only the content.
     return hasEmptyRoot && signs.lengthWithoutChrome < 20
       ? 'the element for the content is empty until scripts fill it'
       : undefined

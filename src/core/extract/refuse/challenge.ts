@@ -67,10 +67,10 @@ const VISITOR_WORDS = /\b(?:you(?:r|rs)?|try again|permission|administrator|inci
 
 /** A page with more text is real: it has a protected form, or is an article about such forms. */
 const MAX_CHALLENGE_CHARS = 600
-/** The limit for a response with an error status, or a named bot protection: both may explain at length. */
+/** The limits for a response with an error status, and for a page whose title names a bot protection. Both may explain at length. */
 const MAX_REFUSED_CHARS = 1500
 const MAX_NAMED_CHARS = 3000
-/** With so little text beside it, a script of a guard is all there is. */
+/** With less text than this, the script of a bot protection is all there is on a page. */
 const MAX_BARE_CHARS = 100
 const MAX_BARE_WIDGET_CHARS = 20
 
@@ -82,7 +82,7 @@ export function findChallenge(signs: PageSignals): string | undefined {
   for (const [name, pattern, guard] of HEADERS) if (pattern.test(headers[name] ?? '')) return `${guard} challenge`
   const isRefused = REFUSAL_STATUSES.has(status)
   if (shown.length > MAX_NAMED_CHARS) return undefined
-  // A form that is merely protected has fields of its own.
+  // A page with a password field is a login with a protected form.
   const guard = signs.hasPassword ? undefined : BOT_PROTECTIONS.find((one) => isChallengedBy(one, signs, isRefused))
   if (guard !== undefined) return `${guard.name} challenge`
   if (shown.length > (isRefused ? MAX_REFUSED_CHARS : MAX_CHALLENGE_CHARS) || (hasCode && !isRefused)) return undefined

@@ -18,7 +18,7 @@ export interface PageSignals {
   /** Length of the text of the content, and of the part of it outside password forms. */
   readonly contentLength: number
   readonly contentOutsideForms: number
-  /** Beginning of that text. */
+  /** Beginning of the text of the content. */
   readonly content: string
   readonly hasPicture: boolean
   /** Whether the content shows code, which a login, a challenge or an error page never does. */
@@ -29,7 +29,7 @@ export interface PageSignals {
   readonly sources: string
   /** Beginning of the scripts in the document. */
   readonly scripts: string
-  /** Length of all of them. */
+  /** Length of all scripts in the document. */
   readonly scriptLength: number
   readonly hasPassword: boolean
   /** Whether it has a field for a user name or email address. */
@@ -38,7 +38,7 @@ export interface PageSignals {
   readonly linkTargets: readonly string[]
   /** Addresses of the frames of a frameset. */
   readonly frames: readonly string[]
-  /** Content of `<meta http-equiv="refresh">`, also from the answer's fields. */
+  /** Content of the `Refresh` header or of `<meta http-equiv="refresh">`. */
   readonly refresh: string
   /** Ids and classes, one a line. */
   readonly idsAndClasses: string
@@ -226,7 +226,7 @@ function isEmpty(element: Element): boolean {
 /** Lengths of the text in an element. Only forms that ask for a password count as forms, because forums put posts into forms. */
 function lengthsOf(content: Element): { all: number; outsideForms: number; hasPicture: boolean; hasCode: boolean } {
   const lengths = { all: 0, outsideForms: 0, hasPicture: false, hasCode: false }
-  /** Fields that are in no form that has ended. */
+  /** Number of password fields so far that are in no closed form. */
   let passwords = 0
   const visit = (element: Element): number => {
     const before = passwords

@@ -1,7 +1,7 @@
 /** Six words or more up to a full stop. */
 const SENTENCE = /(?:[\p{L}\p{N}][^\s.!?]*[\s,;:()"'“”]+){5,}[^\s.!?]+[.!?]/gu
 
-/** How many whole sentences a text has, as far as it matters: up to three. */
+/** Counts the complete sentences of a text, up to three. */
 export function countSentences(text: string): number {
   let count = 0
   for (const _ of text.matchAll(SENTENCE)) if (++count === 3) break

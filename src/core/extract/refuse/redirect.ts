@@ -9,7 +9,7 @@ export interface Redirect {
 
 /** After a longer delay the page is meant to be read, or reloads itself. */
 const MAX_SECONDS = 5
-/** `Click here if you are not redirected`, and a line or two around it. */
+/** Maximum length of the visible text: `Click here if you are not redirected`, and a line or two around it. */
 const MAX_SHOWN_CHARS = 400
 const MAX_SCRIPT_PAGE_CHARS = 200
 /** A longer script does more than redirect. */

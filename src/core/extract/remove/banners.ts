@@ -25,7 +25,7 @@ export const ADVERTISEMENTS: ChromeKind = {
   weakTerms: 'promo promos promotion promotions promoted deals offer offers',
 }
 
-/** Invitations to leave an address. */
+/** Invitations to subscribe with an email address. */
 export const NEWSLETTERS: ChromeKind = {
   reason: 'newsletter',
   terms: `newsletter newsletters news-letter subscribe subscription subscriptions signup sign-up mailing-list

@@ -13,7 +13,7 @@ const ATTRIBUTES = ['role', 'itemprop', 'itemtype', 'rel', 'aria-label'] as cons
 /** Reasons by attribute and value. */
 export type AttributeRules = ReadonlyMap<string, ReadonlyMap<string, string>>
 
-/** Indexes the concerns by attribute. If two share a value, the later one gives the reason. */
+/** Indexes kinds of chrome by attribute and value. If two share a value, the later one gives the reason. */
 export function indexAttributes(concerns: readonly ChromeKind[]): AttributeRules {
   return new Map(
     ATTRIBUTES.map((attribute) => [
@@ -95,7 +95,7 @@ function isModal(element: Element): boolean {
 /** With this many letters in sentences, the page has content outside the footer. */
 const MIN_PROSE_ELSEWHERE = 500
 
-/** The reason to drop an element that its attributes give. */
+/** The reason that the attributes of an element give for dropping it. */
 export function reasonOfAttributes(element: Element, rules: AttributeRules): string | undefined {
   for (const [name, value] of element.attributes()) {
     const values = rules.get(name)
@@ -147,7 +147,7 @@ const SECTIONING = ['article', 'main', 'section']
 const SMALL_SHARE = 0.05
 /** With a larger share of the page, the element may be its subject. */
 const LARGE_SHARE = 0.25
-/** A form with more sentences than this around its controls is a page inside a form. */
+/** A form with more prose than this for each of its controls is a page inside a form. */
 const PROSE_PER_CONTROL = 120
 
 const REMARK =

@@ -4,14 +4,14 @@ import { type ChromeKind, wordsIn } from './chrome-kind.ts'
 import { FormFinder, isLinkDense, isSection } from './evidence.ts'
 import { type Term, TermReader } from './terms.ts'
 
-/** Concerns by term. */
+/** Kinds of chrome by term. */
 export interface TermRules {
   readonly strong: ReadonlyMap<string, ChromeKind>
   readonly weak: ReadonlyMap<string, ChromeKind>
   readonly products: ReadonlyMap<string, ChromeKind>
 }
 
-/** Indexes the concerns by term. If two share a term, the later one wins. */
+/** Indexes kinds of chrome by term. If two share a term, the later one wins. */
 export function indexTerms(concerns: readonly ChromeKind[]): TermRules {
   const index = (list: (concern: ChromeKind) => string) =>
     new Map(concerns.flatMap((concern) => wordsIn(list(concern)).map((term) => [term, concern] as const)))

@@ -50,7 +50,7 @@ describe('removeByText', () => {
     ['a step of a list', '<ol><li>Edit the document</li><li>Copy link</li></ol>'],
     ['an answer', '<h3>Is it free?</h3><p>Yes</p>'],
     ['a heading', '<h2>Report an issue</h2>'],
-    ['a cell', '<table><tr><td>Last updated</td><td>Last updated 2024</td></tr></table>'],
+    ['a table cell', '<table><tr><td>Last updated</td><td>Last updated 2024</td></tr></table>'],
     ['words of code', '<pre>Back to top</pre>'],
     [
       'alternatives in the text',

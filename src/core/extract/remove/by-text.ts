@@ -7,7 +7,7 @@ import { CONTROLS, FEEDBACK } from './forms.ts'
 import { BREADCRUMBS, NAVIGATION } from './navigation.ts'
 import { SHARING } from './sharing.ts'
 
-/** A longer block says more than one of these phrases. */
+/** A longer block says more than these phrases. */
 const MAX_CHARS = 120
 
 interface Phrases {
@@ -75,7 +75,7 @@ const RULES = KINDS.map(({ reason, isLink, phrases }) => ({
   pattern: new RegExp(`^(?:(?:${phrases.join('|')})[\\s|·•/]*)+$`, 'iu'),
 }))
 
-/** A block without any of these has no such part. */
+/** A block that does not match contains none of the phrases. */
 const ANY_PHRASE = new RegExp(KINDS.flatMap(({ phrases }) => phrases).join('|'), 'iu')
 
 /** Elements whose meaning depends on their position: rows of tables, terms, code. */

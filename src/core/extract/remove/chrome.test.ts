@@ -64,23 +64,26 @@ describe('removeChrome', () => {
     ['a banner that is a part of the text', `<div class="banner"><h1>Title</h1>${PROSE}</div>`],
     ['a header with the title of the page', `<header><h1>Title</h1>${PROSE}</header>`],
     [
-      'a heading whose id is a word of chrome',
+      'a section whose id is a word of chrome',
       '<section id="cookies"><h2>Cookies</h2><p>How to set them.</p></section>',
     ],
     ['an aside that is a footnote', '<aside class="footnote">See there.</aside>'],
     ['an aside that quotes', '<aside><blockquote>Said before.</blockquote></aside>'],
     ['the button that opens an answer', '<h3><button>Why?</button></h3>'],
     [
-      'an accordion that says it is a list of tabs',
+      'an accordion with the role of a tab list',
       '<div role="tablist"><h3>Why?</h3><p>Because what is opened stands in the list as well.</p></div>',
     ],
     [
-      'a card that can be put into a cart',
+      'a product card with the class of a cart button',
       `<div class="cart-button"><h3>Cup</h3><p>${'Of clay. '.repeat(80)}</p></div>`,
     ],
     ['a page inside a form', `<form><input type="hidden">${PROSE}</form>`],
     ['words of chrome in code', '<pre><span class="nav">x</span></pre>'],
-    ['a list that only its pager names', `<div class="pagination">${'<p>An item of the list</p>'.repeat(40)}</div>`],
+    [
+      'a long list that has the class of a pager',
+      `<div class="pagination">${'<p>An item of the list</p>'.repeat(40)}</div>`,
+    ],
     ...[
       'related-work',
       'cookie-recipe',
@@ -92,7 +95,7 @@ describe('removeChrome', () => {
       'toc-example',
       'helpful',
     ].map((name): [string, string] => [
-      `what only begins with a word of chrome: ${name}`,
+      `a part whose class only contains a word of chrome: ${name}`,
       `<div class="${name}"><p>Of this.</p></div>`,
     ]),
     [
@@ -103,8 +106,8 @@ describe('removeChrome', () => {
       'sentences about pages without a link to one',
       '<p class="pagination">A cursor leads from one page of the results to the next.</p>',
     ],
-    ['a video that says what it is', '<iframe src="/v" title="How it works">x</iframe>'],
-    ['what is filed under a word of chrome', '<div class="post tag-sponsored">A post</div>'],
+    ['an embedded video with a title', '<iframe src="/v" title="How it works">x</iframe>'],
+    ['a post with a tag that is a word of chrome', '<div class="post tag-sponsored">A post</div>'],
   ]
   test.each(kept)('keeps %s', (_, html) => {
     expect(removals(html)).toEqual([])

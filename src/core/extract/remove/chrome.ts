@@ -13,8 +13,8 @@ const ATTRIBUTES = indexAttributes(CHROME_KINDS)
 const TERMS = indexTerms(CHROME_KINDS)
 
 /**
- * Drops the chrome of a site: navigation, banners, forms, legal notes, advertisements. Elements and roles come first, because they are
- * certain; then the authors' names for parts, measured against the rest; then small blocks by their text.
+ * Drops the chrome of a site: navigation, banners, forms, legal notes, advertisements. Element names and roles are checked first, because
+ * they are certain. Then come classes and ids, which must fit the content of the part, and then small blocks by their text.
  */
 export function removeChrome(root: Element, generator: Generator | undefined): void {
   const known = new SelectorMap(Object.entries(generator?.drop ?? {}))

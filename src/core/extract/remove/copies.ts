@@ -18,7 +18,7 @@ export function removeCopies(content: Element, statistics: StatisticsMap, isProd
   const seen = new Map<string, Element>()
   const visit = (element: Element) => {
     if (element.dropped !== undefined) return
-    // A listing is shown again where it is explained.
+    // Code may be repeated where it is explained.
     const print = statistics.get(element).codeBlockCount > 0 ? undefined : prints.get(element)
     const key = print === undefined ? '' : `${print.length} ${print.low} ${print.high}`
     const twin = seen.get(key)

@@ -7,7 +7,7 @@ const STEP = 'headline lists'
 
 /** An article with fewer items below it may refer to them. */
 const MIN_ITEMS = 5
-/** Advertisements stand between the items. */
+/** Share of the children that must be items. It is below 1, because advertisements stand between the items. */
 const ITEM_SHARE = 0.6
 /** A longer item is a text of its own. */
 const ITEM_CHARS = 1000

@@ -19,69 +19,72 @@ function remove(html: string, generator?: Generator): { text: string; hiddenChar
 const GONE = { text: 'seen', hiddenChars: 6 }
 const STAYS = { text: 'seen hidden', hiddenChars: 0 }
 
-describe('an element is not seen', () => {
+describe('hidden elements', () => {
   test.each([
-    ['hidden', '<p hidden>hidden</p>'],
+    ['the hidden attribute', '<p hidden>hidden</p>'],
     ['a closed dialog', '<dialog>hidden</dialog>'],
     ['a closed popover', '<div popover>hidden</div>'],
     ['a closed menu', '<ul class="dropdown-menu" aria-hidden="true"><li>hidden</ul>'],
-    ['display', '<p style="display:none">hidden</p>'],
-    ['display, in any spelling', '<p style=" color: red; DISPLAY : None !important ">hidden</p>'],
-    ['visibility', '<p style="visibility:hidden">hidden</p>'],
-    ['opacity', '<p style="opacity:0">hidden</p>'],
-    ['font size', '<p style="font-size:0px">hidden</p>'],
-    ['no height', '<p style="height:0;overflow:hidden">hidden</p>'],
-    ['one pixel', '<p style="width:1px;height:1px;overflow:hidden">hidden</p>'],
-    ['far left', '<p style="position:absolute;left:-9999px">hidden</p>'],
-    ['far up', '<p style="position:fixed;top:-1000px">hidden</p>'],
-    ['indent', '<p style="text-indent:-9999px">hidden</p>'],
-    ['clip', '<p style="position:absolute;clip:rect(0,0,0,0)">hidden</p>'],
-    ['clip path', '<p style="clip-path: inset(50%)">hidden</p>'],
-    ['the colour of the ground', '<p style="color:#fff;background-color:white">hidden</p>'],
-    ['opacity, in any spelling', '<p style="opacity:.0 ! important">hidden</p>'],
-    ['font size, in any spelling', '<p style="font-size:0.0px!important">hidden</p>'],
-    ['the size in a font', '<p style="font:0/0 a">hidden</p>'],
-    ['a comment in between', '<p style="display:/* x */none">hidden</p>'],
-    ['a value after it that no browser knows', '<p style="display:none;display:bogus">hidden</p>'],
-    ['an important value before another', '<p style="display:none!important;display:block">hidden</p>'],
-    ['a colour in another notation', '<p style="color:rgb(255 255 255);background:#FFF none">hidden</p>'],
-    ['no colour', '<p style="color:transparent">hidden</p>'],
-    ['a colour of which nothing is seen', '<p style="color:rgba(0, 0, 0, 0)">hidden</p>'],
-    ['far left in another unit', '<p style="position:absolute;left:-100vw">hidden</p>'],
-    ['a margin', '<p style="margin-left:-9999px">hidden</p>'],
-    ['a shift', '<p style="transform:translateX(-9999px)">hidden</p>'],
-    ['no scale', '<p style="transform:scale(0)">hidden</p>'],
-    ['a circle of nothing', '<p style="clip-path:circle(0)">hidden</p>'],
-    ['content that is not laid out', '<p style="content-visibility:hidden">hidden</p>'],
-    ['for screen readers', '<p class="sr-only">hidden</p>'],
-    ['for screen readers, in another framework', '<p class="a govuk-visually-hidden">hidden</p>'],
-  ])('%s', (_, html) => {
+    ['display:none', '<p style="display:none">hidden</p>'],
+    ['display:none in any spelling', '<p style=" color: red; DISPLAY : None !important ">hidden</p>'],
+    ['visibility:hidden', '<p style="visibility:hidden">hidden</p>'],
+    ['opacity 0', '<p style="opacity:0">hidden</p>'],
+    ['font size 0', '<p style="font-size:0px">hidden</p>'],
+    ['height 0', '<p style="height:0;overflow:hidden">hidden</p>'],
+    ['a box of one pixel', '<p style="width:1px;height:1px;overflow:hidden">hidden</p>'],
+    ['a position far left of the page', '<p style="position:absolute;left:-9999px">hidden</p>'],
+    ['a position far above the page', '<p style="position:fixed;top:-1000px">hidden</p>'],
+    ['a large negative indent', '<p style="text-indent:-9999px">hidden</p>'],
+    ['a clip rectangle without area', '<p style="position:absolute;clip:rect(0,0,0,0)">hidden</p>'],
+    ['a clip path without area', '<p style="clip-path: inset(50%)">hidden</p>'],
+    ['the colour of the background', '<p style="color:#fff;background-color:white">hidden</p>'],
+    ['opacity 0 in any spelling', '<p style="opacity:.0 ! important">hidden</p>'],
+    ['font size 0 in any spelling', '<p style="font-size:0.0px!important">hidden</p>'],
+    ['size 0 in the font property', '<p style="font:0/0 a">hidden</p>'],
+    ['display:none with a CSS comment in it', '<p style="display:/* x */none">hidden</p>'],
+    ['display:none before an invalid value', '<p style="display:none;display:bogus">hidden</p>'],
+    ['an important display:none before another value', '<p style="display:none!important;display:block">hidden</p>'],
+    [
+      'the colour of the background in another notation',
+      '<p style="color:rgb(255 255 255);background:#FFF none">hidden</p>',
+    ],
+    ['a transparent colour', '<p style="color:transparent">hidden</p>'],
+    ['a colour with opacity 0', '<p style="color:rgba(0, 0, 0, 0)">hidden</p>'],
+    ['a position far left of the page in another unit', '<p style="position:absolute;left:-100vw">hidden</p>'],
+    ['a large negative margin', '<p style="margin-left:-9999px">hidden</p>'],
+    ['a translation far to the left', '<p style="transform:translateX(-9999px)">hidden</p>'],
+    ['scale 0', '<p style="transform:scale(0)">hidden</p>'],
+    ['a clip path with an empty circle', '<p style="clip-path:circle(0)">hidden</p>'],
+    ['content-visibility:hidden', '<p style="content-visibility:hidden">hidden</p>'],
+    ['a class for screen readers', '<p class="sr-only">hidden</p>'],
+    ['a class for screen readers of another framework', '<p class="a govuk-visually-hidden">hidden</p>'],
+  ])('are dropped: %s', (_, html) => {
     expect(remove(`<p>seen</p> ${html}`)).toEqual(GONE)
   })
 })
 
-describe('an element is seen', () => {
+describe('visible elements', () => {
   test.each([
-    ['hidden until it is found', '<p hidden="until-found">hidden</p>'],
-    ['hidden from screen readers', '<p aria-hidden="true">hidden</p>'],
+    ['an element that is hidden until found', '<p hidden="until-found">hidden</p>'],
+    ['an element that is hidden from screen readers', '<p aria-hidden="true">hidden</p>'],
     ['an open dialog', '<dialog open>hidden</dialog>'],
     ['closed details', '<details><p>hidden</p></details>'],
-    ['a box among boxes', '<div style="font-size:0"><p class="box">hidden</p></div>'],
+    ['a box in a container with font size 0', '<div style="font-size:0"><p class="box">hidden</p></div>'],
     ['a part that will fade in', '<p style="opacity:0;transform:translateY(20px)">hidden</p>'],
-    ['a part that a library shows', '<p data-aos="fade-up" style="opacity:0">hidden</p>'],
-    ['a little to the left', '<p style="position:absolute;left:-10px">hidden</p>'],
+    ['a part that a library fades in', '<p data-aos="fade-up" style="opacity:0">hidden</p>'],
+    ['a position slightly to the left', '<p style="position:absolute;left:-10px">hidden</p>'],
     ['text with a gradient', '<p style="color:transparent;background-clip:text">hidden</p>'],
     ['text with a shadow', '<p style="color:transparent;text-shadow:0 0 1px red">hidden</p>'],
-    ['a ground that is wider than the text', '<p style="margin-left:-9999px;padding-left:9999px">hidden</p>'],
+    ['a negative margin that padding compensates', '<p style="margin-left:-9999px;padding-left:9999px">hidden</p>'],
     ['a slide of a carousel', '<p style="transform:translate3d(-2400px,0,0)">hidden</p>'],
     ['a shadow root', '<template shadowrootmode="open">hidden</template>'],
-    ['no class of screen readers after all', '<p class="sr-only sm:not-sr-only">hidden</p>'],
-  ])('%s', (_, html) => {
+    ['a class for screen readers that another class undoes', '<p class="sr-only sm:not-sr-only">hidden</p>'],
+  ])('are kept: %s', (_, html) => {
     expect(remove(`<p>seen</p> ${html}`)).toEqual(STAYS)
   })
 })
 
-describe('what opens with a click is content', () => {
+describe('hidden parts that open later', () => {
   test.each([
     ['a tab panel', '<ul role="tablist"></ul><div><div role="tabpanel" hidden>hidden</div></div>'],
     ['a pane', '<ul class="nav nav-tabs"></ul><div class="tab-pane" style="display:none">hidden</div>'],
@@ -91,16 +94,22 @@ describe('what opens with a click is content', () => {
     ],
     ['a panel in a set', '<div class="tabs-container"><label></label><div hidden>hidden</div></div>'],
     ['an accordion', '<h3></h3><div class="accordion-body" style="height:0;overflow:hidden">hidden</div>'],
-    ['an answer', '<div><button></button></div><div class="faq" hidden>hidden</div>'],
-    ['what a button controls', '<button aria-expanded="false" aria-controls="x"></button><p id="x" hidden>hidden</p>'],
-    ['what a link of Bootstrap opens', '<a data-toggle="collapse" href="#x"></a><p id="x" class="y" hidden>hidden</p>'],
+    ['an answer below its question', '<div><button></button></div><div class="faq" hidden>hidden</div>'],
+    [
+      'a part that a button controls',
+      '<button aria-expanded="false" aria-controls="x"></button><p id="x" hidden>hidden</p>',
+    ],
+    [
+      'a part that a Bootstrap link opens',
+      '<a data-toggle="collapse" href="#x"></a><p id="x" class="y" hidden>hidden</p>',
+    ],
     [
       'a part with a heading that opens it',
       '<h3 id="h"><button></button></h3><div aria-labelledby="h" hidden>hidden</div>',
     ],
-    ['what React sends later', '<script>$RC("B:0","S:0")</script><div hidden id="S:0">hidden</div>'],
-    ['what Marko sends later', '<div style="display:none" id="afx3">hidden</div><script>$afx(3)</script>'],
-  ])('%s', (_, html) => {
+    ['a part that React streams', '<script>$RC("B:0","S:0")</script><div hidden id="S:0">hidden</div>'],
+    ['a part that Marko streams', '<div style="display:none" id="afx3">hidden</div><script>$afx(3)</script>'],
+  ])('are kept: %s', (_, html) => {
     expect(remove(`<p>seen</p> ${html}`)).toEqual(STAYS)
   })
 
@@ -111,16 +120,16 @@ describe('what opens with a click is content', () => {
     ],
     ['the menu of a site', '<nav><div class="collapse" style="display:none">hidden</div></nav>'],
     ['a panel without tabs', '<div role="tabpanel" hidden>hidden</div>'],
-    ['a set of one', '<div class="tabs"><p style="display:none">hidden</p></div>'],
+    ['the only panel of a tab set', '<div class="tabs"><p style="display:none">hidden</p></div>'],
     ['an answer without a question', '<div class="faq toggle collapse" style="display:none">hidden</div>'],
-    ['a part whose heading is not there', '<div aria-labelledby="h" hidden>hidden</div>'],
-    ['a part that nothing puts in place', '<div hidden id="S:0">hidden</div>'],
+    ['a part whose heading is missing', '<div aria-labelledby="h" hidden>hidden</div>'],
+    ['a streamed part that no script puts in place', '<div hidden id="S:0">hidden</div>'],
     ['a dialog', '<div class="modal" role="dialog" aria-labelledby="h" style="display:none">hidden</div>'],
-  ])('drops %s', (_, html) => {
+  ])('do not include %s', (_, html) => {
     expect(remove(`<p>seen</p> ${html}`)).toEqual(GONE)
   })
 
-  test('keeps the elements that the generator keeps', () => {
+  test('include the elements that the generator keeps', () => {
     const generator: Generator = { name: 'x', meta: [], fingerprints: [], content: [], keepHidden: ['.member'] }
     expect(remove('<p>seen</p> <p class="member" hidden>hidden</p>', generator)).toEqual(STAYS)
   })
@@ -147,35 +156,35 @@ describe('style sheets in the page', () => {
     ['the later rule', '.a{display:block}.a{display:none}'],
     ['the stronger rule', '#i{display:none}.a{display:block}'],
     ['the important rule', '.a{display:none!important}#i{display:block}'],
-    ['a rule that is undone only by pointing', '.a{display:none}.x:hover .a,.a:hover{display:block}'],
-    ['a rule that is undone by what is not there', '.a{display:none}.open .a{display:block}'],
+    ['a rule that is undone only on hover', '.a{display:none}.x:hover .a,.a:hover{display:block}'],
+    ['a rule that is undone only inside a missing element', '.a{display:none}.open .a{display:block}'],
     ['a rule that is never closed', '.a{display:none'],
-    ['out of sight', '.a{position:absolute;left:-9999px}'],
-    ['what is around it', 'main .a,body .a{display:none}'],
-    ['what it stands in', 'body > .a{display:none}'],
+    ['a position far left of the page', '.a{position:absolute;left:-9999px}'],
+    ['an ancestor of the element', 'main .a,body .a{display:none}'],
+    ['the parent of the element', 'body > .a{display:none}'],
     ['an attribute', '[data-h]{display:none}'],
-    ['a value', 'p[class="a b"]{display:none}'],
-    ['one of one', ':is(.a){display:none}'],
+    ['an attribute value', 'p[class="a b"]{display:none}'],
+    [':is with a single selector', ':is(.a){display:none}'],
     ['a name with escapes', '.\\61 {display:none}'],
     ['a property with escapes', '.a{d\\69splay:none}'],
     ['a rule in a layer', '@layer x{.a{display:none}}'],
-    ['a rule for what browsers can do', '@supports (display:grid){.a{display:none}}'],
+    ['a rule under @supports', '@supports (display:grid){.a{display:none}}'],
     ['a rule for common screens', '@media only screen and (min-width:1px){.a{display:none}}'],
-    ['a rule in marks of a comment', '<!-- .a{display:none} -->'],
-    ['a value that browsers know', '.a{display:none;display:bogus}'],
-    ['a rule that is undone on no screen', '.a{display:none}@media not all{.a{display:block!important}}'],
-    ['a rule that is undone on paper', '.a{display:none}@media print{.a{display:block}}'],
-    ['a rule that is undone on small screens', '.a{display:none}@media (max-width:600px){.a{display:block}}'],
-    ['a rule that is undone elsewhere', '.a{display:none}.s .a{display:block}'],
+    ['a rule between HTML comment marks', '<!-- .a{display:none} -->'],
+    ['a valid value before an invalid one', '.a{display:none;display:bogus}'],
+    ['a rule that is undone for no medium', '.a{display:none}@media not all{.a{display:block!important}}'],
+    ['a rule that is undone only in print', '.a{display:none}@media print{.a{display:block}}'],
+    ['a rule that is undone only on small screens', '.a{display:none}@media (max-width:600px){.a{display:block}}'],
+    ['a rule that is undone only inside another element', '.a{display:none}.s .a{display:block}'],
     ['the last of many rules', `${'.a{display:block}'.repeat(60)}.a{display:none}`],
   ])('hide by %s', (_, css) => {
     expect(remove(`<style>${css}</style><body>${shown}</body>`)).toEqual(GONE)
   })
 
   test.each([
-    ['no size', '.a{font-size:0}'],
-    ['no opacity', '.a{opacity:0}'],
-  ])('hide a little by %s', (_, css) => {
+    ['font size 0', '.a{font-size:0}'],
+    ['opacity 0', '.a{opacity:0}'],
+  ])('hide a short text by %s, except with a transition', (_, css) => {
     const text = 'word '.repeat(20)
     expect(remove(`<style>${css}</style><p>${text}</p>${shown}`).hiddenChars).toBe(6)
     expect(
@@ -200,10 +209,10 @@ describe('style sheets in the page', () => {
     ['a rule that is undone within another element', '.a{display:none}body .a{display:block}'],
     ['a rule that is undone on wide screens', '.a{display:none}@media (min-width:600px){.a{display:block}}'],
     ['a rule that is undone by a checked box', '.a{display:none}input:checked + .a{display:block}'],
-    ['a rule for paper', '@media print{.a{display:none}}'],
+    ['a rule for print', '@media print{.a{display:none}}'],
     ['a rule for small screens', '@media (max-width:600px){.a{display:none}}'],
-    ['a rule about what is not around it', '.s .a{display:none} body > div > .a{display:none}'],
-    ['a state until scripts run', '.no-js .a{display:none}[x-cloak]{display:none}'],
+    ['a rule for elements with other ancestors', '.s .a{display:none} body > div > .a{display:none}'],
+    ['a state that lasts until scripts run', '.no-js .a{display:none}[x-cloak]{display:none}'],
     ['a rule for another state', '.a:not(.b){display:none}'],
     ['the beginning of an animation', '.a{opacity:0}'],
     ['the closed part of an accordion', '.a{height:0;overflow:hidden}'],
@@ -228,18 +237,21 @@ describe('style sheets in the page', () => {
   })
 })
 
-describe('a page that shows itself later is not hidden', () => {
+describe('a page that a script reveals is kept', () => {
   const text = 'word '.repeat(300)
   test.each([
-    ['by its body', `<style>body{visibility:hidden}</style><body><p>${text}</p></body>`],
+    ['if its body is hidden', `<style>body{visibility:hidden}</style><body><p>${text}</p></body>`],
     [
-      'by its root',
+      'if its root is hidden',
       `<style>.js-loading{display:none}</style><div class="js-loading"><h1>Title</h1><p>${text}</p></div>`,
     ],
-    ['by its main element', `<style>main{visibility:hidden}</style><p>${text}${text}</p><main>Main</main>`],
-    ['by its parts', `<p>seen</p><style>.part{visibility:hidden}</style>${`<p class="part">${text}</p>`.repeat(3)}`],
-    ['by a style attribute', `<body style="display:none"><p>${text}</p></body>`],
-    ['by fading in', `<p>seen</p>${`<div style="opacity:0">${text}</div>`.repeat(3)}`],
+    ['if its main element is hidden', `<style>main{visibility:hidden}</style><p>${text}${text}</p><main>Main</main>`],
+    [
+      'if a rule hides most of its parts',
+      `<p>seen</p><style>.part{visibility:hidden}</style>${`<p class="part">${text}</p>`.repeat(3)}`,
+    ],
+    ['if a style attribute hides its body', `<body style="display:none"><p>${text}</p></body>`],
+    ['if most of its parts are transparent', `<p>seen</p>${`<div style="opacity:0">${text}</div>`.repeat(3)}`],
   ])('%s', (_, html) => {
     expect(remove(html).hiddenChars).toBe(0)
   })
@@ -249,20 +261,20 @@ describe('a page that shows itself later is not hidden', () => {
   })
 })
 
-describe('what never is text', () => {
-  test('is dropped and not counted', () => {
+describe('elements that are never text', () => {
+  test('are dropped and not counted', () => {
     expect(
       remove('<head><title>t</title></head><body>seen<script>a</script><style>b</style><template>c</template></body>'),
     ).toEqual({ text: 'seen', hiddenChars: 0 })
   })
 
-  test('includes the content of noscript', () => {
+  test('include noscript, unless it holds most of the text', () => {
     expect(remove('<p>seen</p><noscript>Enable scripts, or '.concat('go on. </noscript>')).text).not.toBe('seen')
     expect(remove(`<p>${'seen '.repeat(100)}</p><noscript>Enable scripts</noscript>`).text).not.toContain('Enable')
   })
 })
 
-test('no tag soup and no styles make it fail', () => {
+test('tag soup and broken styles never make it fail', () => {
   const part = fc.constantFrom(
     ...[
       '<style>',

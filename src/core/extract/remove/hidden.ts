@@ -58,7 +58,7 @@ function nameTest({ withId, classLists }: ElementIndex): (name: string) => boole
   }
 }
 
-/** Why an element is hidden, and the cause: the rule, the element itself, or a pattern of transparency. */
+/** Why an element is hidden, and the cause: the rule, the element itself, or FADING for a transparent element. */
 interface HidingReason {
   readonly reason: string
   readonly cause: HidingRule | Element | typeof FADING
@@ -154,7 +154,7 @@ function findHidden(root: Element, why: HidingTest, isKept: KeepTest): HiddenEle
 /** Like {@link findHidden}, when only some elements may be hidden. They are in source order. */
 function findAmong(elements: readonly Element[], why: HidingTest, isKept: KeepTest): HiddenElement[] {
   const found: HiddenElement[] = []
-  /** Hidden elements are often siblings, so the place of the last parent is remembered. */
+  /** Hidden elements are often siblings, so the region of the last parent is cached. */
   let parent: Element | undefined
   let place: Region = 'page'
   for (const element of elements) {

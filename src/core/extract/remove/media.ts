@@ -15,7 +15,7 @@ export function isTitledMedia(element: Element): boolean {
   return title.trim() !== '' && !TRACKER_SOURCE.test(source)
 }
 
-/** Frames of a point or two count visits. */
+/** Whether a frame is at most two pixels wide or high, which means that it counts visits. */
 function isPixel(element: Element): boolean {
   const isTiny = (name: string) => /^\s*[0-2](?:px)?\s*$/.test(element.attribute(name) ?? '')
   return isTiny('width') || isTiny('height')

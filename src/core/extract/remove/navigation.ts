@@ -1,6 +1,6 @@
 import type { ChromeKind } from './chrome-kind.ts'
 
-/** Ways through a site. */
+/** Menus and other navigation of a site. */
 export const NAVIGATION: ChromeKind = {
   reason: 'navigation',
   isJargon: true,

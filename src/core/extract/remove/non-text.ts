@@ -10,7 +10,7 @@ const MIN_NOSCRIPT_RATIO = 4
 
 /**
  * Drops elements that are never text, such as scripts, and `noscript` elements. If the content of the page is in `noscript`, it is moved
- * into the page. The result is then true, and an earlier survey of the document is invalid.
+ * into the page. The result is then true, and an earlier index of the document is invalid.
  */
 export function removeNonText({ root, nonText, noscripts }: ElementIndex): boolean {
   for (const element of nonText) drop(element, STEP, element.name)

@@ -94,7 +94,7 @@ function reasonOfState(element: Element, { proseLength }: Statistics, whole: Sta
 
 const SMALL_SHARE = 0.1
 
-/** Parts without a sentence. */
+/** The reason to drop a part without a sentence. */
 function reasonOfLabel(element: Element, counts: Statistics, isBeforeTitle: boolean): string | undefined {
   if (isBeforeTitle) return 'before the title'
   if (DATA_ELEMENTS.has(element.name)) return undefined

@@ -2,8 +2,8 @@ import type { Element } from '../../html/tree.ts'
 import { drop } from '../drop.ts'
 
 /**
- * Drops every element in a tree for which `judge` gives a reason, and returns whether it dropped any. Class names inside code blocks belong
- * to the syntax highlighter.
+ * Drops every element in a tree for which `judge` gives a reason, and returns whether it dropped any. The content of code blocks is not
+ * judged, because class names in it belong to the syntax highlighter.
  */
 export function removeMatching(root: Element, step: string, judge: (element: Element) => string | undefined): boolean {
   let hasDropped = false

@@ -1,6 +1,6 @@
 import type { ChromeKind } from './chrome-kind.ts'
 
-/** Buttons that spread a page, and the site's own channels. */
+/** Buttons for sharing a page, and links to the site's own channels. */
 export const SHARING: ChromeKind = {
   reason: 'sharing',
   isLinkList: true,

@@ -12,23 +12,23 @@ function left(html: string): string {
 describe('a list', () => {
   test.each([
     [
-      'that leads to places on the page goes',
+      'that only leads to fragments of the page is dropped',
       '<ul><li><a href="#a">A</a><li><a href="#b">B</a><li><a href="#c">C</a></ul>x',
       'x',
     ],
     [
-      'of such lists goes',
+      'with such a list inside it is dropped',
       '<ol><li><a href="#a">A</a><ul><li><a href="#b">B</a><li><a href="#c">C</a></ul></ol>x',
       'x',
     ],
-    ['of two stays', '<ul><li><a href="#a">A</a><li><a href="#b">B</a></ul>x', 'ABx'],
+    ['of two links stays', '<ul><li><a href="#a">A</a><li><a href="#b">B</a></ul>x', 'ABx'],
     [
-      'that leads elsewhere stays',
+      'with a link to another page stays',
       '<ul><li><a href="#a">A</a><li><a href="#b">B</a><li><a href="/c">C</a></ul>x',
       'ABCx',
     ],
     [
-      'that says something of its own stays',
+      'with text of its own stays',
       '<ul><li><a href="#a">A</a> is the first of them all<li><a href="#b">B</a><li><a href="#c">C</a></ul>x',
       'A is the first of them allBCx',
     ],

@@ -4,10 +4,10 @@ import { drop } from '../drop.ts'
 const STEP = 'contents'
 const MIN_LINKS = 3
 
-/** Most letters beside links in a list that only leads to places. */
+/** Maximum length of the text outside of links in a list that only leads to fragments. */
 const MAX_NON_LINK_CHARS = 20
 
-/** Drops lists that only lead to places on the same page. */
+/** Drops lists that only lead to fragments of the same page. */
 export function removeTableOfContents(root: Element): void {
   const visit = (element: Element) => {
     const isList = element.name === 'ul' || element.name === 'ol'

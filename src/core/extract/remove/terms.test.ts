@@ -20,9 +20,9 @@ describe('TermReader', () => {
   test.each([
     ['no-sidebar', 'the layout around it'],
     ['menu-open', 'a state'],
-    ['category-newsletter', 'what an entry is filed under'],
+    ['category-newsletter', 'the category of an entry'],
     ['w-node-ad4', 'a number', ['w', 'w-node', 'node']],
-    ['list-of-all-the-comments-by-you', 'a story'],
+    ['list-of-all-the-comments-by-you', 'a topic in many words'],
   ])('ignores %s, which describes %s', (name, _, expected: string[] = []) => {
     expect(terms({ class: name })).toEqual(expected)
   })

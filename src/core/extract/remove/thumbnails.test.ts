@@ -15,7 +15,7 @@ describe('removeThumbnails', () => {
   test.each([
     ['whose text holds a letter of the title', '<img src="a" alt="A tree">', 'T'],
     ['whose text begins with the title', '<img src="a" alt="Architecture diagram of the cache">', 'Architecture'],
-    ['with the text of another', '<img src="b" alt="Screen"><img src="a" alt="Screen">', 'Screens'],
+    ['with the same text as another', '<img src="b" alt="Screen"><img src="a" alt="Screen">', 'Screens'],
     [
       'in a link in a sentence',
       `<p>The sign <a href="/b"><img src="a" alt="x"></a> leads to a page of its own.</p>`,
@@ -33,11 +33,11 @@ describe('removeThumbnails', () => {
 
   test.each([
     ['that repeats the title', '<img src="a" alt="On the Tides">', 'On the tides'],
-    ['that nearly repeats it', '<img src="a" alt="How high the tides are">', 'How high are the tides'],
+    ['that nearly repeats the title', '<img src="a" alt="How high the tides are">', 'How high are the tides'],
     ['that repeats a heading', '<h2>Tides</h2><img src="a" alt="Tides">', 'T'],
     ['of a card', '<div><a href="/b"><img src="a" alt="x"></a></div>', 'T'],
     [
-      'beside the name of what it leads to',
+      'beside a text link to the same page',
       `<div><figure><a href="/b"><img src="a"></a></figure><a href="/b">B</a>${PROSE}</div>`,
       'T',
     ],
@@ -53,13 +53,13 @@ describe('removeThumbnails', () => {
     expect(imagesIn('<div><img src="a"><img src="b"></div>', 'T')).toEqual(['a', 'b'])
   })
 
-  test('keeps the same picture once, for light or dark screens', () => {
+  test('keeps one of several copies of a picture, and of variants for light and dark screens', () => {
     expect(imagesIn('<img src="a.png" alt="x"><img src="a.png" alt="x"><img src="a-dark.png" alt="x">', 'T')).toEqual([
       'a.png',
     ])
   })
 
-  test('takes one picture of each item in a catalogue', () => {
+  test('keeps one picture of an item in a catalogue, and none of linked items', () => {
     expect(
       imagesIn('<img src="a" alt="Cup"><img src="b" alt="Cup"><p><a href="/c"><img src="c"></a></p>', 'T', true),
     ).toEqual(['a'])

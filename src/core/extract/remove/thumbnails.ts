@@ -7,7 +7,7 @@ import { isLinkDense } from './evidence.ts'
 const STEP = 'thumbnails'
 
 /**
- * Drops pictures without information of their own: rows of them without words, pictures of cards, which stand for a linked page, and
+ * Drops pictures without information of their own: rows of pictures without words, pictures of cards, which stand for a linked page, and
  * pictures that repeat the title, a heading or another picture. In a catalogue every linked picture belongs to a card, and one with the
  * words of another shows the same item from another side.
  */

@@ -58,7 +58,7 @@ describe('removeTitledParts', () => {
     ['留言列表 (42)', `<ol><li class="comment">${PROSE}</li></ol>`, 'comments of readers'],
     ['About the author', PROSE, 'byline'],
     ['Was this page helpful?', '<p>Tell us</p>', 'feedback on the page'],
-  ])('drops a part called %s that looks like it', (title, html, reason) => {
+  ])('drops a part called %s if its content confirms the title', (title, html, reason) => {
     expect(removals(`<h2>${title}</h2>${html}`)).toEqual([reason])
   })
 })

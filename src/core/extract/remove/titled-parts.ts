@@ -31,7 +31,7 @@ const always: Evidence = () => true
 /** With more sentences a part is more than its form. */
 const FORM_PROSE = 600
 
-/** A list of links has a word between them here and there. */
+/** Share of the text that must be in links. It is low, because a list of links may have words between them. */
 const LINK_SHARE = 0.4
 
 type TitleRule = readonly [heading: RegExp, evidence: Evidence, reason: string]
@@ -99,7 +99,7 @@ interface Step {
   readonly index: number
 }
 
-/** Drops parts whose heading and appearance both say that they are not content. */
+/** Drops parts that are not content according to both their heading and what they contain. */
 export function removeTitledParts(content: Element, statistics: StatisticsMap, isProduct: boolean): void {
   const titles = isProduct ? [...TITLE_RULES, REVIEWS] : TITLE_RULES
   const most = statistics.get(content).proseLength * MAX_SHARE
@@ -138,7 +138,10 @@ function titleOf(heading: Element, titles: readonly TitleRule[]): TitleRule | un
   return titles.find(([pattern]) => pattern.test(text))
 }
 
-/** The largest element that begins with a heading; or the heading and its siblings up to the next one of its rank. */
+/**
+ * The largest element that begins with the heading. If that has no other text, it and its siblings up to the next heading of the same rank
+ * or above.
+ */
 function partOf(path: readonly Step[], statistics: StatisticsMap): Element[] {
   const heading = path.at(-1)
   if (heading === undefined) return []

@@ -91,7 +91,7 @@ function keyOf(label: string): string {
 
 const parser = createParser()
 
-/** A parser that notes where definitions are. */
+/** A parser that records where definitions are. */
 function createParser(): InstanceType<typeof MarkdownIt> {
   const { ruler } = new MarkdownIt().block
   ruler.enableOnly('reference')
@@ -99,7 +99,7 @@ function createParser(): InstanceType<typeof MarkdownIt> {
   const noting = new MarkdownIt({ html: true })
   noting.block.ruler.at('reference', (state: StateBlock, startLine: number, endLine: number, silent: boolean) => {
     if (define?.(state, startLine, endLine, silent) !== true) return false
-    // Handed in above.
+    // `findInStretch` passes `found` in.
     if (!silent) (state.env as { found: Definition[] }).found.push({ start: startLine, end: state.line })
     return true
   })

@@ -196,7 +196,7 @@ class Cleaner implements CleanMarkdown {
   }
 }
 
-/** An unclosed comment counts only if it begins a block. */
+/** Whether a comment begins at an offset. An unclosed one counts only at the start of a line. */
 function isComment(text: string, at: number): boolean {
   return text.includes('-->', at) || isBlank(text.slice(text.lastIndexOf('\n', at) + 1, at))
 }

@@ -16,7 +16,7 @@ test.each([
   ['[a\\](a.md) and [b](https://x.example/)', '[a\\](a.md) and [b](https://x.example/)'],
   ['call(x)[0](y z)', 'call(x)[0](y z)'],
   ['no link at all', 'no link at all'],
-])('%j', (markdown, expected) => {
+])('%j becomes %j', (markdown, expected) => {
   expect(resolveLinks(markdown, here)).toBe(expected)
 })
 

@@ -24,7 +24,7 @@ export function resolveLinks(markdown: string, resolve: ResolveLink): string {
   return written.join('\n')
 }
 
-/** Most characters of a destination, so that looking for its end takes no time. */
+/** The destination of a link. Its length is limited, so that the search for its end stays fast. */
 const DESTINATION = String.raw`[ \t]*(?:<([^<>\n]{1,2000})>|((?:[^()\s\\<]|\\.|\([^()\s]{0,500}\)){1,2000}))`
 /** Matches escapes, starts of code spans, destinations of links, and definitions. */
 const LINK_PATTERN = new RegExp(

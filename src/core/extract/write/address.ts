@@ -25,7 +25,9 @@ export class AddressResolver {
     return resolved
   }
 
-  /** A page links to many places on few others, so addresses are resolved without their plain fragments. */
+  /**
+   * Resolves an address without its plain fragment and then adds the fragment, because a page links to many fragments of few other pages.
+   */
   #resolve(address: string): string {
     const start = address.indexOf('#') + 1
     if (start === 0 || start === address.length || !PLAIN_FRAGMENT.test(address)) return resolve(address, this.#base)
@@ -33,7 +35,7 @@ export class AddressResolver {
     return page === '' ? '' : page + address.slice(start)
   }
 
-  /** The same for a picture, which can only come from the web, or from beside a file whose links stay as written. */
+  /** Like `resolveLink`, for a picture: '' unless its address is on the web, or relative on a page whose addresses stay as written. */
   resolveImage(address: string): string {
     const resolved = this.resolveLink(address)
     return resolved.startsWith('http') || (this.#base === NO_BASE && !HAS_SCHEME.test(resolved)) ? resolved : ''
@@ -61,7 +63,7 @@ export function writeDestination(href: string): string {
   return text.includes('&') ? text.replace(ENTITY, '\\&') : text
 }
 
-/** Deeper nesting is not sure to be read. */
+/** Not every Markdown reader accepts deeper nesting. */
 const MAX_PARENTHESES = 3
 
 function hasBalancedParentheses(text: string): boolean {

@@ -29,7 +29,7 @@ export interface Table {
 
 /** Fields that any block may have. */
 export interface Marked {
-  /** Fragments of the places that begin with this block. */
+  /** Fragments that apply from this block on. */
   readonly marks?: readonly string[]
 }
 

@@ -33,7 +33,7 @@ export class BlockBuilder {
   #blocks: Block[] = []
   #run = new InlineRun(true)
   #isLine = false
-  /** Places that begin with the next block. */
+  /** Fragments that apply from the next block on. */
   #marks: string[] = []
   #definition = ''
   #card: Card | undefined
@@ -55,7 +55,7 @@ export class BlockBuilder {
     return withoutOuterRules(this.#blocks)
   }
 
-  /** Where text and inline markup go. */
+  /** The run to which text and inline markup are added. */
   get run(): InlineRun {
     return this.#run
   }
@@ -111,7 +111,7 @@ export class BlockBuilder {
     this.#add(block)
   }
 
-  /** Begins a place with a fragment. */
+  /** Sets the fragment that applies from here on. */
   addMark(anchor: string): void {
     this.flush()
     this.#marks.push(anchor)
@@ -233,7 +233,7 @@ function addAncestors(set: Set<Element>, element: Element): void {
   for (let at = element.parent; at !== undefined && !set.has(at); at = at.parent) set.add(at)
 }
 
-/** A rule divides the blocks around it. One at the very start would be read as the beginning of metadata. */
+/** Removes rules at the start and at the end, where they divide nothing. A rule at the start would also be read as front matter. */
 function withoutOuterRules(blocks: readonly Block[]): Block[] {
   const start = blocks.findIndex(isNoRule)
   return start === -1 ? [] : blocks.slice(start, blocks.findLastIndex(isNoRule) + 1)

@@ -1,17 +1,17 @@
 /*
- * Dollars enclose formulas in the Markdown written here. Whether a dollar of the text could be read as one depends on the rest of its line,
- * which is known only at the end; until then a placeholder that never occurs in text replaces it.
+ * Dollars enclose formulas in the Markdown written here. Whether a dollar sign in text could be read as such a delimiter depends on the
+ * rest of its line, which is known only at the end. Until then a placeholder that never occurs in text replaces it.
  */
 
-/** A dollar of the text. Text has no controls, so no page can write it. */
+/** Stands for a dollar sign in text. Text has no control characters, so no page can contain it. */
 const DOLLAR_PLACEHOLDER = '\x01'
 
-/** Puts the sign in the place of the dollars in text. */
+/** Replaces the dollar signs in text by placeholders. */
 export function maskDollars(text: string): string {
   return text.includes('$') ? text.replaceAll('$', DOLLAR_PLACEHOLDER) : text
 }
 
-/** Restores the dollars; those that would begin a formula get a backslash. */
+/** Restores the dollar signs. Those that would begin a formula get a backslash. */
 export function restoreDollars(text: string): string {
   return text.includes(DOLLAR_PLACEHOLDER) ? text.split('\n').map(restoreLine).join('\n') : text
 }

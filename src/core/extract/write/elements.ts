@@ -19,7 +19,7 @@ const writeBlock: ElementWriter = (builder, element) => {
   builder.flush()
 }
 
-/** Writes the content of an element as one strong line. Blocks inside are written as blocks. */
+/** Writes the content of an element as a line in bold. Blocks inside are written as blocks. */
 const writeStrongLine: ElementWriter = (builder, element) => {
   builder.flush()
   builder.writeMarked(element, '**')
@@ -134,7 +134,8 @@ const writeCode: ElementWriter = (builder, element) => {
   const link = onlyLink(element)
   const hasBreaks = element.children.some((child) => typeof child !== 'string' && child.name === 'br')
   const text = hasBreaks ? plainText(element) : textOf(element)
-  // In a cell a pipe needs a backslash, which could not be distinguished from a backslash of the code.
+  // A table cell writes every pipe as `\|`, so code with `\|` is written as escaped text: in a code span the backslash of the code could
+  // not be told from that of the cell.
   if (builder.isSingleLine && text.includes('\\|')) builder.run.addText(text)
   else if (link === undefined || builder.run.isInLink) builder.run.addCode(text)
   else {
@@ -202,7 +203,7 @@ function firstText(element: Element): string {
   return ''
 }
 
-/** Subscript digits after digits would become one number with them. */
+/** Writes `_` before subscript digits that follow digits, because both would become one number. */
 const writeSub: ElementWriter = (builder, element) => {
   const joins = /\d/.test(builder.run.last) && /^\s*\d/.test(firstText(element))
   if (joins && !builder.hasBlocks(element)) builder.run.addText('_')

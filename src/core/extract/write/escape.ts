@@ -156,7 +156,7 @@ const LINE_START = /^(?:#{1,6}(?= |$)|[-+](?= |$)|(?=[-:| ]*$)[:| ]*-|=+ *$|\*(?
 /** Text that could turn the previous line into a heading or a table. */
 const UNDERLINE = /^(?:[=:|]|--)/
 
-/** Text that would define a link: a bracket in code, which has no escapes, may close it. */
+/** Text that would be read as a link definition. Its closing bracket may be in code, which has no escapes. */
 const DEFINITION = /^\[(?:\\.|[^[\]\\])*\]:/s
 
 /** Escapes the beginnings of lines, so that a paragraph stays one. */
@@ -169,7 +169,7 @@ export function escapeLines(text: string): string {
 
 function escapeFurther(line: string): string {
   if (UNDERLINE.test(line)) return `\\${line}`
-  // Escapes all of them: an unescaped one could end emphasis from an earlier line.
+  // Escapes all underscores: an unescaped one could end emphasis from an earlier line.
   return /^_[_ ]*$/.test(line) ? line.replaceAll('_', '\\_') : escapeLine(line)
 }
 

@@ -42,7 +42,10 @@ function flattenBlock(block: Block, separator: string): string {
   }
 }
 
-/** In a cell a pipe needs a backslash, which could not be distinguished from a backslash of the code. */
+/**
+ * Writes a line of code as a code span, except if it contains `\|`: a table cell writes every pipe as `\|`, so in a code span the backslash
+ * of the code could not be told from that of the cell. Such a line is written as escaped text.
+ */
 function flattenCode(line: string): string {
   return line.includes('\\|') ? escapeText(line.trimStart(), '', false) : writeCodeSpan(line)
 }

@@ -73,7 +73,7 @@ function isPlaceholder(src: string): boolean {
   return PLACEHOLDER.test(src)
 }
 
-/** No author writes more; scripts that want to be slow do. */
+/** No author writes more candidates. The limit bounds the time for hostile input. */
 const MAX_CANDIDATES = 64
 
 /** The address of the largest picture in a `srcset`. Addresses may contain commas, but none at their ends. */

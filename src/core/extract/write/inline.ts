@@ -157,13 +157,13 @@ export class InlineRun {
     this.#closed = mark
   }
 
-  /** The paragraphs, ready for a place where blocks begin. */
+  /** The paragraphs, escaped for a position where blocks may begin. */
   finish(): string[] {
     this.#endParagraph()
     return this.#paragraphs.map(escapeLines)
   }
 
-  /** The whole run on one line, for a place where no block can begin. */
+  /** The whole run on one line, for a position where no block can begin. */
   finishLine(): string {
     this.#endParagraph()
     return this.#paragraphs.join(' ')

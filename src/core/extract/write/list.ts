@@ -88,7 +88,7 @@ function writeItem(builder: BlockBuilder, item: Element): Block[] {
   return first.type === 'rule' ? rest : blocks
 }
 
-/** `[x]` or `[ ]` when an item begins with a box to tick. */
+/** `[x]` or `[ ]` if an item begins with a checkbox. */
 function checkboxOf(item: Element): string | undefined {
   let at: Element | undefined = item
   for (let depth = 0; at !== undefined && depth < 4; depth++) {

@@ -231,7 +231,7 @@ test('code is rendered as it is in the page', () => {
   )
 })
 
-test('a page never begins with metadata', () => {
+test('Markdown never begins with front matter', () => {
   const line = fc.constantFrom('---', 'key: value', 'title: x', '...', '+++')
   const block = fc.oneof(
     fc.constant(null).map(() => element('hr', [])),

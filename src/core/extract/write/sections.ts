@@ -40,7 +40,7 @@ export function createSections(
   }
   for (const { title, level, anchor, startLine } of headings) {
     markUpTo(startLine - 1, open.at(-1))
-    // A place that a heading ends has its end in the section before.
+    // A mark without a fragment ends the one before it. If a heading is on its line, it belongs to the section before the heading.
     if (marks[next]?.line === startLine && marks[next]?.anchor === '') addMark(open.at(-1), marks[next++])
     closeFrom(level, startLine - 1)
     const draft: Draft = { title, level, anchor, startLine, endLine: startLine, children: [] }
@@ -48,7 +48,7 @@ export function createSections(
     siblings.push(draft)
     open.push(draft)
     markUpTo(startLine, draft)
-    // A heading without an anchor of its own gets the anchor of the place that contains it.
+    // A heading without an anchor of its own gets the fragment that applies there.
     const place = marks[next - 1]
     if (place !== undefined && place.anchor !== '' && anchor === null) {
       draft.marks ??= [{ line: startLine, anchor: place.anchor }]

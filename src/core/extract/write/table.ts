@@ -11,7 +11,7 @@ interface Cell {
   readonly rows: number
 }
 
-/** Writes a table of data. Spanning cells are repeated in each place. */
+/** Writes a table of data. A spanning cell is repeated in every row and column that it spans. */
 export function writeTable(builder: BlockBuilder, table: Element): void {
   builder.flush()
   const { titles, rows } = readTable(table)
@@ -69,7 +69,7 @@ function isSpanning({ columns, rows }: { readonly columns: number; readonly rows
   return columns > 1 || rows > 1
 }
 
-/** Only columns in which a cell begins are kept: a span alone does not make a column. */
+/** Repeats spanning cells. Only columns in which a cell begins are kept: a span alone does not make a column. */
 function fillSpans(rows: readonly (readonly Cell[])[], headers: number, budget: RepeatBudget): string[][] {
   const grid: string[][] = []
   const starts = new Set<number>()

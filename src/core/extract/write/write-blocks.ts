@@ -8,7 +8,7 @@ import type { HeadingPosition } from './sections.ts'
 export interface MarkdownLines {
   readonly lines: readonly string[]
   readonly headings: readonly HeadingPosition[]
-  /** Places with their own fragments, including those in quotations and lists. */
+  /** The lines from which a fragment applies, including those in quotations and lists. */
   readonly marks: readonly SectionMark[]
 }
 

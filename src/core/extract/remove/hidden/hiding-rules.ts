@@ -53,7 +53,7 @@ export class HidingRules {
   /** `isThere` tells whether a class (`.a`) or id (`#a`) occurs in the document. */
   constructor(sheets: Iterable<Sheet>, isThere: (name: string) => boolean) {
     const counts = new Map<string, number>()
-    // The strongest first, of equals the last: a map answers with the rule that was added first.
+    // The strongest rule is added first, and the last of equally strong ones, because a map returns the rule that was added first.
     const candidates = readCandidates(sheets, isThere)
     this.#aspects = ASPECTS.filter((aspect) => candidates.some(({ rule }) => rule.isHidden && rule.aspect === aspect))
     for (const { rule, key } of candidates.reverse().sort((a, b) => b.weight - a.weight)) {

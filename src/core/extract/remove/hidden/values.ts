@@ -51,7 +51,7 @@ export function colourOf(text: string): Colour | undefined {
     .trim()
     .split(/[\s,/]+/)
     .map((part, i) => Number.parseFloat(part) * (part.endsWith('%') ? (i === 3 ? 0.01 : 2.55) : 1))
-  // The colour of hue and lightness matters only when it is fully transparent.
+  // HSL colours are not converted; only a fully transparent one is recognised.
   if (kind === 'hsl') return alpha === 0 ? [0, 0, 0, 0] : undefined
   return [first, second, third, alpha]
 }

@@ -7,7 +7,7 @@ export const ASPECTS = ['display', 'visibility', 'box', 'opacity', 'font'] as co
 /** One of {@link ASPECTS}. */
 export type Aspect = (typeof ASPECTS)[number]
 
-/** The verdict of declarations about one aspect. */
+/** The effect of declarations on one aspect. */
 export interface Visibility {
   readonly isHidden: boolean
   readonly isImportant: boolean
@@ -64,9 +64,9 @@ function isScaledToZero(value: Value): boolean {
   return isScaled && value('opacity') === '' && !isAnimated(value, ANIMATION_PROPERTIES)
 }
 
-/** Further out than any layout puts something that is to be seen. */
+/** Offset in pixels beyond which a layout puts nothing that is meant to be seen. */
 const OFF_SCREEN = -900
-/** Carousels move their slides by a few thousand pixels. */
+/** The limit for margins and transforms. Carousels move their slides by a few thousand pixels. */
 const FAR_OFF = -5000
 
 function isOffScreen(value: Value): boolean {
@@ -119,7 +119,7 @@ function backgroundColourOf(background: string): Colour | undefined {
   return undefined
 }
 
-/** Text without a colour, unless its ground or its shadow draws the letters. */
+/** Whether text is transparent, and neither its background nor its shadow draws the letters. */
 function hasTransparentText(value: Value): boolean {
   const ink = value('-webkit-text-fill-color') || value('color')
   if (colourOf(ink)?.[3] !== 0) return false
