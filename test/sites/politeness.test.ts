@@ -34,12 +34,12 @@ function manyPages(
 
 let sites = 0
 
-/** A pace without a gentle beginning, so that it is the same throughout. */
+/** Limits with the same interval throughout, without a slow start. */
 function pace(intervalMs: number) {
   return { intervalMs, startIntervalMs: intervalMs, concurrency: 16 }
 }
 
-/** Waits until something is so. */
+/** Waits until the condition is true, for at most two minutes. */
 async function waitFor(isSo: () => boolean): Promise<void> {
   for (let waited = 0; !isSo(); waited += 5) {
     if (waited > 120_000) throw new Error('waited in vain')
@@ -51,9 +51,9 @@ function heldOf(events: readonly CrawlEvent[]): Extract<CrawlEvent, { type: 'hel
   return events.filter((event) => event.type === 'held')
 }
 
-/** Links only; pages that differ by a number are no trap here. */
+/** Follows links only. Trap guards are off, because the pages differ only in a number. */
 const BASIC = { scope: { trapGuards: false }, settings: { crawlType: 'basic' } } as const
-/** The same for every host of a domain. */
+/** All hosts of the domain are in scope, and trap guards are off, too. */
 const DOMAIN = { reach: 'domain', trapGuards: false } as const
 const TOO_MANY: AnswerParts = { status: 429, body: 'slow down' }
 
@@ -137,7 +137,7 @@ describe.concurrent('requests to a host', { retry: 2 }, () => {
     const moments = arrivalTimes(site)
     expect(moments.length).toBe(LONG ? 122 : 16)
     expectPaced(moments, 400)
-    // Answers take longer than the pause: it is not one after the other.
+    // Responses take longer than the interval, so the requests overlap.
     const gaps = gapsOf(moments).sort((a, b) => a - b)
     expect(gaps[Math.floor(gaps.length / 2)]).toBeLessThan(700)
     const told = progressOf(events, new URL(originOf(site, 'slow.test')).host)
@@ -325,7 +325,7 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
       const said = busy.requests.find(({ status }) => status === 429)?.at ?? 0
       const isDuring = (at: number) => at > said + TOLERANCE_MS && at < until - 5
       expect(arrivalTimes(busy).filter(isDuring)).toEqual([])
-      // One that was about to be sent when the answer came may still have been.
+      // A request that was about to be sent when the 429 response arrived may still have been sent.
       expect(arrivalTimes(busy).filter((at) => at > said && at < until - 5).length).toBeLessThanOrEqual(1)
       expect(arrivalTimes(busy).some((at) => at >= until - 5)).toBe(true)
       expect(arrivalTimes(other).filter(isDuring).length).toBeGreaterThan(5)
@@ -339,7 +339,7 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
   )
 
   test.each(['all', 'every other'])(
-    'is slowed down once after sixteen concurrent refusals, and recovers (%s)',
+    'is slowed down once if it refuses %s of sixteen concurrent requests, and recovers',
     async (which) => {
       let asked = 0
       const site = await openPoliteSite(
@@ -354,16 +354,16 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
       const library = await openPoliteLibrary({ limits: { concurrency: 16, holdsMs: [10_000, 20_000, 30_000] }, speed })
       const { summary, events } = await crawlPolitely(library, `${site.origin}/`, BASIC)
       expect(summary).toMatchObject({ end: 'completed', failed: 0, indexed: 121 })
-      // It is left alone only where no success came between.
+      // The host is held only if none of the requests succeeded.
       expect(heldOf(events)).toMatchObject(which === 'all' ? [{ strikes: 1 }] : [])
       const refused = arrivalTimes(site, ({ status }) => status === 429)
       expect(refused).toHaveLength(which === 'all' ? 16 : 8)
-      // The pause is four times the least, and no more for the others of the burst.
+      // The interval is increased once, to 500 ms. Further refusals of the same burst do not increase it.
       const pauses = progressOf(events, new URL(site.origin).host).map(({ intervalMs }) => intervalMs)
       expect(Math.max(...pauses)).toBe(500)
       expect(pauses.at(-1)).toBeLessThan(250)
       if (which !== 'all') return
-      // No request came while it was left alone, and all others came afterwards.
+      // No request arrived while the host was held, and the remaining ones arrived afterwards.
       const moments = arrivalTimes(site)
       const gaps = gapsOf(moments)
       const longest = gaps.indexOf(Math.max(...gaps))
@@ -401,7 +401,7 @@ describe.concurrent('a rate-limiting host', { retry: 2 }, () => {
   })
 })
 
-describe.concurrent('a host that was parked long before', { retry: 2 }, () => {
+describe.concurrent('a host that was parked before the crawl', { retry: 2 }, () => {
   test.each([null, 3])('does not keep others waiting, with depth limit %s', async (maxDepth) => {
     const [held, good] = [await openPoliteSite(), await openPoliteSite()]
     const library = await openPoliteLibrary({ limits: pace(50) })

@@ -77,7 +77,7 @@ describe('redirects', () => {
     expect(other.requests).toEqual([])
   })
 
-  test('a redirect to an address that the gate refuses is not followed', async () => {
+  test('a redirect to an address that the address filter refuses is not followed', async () => {
     const { site, crawl } = await createCrawlFixture(
       {
         '/docs/': page('Docs', ['/docs/a', '/docs/b', '/docs/c']),
@@ -209,7 +209,7 @@ describe('a page with a meta refresh', () => {
     expect(site.requestedPaths()).toEqual(['/', '/new', '/old'])
   })
 
-  test('leads on if it is the start', async () => {
+  test('leads to its target if it is the start', async () => {
     const stub = '<!doctype html><title>x</title><meta http-equiv="refresh" content="0; url=en/latest/"><p>Moved.</p>'
     const { crawl } = await createCrawlFixture({
       '/': stub,

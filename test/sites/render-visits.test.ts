@@ -27,7 +27,7 @@ type Shown = Readonly<Record<string, string | ((snapshot: Snapshot) => RenderOut
 class KnowingRenderer implements Renderer {
   readonly asked: string[] = []
   readonly requests: RenderRequest[] = []
-  /** How often it was to start. */
+  /** How often `prepare` was called. */
   starts = 0
   shown: Shown
 
@@ -54,7 +54,7 @@ function rendered(snapshot: Snapshot, body: string, url: string = snapshot.url):
   return { type: 'rendered', snapshot: { ...snapshot, url, body } }
 }
 
-/** A site, a library with a renderer and a source whose pages are read in a way. */
+/** A site, a library with a renderer, and a source whose pages are read with the given mode. */
 async function stageRendered(pages: Readonly<Record<string, Answer>>, shown: Shown, render: Rendering = 'auto') {
   const renderer = new KnowingRenderer(shown)
   const { site, library: plain, source } = await createCrawlFixture(pages, { settings: { render } })
@@ -177,20 +177,20 @@ describe('a source read with auto', () => {
     })
   })
 
-  test('renders a document that is too large for the thread it came in', async () => {
+  test('renders a document of 600 kB', async () => {
     const large = SHELL.replace('<div', `<script>/*${'x'.repeat(600_000)}*/</script><div`)
     const { renderer, crawl } = await stageRendered({ '/': large }, { '/': page('Large lapwing') })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed' })
     expect(renderer.asked).toEqual(['/'])
   })
 
-  test('makes room for a page that becomes large in a browser', async () => {
+  test('indexes a page that becomes large in the browser', async () => {
     const grown = page('Grown gull', [], `<style>/*${'x'.repeat(1_200_000)}*/</style>`)
     const { crawl } = await stageRendered({ '/': SHELL }, { '/': grown })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed' })
   })
 
-  test('follows script redirects like other redirects, through the gate', async () => {
+  test('follows script redirects like other redirects, and applies the address filter to them', async () => {
     const { crawl } = await stageRendered(
       { '/': SHELL, '/home': SHELL, '/away': SHELL, '/same': SHELL, '/back': SHELL },
       {
@@ -244,7 +244,7 @@ describe('a source read with auto', () => {
     },
   )
 
-  test('passes fields on for the origin they were given for, and no other', async () => {
+  test('passes the request headers of the crawl to the browser', async () => {
     const { site, renderer, crawl } = await stageRendered({ '/': SHELL }, { '/': page('Home heron') })
     await crawl({ headers: { cookie: 'a=b' } })
     expect(renderer.requests).toMatchObject([{ headers: { cookie: 'a=b' } }])
@@ -340,7 +340,7 @@ describe('a source that is read with chromium', () => {
     expect(await library.store.listSources()).toHaveLength(1)
   })
 
-  test('cannot be a folder', async () => {
+  test('a folder cannot be read with a browser', async () => {
     const library = await openTestLibrary()
     const { source } = await prepareSource(library, { url: new URL('.', import.meta.url).href, isOwnFolder: true })
     const asked = { kind: 'recrawl', render: 'auto' } as const
@@ -370,7 +370,7 @@ describe('a source that is read by a service', () => {
     }
   }
 
-  test('has its pages fetched by it, and the lists of the site as ever', async () => {
+  test('gets its pages through the service, and the lists of the site directly', async () => {
     const { site, library, source, crawl } = await stageRendered({}, {}, 'crawl4ai')
     const service = createPageFetcher(site.origin)
     const by: OpenLibrary = { ...library, openCrawl4AI: async () => service }
@@ -424,13 +424,13 @@ describe('a single page', () => {
   })
 })
 
-describe('the way pages are cut', () => {
+describe('the chunk profile of a source', () => {
   const long = page('Long lark', [], '').replace(
     '<ul>',
     `${'<p>Words of a paragraph that is not short.</p>'.repeat(150)}<ul>`,
   )
 
-  test('is that of their source, of a site and of a folder', async () => {
+  test('determines how pages of sites and files of folders are split', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pharos-chunks-'))
     writeFileSync(join(folder, 'long.html'), long)
     writeFileSync(join(folder, 'notes.txt'), 'A line of a text that goes on.\n'.repeat(300))
@@ -452,7 +452,7 @@ describe('the way pages are cut', () => {
     expect(library[1]).toBeGreaterThan(pack[1] ?? Infinity)
   })
 
-  test('changes when a recrawl names another, for pages that are read again', async () => {
+  test('changes when a recrawl names another, but unchanged pages are split again only in a full recrawl', async () => {
     const { library, source, crawl } = await stageRendered({ '/': long }, {}, 'http')
     await crawl()
     const count = async () => (await library.store.countContent(source.id)).chunks

@@ -110,7 +110,7 @@ describe('an application', () => {
     // A browser is slow on a machine that does much else.
   })
 
-  test('is nothing but empty documents with http', async () => {
+  test('cannot be indexed with http, because its documents are empty', async () => {
     const { crawl } = await stageApp('http')
     const { rows, summary } = await crawl()
     expect(rows.get('/')).toMatchObject({ state: 'failed', reason: 'needs-rendering', isShell: false })

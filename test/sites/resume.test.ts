@@ -20,7 +20,7 @@ import { page, type SeenRequest, type Site } from './site.ts'
 const SIZE = isLong ? 300 : 40
 /** Requests at which a crawl is stopped: at the start, in the middle, and near the end. */
 const STOPS = isLong ? [1, 2, 5, 9, 17, 33, 45] : [1, 2, 17, 45]
-/** How often a process is killed, each time somewhere else. */
+/** How many processes are killed, each after a random number of settled addresses. */
 const KILLS = isLong ? 20 : 2
 /** With a limit, so that a crawl goes level by level and depths can be compared. */
 const SCOPE = { block: ['/blocked/**'], maxDepth: 50 }
@@ -33,7 +33,7 @@ const stageWhole = shareFixture(async () => {
   return { site, scoped, unscoped: await readUninterrupted(site, {}, false) }
 })
 
-/** A library that has yet to read it. */
+/** A library that has not crawled this site yet, and the content after an uninterrupted crawl. */
 async function stageMessy(): Promise<FileFixture & { readonly whole: Dump }> {
   const { site, scoped } = await stageWhole()
   site.clearRequests()
@@ -79,7 +79,7 @@ describe('a stopped crawl', () => {
     expect(toComparable(await readContent(), site.origin)).toEqual(whole)
   })
 
-  test('comes to the same end after many stops', async () => {
+  test('has the same result after many stops as without any', async () => {
     const { site, crawl, readContent, whole } = await stageMessy()
     let stops = 0
     for (;;) {
@@ -190,7 +190,7 @@ describe('a stopped crawl', () => {
     expect(toComparable(await readContent(), site.origin)).toEqual(whole)
   })
 
-  test('does not shorten the proof of the next run, which needs two 404 responses of its own', async () => {
+  test('leaves no 404 response to the next run, which needs two of its own to remove a page', async () => {
     const { site, crawl, search } = await createFileFixture({
       '/': page('Home heron', ['/a', '/b']),
       '/a': page('Alpha albatross'),

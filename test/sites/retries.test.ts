@@ -237,7 +237,7 @@ describe('an address whose answer does not begin in time', () => {
     { answers: [BUSY, HANG, A], state: 'indexed', brief: [false, false, true] },
     { answers: [HANG, BUSY, A], state: 'indexed', brief: [false, true, false] },
     { answers: [HANG, HANG, A], state: 'failed', brief: [false, true] },
-  ])('fails only after two timeouts in a row: $brief', async ({ answers, state, brief }) => {
+  ])('fails only after two timeouts in a row ($state; requests with a short timeout: $brief)', async ({ answers, state, brief }) => {
     const left = [...answers]
     const site = await openTestSite({ '/': page('Home heron', ['/slow']), '/slow': () => left.shift() ?? A })
     const library = withFastClock(await openPatient(500))
@@ -356,7 +356,7 @@ describe('a retry', () => {
   })
 })
 
-/** Opens a library with the patience that crawls have by default. It closes with the test. */
+/** Opens a library with the default limits of crawls. It closes with the test. */
 async function openPatient(firstByteTimeoutMs?: number): Promise<OpenLibrary> {
   const path = await createLibraryPath()
   const times = firstByteTimeoutMs === undefined ? {} : { firstByteTimeoutMs }
@@ -365,7 +365,7 @@ async function openPatient(firstByteTimeoutMs?: number): Promise<OpenLibrary> {
   return library
 }
 
-/** Timers of a quickened clock are only as precise as those of the machine. */
+/** Tolerance for timers: those of a fast clock are only as precise as those of the machine. */
 const SLACK_MS = 50
 
 function failFirst(times: number, failure: AnswerParts, then: string): Answer {

@@ -281,7 +281,7 @@ describe('a crawl delay', () => {
     expectSpaced(site.requests, 200)
   })
 
-  /** A request that arrives late makes the next look early, so every stretch is judged, and each by its whole length. */
+  /** Compares every two requests, not only neighbours: a request that arrives late makes the next one look early. */
   function expectSpaced(requests: readonly { path: string; at: number }[], ms: number): void {
     const pages = requests.filter(({ path }) => path !== '/robots.txt')
     for (const [i, first] of pages.entries()) {
@@ -336,7 +336,7 @@ describe('a page', () => {
     })
   })
 
-  test('is read although one link to it says nofollow, if another does not', async () => {
+  test('is read if one page links to it with nofollow and another without', async () => {
     const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/other']).replace(
         '<ul>',
@@ -390,7 +390,7 @@ describe('a page', () => {
   })
 })
 
-test('a rule that robots.txt gains or loses is obeyed by the next run', async () => {
+test('the next run applies rules that were added to robots.txt, and no longer those that were removed', async () => {
   const { site, crawl } = await createCrawlFixture({
     '/robots.txt': text('User-agent: *\nDisallow: /b'),
     '/': page('Home', ['/a', '/b']),

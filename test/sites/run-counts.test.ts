@@ -61,7 +61,7 @@ test('the counts of a run add up to the states of its addresses, whatever a site
       const { crawl, site } = await createCrawlFixture({}, { limits: { ...UNPACED, lossPages: 3 } })
       for (const [i, { kind, maxPages, outcomes }] of sequence.entries()) {
         for (const [path, answer] of siteOf(outcomes)) site.pages.set(path, answer)
-        // Every crawl of a stage checks its counts.
+        // The crawl function of the fixture checks the counts of every crawl.
         const { summary } = await crawl({ kind: i === 0 ? 'add' : kind, scope: { maxPages } })
         const { visited, indexed, unchanged, skipped, failed, removed } = summary
         const settled = indexed + unchanged + skipped + failed

@@ -88,7 +88,7 @@ describe('the reach of a source', () => {
     expect(bare.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/'])
   })
 
-  test('domain is the host alone if it has no domain', async () => {
+  test('domain is the host alone if the host is an IP address', async () => {
     const other = await openTestSite({ '/x': page('X') }, { address: '127.0.0.2' })
     const { crawl } = await createCrawlFixture(
       { '/': page('Home', [`${other.origin}/x`]) },
@@ -99,7 +99,7 @@ describe('the reach of a source', () => {
   })
 })
 
-/** A library that finds names at sites of this machine. */
+/** A library whose fetcher sends requests for the given host names to sites of this machine. */
 function withNames(library: OpenLibrary, names: Readonly<Record<string, Site>>): OpenLibrary {
   const fetch: OpenLibrary['fetcher']['fetch'] = async (request) => {
     const url = new URL(request.url)

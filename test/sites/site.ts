@@ -41,7 +41,7 @@ export interface Site {
   readonly origin: string
   /** Responses by path with query, as in a request. */
   readonly pages: Map<string, Answer>
-  /** Every request since the last `forget`. */
+  /** Every request since the last `clearRequests`. */
   readonly requests: readonly SeenRequest[]
   /** Requested paths, sorted, without robots.txt, llms files and missing sitemaps. */
   requestedPaths(): string[]
@@ -98,7 +98,7 @@ export function redirect(location: string, status = 301): AnswerParts {
   return { status, headers: { location } }
 }
 
-/** A text with a type. */
+/** A response with a body and a content type. */
 export function text(body: string | Uint8Array, type = 'text/plain'): AnswerParts {
   return { headers: { 'content-type': type }, body }
 }

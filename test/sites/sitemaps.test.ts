@@ -60,7 +60,7 @@ describe('sitemaps', () => {
     expect(crawled.rows.get('/a')?.foundOn).toBe(`${site.origin}/maps/leaf.xml`)
   })
 
-  test('may be packed, sent as a file or as an encoding', async () => {
+  test('may be compressed, as a .gz file or with a content encoding', async () => {
     const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
@@ -76,7 +76,7 @@ describe('sitemaps', () => {
     expect(site.requestedPaths()).toEqual(['/', '/a', '/b', '/one.xml.gz', '/robots.txt', '/two.xml'])
   })
 
-  test('may be plain lists', async () => {
+  test('may be plain text with one address per line', async () => {
     const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home'),
       '/a': page('A'),
@@ -88,7 +88,7 @@ describe('sitemaps', () => {
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
   })
 
-  test('sitemap entries pass the gate: other hosts and folders are refused with a reason', async () => {
+  test('sitemap entries pass the address filter: other hosts and folders are refused with a reason', async () => {
     const other = await openTestSite({ '/docs/x': page('X') }, { address: '127.0.0.2' })
     const { site, crawl } = await createCrawlFixture(
       (origin) => ({
@@ -188,7 +188,7 @@ describe('a recrawl', () => {
 
   test.each([
     ['forbidden', { status: 403 }],
-    ['closed', { status: 401 }],
+    ['behind a login', { status: 401 }],
     ['a page', page('Down for maintenance')],
     ['an empty answer', text('')],
   ] as const)('removes nothing unseen while a sitemap is %s', async (_, answer: Answer) => {
@@ -220,7 +220,7 @@ describe('a recrawl', () => {
   test.each([
     ['forbidden', { status: 403 }],
     ['a page', page('Not here')],
-  ] as const)('removes missing pages although a place that never was a list is %s', async (_, answer: Answer) => {
+  ] as const)('removes missing pages although the usual address of a list is %s and never had a list', async (_, answer: Answer) => {
     const { site, crawl } = await createCrawlFixture((origin) => ({
       ...withMap(origin),
       '/map.xml': sitemap([`${origin}/a`, `${origin}/b`]),

@@ -23,7 +23,7 @@ async function explain({ library, source, site }: CrawlFixture, path: string): P
   return writeExplanation(explanation, source, (...words) => words.join(' '), library.clock.now())
 }
 
-/** A site whose start links to all of these, in this order. */
+/** A site whose start links to all the given pages and then to `more`. */
 function linked(pages: Readonly<Record<string, Answer>>, more: readonly string[] = []): Record<string, Answer> {
   return { '/': page('Start', [...Object.keys(pages), ...more]), ...pages }
 }
@@ -59,7 +59,7 @@ describe('an address with a display key such as ref or sort', () => {
   })
 })
 
-test('a recrawl keeps pages that an earlier version knew without their query', async () => {
+test('a recrawl keeps pages that were stored without a query when links to them gain ?ref=nav', async () => {
   const names = Array.from({ length: 30 }, (_, i) => `/p${i}x`)
   const pages = names.flatMap((name) => [name, `${name}?ref=nav`].map((path) => [path, page(name)] as const))
   const staged = await createCrawlFixture({
@@ -83,7 +83,7 @@ test('a recrawl keeps pages that an earlier version knew without their query', a
   for (const name of names) expect(rows.get(name)?.state).toBe('unchanged')
 })
 
-test('a recrawl keeps pages whose keys lacked a part of their query in an earlier version', async () => {
+test('a recrawl keeps pages whose keys lack a part of their query in a library of an earlier schema version', async () => {
   const paths = Array.from({ length: 30 }, (_, i) => `/p?id=${i}&ref=nav`)
   const pages = { '/': page('Start', ['/hub']), '/hub': page('Hub', paths) }
   const site = await openTestSite({ ...pages, ...Object.fromEntries(paths.map((path) => [path, page(path)])) })

@@ -18,11 +18,11 @@ const LONG = process.env['TEST_LONG'] !== undefined
 const SITE_ADDRESS = '127.0.0.3'
 
 /**
- * Every name below this domain is in scope, so the gate lets all of them through. It resolves to this machine, so requests are not paced.
+ * Every name below this domain is in scope, so the address filter admits all of them. Requests to this machine are not paced.
  */
 const DOMAIN = 'docs.localhost'
 
-/** Pages of a trap look alike. */
+/** Trap guards are off, because the pages of this site look alike. */
 const SCOPE: Partial<Scope> = { reach: 'domain', trapGuards: false }
 
 const closers: (() => Promise<void>)[] = []
@@ -56,12 +56,12 @@ type Way = (typeof WAYS)[number]
 const NEVER_FETCHED: readonly Way[] = ['canonical', 'alternate', 'sitemap-index']
 
 /**
- * Which forms of addresses are tried: all forms in every way, or those of this machine. In the short form of these tests, each way tries a
- * share of the forms, and the ways together try all of them.
+ * Which forms of addresses are tried: `all` forms in every way, or only the `local` ones of this machine. With `shared`, each way tries a
+ * share of all forms, unless TEST_LONG is set, and the ways together try every form.
  */
 type Forms = 'all' | 'local' | 'shared'
 
-/** Number of ways that share the forms. */
+/** Number of shares into which `shared` divides the forms. */
 const FORM_SHARES = 3
 
 /** All forms of an address for one way into a crawl: by itself, and as a name of the site that resolves to it. */
@@ -142,7 +142,7 @@ describe('crawls cannot reach internal addresses', () => {
     const { site, canary, library } = await setUp([`${SITE_ADDRESS}:*`])
     const crawled = await crawlTraps(library, site, canary, 'all')
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
-    // The crawl saw every address, and the guard refused all those that the gate let through.
+    // The crawl saw every address, and the network guard refused all those that the address filter admitted.
     const states = [...crawled.rows].map(([key, { state, reason }]) => [key, `${state} ${reason}`] as const)
     for (const way of [
       'link',
@@ -182,7 +182,7 @@ describe('crawls cannot reach internal addresses', () => {
   })
 })
 
-/** Number of ways that share the forms in the short form of these tests. */
+/** Number of shares into which the forms are divided if TEST_LONG is not set. */
 const SHARES = 6
 
 /** Ways that take one address for a whole crawl. */
@@ -281,11 +281,11 @@ describe('a resolver with changing answers', () => {
     asked.clear()
     const site = await openTestSite({}, { address: SITE_ADDRESS })
     const { port } = new URL(site.origin)
-    // The same port at the address the names turn to.
+    // The canary listens on the same port of 127.0.0.1, to which the names resolve later.
     const canary = await openCanary('127.0.0.1', Number(port))
     closers.push(() => canary.close())
     const hosts = ['rebind', 'both', 'other'].map((name) => `http://${name}.${DOMAIN}:${port}`)
-    // A connection that is not kept makes the next request ask again.
+    // The connections are closed, so that every request resolves the name again.
     const closing = (body: string) => ({ headers: { connection: 'close' }, body })
     site.pages.set('/robots.txt', {
       headers: { 'content-type': 'text/plain', connection: 'close' },
@@ -308,7 +308,7 @@ describe('a resolver with changing answers', () => {
     return { canary, site, states: hosts.map((host) => crawled.rows.get(`${host}/page`)?.reason ?? null) }
   }
 
-  test('is not queried between the check and the connection', async () => {
+  test('does not lead a crawl to the canary, because every connection is checked', async () => {
     const { canary, site, states } = await crawlOnce([])
     expect(states).toEqual(['address-refused', 'address-refused', 'address-refused'])
     expect(canary.connections, canary.paths.join(' ')).toBe(0)
@@ -389,7 +389,7 @@ async function crawlTraps(library: OpenLibrary, site: Site, canary: Canary, whic
   return await runCrawl(library, source, { kind: 'add' }, origin)
 }
 
-/** Crawls once for each address, each at a host of the site of its own. A form that is no address at all is refused before. */
+/** Crawls once for each address, each time under another host name of the site. Ignores that an invalid address is refused. */
 async function crawlSingles(library: OpenLibrary, site: Site, way: string, urls: readonly string[]): Promise<void> {
   const singles = urls.map((url, i) => {
     const single = SINGLE_WAYS[way]?.(site.origin.replace('www.', `${way}-site${i}.`), url)

@@ -29,7 +29,7 @@ describe('a sitemap whose addresses are all gone', () => {
     for (const path of ['/good', '/good/2']) expect(rows.get(path)).toMatchObject({ state: 'indexed' })
     const asked = countAsked(staged, '/dead/')
     expect(asked).toBeLessThan(400)
-    // Asked for all over the list, and not only at its beginning.
+    // The sample covers the whole list, not only its beginning.
     const places = staged.site.requests.flatMap(({ path }) => /^\/dead\/(\d+)$/.exec(path)?.[1] ?? [])
     expect(Math.max(...places.map(Number))).toBeGreaterThan(2500)
     expect(summary.ledger.reasons).toMatchObject({
@@ -79,7 +79,7 @@ describe('a list that is stale in part', () => {
     expect(summary.ledger.reasons).not.toHaveProperty('skipped/stale-list')
   })
 
-  test('does not take along an address that a page links to', async () => {
+  test('is set aside, except for an address that a page links to', async () => {
     const hidden = '/linked/too'
     const staged = await createCrawlFixture(
       (origin) => ({
@@ -115,7 +115,7 @@ describe('a list that is stale in part', () => {
     expect(summary.ledger.reasons).not.toHaveProperty('skipped/stale-list')
   })
 
-  test('does not take along an address that a page linked to before an interruption', async () => {
+  test('is set aside, except for an address that a page linked to before an interruption', async () => {
     const linked = Array.from({ length: 300 }, (_, i) => `/linked/${i}`)
     const hidden = linked.at(-1) ?? ''
     const stop = new AbortController()
@@ -203,7 +203,7 @@ describe('a page cap', () => {
     for (const prefix of ['/listed/', '/linked/']) expect(countAsked(staged, prefix)).toBeGreaterThan(15)
   })
 
-  test('is shared by both if the link depth is limited, too', async () => {
+  test('is shared by listed and linked addresses also if the link depth is limited', async () => {
     const listed = Array.from({ length: 100 }, (_, i) => `/listed/${i}`)
     const staged = await createCrawlFixture(
       (origin) => ({
@@ -230,7 +230,7 @@ describe('a page cap', () => {
     expect(summary.incomplete).toContain('the sitemaps list more entries than are read')
   })
 
-  test('bounds the requests for pages: ten for each page, and a hundred', async () => {
+  test('limits the requests to ten for each page plus a hundred', async () => {
     const staged = await createCrawlFixture(
       { '/': page('Home heron', DEAD.slice(0, 500)) },
       { limits: UNPACED, scope: { maxPages: 5 } },

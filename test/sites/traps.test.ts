@@ -22,7 +22,7 @@ function trapPage(title: string, links: readonly string[]): string {
 <ul>${items}</ul></main></body></html>`
 }
 
-/** A site with some good pages, and behind them one of which there is no end. */
+/** A site with some good pages. `endless` answers every other address, and the start links to those in `into`. */
 async function stageTrap(
   into: readonly string[],
   endless: (url: URL) => string,
@@ -129,7 +129,7 @@ describe('a calendar without end', () => {
 
 describe('a session id in each link', () => {
   const paths = ['/', '/good/', '/better/', '/deep/one', '/deep/two']
-  /** A site whose pages link to each other, each time with a session of its own. */
+  /** A site whose pages link to each other, each link with a session id of its own. */
   const stageSessions = async (write: (path: string, id: string) => string, read: (url: URL) => string) => {
     const noise = createNoise()
     const answer = ({ url = '/' }: IncomingMessage) => {
@@ -392,7 +392,7 @@ describe('hosts without end', () => {
     return { site, hosts, crawl }
   }
 
-  test('addresses of one shape are left out when twenty-five of them held the same', async () => {
+  test('addresses of one shape are left out after twenty-five of them had the same content', async () => {
     const { site, hosts, crawl } = await stageHosts(() => 'Same everywhere')
     const crawled = await crawl(null)
     expect(crawled.summary).toMatchObject({ end: 'completed', cappedAt: null })
@@ -406,7 +406,7 @@ describe('hosts without end', () => {
     expect(crawled.summary.incomplete).toContain('*.trap.test')
   })
 
-  test('are followed while each holds something of its own', async () => {
+  test('are followed while each has different content', async () => {
     const word = createNoise()
     const { hosts, crawl } = await stageHosts(() => `About ${word().replace(/\d/g, 'q')}`)
     const crawled = await crawl(80)

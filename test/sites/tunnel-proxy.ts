@@ -12,12 +12,12 @@ export interface TunnelProxy {
 
 /** How a proxy is reached. */
 export interface TunnelProxyOptions {
-  /** The Proxy-Authorization it wants to see. @default none */
+  /** The Proxy-Authorization header that it requires. @default none */
   readonly authorization?: string
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
-/** Opens a proxy. Where it cannot connect to, it answers 502. */
+/** Opens a proxy. It answers 502 if it cannot connect to a target. */
 export async function openTunnelProxy({ authorization, tls }: TunnelProxyOptions = {}): Promise<TunnelProxy> {
   const asked: string[] = []
   const sockets = new Set<Socket>()

@@ -8,7 +8,7 @@ import type { OpenLibrary } from '../../src/open-library.ts'
 import { type CrawlFixture, createCrawlFixture, runCrawl, UNPACED } from './crawl.ts'
 import { page } from './site.ts'
 
-/** A function that finds the library away the first time it is called. */
+/** Wraps a function so that its first call fails because the library is unreachable. */
 function awayOnce<Args extends unknown[], T>(call: (...args: Args) => Promise<T>, seen: string[], name: string) {
   let isAway = true
   return async (...args: Args): Promise<T> => {
@@ -32,7 +32,7 @@ async function stageKnown(): Promise<CrawlFixture> {
   return staged
 }
 
-test('a crawl survives a short outage of its library in every operation', async () => {
+test('a crawl survives an outage of its library during kindOf, readHelp, readMilestones and writeMilestones', async () => {
   const { library, source, site } = await stageKnown()
   const { planMemory, store } = library
   if (planMemory === undefined) throw new Error('it has no memory of milestones')

@@ -38,7 +38,7 @@ const CHANGED = {
 describe('an archive of files that repeat each other', () => {
   test('the run counts the same pages and duplicates as the ledger', async () => {
     const same = '# Setting\n\nThe same text in every folder.\n'
-    // The file that keeps the content is read last, because it is deeper; names with a question mark are worse.
+    // The file that keeps the content is deeper, so it is read last. It is preferred to names with a question mark.
     const files = [...Array.from({ length: 20 }, (_, i) => `lamp-${i}?.md`), 'deep/lamp.md']
     const archive = packFiles(join(place, 'same.zip'), Object.fromEntries(files.map((path) => [path, same])))
     const { crawl } = await createTreeFixture(pathToFileURL(archive).href)

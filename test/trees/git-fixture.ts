@@ -10,14 +10,14 @@ import { deflateSync } from 'node:zlib'
 import { closeLater } from '../close-later.ts'
 import { createTempFolder, type Files, writeFiles } from './archive-fixture.ts'
 
-/** A repository of git with a working folder, gone after the test. */
+/** A Git repository with a working tree. It is deleted after the test. */
 export interface Repository {
   readonly folder: string
   /** Its address: `git+file:///…` */
   readonly url: string
   /** Runs git in the repository and returns its output. */
   git(...args: readonly string[]): string
-  /** Writes files and commits all there is; `undefined` deletes one. Gives the commit. */
+  /** Writes files, deletes those that are `undefined`, and commits everything. Returns the commit id. */
   commit(files: Readonly<Record<string, Files[string] | undefined>>): string
 }
 
@@ -60,17 +60,17 @@ export function createRepository(files: Files): Repository {
 /** A server of repositories on loopback. */
 export interface GitServer {
   readonly origin: string
-  /** `GET /lamp/info/refs`, in their order. */
+  /** Requests in order: `GET /lamp/info/refs` */
   readonly requests: string[]
-  /** The field `Authorization` that every request has to carry. @default none is needed */
+  /** The `Authorization` header that every request must have. @default none is needed */
   authorization: string | undefined
   /** Replaces the response of git. @default the response of git */
   answer: ((request: IncomingMessage, response: ServerResponse) => void) | undefined
-  /** Further variables of the environment of git there. */
+  /** Additional environment variables for git on the server. */
   readonly environment: Record<string, string>
 }
 
-/** Serves the repositories in a folder by the program that git brings along for it, until the test is over. */
+/** Serves the repositories in a folder with `git http-backend`, until the test is over. */
 export async function openGitServer(folder: string): Promise<GitServer> {
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`)
@@ -133,7 +133,7 @@ function runBackend(
   })
 }
 
-/** A commit of one file that a pack of a few kilobytes makes 200 MB of: a text of a megabyte, two hundred times. */
+/** A commit with one file of 200 MB in a pack of a few kilobytes: a delta that copies one megabyte two hundred times. */
 export function packBomb(): { readonly commit: string; readonly pack: Uint8Array } {
   const base = Buffer.alloc(2 ** 20, 'a')
   const copies = 200

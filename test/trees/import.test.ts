@@ -52,7 +52,7 @@ async function search(library: OpenLibrary, query: string, heading?: string) {
   return passages.map(({ source, url, headingPath, text }) => ({ source, url, headingPath, text }))
 }
 
-test('an import is found, cited, read and packed as its pages', async () => {
+test('imported chunks are found, cited, read and packed as pages', async () => {
   const library = await openTestLibrary()
   const { source, summary } = await importInto(library, CHUNKS)
   expect(source).toMatchObject({ name: 'docs.example', version: null, url: `import+${SITE}` })
@@ -92,7 +92,7 @@ test('the next import writes changed pages, removes missing ones, and leaves all
   await expect(importInto(library, CHUNKS)).resolves.toMatchObject({ source, summary: { indexed: 0, unchanged: 3 } })
   expectUntouched(before, await holds(), [])
 
-  // Only its place in the page is another.
+  // Only the section of the chunk changes.
   const moved = { ...CHUNKS[4], section_path: 'repair' }
   const again = await importInto(library, [...CHUNKS.slice(0, 3), moved])
   expect(again).toMatchObject({ source, summary: { kind: 'recrawl', indexed: 1, unchanged: 1, removed: 1 } })
@@ -131,7 +131,7 @@ test('one invalid chunk in a thousand makes the import change nothing', async ()
   expect(await readSourceContent(path, library, source, '')).toEqual(before)
 })
 
-test('half of a file removes the other half only with consent', async () => {
+test('an import of half the pages removes the other half only with acceptLoss', async () => {
   const path = await createLibraryPath()
   const library = await openTestLibrary(path)
   const many = Array.from({ length: 60 }, (_, i) => chunkOf(`page/${i}`, `The lamp number ${i} burns.`))
@@ -263,7 +263,7 @@ test('vectors are made first, and a failure loses no stored data', async () => {
   server.clearRequests()
   await importInto(library, changed, { embed: true })
   expect(await count()).toMatchObject({ embedded: 5, chunks: 5 })
-  // The page that changed, and no other.
+  // Only the chunks of the changed page are embedded.
   expect(server.bodies('POST /embed').flatMap((body) => (body as { inputs: string[] }).inputs)).toHaveLength(3)
 
   // Without this option vectors are made later, like those of a crawl.

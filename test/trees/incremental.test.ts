@@ -183,7 +183,7 @@ type Publish = (registry: Registry, version: string, word: string) => void
 
 const pack = (name: string, files: Files): Buffer => fs.readFileSync(packFiles(join(place, name), files))
 
-/** Packages by address. The second page is the one that changes. */
+/** Packages by address: how a version is published, and the page that changes. */
 const PACKAGES: Readonly<Record<string, readonly [Publish, string]>> = {
   'pkg:npm/lamp': [
     (registry, version, word) => registry.publishNpm('lamp', version, pack('a.tgz', packageFiles('package/', word))),
@@ -215,7 +215,7 @@ const PACKAGES: Readonly<Record<string, readonly [Publish, string]>> = {
 }
 
 test.each(Object.entries(PACKAGES))(
-  'a package of which a new version is published, %s',
+  'only the changed page of a package is split again after a new version, %s',
   async (url, [publish, page]) => {
     const registry = await openRegistry()
     publish(registry, '1.0.0', 'dusk')

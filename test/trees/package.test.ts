@@ -35,7 +35,7 @@ beforeEach(async () => {
   registry = await openRegistry()
 })
 
-/** Registries of the owner's, at a private address that nothing else allows. */
+/** Registries that the owner configured, at a private address that no other setting allows. */
 function options(): Partial<TreeReaderOptions> {
   const { registries } = registry
   const origins = customRegistryOrigins(registries)

@@ -75,7 +75,7 @@ describe('a repository in a library', () => {
     expect(url).toBe(`${start}src/lamp.py#L${last?.startLine}-L${last?.endLine}`)
   })
 
-  test('has links that lead to files at the commit, and is not cut again because of them', async () => {
+  test('has links that lead to files at the commit, and a new commit does not change unchanged pages', async () => {
     const repository = createRepository({
       'README.md': '# Lamp\n\nThe [fuel guide](docs/fuel.rst#oil) tells of whale oil.\n\n![Tower](img/tower.png)\n',
       'docs/fuel.rst': 'Fuel\n====\n\nSee `the readme <../README.md>`_ before lighting anything.\n',
@@ -130,7 +130,7 @@ describe('a repository in a library', () => {
     expect(await library.store.listCrawls(source.id, 9)).toHaveLength(2)
   })
 
-  test('does not remove the pages of another repository that was at the same path', async () => {
+  test('removes no pages of the earlier repository if another one takes its path', async () => {
     const repository = createRepository({
       'a.md': '# A\n\nOurs.\n',
       'b.md': '# B\n\nOurs.\n',

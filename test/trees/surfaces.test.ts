@@ -32,7 +32,7 @@ test('an agent adds a repository at a tag, and searches its folder', async () =>
   expect(await callForText('add_source', { url: 'git+file:///etc' })).toContain('URL_INVALID')
 })
 
-test('a request adds one, and a process of the server reads it', async () => {
+test('an HTTP request adds a repository, and a process of the server reads it', async () => {
   const url = await stageServer()
   const server = await openTestServer()
   const { status, body } = await server.post('/api/sources', { url, ref: 'v1.0', path: 'docs', name: 'far' })
@@ -52,7 +52,7 @@ test('a request adds one, and a process of the server reads it', async () => {
   expect([again.status, again.body.code]).toEqual([409, 'SOURCE_EXISTS'])
 })
 
-/** Chunks of pages, by their texts. */
+/** One chunk for each text, each on a page of its own. */
 function chunksOf(...texts: readonly string[]) {
   return texts.map((text, i) => ({
     text,
@@ -94,7 +94,7 @@ test('an agent imports chunks, which are searchable when it gets the answer', as
   )
 })
 
-test('a request imports chunks, with a higher size limit than other requests', async () => {
+test('an HTTP request imports chunks, with a higher size limit than other requests', async () => {
   const server = await openTestServer()
   const long = chunksOf(...Array.from({ length: 60 }, (_, i) => `${i} ${'The lamp burns whale oil. '.repeat(900)}`))
   const source_url = 'https://docs.example/'

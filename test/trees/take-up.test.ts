@@ -34,7 +34,7 @@ test.each<[string, Said, object]>([
   ['https://github.com/o/lamp.git', { ref: 'main', path: 'docs' }, { name: 'lamp', version: null }],
   ['https://example.com/v1/manual.tar.gz', {}, { url: 'https://example.com/v1/manual.tar.gz', name: 'manual.tar.gz' }],
   ['npm:@towers/lamp@1.2.0', {}, { url: 'pkg:npm/%40towers/lamp@1.2.0', name: 'towers/lamp', version: '1.2.0' }],
-  // The newest one is another one tomorrow.
+  // The newest version changes over time, so the source has no fixed version.
   ['npm:@towers/lamp', {}, { url: 'pkg:npm/%40towers/lamp', name: 'towers/lamp', version: null }],
   ['npm:@towers/lamp@^1', {}, { url: 'pkg:npm/%40towers/lamp@%5E1', version: null }],
 ])('every client can add %s, which gets its own name', async (url, { ref = null, path = null }, expected) => {
@@ -75,7 +75,7 @@ test.each<[string, Said, string]>([
   ['https://example.com/manual.zip?X-Amz-Signature=s3cret', {}, 'URL_INVALID'],
   ['https://example.com/manual.zip?private_token=s3cret', {}, 'URL_INVALID'],
   ['pypi:two words', {}, 'URL_INVALID'],
-])('%s is refused with %j, and no password is repeated', async (url, { ref = null, path = null }, code) => {
+])('%s with the settings %j is refused, and the error repeats no password', async (url, { ref = null, path = null }, code) => {
   const library = await openTestLibrary()
   const refused = await prepareSource(library, { url, settings: { tree: { ref, path } } }).catch(
     (error: Error) => error,

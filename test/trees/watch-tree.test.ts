@@ -38,7 +38,7 @@ interface WatchStage {
   /** Waits for the next event of a type, and returns all events since the last call. */
   until<T extends TypeOf>(type: T, path?: string): Promise<readonly Told[]>
   stop(): Promise<void>
-  /** Watches once more. */
+  /** Starts to watch again. */
   start(input?: WatchInput): void
   pages(): Promise<Record<string, number>>
 }
