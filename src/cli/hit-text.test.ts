@@ -261,7 +261,7 @@ describe('score', () => {
       return [writeAnswer(answer, PLAIN, NOW).split('\n').at(-8), answerRecord(answer)['passages']]
     }
     expect(linesOf(2)).toMatchObject([
-      '      0.9300  reranker: place 2 instead of 7, and its score',
+      '      0.9300  reranker: place 2 instead of 7',
       [{ explain: { reranker: { score: 0.93, place: 2, placeBefore: 7 } } }],
     ])
     expect(linesOf(7)[0]).toBe('      0.9300  reranker: place 7, as before')

@@ -17,7 +17,7 @@ test('an interrupted copy is listed with the command that resumes it', async () 
     const places = await listIncompleteCopies(to)
     const config = readConfig({ environment: {}, file: 'none', flags: { library: '/data/b.db' } })
     expect(writeIncompleteCopies(places, config)).toEqual([
-      expect.stringContaining(`go on with: pharos copy ${from.store.location} /data/b.db; give it up`),
+      expect.stringContaining(`resume it with: pharos copy ${from.store.location} /data/b.db; or remove it`),
     ])
   } finally {
     await from.close()

@@ -97,7 +97,7 @@ test.each(['file:///etc/passwd', 'ftp://127.0.0.1/x', 'nothing'])('a redirect to
     else response.writeHead(404).end()
   })
   await expect(fetchText(open().web, `${origin}/`)).rejects.toBeInstanceOf(DownloadError)
-  if (location !== 'nothing') await expect(fetchText(open().web, location)).rejects.toThrow('no address of the web')
+  if (location !== 'nothing') await expect(fetchText(open().web, location)).rejects.toThrow('not a web address')
 })
 
 test('reports a connection that breaks, goes silent or takes too long', async () => {

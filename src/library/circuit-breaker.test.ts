@@ -38,7 +38,7 @@ describe('CircuitBreaker', () => {
       isCalled = true
     })
     await expect(refused).rejects.toMatchObject({ name: 'CircuitOpenError', retryInMs: 60_000 })
-    await expect(refused).rejects.toThrow('left alone for 60 s')
+    await expect(refused).rejects.toThrow('next request in 60 s')
     expect(isCalled).toBe(false)
     expect(changes).toEqual(['open'])
   })

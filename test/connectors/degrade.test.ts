@@ -318,7 +318,7 @@ describe('doctor', () => {
   test('names the services that do not answer, with their addresses', async () => {
     tei.setFault('GET /info', { type: 'hang' })
     const { stdout } = await pharos(['doctor'])
-    expect(stdout).toContain(`WARN  embedding: tei at ${tei.origin} gave no answer within 3 s; see that it runs`)
+    expect(stdout).toContain(`WARN  embedding: tei at ${tei.origin} gave no answer within 3 s; make sure that it runs`)
   })
 
   test('does not mention services that are not configured', async () => {

@@ -89,7 +89,7 @@ describe.each(CASES)('embedding a library in $name by a service ($kind)', ({ kin
       chunks: CHUNKS,
       refused: 1,
       skipped: 1,
-      problem: expect.stringMatching(/makes no vector of what it was given: .* answered 4\d\d/),
+      problem: expect.stringMatching(/could not embed the input: .* answered 4\d\d/),
     })
     expect(await store.vectors.listRefused(9)).toEqual([
       { sourceId: 'docs', chunkId: expect.any(String), problem: expect.stringMatching(/answered 4\d\d/) },

@@ -218,7 +218,7 @@ describe('unreadable pages', () => {
       'if you may read it all the same, set obeysRobots to false',
     ],
     'a binary file': [{ '/x': ARCHIVE }, 'not-text, application/zip', 'open it in a browser to see what it shows'],
-    'a damaged document': [{ '/x': PDF }, 'damaged, it is no PDF that can be read', 'open it with the program'],
+    'a damaged document': [{ '/x': PDF }, 'damaged, it is no PDF that can be read', 'open it in the program'],
     'an endless redirect': [
       { '/x': redirect('/y'), '/y': redirect('/x') },
       'redirect-loop, more than 10 redirects',

@@ -185,7 +185,7 @@ describe('a failing service', () => {
     await server.stopListening()
     for (const _ of [1, 2]) await failureOf(reranker)
     await server.resumeListening()
-    await expect(reranker.rerank('which', ['a 1'])).rejects.toThrow('left alone for 30 s')
+    await expect(reranker.rerank('which', ['a 1'])).rejects.toThrow('next request in 30 s')
     expect(server.count()).toBe(0)
     await clock.advance(30_000)
     expect(await reranker.rerank('which', ['a 1'])).toEqual([1])

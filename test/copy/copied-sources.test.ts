@@ -63,7 +63,7 @@ test('doctor names an interrupted copy into a file, and the copy can be discarde
   for (const library of [from, to]) await library.close()
   writeFileSync(origin, 'no library any more')
   for (const [name, value] of Object.entries(NO_BROWSER)) vi.stubEnv(name, value)
-  expect(await ask('doctor', '--library', target)).toContain(`a copy of ${origin} into it has not ended`)
+  expect(await ask('doctor', '--library', target)).toContain(`a copy of ${origin} into it is incomplete`)
   expect(await ask('copy', origin, target, '--discard')).toContain('removed what was copied')
   expect(await ask('doctor', '--library', target)).not.toContain('a copy of')
 })

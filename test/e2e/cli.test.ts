@@ -87,7 +87,7 @@ describe('pack', () => {
     shop.write({ 'papers/a.md': '# A\n\nWords.\n', 'papers/b.pdf': '%PDF-1.7', 'papers/c.png': 'x' })
     const { stderr } = await pharos('pack papers --out papers.zip')
     expect(stderr).toContain(
-      'not in it: 1 document such as PDF; a folder is packed as text; `pharos add` reads documents',
+      'left out: 1 document such as PDF; a pack of a folder holds text files only; to include documents, run `pharos add` and pack that source',
     )
   })
 
@@ -322,7 +322,7 @@ describe('doctor', () => {
       {
         name: 'environment',
         ok: false,
-        found: 'PHAROS_MAX_FILE_BYTE is no setting, did you mean PHAROS_MAX_FILE_BYTES?',
+        found: 'PHAROS_MAX_FILE_BYTE is not a known setting, did you mean PHAROS_MAX_FILE_BYTES?',
       },
     ])
   })

@@ -545,7 +545,7 @@ describe('fetch', () => {
     expect((await pharos('fetch {}/large --max-page-bytes 2MB')).stderr).toContain('too-large, more than 2 MB – ')
     site.pages.set('/shell', '<!doctype html><title>App</title><div id="root"></div><script src="/app.js"></script>')
     const { stderr } = await pharos('fetch {}/shell')
-    expect(stderr).toMatch(/is no page: needs-rendering \(.*\) – .* --render auto/)
+    expect(stderr).toMatch(/cannot be read as a page: needs-rendering \(.*\) – .* --render auto/)
   })
 })
 
@@ -563,7 +563,7 @@ describe('loss gate', () => {
       code: 4,
       stderr: expect.stringMatching(/this crawl would remove 38 of 41 pages; nothing was removed – .*--accept-loss/),
     })
-    expect(stopped.stdout).toMatch(/^38 pages could not be found any more and stay/)
+    expect(stopped.stdout).toMatch(/^38 pages no longer found, but kept/)
     expect(stopped.stdout).not.toContain('retry')
     expect(await balance()).toMatchObject({ status: 'ERROR', pages: 41 })
     const opened = await pharos('recrawl guide --accept-loss --json')

@@ -117,27 +117,27 @@ describe('extract', () => {
   test.each([
     [
       'shell.html',
-      'shell.html is no page: it is empty until a browser runs its scripts (an empty element that scripts fill)',
+      'shell.html cannot be read as a page: it is empty until a browser runs its scripts (an empty element that scripts fill)',
       'save the page from a browser when it is complete; --json gives its links',
     ],
     [
       'stub.html',
-      'stub.html is no page: it redirects to another address (refreshes to another address after 0 s: https://example.org/new)',
+      'stub.html cannot be read as a page: it redirects to another address (refreshes to another address after 0 s: https://example.org/new)',
       'read the page that it redirects to; --json gives its links',
     ],
     [
       'image.html',
-      'image.html is no page: it is not text (image/png)',
+      'image.html cannot be read as a page: it is not text (image/png)',
       'give HTML, Markdown, plain text or a document such as a PDF',
     ],
     [
       'data.json',
-      'data.json is no page: it is not text (application/json)',
+      'data.json cannot be read as a page: it is not text (application/json)',
       'give HTML, Markdown, plain text or a document such as a PDF',
     ],
     [
       'empty.html',
-      'empty.html is no page: it is empty (no text)',
+      'empty.html cannot be read as a page: it is empty (no text)',
       'check that it was saved as a whole; --debug tells what was left out',
     ],
   ])('reports in one line why %s holds no page', async (file, message, advice) => {

@@ -79,8 +79,8 @@ describe('a folder', () => {
   test.each([
     ['add ./nowhere', 3, /^pharos: there is nothing at .*nowhere – check the path/],
     ['add file:///nowhere/at/all', 3, /^pharos: there is nothing at \/nowhere\/at\/all/],
-    ['add file://elsewhere/docs', 2, /^pharos: file:\/\/elsewhere\/docs cannot be crawled: it names no place on this/],
-    ['add nowhere', 2, /^pharos: nowhere cannot be crawled: it is no address, and there is no folder or file of that/],
+    ['add file://elsewhere/docs', 2, /^pharos: file:\/\/elsewhere\/docs cannot be crawled: it is not a path on this/],
+    ['add nowhere', 2, /^pharos: nowhere cannot be crawled: it is neither a URL nor an existing file or folder/],
     [
       'add ./empty',
       3,
@@ -217,7 +217,7 @@ test('a file of chunks is imported, found by its section, imported again and nev
     ['import nothing.json', 3, 'there is no file at nothing.json'],
     ['import bad.json --version=', 2, 'bad.json cannot be imported'],
     ['import chunks.json --version= --name guide', 2, 'the version "" is empty'],
-    ['recrawl guide', 2, 'guide@2 was imported, and cannot be read again – import it again with `pharos import'],
+    ['recrawl guide', 2, 'guide@2 was imported as chunks and cannot be crawled again – import it again with `pharos import'],
     ['refresh guide', 2, 'guide@2 was imported'],
     ['retry guide', 2, 'guide@2 was imported'],
     ['add import+https://docs.example/', 2, 'its scheme is import+https'],

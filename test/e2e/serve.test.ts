@@ -101,7 +101,7 @@ describe('serve', () => {
     const refused = await workshop.runInProcess(['serve', '--library', workshop.path('library.db')])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toContain(
-      `already, at ${first.origin} – use that one, or end it first: it is process ${first.pid}`,
+      `already, at ${first.origin} – use that server, or stop it first (process ${first.pid})`,
     )
     first.kill('SIGKILL')
     await first.ended

@@ -170,7 +170,7 @@ test('the command line gives up when the disk has been full for `fullDiskTime`, 
   vi.stubEnv('PHAROS_FULL_DISK_TIME', '1s')
   fillDuringCrawl(disk)
   await expect(run(['add', `${site.origin}/`, '--library', disk.path, '--allow-private'], streams)).resolves.toBe(1)
-  expect(notes.join('')).toMatch(/the crawl goes on when there is free disk space, and stops after 1 second$/m)
+  expect(notes.join('')).toMatch(/the crawl resumes when there is free disk space, and stops after 1 second$/m)
   expect(notes.at(-1)).toMatch(
     /^pharos: there is no room left for the library \S+: the disk has been full for 1 second; .* – nothing is lost; go on with: /,
   )

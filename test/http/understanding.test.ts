@@ -493,7 +493,7 @@ describe('addresses', () => {
     const body = await show(`/url?url=${encodeURIComponent(site.origin + ARTICLE)}`)
     for (const part of [
       'Ada Example',
-      'Its story',
+      'History',
       'hasDatePath',
       '>France</a>',
       'best effort',

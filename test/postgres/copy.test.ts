@@ -526,7 +526,7 @@ describe('pharos copy', () => {
     ])
     expect(refused.stderr).toContain(gone)
     const looked = await shop.runInProcess(['doctor', '--library', to], NO_BROWSER)
-    expect(looked.stdout).toMatch(/^WARN {2}library: .*; a copy of .* into it has not ended/m)
+    expect(looked.stdout).toMatch(/^WARN {2}library: .*; a copy of .* into it is incomplete/m)
     const wrong = await shop.runInProcess(['copy', other, to, '--discard'])
     expect(wrong.stdout).toContain(`one of ${gone} was`)
     const discarded = await shop.runInProcess(['copy', gone, to, '--discard'])

@@ -207,12 +207,12 @@ const jobOf = (server: ServerProcess, id: unknown) => server.get(`/api/crawls/${
 test('a worker on a library in a file explains the alternatives', async () => {
   const outcome = await shop.runInProcess(['worker', '--library', shop.path('library.db')])
   expect(outcome).toMatchObject({ code: 2, stdout: '' })
-  expect(outcome.stderr).toContain('workers share a library in PostgreSQL')
+  expect(outcome.stderr).toContain('workers need a library in PostgreSQL')
   expect(outcome.stderr).toContain('pharos serve')
   expect(outcome.stderr).toContain('pharos copy')
   const served = await shop.runInProcess(['serve', '--workers', '0', '--library', shop.path('library.db')])
   expect(served).toMatchObject({ code: 2 })
-  expect(served.stderr).toContain('--workers 0 is for a library in PostgreSQL')
+  expect(served.stderr).toContain('--workers 0 needs a library in PostgreSQL')
 })
 
 test.concurrent('another worker replaces a killed one, and nothing is lost', { timeout: TIMEOUT }, async ({

@@ -217,7 +217,7 @@ describe('pages of one site', () => {
     expect((await ask('how long does the request wait', { language: 'any' })).notices).toEqual([])
   })
 
-  test('are found although names in a query are words of another language, and do not count as translations of the front page', async () => {
+  test('are found if names in a query are words of another language, and are not translations of the front page', async () => {
     const fronts = ['en', 'pl'].map((code) => `<link rel="alternate" hreflang="${code}" href="/${code}/">`).join('')
     const withFronts = (page: string) => page.replace('<title>', `${fronts}<title>`)
     const pages = {

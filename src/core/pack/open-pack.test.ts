@@ -87,7 +87,7 @@ describe('a full pack', () => {
   test('an index that is not JSON is refused', () => {
     expect(problem(() => openPack(reader(new Map([['index.json', '{"version":']]))))).toEqual([
       'PACK_INVALID',
-      'test is not a pack that can be read: index.json is not JSON',
+      'test is not a valid pack: index.json is not JSON',
     ])
   })
 })
@@ -120,12 +120,12 @@ describe('a compact pack', () => {
     files.delete('chunks/c0002.md')
     expect(problem(() => openPack(reader(files)))).toEqual([
       'PACK_INVALID',
-      'test is not a pack that can be read: chunks/c0002.md is missing',
+      'test is not a valid pack: chunks/c0002.md is missing',
     ])
   })
 
   test.each([
-    ['hello', ['PACK_INVALID', 'test is not a pack that can be read: manifest.llm.tsv does not start as it should']],
+    ['hello', ['PACK_INVALID', 'test is not a valid pack: manifest.llm.tsv does not start as it should']],
     ['llmx_manifest_llm_tsv\t5\tx', ['PACK_VERSION', 'pack format 5 is newer than this program (4)']],
   ])('a pack whose manifest starts with %j is refused', (text, expected) => {
     expect(problem(() => openPack(reader(new Map([['manifest.llm.tsv', text]]))))).toEqual(expected)
@@ -135,7 +135,7 @@ describe('a compact pack', () => {
 test('a folder without an index and a manifest is refused', () => {
   expect(problem(() => openPack(reader(new Map())))).toEqual([
     'PACK_INVALID',
-    'test is not a pack that can be read: it has neither index.json nor manifest.llm.tsv',
+    'test is not a valid pack: it has neither index.json nor manifest.llm.tsv',
   ])
 })
 
@@ -158,7 +158,7 @@ describe('an archive', () => {
     const bytes = change(await zip())
     expect(problem(() => openPack(openZipReader(bytes, 'a.zip')))).toEqual([
       'PACK_INVALID',
-      expect.stringContaining('a.zip is not a pack that can be read: '),
+      expect.stringContaining('a.zip is not a valid pack: '),
     ])
   })
 })
@@ -213,7 +213,7 @@ describe('an untrusted pack', () => {
     }
     expect(problem(() => openPack(endless))).toEqual([
       'PACK_INVALID',
-      'test is not a pack that can be read: index.json has more than 268435456 characters',
+      'test is not a valid pack: index.json has more than 268435456 characters',
     ])
   })
 })

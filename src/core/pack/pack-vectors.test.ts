@@ -144,7 +144,7 @@ describe('untrusted vectors', () => {
   ])('are refused for %s', (_what, bytes, expected) => {
     expect(problem(() => parsePackVectors([bytes], 3, 'test'))).toEqual([
       'PACK_INVALID',
-      `test is not a pack that can be read: vectors.bin ${expected}`,
+      `test is not a valid pack: vectors.bin ${expected}`,
     ])
   })
 
@@ -152,7 +152,7 @@ describe('untrusted vectors', () => {
     const claims = withHeader({ count: 2 ** 32, dimensions: 8192 })
     expect(problem(() => parsePackVectors([claims], 2 ** 32, 'test'))).toEqual([
       'PACK_INVALID',
-      'test is not a pack that can be read: vectors.bin is cut off: it has 21 bytes of vectors instead of 35201551958016',
+      'test is not a valid pack: vectors.bin is cut off: it has 21 bytes of vectors instead of 35201551958016',
     ])
   })
 

@@ -22,7 +22,7 @@ import {
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n'
 const HTML = page('What nobody is to read')
 
-/** Maximum number of requests to one server: six for its start and lists, three good pages, three attempts and a probe of a page that answered. */
+/** Maximum number of requests to one server: six for start and lists, three good pages, three attempts, and one probe of a good page. */
 const MAX_REQUESTS = 13
 
 /** Broken responses with the expected state. */
