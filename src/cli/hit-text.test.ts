@@ -264,7 +264,7 @@ describe('score', () => {
       '      0.9300  reranker: place 2 instead of 7',
       [{ explain: { reranker: { score: 0.93, place: 2, placeBefore: 7 } } }],
     ])
-    expect(linesOf(7)[0]).toBe('      0.9300  reranker: place 7, as before')
+    expect(linesOf(7)[0]).toBe('      0.9300  reranker: place 7, unchanged')
   })
 
   test('explains a score the same way in a pipe and as JSON', () => {

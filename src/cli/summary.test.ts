@@ -160,7 +160,7 @@ describe('summary of a crawl', () => {
     })
     expect(write({ summary, pages: 2, chunks: 3 }).split('\n')).toEqual([
       'no request was sent to the site: http://127.0.0.1/: address-refused, 127.0.0.1 is not a public address',
-      'docs: 2 pages, 3 chunks in the library, as before',
+      'docs: 2 pages, 3 chunks in the library, unchanged',
     ])
     expect(write({ summary: { ...summary, requests: 1 } })).toContain('this run:')
   })

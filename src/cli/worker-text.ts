@@ -44,7 +44,7 @@ export function writeNoWorkers(waiting: number, hint: Hint): string {
 /** Describes the last job of a source if its last crawl does not show it: it is queued, or it failed. */
 export function writeJobLines(jobs: readonly JobRecord[], { source, crawl }: SourceReport): string[] {
   const job = jobs.findLast(({ sourceId }) => sourceId === source.id)
-  if (job?.status === 'queued') return [`Job: ${job.id} waits for its turn`]
+  if (job?.status === 'queued') return [`Job: ${job.id} is queued`]
   if (job?.status !== 'failed' || job.crawlId === crawl?.id) return []
   return [`Job: ${job.id} failed: ${printableLine(job.problem ?? 'it gave no reason')}`]
 }

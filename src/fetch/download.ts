@@ -241,7 +241,10 @@ async function* readBody(
 function parseAddress(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new DownloadError('failed', base === undefined ? 'it is not a web address (http or https)' : `${base.host} redirects to an invalid address`)
+    throw new DownloadError(
+      'failed',
+      base === undefined ? 'it is not a web address (http or https)' : `${base.host} redirects to an invalid address`,
+    )
   }
   url.username = ''
   url.password = ''

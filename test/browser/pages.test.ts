@@ -274,7 +274,7 @@ test('an analysis is started by a button and watched until it ends', async () =>
     await page.getByRole('row').nth(1).getByText('4,321').waitFor()
     expect(await page.getByRole('link', { name: 'eeeeeeee' }).getAttribute('href')).toBe('/analysis/eeeeeeee-run/ssr')
     await page.locator('summary').click()
-    await page.getByLabel('Most pages').fill('7')
+    await page.getByLabel('Page limit').fill('7')
     await page.getByRole('button', { name: 'Perform Analysis' }).click()
     await page.waitForURL(/\/analysis\/[\w-]{36}\/ssr$/)
     await page.getByText('at most 7 pages').waitFor()

@@ -104,10 +104,10 @@ describe('a folder', () => {
     [
       'add locked.pdf',
       3,
-      /^pharos: nothing could be indexed: file:.*\/locked\.pdf has no text to index: it asks for a password.* – save it/,
+      /^pharos: nothing could be indexed: file:.*\/locked\.pdf has no text to index: it asks for a password.* – save a copy/,
     ],
     ['add https://example.com/ --ref main', 2, /^pharos: ref: a branch, tag or commit is of a repository of git/],
-    ['add npm:lamp --scope hostname', 2, /^pharos: --scope is for web sites, and npm:lamp is none/],
+    ['add npm:lamp --scope hostname', 2, /^pharos: --scope is for web sites, and npm:lamp is not a web site/],
     [
       'add git+https://s3cret@host.example/a',
       2,
@@ -217,7 +217,11 @@ test('a file of chunks is imported, found by its section, imported again and nev
     ['import nothing.json', 3, 'there is no file at nothing.json'],
     ['import bad.json --version=', 2, 'bad.json cannot be imported'],
     ['import chunks.json --version= --name guide', 2, 'the version "" is empty'],
-    ['recrawl guide', 2, 'guide@2 was imported as chunks and cannot be crawled again – import it again with `pharos import'],
+    [
+      'recrawl guide',
+      2,
+      'guide@2 was imported as chunks and cannot be crawled again – import it again with `pharos import',
+    ],
     ['refresh guide', 2, 'guide@2 was imported'],
     ['retry guide', 2, 'guide@2 was imported'],
     ['add import+https://docs.example/', 2, 'its scheme is import+https'],

@@ -101,7 +101,7 @@ describe('serve', () => {
     const refused = await workshop.runInProcess(['serve', '--library', workshop.path('library.db')])
     expect([refused.code, refused.stdout]).toEqual([1, ''])
     expect(refused.stderr).toContain(
-      `already, at ${first.origin} – use that server, or stop it first (process ${first.pid})`,
+      `already running at ${first.origin} – use that server, or stop it first (process ${first.pid})`,
     )
     first.kill('SIGKILL')
     await first.ended
@@ -112,7 +112,7 @@ describe('serve', () => {
 
   test('needs a token when other machines can reach it, and never prints the token', async () => {
     const open = await workshop.runInProcess(['serve', '--host', '0.0.0.0'])
-    expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('so a token is demanded')])
+    expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('so a token is required')])
     const short = await workshop.runInProcess(['serve', '--host', '0.0.0.0'], { PHAROS_TOKEN: 'short' })
     expect([short.code, short.stderr]).toEqual([2, expect.stringContaining('expected at least 16 characters')])
     expect(short.stderr).not.toContain('short')

@@ -198,7 +198,7 @@ describe('queues', () => {
 
   test.each([
     ['/queues/nobody/ssr', 404, 'There is no queue with this id'],
-    ['/queues/%3Cb%3E/ssr', 400, 'This is no id of a queue'],
+    ['/queues/%3Cb%3E/ssr', 400, 'This is not the id of a queue'],
     [`/queues/${FIRST}/ssr?action=jump`, 400, 'action: expected one of enqueued, dequeued, retry, drop, got'],
     [`/queues/${FIRST}/ssr?before=x`, 400, 'before: expected a whole number, got'],
   ])('%s answers %i', async (path, status, message) => {

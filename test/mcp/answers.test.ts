@@ -303,12 +303,14 @@ test('a page that is empty without a browser is reported with the tool and param
     (status) => textOf(status).includes('INDEXED'),
   )
   expect(textOf(ended).split('\n')[0]).toBe(
-    'Needs a browser: 1 page is empty until its scripts have run; recrawl_source with render auto reads it in one',
+    'Needs a browser: 1 page is empty until its scripts have run; recrawl_source with render auto reads it in a browser',
   )
   expect(ended.structuredContent).toMatchObject({ report: { needsRendering: 1 } })
   const { structuredContent } = await call('search_docs', { query: 'start', source: 'app' })
   expect(structuredContent).toMatchObject({
-    notices: ['of app, 1 page is empty until its scripts have run; recrawl_source with render auto reads it in one'],
+    notices: [
+      'of app, 1 page is empty until its scripts have run; recrawl_source with render auto reads it in a browser',
+    ],
   })
 })
 

@@ -237,22 +237,25 @@ describe('an address whose answer does not begin in time', () => {
     { answers: [BUSY, HANG, A], state: 'indexed', brief: [false, false, true] },
     { answers: [HANG, BUSY, A], state: 'indexed', brief: [false, true, false] },
     { answers: [HANG, HANG, A], state: 'failed', brief: [false, true] },
-  ])('fails only after two timeouts in a row ($state; requests with a short timeout: $brief)', async ({ answers, state, brief }) => {
-    const left = [...answers]
-    const site = await openTestSite({ '/': page('Home heron', ['/slow']), '/slow': () => left.shift() ?? A })
-    const library = withFastClock(await openPatient(500))
-    const isBrief: (boolean | undefined)[] = []
-    const fetcher: Fetcher = {
-      fetch(request) {
-        if (request.url.endsWith('/slow')) isBrief.push(request.isBrief)
-        return library.fetcher.fetch(request)
-      },
-    }
-    const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
-    const { rows } = await runCrawl({ ...library, fetcher }, source, { kind: 'add' }, site.origin)
-    expect(rows.get('/slow')).toMatchObject({ state })
-    expect(isBrief).toEqual(brief)
-  })
+  ])(
+    'fails only after two timeouts in a row ($state; requests with a short timeout: $brief)',
+    async ({ answers, state, brief }) => {
+      const left = [...answers]
+      const site = await openTestSite({ '/': page('Home heron', ['/slow']), '/slow': () => left.shift() ?? A })
+      const library = withFastClock(await openPatient(500))
+      const isBrief: (boolean | undefined)[] = []
+      const fetcher: Fetcher = {
+        fetch(request) {
+          if (request.url.endsWith('/slow')) isBrief.push(request.isBrief)
+          return library.fetcher.fetch(request)
+        },
+      }
+      const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
+      const { rows } = await runCrawl({ ...library, fetcher }, source, { kind: 'add' }, site.origin)
+      expect(rows.get('/slow')).toMatchObject({ state })
+      expect(isBrief).toEqual(brief)
+    },
+  )
 })
 
 describe('a connection', () => {

@@ -220,24 +220,27 @@ describe('a recrawl', () => {
   test.each([
     ['forbidden', { status: 403 }],
     ['a page', page('Not here')],
-  ] as const)('removes missing pages although the usual address of a list is %s and never had a list', async (_, answer: Answer) => {
-    const { site, crawl } = await createCrawlFixture((origin) => ({
-      ...withMap(origin),
-      '/map.xml': sitemap([`${origin}/a`, `${origin}/b`]),
-      '/robots.txt': text(`Sitemap: ${origin}/map.xml\n`),
-      '/sitemap.xml': answer,
-      '/sitemap_index.xml': answer,
-      '/llms.txt': answer,
-      '/llms-full.txt': answer,
-    }))
-    await crawl()
-    site.pages.set('/', page('Home'))
-    site.pages.delete('/linked')
-    site.pages.set('/map.xml', sitemap([`${site.origin}/a`]))
-    const crawled = await crawl({ kind: 'recrawl' })
-    expect(crawled.summary).toMatchObject({ removed: 2, incomplete: null })
-    expect(statesOf(crawled)).toMatchObject({ '/linked': 'gone not-found', '/b': 'gone unlinked' })
-  })
+  ] as const)(
+    'removes missing pages although the usual address of a list is %s and never had a list',
+    async (_, answer: Answer) => {
+      const { site, crawl } = await createCrawlFixture((origin) => ({
+        ...withMap(origin),
+        '/map.xml': sitemap([`${origin}/a`, `${origin}/b`]),
+        '/robots.txt': text(`Sitemap: ${origin}/map.xml\n`),
+        '/sitemap.xml': answer,
+        '/sitemap_index.xml': answer,
+        '/llms.txt': answer,
+        '/llms-full.txt': answer,
+      }))
+      await crawl()
+      site.pages.set('/', page('Home'))
+      site.pages.delete('/linked')
+      site.pages.set('/map.xml', sitemap([`${site.origin}/a`]))
+      const crawled = await crawl({ kind: 'recrawl' })
+      expect(crawled.summary).toMatchObject({ removed: 2, incomplete: null })
+      expect(statesOf(crawled)).toMatchObject({ '/linked': 'gone not-found', '/b': 'gone unlinked' })
+    },
+  )
 
   test('keeps unseen pages while a nested sitemap fails or is truncated', async () => {
     for (const broken of [

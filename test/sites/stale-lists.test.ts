@@ -38,7 +38,7 @@ describe('a sitemap whose addresses are all gone', () => {
     })
     const aside = [...rows.values()].find(({ reason }) => reason === 'stale-list')
     expect(aside).toMatchObject({ state: 'skipped', pattern: `${staged.site.origin}/sitemap.xml` })
-    expect(REASON_WORDS['stale-list']).toContain('set aside')
+    expect(REASON_WORDS['stale-list']).toContain('was ignored')
     const told = events.filter((event) => event.type === 'discovery').map(({ detail }) => detail)
     expect(
       told.filter((detail) => detail.endsWith('addresses set aside: those that were requested are gone')),

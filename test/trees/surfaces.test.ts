@@ -73,9 +73,7 @@ test('an agent imports chunks, which are searchable when it gets the answer', as
   expect(await callForText('add_source', { ...given, prechunked: chunksOf('Pour the whale oil in.', '') })).toMatch(
     /^Error \(IMPORT_INVALID\): it cannot be imported: chunks\[1\]\.text: received "", give a text of 1 to 32000/,
   )
-  expect(await callForText('add_source', { ...given, maxPages: 3 })).toContain(
-    'maxPages: it says how something is read',
-  )
+  expect(await callForText('add_source', { ...given, maxPages: 3 })).toContain('maxPages: a crawl option')
   expect(await callForText('add_source', { url: given.url, acceptLoss: true })).toContain(
     'acceptLoss: it is for prechunked',
   )

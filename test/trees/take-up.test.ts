@@ -75,15 +75,18 @@ test.each<[string, Said, string]>([
   ['https://example.com/manual.zip?X-Amz-Signature=s3cret', {}, 'URL_INVALID'],
   ['https://example.com/manual.zip?private_token=s3cret', {}, 'URL_INVALID'],
   ['pypi:two words', {}, 'URL_INVALID'],
-])('%s with the settings %j is refused, and the error repeats no password', async (url, { ref = null, path = null }, code) => {
-  const library = await openTestLibrary()
-  const refused = await prepareSource(library, { url, settings: { tree: { ref, path } } }).catch(
-    (error: Error) => error,
-  )
-  expect(refused).toMatchObject({ code })
-  expect(JSON.stringify(refused) + String(refused)).not.toContain('s3cret')
-  expect(await library.store.listSources()).toEqual([])
-})
+])(
+  '%s with the settings %j is refused, and the error repeats no password',
+  async (url, { ref = null, path = null }, code) => {
+    const library = await openTestLibrary()
+    const refused = await prepareSource(library, { url, settings: { tree: { ref, path } } }).catch(
+      (error: Error) => error,
+    )
+    expect(refused).toMatchObject({ code })
+    expect(JSON.stringify(refused) + String(refused)).not.toContain('s3cret')
+    expect(await library.store.listSources()).toEqual([])
+  },
+)
 
 test('a wrong tree setting can be corrected', async () => {
   const library = await openTestLibrary()
