@@ -120,7 +120,7 @@ function checkWhole({ startLine, endLine }: Passage, { leaves }: ReadPage): stri
 
 /** The smallest block that may be cut. Citations share the budget of an answer, and the program measures a block by its characters. */
 function leastCut(budget: number): number {
-  return 0.8 * budget - 40
+  return 0.65 * budget
 }
 
 /** Only a block larger than the answer is cut, and only at line ends; table rows stay whole. */

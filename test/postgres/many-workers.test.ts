@@ -431,7 +431,7 @@ test('a crawl that starts while its database is down waits for it', { timeout: P
   })
   await until(
     async () => said,
-    (words) => words.includes('tried again every 2 s'),
+    (words) => words.includes('retrying every 2 s'),
   )
   postgres.start()
   expect(await ended, said).toEqual([0, null])

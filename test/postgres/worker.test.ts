@@ -348,7 +348,7 @@ test.concurrent('a worker that cannot reach its database waits, reports it, and 
   const worker = stage.startWorker(address)
   await until(
     async () => worker.said(),
-    (said) => said.includes('tried again every 2 s'),
+    (said) => said.includes('retrying every 2 s'),
   )
   postgres.start()
   await until(
