@@ -127,14 +127,15 @@ describe('pack', () => {
 
   test('leaves out an image that keeps changing, with a warning, and packs everything else', async () => {
     shop.write({ 'moving/a.png': '0', 'moving/b.md': '# B\n\nStays.\n' })
-    // A separate process changes the file however busy this process is, and never leaves it empty.
+    // Separate processes change the file however busy this process is, and never leave it empty. On a busy machine one of them may wait.
     const change = `const file = fs.openSync(process.argv[1], 'r+')
       for (let i = 0, end = Date.now() + 60_000; Date.now() < end; i++) fs.writeSync(file, 'image ' + i, 0)`
-    const writer = spawn(process.execPath, ['-e', change, shop.path('moving/a.png')], { stdio: 'ignore' })
-    // Waits for the writer's first change: an image read before that would be packed like any other.
+    const args = ['-e', change, shop.path('moving/a.png')]
+    const writers = Array.from({ length: 3 }, () => spawn(process.execPath, args, { stdio: 'ignore' }))
+    // Waits for the first change: an image read before that would be packed like any other.
     while (fs.readFileSync(shop.path('moving/a.png'), 'utf8') === '0') await new Promise((wake) => setTimeout(wake, 10))
     const { code, stdout, stderr } = await pharos('pack moving --out moving.zip --json')
-    writer.kill('SIGKILL')
+    for (const writer of writers) writer.kill('SIGKILL')
     expect({ code, stderr }).toMatchObject({ code: 0 })
     expect(JSON.parse(stdout)).toMatchObject({ files: 1, chunks: 1, warnings: [{ path: 'a.png', code: 'changed' }] })
     expect((await pharos('outline --pack moving.zip')).stdout).toBe('b.md  markdown, 1 chunk\n')

@@ -528,7 +528,7 @@ describe('pharos copy', () => {
     const looked = await shop.runInProcess(['doctor', '--library', to], NO_BROWSER)
     expect(looked.stdout).toMatch(/^WARN {2}library: .*; a copy of .* into it is incomplete/m)
     const wrong = await shop.runInProcess(['copy', other, to, '--discard'])
-    expect(wrong.stdout).toContain(`one of ${gone} was`)
+    expect(wrong.stdout).toContain(`there is one of ${gone}`)
     const discarded = await shop.runInProcess(['copy', gone, to, '--discard'])
     expect([discarded.code, discarded.stdout]).toEqual([0, expect.stringMatching(/^removed what was copied from /)])
   })

@@ -49,7 +49,7 @@ test('a detached crawl waits for any worker if there is no server, and status re
   // The log must be JSON only, because log collectors parse it.
   const lines = `${stdout}${stderr}`.trim().split('\n')
   expect(lines.map((line) => typeof JSON.parse(line))).toEqual(lines.map(() => 'object'))
-  expect(stderr).toContain('"message":"takes nothing new')
+  expect(stderr).toContain('"message":"finishing the running jobs')
 })
 
 test('a password from the password file is used silently', async () => {
