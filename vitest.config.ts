@@ -54,7 +54,7 @@ const CONNECTORS = [
   'src/readers/**/*',
   'src/fetch/{address-check,agent,chromium*,connect-error,connector,crawl4ai*,find-browser,guard-proxy,service-client}',
   'src/embed/{openai,qdrant,rerank,service,tei}*',
-  'src/library/{alarm,catch-up,circuit-breaker,query-meaning,rerank-hits,service-call,vector-copy,wait-at-most}',
+  'src/library/{background-embedding,circuit-breaker,query-embedding,rerank-hits,service-call,vector-copy,wakeable-sleep,with-timeout}',
   'src/library/operations/{embed-library,open-rendering,sync-vectors}',
   'src/open-connections',
 ]

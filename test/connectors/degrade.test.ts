@@ -85,7 +85,7 @@ describe('embed', () => {
     const after = await pharos(['embed', 'status'])
     expect(after.stdout).toContain('  docs: 2 of 3 chunks, 1 refused\n')
     expect(after.stdout).toMatch(
-      /\nrefused, .+ pharos embed run --retry-refused\n {2}docs\/[0-9a-f]{12}: .*Tokenization/,
+      /\ncould not be embedded, .+ pharos embed run --retry-refused\n {2}docs\/[0-9a-f]{12}: .*Tokenization/,
     )
     expect(json(await pharos(['embed', 'status', '--json']))).toMatchObject({
       model: { service: 'tei', endpoint: `${tei.origin}/`, name: 'thenlper/gte-base', dimensions: 8, problem: null },
@@ -134,13 +134,13 @@ describe('embed', () => {
     await pharos(['embed', 'run'])
     const without = { PHAROS_EMBEDDER: 'built-in', PHAROS_EMBED_ENDPOINT: '' }
     expect((await pharos(['embed', 'status'], without)).stdout).toContain(
-      'vectors: of thenlper/gte-base, 8 dimensions, which the built-in model cannot be compared with',
+      'vectors: of thenlper/gte-base, 8 dimensions, which the built-in model cannot use',
     )
     const { stderr } = await pharos(['embed', 'run'], without)
     expect(stderr).toContain('cannot be compared with those of pharos-embed-1')
     tei.serve({ id: 'BAAI/bge-m3' })
     expect((await pharos(['search', 'lamp'])).stderr).toContain('than the one that is configured (BAAI/bge-m3)')
-    expect((await pharos(['embed', 'status'])).stdout).toContain('the model that is configured cannot be compared with')
+    expect((await pharos(['embed', 'status'])).stdout).toContain('the model that is configured cannot use')
   })
 
   test('an interrupted run reports its progress', async () => {
@@ -192,7 +192,7 @@ describe('embed sync', () => {
     expect(await status()).toContain(`\ncopy: ${copy}, 0 of 2 vectors, behind: pharos embed sync\n`)
     const first = await pharos(['embed', 'sync'], settings)
     expect(first).toMatchObject({ status: 0 })
-    expect(first.stdout).toContain('is in step: wrote 2 of 2 vectors, removed 0 others')
+    expect(first.stdout).toContain('is up to date: wrote 2 of 2 vectors, removed 0 others')
     expect(qdrant.pointsOf('pharos')?.size).toBe(2)
     expect(await status()).toContain(`\ncopy: ${copy}, 2 of 2 vectors\n`)
     expect(json(await pharos(['embed', 'status', '--json'], settings))).toMatchObject({

@@ -171,7 +171,7 @@ describe('writing vectors', () => {
     hurried.copy.setProblem(null)
     await fill('/d', ['even more'])
     await embedAll(hurried.index)
-    expect(hurried.copy.problem).toMatch(/left alone/)
+    expect(hurried.copy.problem).toMatch(/skipped after repeated failures/)
     expect(await store.vectors.countUncopied(copy.location)).toBe(8)
   })
 
