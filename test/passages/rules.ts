@@ -118,11 +118,6 @@ function checkWhole({ startLine, endLine }: Passage, { leaves }: ReadPage): stri
   return split.map(({ type, open, close }) => `splits a ${type} of lines ${open + 1}-${close}`)
 }
 
-/** The smallest block that may be cut. Citations share the budget of an answer, and the program measures a block by its characters. */
-function leastCut(budget: number): number {
-  return 0.65 * budget
-}
-
 /** Only a block larger than the answer is cut, and only at line ends; table rows stay whole. */
 function checkCut({ text, startLine, endLine }: Passage, { leaves, lines }: ReadPage, budget: number): string[] {
   const block = leaves.find(({ open, close }) => open < endLine && close >= startLine)
@@ -132,7 +127,7 @@ function checkCut({ text, startLine, endLine }: Passage, { leaves, lines }: Read
   const known = new Set(whole)
   const rows = block.type === 'table' ? splitLines(text).filter((line) => !known.has(line)) : []
   return [
-    ...(size > leastCut(budget) ? [] : [`is cut, but its block takes only ${size} tokens`]),
+    ...(size > budget ? [] : [`is cut, but its block takes only ${size} tokens`]),
     ...rows.map((row) => `has a row that the page has not: ${row.slice(0, 100)}`),
   ]
 }
