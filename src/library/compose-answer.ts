@@ -336,8 +336,11 @@ function createDraftAnswer(
       const cited = citedTokens(hit, opened, origins)
       // Shows some text of the best passage even if the citation alone nearly fills the budget.
       const forText = Math.max(left - cited, drafts.length === 0 ? Math.min(left, MIN_TEXT_TOKENS) : 0)
-      const room = sizesFor(drafts.length, budget, forText)
-      const grown = grow(opened, hit, room)
+      const fitting = grow(opened, hit, sizesFor(drafts.length, budget, forText))
+      // A text that is only too large because of the mentions takes their room.
+      const isBest = drafts.length === 0
+      const whole = isBest && !isWhole(fitting) ? grow(opened, hit, sizesFor(0, budget, budget - cited)) : fitting
+      const grown = isWhole(whole) ? whole : fitting
       if (grown === 'shown') {
         own.find((draft) => overlaps(draft.grown, hit.chunk))?.hits.push(hit)
         return true
@@ -368,6 +371,11 @@ function createDraftAnswer(
     },
     listRepeats: () => repeats,
   }
+}
+
+/** Whether growing found lines to show without a cut, or that they are already shown. */
+function isWhole(grown: GrowResult): boolean {
+  return grown === 'shown' || (grown !== 'too-large' && !grown.isCut)
 }
 
 /** Whether an excerpt still holds the chunk of a hit as it was found; a chunk may overlap the end of the previous one. */

@@ -118,16 +118,17 @@ function checkWhole({ startLine, endLine }: Passage, { leaves }: ReadPage): stri
   return split.map(({ type, open, close }) => `splits a ${type} of lines ${open + 1}-${close}`)
 }
 
-/** Only a block larger than the answer is cut, and only at line ends; table rows stay whole. */
-function checkCut({ text, startLine, endLine }: Passage, { leaves, lines }: ReadPage, budget: number): string[] {
+/** Only a block that does not fit into the answer with its citation is cut, and only at line ends; table rows stay whole. */
+function checkCut(passage: Passage, { leaves, lines }: ReadPage, budget: number): string[] {
+  const { text, startLine, endLine } = passage
   const block = leaves.find(({ open, close }) => open < endLine && close >= startLine)
   if (block === undefined) return ['is cut, but no block']
   const whole = lines.slice(block.open, block.close)
-  const size = estimateTokens(whole.join('\n'))
+  const size = estimateTokens(`${writeCitation(passage)}\n${whole.join('\n')}`)
   const known = new Set(whole)
   const rows = block.type === 'table' ? splitLines(text).filter((line) => !known.has(line)) : []
   return [
-    ...(size > budget ? [] : [`is cut, but its block takes only ${size} tokens`]),
+    ...(size > budget ? [] : [`is cut, but its block takes only ${size} tokens with its citation`]),
     ...rows.map((row) => `has a row that the page has not: ${row.slice(0, 100)}`),
   ]
 }

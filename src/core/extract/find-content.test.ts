@@ -176,8 +176,42 @@ describe('findContent', () => {
     expect(images.map((image) => image.attribute('alt'))).toEqual(['A plan'])
   })
 
+  const SIGNED = `${ARTICLE}<meta property="article:published_time" content="2026-01-02T03:04:05Z">`
+
+  describe('articles after the own article of a page', () => {
+    const head = `${SIGNED}<title>The river rises – Daily News</title>`
+    const own = `<div class="story"><h1>The river rises</h1>${prose('rivers', 12)}</div>`
+
+    test.each([
+      ['in siblings of the same class', `<div class="story"><h1>A tower falls</h1>${prose('towers', 30)}</div>`],
+      ['in elements named article', `<div><article><h1>A tower falls</h1>${prose('towers', 30)}</article></div>`],
+    ])('are dropped %s', (_, other) => {
+      const text = contentOf(`${head}<body><main>${own}${other}</main></body>`)
+      expect(text).toContain('Sentence 11 about rivers')
+      expect(text).not.toContain('tower')
+    })
+
+    test('are not confused with parts of the article that have headings of the first rank', () => {
+      const part = `<section><h1>Why it rises</h1>${prose('springs', 12)}</section>`
+      const text = contentOf(`${head}<body><main>${own}${part}</main></body>`)
+      expect(text).toContain('Sentence 11 about springs')
+    })
+
+    test('are not confused with the text below the title, if it has a caption as a heading', () => {
+      const body = `<article><h1>A boat on the water</h1>${prose('rivers', 12)}</article>`
+      const text = contentOf(`${head}<body><main><header><h1>The river rises</h1></header>${body}</main></body>`)
+      expect(text).toContain('Sentence 11 about rivers')
+    })
+  })
+
+  test('a title with one short sentence is the content, however many links surround it', () => {
+    const links = '<li><a href="/x">A headline of another day, which is rather long</a></li>'.repeat(40)
+    const page = `<body><nav><a href="/">Home</a></nav><div><h1>Bridge closed</h1><p>The bridge is closed until Friday.</p></div>
+      <aside><h3>Most read</h3><ul>${links}</ul></aside></body>`
+    expect(contentOf(page)).toBe('Bridge closedThe bridge is closed until Friday.')
+  })
+
   describe('lists of other articles', () => {
-    const SIGNED = `${ARTICLE}<meta property="article:published_time" content="2026-01-02T03:04:05Z">`
     const item = (i: number) => `<li class="item"><h3><a href="/${i}">Headline number ${i} of another day</a></h3>
       <p>The first sentence of article ${i}, which is long enough to count as prose here.</p></li>`
     const list = (count: number) => `<ul>${Array.from({ length: count }, (_, i) => item(i)).join('')}</ul>`

@@ -12,6 +12,7 @@ import { removeBylines } from './remove/bylines.ts'
 import { removeCredits } from './remove/captions.ts'
 import { removeComments } from './remove/comments.ts'
 import { removeCopies } from './remove/copies.ts'
+import { removeFollowingArticles } from './remove/following-articles.ts'
 import { removeHeadlineLists } from './remove/headline-lists.ts'
 import { removeOffers } from './remove/offers.ts'
 import { restore, shownChars, textChars } from './remove/restore.ts'
@@ -40,8 +41,8 @@ export function findContent(root: Element, generator: Generator | undefined, met
   const forum = thread?.forum ?? null
   const elements = thread?.elements ?? findPageContent(body, statistics, generator, metadata)
   const found = elements.reduce((sum, element) => sum + textChars(element), 0)
-  if (found >= MIN_CONTENT_CHARS || found * MAX_LOST_RATIO >= shownChars(body) || isPlaceholder(elements))
-    return { elements, forum }
+  const isEnough = found >= MIN_CONTENT_CHARS || found * MAX_LOST_RATIO >= shownChars(body)
+  if (isEnough || isPlaceholder(elements) || isShortText(elements)) return { elements, forum }
   restore(body)
   return { elements: [body], forum }
 }
@@ -51,6 +52,18 @@ function isPlaceholder(elements: readonly Element[]): boolean {
   const text = elements.map(lineOf).join('')
   return text !== '' && !/[\p{L}\p{N}]/u.test(text)
 }
+
+/** Whether the content is a title with at least one sentence, as in a short notice. */
+function isShortText(elements: readonly Element[]): boolean {
+  const has = (matches: (element: Element) => boolean) => elements.some((one) => find(one, matches) !== undefined)
+  return has(({ name }) => name === 'h1') && has((element) => element.name === 'p' && isSentence(lineOf(element)))
+}
+
+function isSentence(line: string): boolean {
+  return line.length >= MIN_SENTENCE_CHARS && /[.!?。！？]$/.test(line)
+}
+
+const MIN_SENTENCE_CHARS = 15
 
 /** The content counts as not found if it is shorter than MIN_CONTENT_CHARS and the page has more than MAX_LOST_RATIO times as much text. */
 const MIN_CONTENT_CHARS = 100
@@ -72,7 +85,10 @@ function findPageContent(
   const isText = hasMainText(metadata, all.get(main), cards)
   const container = findGeneratorContent(body, statistics, generator) ?? findContainer(body, statistics, kind, isText)
   removeTableOfContents(container)
-  if (kind === 'article' || (kind === 'page' && isSigned(metadata))) removeHeadlineLists(container, statistics)
+  if (kind === 'article' || (kind === 'page' && isSigned(metadata))) {
+    removeFollowingArticles(container, statistics, metadata.title)
+    removeHeadlineLists(container, statistics)
+  }
   prune(container, kind, statistics)
   removeThumbnails(container, statistics, {
     title: metadata.title,
